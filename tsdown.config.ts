@@ -1,0 +1,19 @@
+import { defineConfig } from 'tsdown'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    'output/index': 'src/output/index.ts',
+    'output/off-thread': 'src/output/off-thread.ts',
+    'output/off-thread-worker': 'src/output/off-thread-worker.ts',
+    'testing/index': 'src/testing/index.ts',
+    'cli/main': 'src/cli/main.ts',
+  },
+  format: 'esm',
+  platform: 'neutral',
+  target: 'node20',
+  dts: true,
+  outExtensions: () => ({ js: '.js', dts: '.d.ts' }),
+  external: [/^node:/],
+  inputOptions: { resolve: { mainFields: ['module', 'main'] } },
+})
