@@ -3,9 +3,12 @@ import { canonicalJson } from '../base/canonical.ts'
 import { ProvisoError } from '../base/error.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
-import { tokens } from '../base/pointer.ts'
+import { child, tokens } from '../base/pointer.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { checkContent, checkSize } from './limits.ts'
+import { checkPatterns } from './patterns.ts'
+import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
 import { checkMetaSchema, createValidator, type Validator } from './validator.ts'
 
 export type { JsonSchema } from './json-schema.ts'
@@ -46,6 +49,7 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   const mode = options.untrusted ? 'untrusted' : 'trusted'
   const found = typeof schema === 'object' && schema !== null ? known[mode].get(schema) : undefined
   if (found !== undefined) return found
+  if (mode === 'untrusted') checkSize(schema)
   const canonical = canonicalSchema(schema)
   const key = `${mode} ${sha256Hex(canonical)}`
   const compiled = cache.get(key) ?? compileFresh(schema, mode === 'untrusted')
@@ -57,6 +61,42 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   }
   if (typeof schema === 'object') known[mode].set(schema, compiled)
   return compiled
+}
+
+/** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
+const collectUpTo = 200_000
+
+/** The most errors that one value inside a value can cause: one per branch of a union, one per missing property. */
+function errorsPerValue(graph: SchemaGraph): number {
+  let branches = 0
+  let required = 0
+  for (const [schema, { leadsTo }] of graph) {
+    for (const part of leadsTo) if (part.applies === 'here') branches++
+    if (Array.isArray(schema['required'])) required = Math.max(required, schema['required'].length)
+  }
+  return 1 + branches + required
+}
+
+/** Whether a value holds more than `most` values. */
+function holdsMoreThan(value: unknown, most: number): boolean {
+  let left = most
+  const stack = [value]
+  while (stack.length > 0) {
+    const held = stack.pop()
+    if (typeof held !== 'object' || held === null) continue
+    const members = Object.values(held)
+    left -= members.length
+    if (left < 0) return true
+    for (const member of members) stack.push(member)
+  }
+  return false
+}
+
+function onlyTheFirst(issue: Issue): Issue {
+  return {
+    ...issue,
+    hint: `${issue.hint ? `${issue.hint}. ` : ''}The value is large: only the first violation is listed`,
+  }
 }
 
 function canonicalSchema(schema: JsonSchema): string {
@@ -80,8 +120,14 @@ function canonicalSchema(schema: JsonSchema): string {
 function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   // A copy of our own: equal schemas share this entry, and one caller's later changes must not reach the others.
   const schema: JsonSchema = JSON.parse(JSON.stringify(given))
+  const graph = schemaGraph(schema)
+  if (untrusted) checkContent(schema, graph)
   checkMetaSchema(schema)
+  checkSynchronous(graph)
+  checkLoops(graph)
+  checkPatterns(graph, { linear: false })
   const fast = createValidator(schema, { untrusted, allErrors: false })
+  const errorsEach = errorsPerValue(graph)
   let thorough: Validator | undefined
   const parts = new Map<string, (value: unknown) => unknown>()
   return {
@@ -89,6 +135,8 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
     accepts: fast.validate as (value: unknown) => boolean,
     validate(value, limit = 100) {
       if (fast.validate(value)) return []
+      if (holdsMoreThan(value, collectUpTo / errorsEach))
+        return toIssues(fast.validate.errors ?? [], value, limit).map(onlyTheFirst)
       thorough ??= createValidator(schema, { untrusted, allErrors: true })
       thorough.validate(value)
       return toIssues(thorough.validate.errors ?? [], value, limit)
@@ -102,6 +150,21 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
       }
       return part(value) as boolean
     },
+  }
+}
+
+/** Ajv would turn such a schema into a validator that returns a promise, which every caller would take for true. */
+function checkSynchronous(graph: SchemaGraph): void {
+  for (const [schema, { pointer }] of graph) {
+    if (!Object.hasOwn(schema, '$async')) continue
+    throw new ProvisoError(
+      'schema/invalid',
+      `The schema at ${pointer || 'its root'} uses $async, which is not supported`,
+      {
+        at: { pointer: child(pointer, '$async') },
+        hint: 'Remove "$async"',
+      },
+    )
   }
 }
 

@@ -1,12 +1,13 @@
 /** The one file that knows Ajv: chooses the dialect, checks a schema against its meta-schema, builds validators. */
 import { Ajv, type ErrorObject, MissingRefError, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { ProvisoError } from '../base/error.ts'
 import { own } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
 import { clip } from './describe.ts'
+import { formats } from './formats.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { placeOfReference, schemaGraph } from './references.ts'
 import { linearRegex, nativeRegex } from './regex.ts'
 
 export type { ErrorObject } from 'ajv'
@@ -34,27 +35,34 @@ const dialects = {
 
 type Dialect = keyof typeof dialects
 
-/** The formats that are checked; others are ignored in trusted schemas and refused in untrusted ones. */
-export const knownFormats: ReadonlySet<string> = new Set(Object.keys(fullFormats))
-
 export function createValidator(schema: JsonSchema, options: ValidatorOptions): Validator {
   const dialect = dialectOf(schema)
-  try {
-    return build(schema, dialect, ajvOptions(schema, options))
-  } catch (cause) {
-    const needsMetaSchema =
-      cause instanceof MissingRefError && cause.missingRef.includes('//json-schema.org/draft')
-    if (!needsMetaSchema || options.untrusted) throw unusable(cause)
+  let chosen = ajvOptions(schema, options)
+  for (;;) {
+    try {
+      return build(schema, dialect, chosen)
+    } catch (cause) {
+      const again = fallback(cause, chosen)
+      if (again === undefined || options.untrusted) throw unusable(cause, schema)
+      chosen = again
+    }
   }
-  try {
-    return build(schema, dialect, { ...ajvOptions(schema, options), meta: true })
-  } catch (cause) {
-    throw unusable(cause)
-  }
+}
+
+/** What to try when Ajv could not compile a trusted schema; each way out is taken once. */
+function fallback(cause: unknown, tried: Options): Options | undefined {
+  const wantsMetaSchema =
+    cause instanceof MissingRefError && cause.missingRef.includes('//json-schema.org/draft')
+  if (wantsMetaSchema && !tried.meta) return { ...tried, meta: true }
+  // Stopping at the first error nests the code of each property in that of the one before: thousands are too deep.
+  if (cause instanceof RangeError && !tried.allErrors) return { ...tried, allErrors: true }
+  return undefined
 }
 
 function build(schema: JsonSchema, dialect: Dialect, options: Options): Validator {
   const ajv = new dialects[dialect](options)
+  // A keyword of draft-04 that Ajv refuses; since then it is an annotation like any other.
+  ajv.removeKeyword('id')
   ajv.addSchema(schema, rootKey)
   const validate = ajv.getSchema(rootKey) as ValidateFunction
   return {
@@ -65,7 +73,7 @@ function build(schema: JsonSchema, dialect: Dialect, options: Options): Validato
           $ref: `${rootKey}#${schemaPointer.split('/').map(encodeURIComponent).join('/')}`,
         })
       } catch (cause) {
-        throw unusable(cause)
+        throw unusable(cause, schema)
       }
     },
   }
@@ -74,12 +82,14 @@ function build(schema: JsonSchema, dialect: Dialect, options: Options): Validato
 function ajvOptions(schema: JsonSchema, { untrusted, allErrors }: ValidatorOptions): Options {
   return {
     allErrors,
+    // Errors carry their schema and value, from which messages are made.
+    verbose: allErrors,
     meta: false,
     validateSchema: false,
     strict: false,
     logger: false,
     ownProperties: true,
-    formats: fullFormats,
+    formats,
     // Optimising the generated code is quadratic in the number of properties and overflows the stack on wide schemas.
     code: { optimize: isWide(schema) ? false : 1, regExp: untrusted ? linearRegex : nativeRegex },
   }
@@ -109,7 +119,7 @@ export function checkMetaSchema(schema: JsonSchema): void {
   const dialect = dialectOf(schema)
   let validate = metaSchemas.get(dialect)
   if (validate === undefined) {
-    const ajv = new dialects[dialect]({ strict: false, logger: false, formats: { regex: isRegex } })
+    const ajv = new dialects[dialect]({ strict: false, logger: false, validateFormats: false })
     validate = ajv.getSchema(dialect) as ValidateFunction
     metaSchemas.set(dialect, validate)
   }
@@ -117,12 +127,13 @@ export function checkMetaSchema(schema: JsonSchema): void {
   try {
     valid = validate(schema) as boolean
   } catch (cause) {
-    throw unusable(cause)
+    throw unusable(cause, schema)
   }
   const error = mostPrecise(validate.errors ?? [])
   if (valid || error === undefined) return
   const keyword = error.instancePath.split('/').at(-1)
-  const what = error.keyword === 'format' ? 'is not a regular expression' : error.message
+  const what =
+    error.keyword === 'enum' ? `must be one of ${clip(error.params['allowedValues'], 200)}` : error.message
   throw new ProvisoError(
     'schema/invalid',
     `The schema is not valid at ${error.instancePath || 'its root'}: ${keyword ? `"${keyword}" ` : ''}${what}`,
@@ -138,21 +149,14 @@ function mostPrecise(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return best
 }
 
-function isRegex(pattern: string): boolean {
-  try {
-    nativeRegex(pattern, 'u')
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Says why Ajv could not compile, without the code it generated. */
-function unusable(cause: unknown): ProvisoError {
-  if (cause instanceof ProvisoError) return cause
+function unusable(cause: unknown, schema: JsonSchema): ProvisoError {
   if (cause instanceof MissingRefError) {
-    const ref = cause.missingRef.replace(`${rootKey}#`, '#').replace(rootKey, '')
-    return new ProvisoError('schema/invalid', `The schema refers to ${clip(ref)}, which is not in it`, {
+    const ref = cause.missingRef.replace(rootKey, '')
+    const pointer = placeOfReference(schemaGraph(schema), ref)
+    const where = pointer === undefined ? 'The schema' : `The schema at ${pointer}`
+    return new ProvisoError('schema/invalid', `${where} refers to ${clip(ref)}, which is not in it`, {
+      ...(pointer !== undefined && { at: { pointer } }),
       hint: 'References must stay inside the schema: put the target into its "$defs"',
     })
   }
@@ -163,5 +167,8 @@ function unusable(cause: unknown): ProvisoError {
     )
   }
   const reason = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
-  return new ProvisoError('schema/invalid', `The schema cannot be compiled: ${clip(reason, 200)}`)
+  return new ProvisoError(
+    'schema/invalid',
+    `The schema cannot be compiled: ${clip(reason, 200).slice(1, -1)}`,
+  )
 }
