@@ -44,7 +44,11 @@ function isBelow(error: ErrorObject, union: ErrorObject): boolean {
   const beside = union.schemaPath.slice(0, union.schemaPath.lastIndexOf('/') + 1)
   const inside =
     error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`)
-  return inside && !error.schemaPath.startsWith(beside)
+  if (!inside) return false
+  return (
+    !error.schemaPath.startsWith(beside) ||
+    /^(\$defs|definitions)\//.test(error.schemaPath.slice(beside.length))
+  )
 }
 
 /** Of a failed union, what went wrong inside a branch; that another branch is of another type says nothing. */
