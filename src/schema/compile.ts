@@ -6,7 +6,7 @@ import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { checkContent, checkSize } from './limits.ts'
+import { checkBytes, checkContent, checkSize } from './limits.ts'
 import { checkPatterns } from './patterns.ts'
 import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
 import { checkMetaSchema, createValidator, type Validator } from './validator.ts'
@@ -51,6 +51,7 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   if (found !== undefined) return found
   if (mode === 'untrusted') checkSize(schema)
   const canonical = canonicalSchema(schema)
+  if (mode === 'untrusted') checkBytes(canonical)
   const key = `${mode} ${sha256Hex(canonical)}`
   const compiled = cache.get(key) ?? compileFresh(schema, mode === 'untrusted')
   cache.delete(key)
@@ -66,15 +67,21 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
 /** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
 const collectUpTo = 200_000
 
+/** What comparing every item with every other may cost for each item, counted in errors. */
+const comparing = 100
+
 /** The most errors that one value inside a value can cause: one per branch of a union, one per missing property. */
 function errorsPerValue(graph: SchemaGraph): number {
   let branches = 0
   let required = 0
+  let unique = 0
   for (const [schema, { leadsTo }] of graph) {
     for (const part of leadsTo) if (part.applies === 'here') branches++
     if (Array.isArray(schema['required'])) required = Math.max(required, schema['required'].length)
+    // Where every violation is wanted, uniqueItems is checked also after maxItems has failed.
+    if (schema['uniqueItems'] === true) unique = comparing
   }
-  return 1 + branches + required
+  return 1 + branches + required + unique
 }
 
 /** Whether a value holds more than `most` values. */

@@ -14,7 +14,7 @@ import { expandedSize, type SchemaGraph } from './references.ts'
 
 /** The limits of untrusted schemas. */
 export const schemaLimits = {
-  /** UTF-8 bytes of the schema as JSON. */
+  /** UTF-8 bytes of the schema as canonical JSON. */
   bytes: 65_536,
   /** Nesting of the schema as JSON; one level of `properties` is two. */
   depth: 32,
@@ -56,11 +56,14 @@ export function checkSize(schema: JsonSchema): void {
       stack.push({ value: Reflect.get(value, key), pointer: child(pointer, key), depth: depth + 1 })
     }
   }
-  if (new TextEncoder().encode(JSON.stringify(schema) ?? '').length > schemaLimits.bytes)
-    refuse('', tooLarge, 'bytes')
 }
 
 const tooLarge = `is larger than ${schemaLimits.bytes} bytes`
+
+/** The exact form of the limit on bytes, for the text that is hashed. */
+export function checkBytes(canonical: string): void {
+  if (new TextEncoder().encode(canonical).length > schemaLimits.bytes) refuse('', tooLarge, 'bytes')
+}
 
 /** Refuses what a validator must not be asked to do. Expects a schema that passed `checkSize`. */
 export function checkContent(root: JsonSchema, graph: SchemaGraph): void {
@@ -80,13 +83,16 @@ export function checkContent(root: JsonSchema, graph: SchemaGraph): void {
   }
 }
 
+/** Keywords whose values are data, where `$data` is a name like any other. */
+const dataKeywords = new Set(['default', 'const', 'examples'])
+
 type Rule = (schema: SchemaObject, pointer: Pointer, rootId: string) => void
 
 /** One row per thing that is denied. */
 const rules: readonly Rule[] = [
   function noData(schema, pointer) {
     for (const [keyword, value] of Object.entries(schema)) {
-      if (isObject(value) && typeof own(value, '$data') === 'string') {
+      if (!dataKeywords.has(keyword) && isObject(value) && typeof own(value, '$data') === 'string') {
         refuse(child(pointer, keyword), 'uses $data, which is not allowed', '$data')
       }
     }

@@ -148,6 +148,8 @@ function resolve(names: Names, ref: unknown, base: string): Target | undefined {
   const hash = uri.indexOf('#')
   const document = hash < 0 ? uri : uri.slice(0, hash)
   const fragment = hash < 0 ? '' : uri.slice(hash + 1)
+  // Ajv takes `#/` for the root, although strictly it names the member with the empty name.
+  if (fragment === '/') return names.targets.get(document)
   if (!fragment.startsWith('/')) return names.targets.get(fragment === '' ? document : uri)
   const start = names.targets.get(document)
   if (start === undefined) return undefined
