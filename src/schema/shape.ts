@@ -134,7 +134,8 @@ function anchorsOf(root: JsonSchema): Map<string, string> {
     const anchor = own(value, '$anchor')
     if (typeof anchor === 'string') anchors.set(anchor, pointer)
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner === 'object' && inner !== null) queue.push({ pointer: child(pointer, key), value: inner })
+      if (typeof inner === 'object' && inner !== null)
+        queue.push({ pointer: child(pointer, key), value: inner })
     }
   }
   return anchors
@@ -154,7 +155,11 @@ class PartsShape implements Shape {
   readonly #patterns: readonly { part: Part; pattern: string; test: (name: string) => boolean }[]
   readonly #members = new Map<string, Where>()
 
-  constructor(where: Where, parts: readonly Part[], context: { settled: ReadonlySet<string>; matcher: Matcher }) {
+  constructor(
+    where: Where,
+    parts: readonly Part[],
+    context: { settled: ReadonlySet<string>; matcher: Matcher },
+  ) {
     this.where = where
     this.#parts = parts
     this.values = valuesOf(parts)
@@ -164,7 +169,9 @@ class PartsShape implements Shape {
     this.unions = unionsOf(parts).filter((union) => !context.settled.has(union.pointer))
     this.minimum = bound(parts, 'minimum', 'exclusiveMinimum', Math.max)
     this.maximum = bound(parts, 'maximum', 'exclusiveMaximum', Math.min)
-    this.describesItems = parts.some(({ schema }) => schema['items'] !== undefined || schema['prefixItems'] !== undefined)
+    this.describesItems = parts.some(
+      ({ schema }) => schema['items'] !== undefined || schema['prefixItems'] !== undefined,
+    )
     this.#patterns = parts.flatMap((part) =>
       Object.keys(record(part.schema['patternProperties'])).map((pattern) => {
         const compiled = context.matcher(pattern)
@@ -184,7 +191,8 @@ class PartsShape implements Shape {
 
   #memberIn(part: Part, name: string): string[] {
     const found: string[] = []
-    if (Object.hasOwn(record(part.schema['properties']), name)) found.push(child(`${part.pointer}/properties`, name))
+    if (Object.hasOwn(record(part.schema['properties']), name))
+      found.push(child(`${part.pointer}/properties`, name))
     for (const p of this.#patterns) {
       if (p.part === part && p.test(name)) found.push(child(`${part.pointer}/patternProperties`, p.pattern))
     }
@@ -211,8 +219,13 @@ class PartsShape implements Shape {
 
   item(index: number): Where {
     return this.#parts.flatMap(({ pointer, schema }) => {
-      const prefix = Array.isArray(schema['prefixItems']) ? 'prefixItems' : Array.isArray(schema['items']) ? 'items' : undefined
-      if (prefix !== undefined && index < (schema[prefix] as unknown[]).length) return [`${pointer}/${prefix}/${index}`]
+      const prefix = Array.isArray(schema['prefixItems'])
+        ? 'prefixItems'
+        : Array.isArray(schema['items'])
+          ? 'items'
+          : undefined
+      if (prefix !== undefined && index < (schema[prefix] as unknown[]).length)
+        return [`${pointer}/${prefix}/${index}`]
       if (prefix === 'items') return isObject(schema['additionalItems']) ? [`${pointer}/additionalItems`] : []
       return isObject(schema['items']) ? [`${pointer}/items`] : []
     })
@@ -238,8 +251,13 @@ function strings(value: unknown): string[] {
 function valuesOf(parts: readonly Part[]): readonly unknown[] | undefined {
   let values: readonly unknown[] | undefined
   for (const { schema } of parts) {
-    const here = Object.hasOwn(schema, 'const') ? [schema['const']] : Array.isArray(schema['enum']) ? schema['enum'] : undefined
-    if (here !== undefined) values = values === undefined ? here : values.filter((value) => here.includes(value))
+    const here = Object.hasOwn(schema, 'const')
+      ? [schema['const']]
+      : Array.isArray(schema['enum'])
+        ? schema['enum']
+        : undefined
+    if (here !== undefined)
+      values = values === undefined ? here : values.filter((value) => here.includes(value))
   }
   return values
 }
@@ -248,7 +266,10 @@ function valuesOf(parts: readonly Part[]): readonly unknown[] | undefined {
 function typesOf(parts: readonly Part[], values: readonly unknown[] | undefined): JsonType[] {
   let types: JsonType[] | undefined
   for (const { schema } of parts) {
-    const here = typeof schema['type'] === 'string' ? [schema['type'] as JsonType] : (strings(schema['type']) as JsonType[])
+    const here =
+      typeof schema['type'] === 'string'
+        ? [schema['type'] as JsonType]
+        : (strings(schema['type']) as JsonType[])
     if (here.length === 0) continue
     types = types === undefined ? here : meet(types, here)
   }
@@ -274,7 +295,12 @@ function unionsOf(parts: readonly Part[]): Union[] {
   )
 }
 
-function bound(parts: readonly Part[], a: string, b: string, pick: (...n: number[]) => number): number | undefined {
+function bound(
+  parts: readonly Part[],
+  a: string,
+  b: string,
+  pick: (...n: number[]) => number,
+): number | undefined {
   const found = parts.flatMap(({ schema }) => [schema[a], schema[b]]).filter((n) => typeof n === 'number')
   return found.length === 0 ? undefined : pick(...found)
 }
