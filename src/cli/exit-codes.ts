@@ -5,7 +5,7 @@ interface ExitCode {
   readonly meaning: string
 }
 
-const table = {
+export const exitTable = {
   ok: { code: 0, meaning: 'done' },
   internal: { code: 1, meaning: 'a bug in Proviso' },
   usage: { code: 2, meaning: 'wrong usage, configuration or schema, or input that cannot be read' },
@@ -17,16 +17,16 @@ const table = {
   interrupted: { code: 130, meaning: 'interrupted' },
 } as const satisfies Record<string, ExitCode>
 
-export type Outcome = keyof typeof table
+export type Outcome = keyof typeof exitTable
 
 export function exitCode(outcome: Outcome): number {
-  return table[outcome].code
+  return exitTable[outcome].code
 }
 
 /** The table as help text; `outcomes` narrows it to what one command can return. */
-export function describeExitCodes(outcomes = Object.keys(table) as readonly Outcome[]): string {
+export function describeExitCodes(outcomes = Object.keys(exitTable) as readonly Outcome[]): string {
   const rows = outcomes.map(
-    (outcome) => `  ${String(table[outcome].code).padStart(3)}  ${table[outcome].meaning}`,
+    (outcome) => `  ${String(exitTable[outcome].code).padStart(3)}  ${exitTable[outcome].meaning}`,
   )
   return ['Exit codes:', ...rows].join('\n')
 }
