@@ -11,7 +11,7 @@ import ts from 'typescript'
  * @typedef {object} Rules
  * @property {Record<string, readonly string[]>} rooms each room and the lower rooms that it may import
  * @property {Record<string, readonly string[]>} doors files of a room that other rooms may import
- * @property {Record<string, string>} dependencies each dependency and its one room
+ * @property {Record<string, readonly string[]>} dependencies each dependency and its room
  * @property {readonly string[]} browserSafe rooms without `node:` imports
  * @property {RegExp} nodeOnly files of those rooms that are for Node alone
  * @property {readonly string[]} examples packages that the examples may import
@@ -103,12 +103,12 @@ function judgeImport(root, file, found, rules) {
   if (name === 'proviso') {
     return { rule: 'self', message: `import "${specifier}" by its path; the package name is for users` }
   }
-  const home = Object.hasOwn(rules.dependencies, name) ? rules.dependencies[name] : undefined
-  if (home === room) return { message: '' }
+  const homes = Object.hasOwn(rules.dependencies, name) ? rules.dependencies[name] : undefined
+  if (homes?.includes(room)) return { message: '' }
   return {
     rule: 'dependency',
-    message: home
-      ? `"${name}" belongs to the room "${home}"; use it through that room`
+    message: homes
+      ? `"${name}" belongs to the room "${homes.join('" or "')}"; use it through that room`
       : `"${name}" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md`,
   }
 }
