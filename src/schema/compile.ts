@@ -1,8 +1,17 @@
-/** Compiled JSON Schemas: the one place that knows Ajv. */
+/** Compiled JSON Schemas, cached: what the reader and every contract above it validate with. */
+import { canonicalJson } from '../base/canonical.ts'
+import { ProvisoError } from '../base/error.ts'
+import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
+import { child, tokens } from '../base/pointer.ts'
+import { toIssues } from './issues.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { checkBytes, checkContent, checkSize } from './limits.ts'
+import { checkPatterns } from './patterns.ts'
+import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
+import { checkMetaSchema, createValidator, type Validator } from './validator.ts'
 
-/** A raw JSON Schema: 2020-12 unless `$schema` declares draft-07. */
-export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
+export type { JsonSchema } from './json-schema.ts'
 
 export interface CompiledSchema {
   readonly schema: JsonSchema
@@ -12,4 +21,168 @@ export interface CompiledSchema {
   validate(value: unknown, limit?: number): Issue[]
   /** The same question for the sub-schema at a JSON pointer into this schema, e.g. `/properties/a/anyOf/0`. */
   acceptsAt(schemaPointer: string, value: unknown): boolean
+}
+
+export interface CompileOptions {
+  /** The schema comes from a stranger: limits are checked and regexes run on a linear engine. Default false. */
+  readonly untrusted?: boolean
+}
+
+/** How many compiled schemas are kept; the one not used for longest goes first. */
+export const cacheSize = 256
+
+const cache = new Map<string, CompiledSchema>()
+const known = {
+  trusted: new WeakMap<object, CompiledSchema>(),
+  untrusted: new WeakMap<object, CompiledSchema>(),
+}
+
+/**
+ * Compiles a schema, or finds it compiled already: by identity (free), else by canonical hash.
+ * A schema object must not be changed after it was compiled; a change would not be seen.
+ * Throws `schema/invalid` for a schema that cannot be used and `schema/limit` for an untrusted one that is too much.
+ *
+ * @example
+ * compileSchema({ type: 'integer' }).accepts(3) // true
+ */
+export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): CompiledSchema {
+  const mode = options.untrusted ? 'untrusted' : 'trusted'
+  const found = typeof schema === 'object' && schema !== null ? known[mode].get(schema) : undefined
+  if (found !== undefined) return found
+  if (mode === 'untrusted') checkSize(schema)
+  const canonical = canonicalSchema(schema)
+  if (mode === 'untrusted') checkBytes(canonical)
+  const key = `${mode} ${sha256Hex(canonical)}`
+  const compiled = cache.get(key) ?? compileFresh(schema, mode === 'untrusted')
+  cache.delete(key)
+  cache.set(key, compiled)
+  for (const oldest of cache.keys()) {
+    if (cache.size <= cacheSize) break
+    cache.delete(oldest)
+  }
+  if (typeof schema === 'object') known[mode].set(schema, compiled)
+  return compiled
+}
+
+/** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
+const collectUpTo = 200_000
+
+/** What comparing every item with every other may cost for each item, counted in errors. */
+const comparing = 100
+
+/** The most errors that one value inside a value can cause: one per branch of a union, one per missing property. */
+function errorsPerValue(graph: SchemaGraph): number {
+  let branches = 0
+  let required = 0
+  let unique = 0
+  for (const [schema, { leadsTo }] of graph) {
+    for (const part of leadsTo) if (part.applies === 'here') branches++
+    if (Array.isArray(schema['required'])) required = Math.max(required, schema['required'].length)
+    // Where every violation is wanted, uniqueItems is checked also after maxItems has failed.
+    if (schema['uniqueItems'] === true) unique = comparing
+  }
+  return 1 + branches + required + unique
+}
+
+/** Whether a value holds more than `most` values. */
+function holdsMoreThan(value: unknown, most: number): boolean {
+  let left = most
+  const stack = [value]
+  while (stack.length > 0) {
+    const held = stack.pop()
+    if (typeof held !== 'object' || held === null) continue
+    const members = Object.values(held)
+    left -= members.length
+    if (left < 0) return true
+    for (const member of members) stack.push(member)
+  }
+  return false
+}
+
+function onlyTheFirst(issue: Issue): Issue {
+  return {
+    ...issue,
+    hint: `${issue.hint ? `${issue.hint}. ` : ''}The value is large: only the first violation is listed`,
+  }
+}
+
+function canonicalSchema(schema: JsonSchema): string {
+  if (
+    typeof schema !== 'boolean' &&
+    (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+  ) {
+    throw new ProvisoError('schema/invalid', 'A schema must be an object or a boolean')
+  }
+  try {
+    return canonicalJson(schema)
+  } catch (cause) {
+    if (!(cause instanceof ProvisoError)) throw cause
+    throw new ProvisoError('schema/invalid', cause.message.replace('The value', 'The schema'), {
+      ...(cause.at && { at: cause.at }),
+      cause,
+    })
+  }
+}
+
+function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
+  // A copy of our own: equal schemas share this entry, and one caller's later changes must not reach the others.
+  const schema: JsonSchema = JSON.parse(JSON.stringify(given))
+  const graph = schemaGraph(schema)
+  if (untrusted) checkContent(schema, graph)
+  checkMetaSchema(schema)
+  checkSynchronous(graph)
+  checkLoops(graph)
+  checkPatterns(graph, { linear: false })
+  const fast = createValidator(schema, { untrusted, allErrors: false })
+  const errorsEach = errorsPerValue(graph)
+  let thorough: Validator | undefined
+  const parts = new Map<string, (value: unknown) => unknown>()
+  return {
+    schema,
+    accepts: fast.validate as (value: unknown) => boolean,
+    validate(value, limit = 100) {
+      if (fast.validate(value)) return []
+      if (holdsMoreThan(value, collectUpTo / errorsEach))
+        return toIssues(fast.validate.errors ?? [], value, limit).map(onlyTheFirst)
+      thorough ??= createValidator(schema, { untrusted, allErrors: true })
+      thorough.validate(value)
+      return toIssues(thorough.validate.errors ?? [], value, limit)
+    },
+    acceptsAt(schemaPointer, value) {
+      let part = parts.get(schemaPointer)
+      if (part === undefined) {
+        requireSchemaAt(schema, schemaPointer)
+        part = fast.at(schemaPointer)
+        parts.set(schemaPointer, part)
+      }
+      return part(value) as boolean
+    },
+  }
+}
+
+/** Ajv would turn such a schema into a validator that returns a promise, which every caller would take for true. */
+function checkSynchronous(graph: SchemaGraph): void {
+  for (const [schema, { pointer }] of graph) {
+    if (!Object.hasOwn(schema, '$async')) continue
+    throw new ProvisoError(
+      'schema/invalid',
+      `The schema at ${pointer || 'its root'} uses $async, which is not supported`,
+      {
+        at: { pointer: child(pointer, '$async') },
+        hint: 'Remove "$async"',
+      },
+    )
+  }
+}
+
+function requireSchemaAt(schema: JsonSchema, pointer: string): void {
+  let node: unknown = schema
+  for (const token of tokens(pointer)) {
+    node =
+      typeof node === 'object' && node !== null && Object.hasOwn(node, token)
+        ? Reflect.get(node, token)
+        : undefined
+  }
+  if (typeof node === 'boolean' || (typeof node === 'object' && node !== null && !Array.isArray(node))) return
+  throw new ProvisoError('schema/invalid', `There is no sub-schema at ${pointer}`, { at: { pointer } })
 }
