@@ -41,9 +41,7 @@ function createProgram(): Command {
 function explainError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   if (error instanceof ProvisoError) {
-    const place =
-      error.at && 'pointer' in error.at && error.at.pointer !== '' ? ` (at ${error.at.pointer})` : ''
-    printProblem(`${error.message}${place}`, error.hint)
+    printProblem(error.message, error.hint)
     return error.exitCode
   }
   printProblem(

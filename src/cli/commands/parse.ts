@@ -121,15 +121,16 @@ function valueAt(value: unknown, pointer: string): unknown {
 }
 
 function report(result: ParseResult<unknown>, flags: Flags, name: string): void {
-  if (flags.explain || flags.shadow) printNote(explain(result.shadow ?? result))
+  const explained = flags.explain || flags.shadow
+  if (explained) printNote(explain(result))
   if (flags.json || flags.stream) {
     printJson(plain(result), 'line')
   } else if (result.ok) {
     printJson(result.value, 'indented')
-  } else {
+  } else if (!explained) {
     printIssues(result.issues, name, result.raw)
     if (result.truncated) printNote('The text ends before the value does.')
-    if (!flags.explain) printNote('Add --explain to see what was found and changed.')
+    printNote('Add --explain to see what was found and changed.')
   }
 }
 
