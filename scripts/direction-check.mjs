@@ -132,6 +132,13 @@ function judgeRelative(root, file, { specifier, line }, rules) {
   if (notSource.test(to)) return { rule: 'test', message: `"${specifier}" is a test; source may not need it` }
   const edge = { from: file, to, line }
   const [room, target] = [roomOf(file), roomOf(to)]
+  if (rules.browserSafe.includes(room) && rules.nodeOnly.test(to) && !rules.nodeOnly.test(file)) {
+    return {
+      edge,
+      rule: 'node',
+      message: `"${specifier}" is for Node alone; "${room}" must run in a browser`,
+    }
+  }
   if (room === target) return { edge, message: '' }
   const below = Object.hasOwn(rules.rooms, room) ? rules.rooms[room] : undefined
   if (below && !below.includes(target)) {

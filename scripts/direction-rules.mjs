@@ -43,7 +43,7 @@ export const rules = {
   },
   // Rooms that must run in a browser, and the files in them that are for Node alone.
   browserSafe: ['base', 'schema', 'output'],
-  nodeOnly: /^output\/off-thread[^/]*\.ts$/,
+  nodeOnly: /^output\/(off-thread[^/]*|worker-pool)\.ts$/,
   // What the examples may import besides the package itself and Node.
   examples: ['zod'],
 }

@@ -140,6 +140,19 @@ describe('dependencies', () => {
   })
 })
 
+describe('files for Node alone', () => {
+  it('may not be imported by what must run in a browser', () => {
+    const tree = {
+      'output/index.ts': `import './off-thread.ts'\n`,
+      'output/off-thread.ts': `import './off-thread-worker.ts'\n`,
+      'output/off-thread-worker.ts': empty,
+    }
+    expect(check(tree)).toEqual([
+      'src/output/index.ts:1 node "./off-thread.ts" is for Node alone; "output" must run in a browser',
+    ])
+  })
+})
+
 describe('cycles', () => {
   it('refuses two files that need each other, if only for types', () => {
     const tree = {
