@@ -21,13 +21,11 @@ function formatSpec(sample: Sample): string {
 }
 
 export const ECHOES: readonly Damage[] = [
-  echo('echo-schema-before', (r, s) =>
-    around(
-      s,
-      `The schema is:\n${r.chance() ? '```json\n' : ''}${JSON.stringify(s.schema, null, 2)}\n${r.chance() ? '```\n' : ''}\nThe answer:\n`,
-      '',
-    ),
-  ),
+  echo('echo-schema-before', (r, s) => {
+    const schema = JSON.stringify(s.schema, null, 2)
+    const shown = r.chance() ? `\`\`\`json\n${schema}\n\`\`\`` : schema
+    return around(s, `The schema is:\n${shown}\n\nThe answer:\n`, '')
+  }),
   echo('echo-schema-after', (_, s) =>
     around(s, '', `\n\nThis follows the schema ${JSON.stringify(s.schema)}`),
   ),

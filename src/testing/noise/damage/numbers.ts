@@ -75,7 +75,7 @@ export const NUMBERS: readonly Damage[] = [
   ),
   number(
     'number-percent',
-    { fits: (value, site) => site.schema['maximum'] === 100 && value > 1 },
+    { fits: (value, site) => site.schema['maximum'] === 100 && value > 1 && /rate|percent/i.test(site.at) },
     (value, r) => JSON.stringify(r.pick([`${value}%`, `${value} %`])),
   ),
   number('number-plus', { fits: (value) => value > 0 }, (value) => `+${value}`),

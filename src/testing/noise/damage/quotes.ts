@@ -60,7 +60,7 @@ export const QUOTES: readonly Damage[] = [
   quotes('quotes-curly', ({ tokens }) =>
     requote(tokens, (value) => (/[“”„‟]/.test(value) ? undefined : `“${body(value)}”`)),
   ),
-  quotes('quotes-guillemets', ({ tokens }) =>
+  quotes('quotes-low', ({ tokens }) =>
     requote(tokens, (value) => (/[“”„‟«»]/.test(value) ? undefined : `„${body(value)}“`)),
   ),
   quotes('quotes-full-width', ({ tokens }) =>

@@ -1,7 +1,7 @@
 /** Damage inside strings: quotes and newlines not escaped, escapes that JSON does not have, strings in pieces. */
 import type { Random } from '../random.ts'
 import { isFreeText, replaceAt, type Site } from '../shape.ts'
-import { retext, type Token, textOf } from '../tokens.ts'
+import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
 import { edited, isText, pickOrNot, pickSome, places, sitesOf } from './outcome.ts'
 
@@ -60,7 +60,7 @@ const raw = (text: string): string => text.replaceAll('\\"', '"')
 
 /** The string is the value of a member, so a careful reader can look for the next key. */
 const isMember = (tokens: readonly Token[], index: number): boolean =>
-  tokens[index - 1]?.kind === 'colon' || tokens[index - 2]?.kind === 'colon'
+  tokens[nextSolid(tokens, index, -1)]?.kind === 'colon'
 
 export const STRINGS: readonly Damage[] = [
   strings('quotes-unescaped', {
