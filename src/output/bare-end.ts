@@ -1,6 +1,6 @@
 /** Where does a value without quotes end? At the next key, comma or bracket that cannot belong to it. */
 import * as ch from './chars.ts'
-import { MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
+import { isEscapedSpace, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
 import { LIST, type Machine, OBJECT } from './machine.ts'
 
 /** How long an unquoted value may be. */
@@ -22,6 +22,7 @@ function plainToken(d: Machine): number {
   if (i === d.i) return NO
   const c = buf.charCodeAt(i)
   if (c === ch.RBRACE || c === ch.RBRACKET) return i
+  if (c === ch.BACKSLASH && isEscapedSpace(buf.charCodeAt(i + 1))) return i
   if (c === ch.COMMA) {
     if (d.top?.kind !== OBJECT || isWhole(buf.slice(d.i, i), buf.charCodeAt(i + 1))) return i
     const answer = memberAt(d, i + 1)
@@ -103,11 +104,9 @@ function valueEnd(d: Machine): number {
 
 /** The next object of the list around this one begins: this one lost its closing brace. */
 function nextObject(d: Machine, i: number): boolean {
-  return (
-    d.buf.charCodeAt(i) === ch.LBRACE &&
-    d.stack[d.stack.length - 2]?.kind === LIST &&
-    d.buf.charCodeAt(i + 1) === ch.DQUOTE
-  )
+  if (d.buf.charCodeAt(i) !== ch.LBRACE || d.stack[d.stack.length - 2]?.kind !== LIST) return false
+  const key = skip(d, i + 1)
+  return key >= 0 && ch.isQuote(d.buf.charCodeAt(key))
 }
 
 function isValue(text: string): boolean {

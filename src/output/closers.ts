@@ -1,6 +1,6 @@
 /** Closing brackets: the right one, the wrong one, one too many, one too few. */
 import * as ch from './chars.ts'
-import { itemAt, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
+import { type Answer, itemAt, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
 import { type Frame, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
 
 /** Handles the closing bracket `c` (folded) at `d.i`; false when more text is needed. */
@@ -88,8 +88,34 @@ function closerFromBelow(d: Machine, below: number, next: number): boolean {
       return true
     }
   }
+  const extra = isExtra(d, top, below, next)
+  if (extra === MORE) return false
+  if (extra === YES) return d.pass(1, 'extra-closer')
   while (d.stack.length - 1 > below) d.closeFrame('missing-closer')
   return true
+}
+
+/** What follows fits the frame at hand and not the one that would be left: then the bracket is one too many. */
+function isExtra(d: Machine, top: Frame, below: number, next: number): Answer {
+  const here = continues(d, top, next)
+  if (here !== YES) return here
+  const left = d.stack[below - 1]
+  const there =
+    left === undefined ? (ch.fold(d.buf.charCodeAt(next)) === ch.COMMA ? NO : YES) : continues(d, left, next)
+  if (there === MORE) return MORE
+  if (there === YES) d.ambiguous = true
+  return there === NO || d.options.dropClosers ? YES : NO
+}
+
+/** Whether a comma and another member or item of this frame stand at `i`. */
+function continues(d: Machine, frame: Frame, i: number): Answer {
+  if (ch.fold(d.buf.charCodeAt(i)) !== ch.COMMA) return NO
+  const next = skip(d, i + 1)
+  if (next === MORE) return MORE
+  if (next >= d.buf.length || ch.isCloser(d.buf.charCodeAt(next))) return NO
+  if (frame.kind === OBJECT) return memberAt(d, i + 1)
+  if (ch.isQuote(d.buf.charCodeAt(next))) return quotedKeyAt(d, next) === YES ? NO : YES
+  return itemAt(d, i + 1)
 }
 
 /** After the comma stands a key, not merely another bracket. */

@@ -76,7 +76,7 @@ class Run implements Coercing {
     then: (inner: Node) => unknown,
   ): { value: unknown } | undefined {
     const { settings } = this.guide
-    if (this.unfolded >= settings.unescapeDepth + 1) return undefined
+    if (this.unfolded >= settings.unescapeDepth) return undefined
     const inner = decodeInner(String(node.value), settings)
     if (inner === undefined) return undefined
     const outer = this.text

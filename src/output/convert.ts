@@ -181,7 +181,7 @@ function tryUnfold(
 ): Outcome {
   const text = String(node.value).trim()
   const quoted = text.startsWith('"') && text.endsWith('"') && text.length > 1 ? innerString(text) : undefined
-  if (quoted !== undefined && run.unfolded <= run.guide.settings.unescapeDepth) {
+  if (quoted !== undefined && run.unfolded < run.guide.settings.unescapeDepth) {
     run.unfolded++
     const again = tryUnfold(run, { ...node, value: quoted }, shape, pointer, kind)
     run.unfolded--

@@ -39,6 +39,7 @@ export class Decoder implements Machine {
   readonly stack: Frame[] = []
   string: StringState | undefined
   truncated = false
+  ambiguous = false
   tooDeep = false
   /** The root value is complete. */
   done = false
@@ -66,6 +67,7 @@ export class Decoder implements Machine {
   start(): void {
     this.done = false
     this.truncated = false
+    this.ambiguous = false
     this.tooDeep = false
     this.stack.length = 0
     this.string = undefined
@@ -379,7 +381,7 @@ export class Decoder implements Machine {
   private bareValue(): boolean {
     const end = bareEnd(this)
     if (end === MORE) return false
-    let text = this.buf.slice(this.i, end).trimEnd()
+    let text = trimInk(this.buf.slice(this.i, end))
     let stop = this.i + text.length
     const call = /^(?:new\s+)?[A-Za-z_$][\w$.]*\s*$/.test(text) && this.buf.charCodeAt(end) === ch.LPAREN
     if (call) return this.pass(end - this.i, 'call')
@@ -513,6 +515,13 @@ export class Decoder implements Machine {
     while (this.stack.length > 0) this.closeFrame('truncated')
     this.done = true
   }
+}
+
+/** Without the spaces at its end, invisible ones included. */
+function trimInk(text: string): string {
+  let end = text.length
+  while (end > 0 && (ch.isSpace(text.charCodeAt(end - 1)) || ch.isOddSpace(text.charCodeAt(end - 1)))) end--
+  return text.slice(0, end)
 }
 
 /** `name=` as in `f(name=1)`. */

@@ -2,6 +2,7 @@
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { ANSWER, isCorrection, tierOf } from './cues.ts'
+import { decodeInner } from './inner.ts'
 import { keyLines } from './key-lines.ts'
 import { declaredNames, enclosed, lifted } from './lift.ts'
 import { best, type Ranked } from './rank.ts'
@@ -33,12 +34,35 @@ function withShape(trial: Trial, seen: Scan, options: ScanOptions): Attempt | un
   if (!kinds.container) return best(scalarsFirst(trial, seen), trial.settings)
   const declared = declaredNames(guided)
   const ranked = fromRegions(trial, seen.regions, declared)
+  ranked.push(...restarted(trial, seen, options, declared))
   let chosen = best(ranked, trial.settings)
   if (chosen?.valid) return chosen
   ranked.push(...otherwise(trial, seen, options, declared))
   chosen = best(ranked, trial.settings)
   if (chosen?.valid || !kinds.scalar) return chosen
   return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
+}
+
+/** A paragraph of prose, and then a value begins on a line of its own. */
+const RESTART = /\n[^\S\n]*\n(?=[\s\ufeff]*(?:[`~]{3,}\w*\s*)?[{[]\s*["'{[])/g
+
+/** The model broke off and began again: what an unfinished value has swallowed is read for itself. */
+function restarted(trial: Trial, seen: Scan, options: ScanOptions, declared: ReadonlySet<string>): Ranked[] {
+  const broken = seen.regions.find((region) => region.edits.length > 0)
+  if (broken === undefined || trial.text.length > 200_000) return []
+  for (const { index } of trial.text.matchAll(RESTART)) {
+    if (index <= broken.start || index >= broken.end) continue
+    const cut: Region = { ...broken, end: proseStart(trial.text, index) }
+    if (!/\p{L}{2,}[^"{}[\]]*[:.!]\s*$/u.test(trial.text.slice(cut.end, index))) continue
+    const again = scan(trial.text, options, index).regions.filter((region) => !isSlight(region.node))
+    return fromRegions(trial, [cut, ...again], declared).filter((r) => r.attempt.region !== cut)
+  }
+  return []
+}
+
+/** Where the paragraph that ends at `index` begins. */
+function proseStart(text: string, index: number): number {
+  return Math.max(0, text.lastIndexOf('\n\n', index - 1))
 }
 
 /** Which kinds of value the root of the schema allows, its unions included. */
@@ -154,10 +178,11 @@ function otherwise(trial: Trial, seen: Scan, options: ScanOptions, declared: Rea
     regions.push(...again)
     swallowed = again.find((region) => region.truncated)
   }
-  const ranked = fromRegions(trial, regions, declared)
-  const lines = keyLines(trial.text, guided)
+  const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
+  const lines =
+    seen.regions.length === 0 && !/[{[]/.test(trial.text) ? keyLines(trial.text, guided) : undefined
   if (lines !== undefined)
-    ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 10 })
+    ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
   return ranked
 }
 
@@ -220,14 +245,22 @@ function sequence(text: string, regions: readonly Region[]): Region | undefined 
 function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
   return regions.map((region, index) => {
     const previous = regions[index - 1]
+    const inner =
+      region.node.kind === 'string' ? decodeInner(String(region.node.value), trial.settings) : undefined
     const slight = region.fence === undefined && regions.length > 1 && isSlight(region.node)
     return {
-      attempt: attempt(trial, region),
+      attempt: inner === undefined ? attempt(trial, region) : unescaped(trial, region, inner),
       tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
       correction: isCorrection(trial.text, region, previous),
       extra: strangeness(region.node.value, new Set()),
     }
   })
+}
+
+/** A string in prose that holds JSON. */
+function unescaped(trial: Trial, region: Region, inner: Node): Attempt {
+  const change = { rule: 'unescape' as const, pointer: '', before: region.node.value, after: inner.value }
+  return attempt(trial, region, inner, { changes: [change], cost: 2 }, String(region.node.value))
 }
 
 /** `[1]`, `[x]`: what prose puts into brackets. */

@@ -1,5 +1,5 @@
 /** Values inside wrappers that the schema does not know, and the reverse: the one wrapper that the schema wants. */
-import { isObject } from '../base/json.ts'
+import { isObject, type JsonType } from '../base/json.ts'
 import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
 import type { ValueChange } from './coercing.ts'
 import { decodeInner, mayHold } from './inner.ts'
@@ -36,16 +36,31 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
       const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
       if (tried.valid) tries.push(tried)
     }
-    // Several that fit in one list: none is the one.
-    if (outer.node.kind === 'array' && tries.length > 1) continue
-    found.push(...tries)
+    found.push(...(tries.length > 1 ? oneOf(tries, outer.node, scalars) : tries))
   }
   return found
+}
+
+const RESULT = /^(?:answer|result|output|value|response|data|verdict|final|content|text|label)/i
+
+/** Several fit in one place: among the items of a list none is the one, among scalars only one that is called the answer. */
+function oneOf(tries: readonly Attempt[], outer: Node, scalars: boolean): readonly Attempt[] {
+  if (outer.kind === 'array') return []
+  if (!scalars) return tries
+  const named = tries.filter((tried) => {
+    const index = outer.items?.findIndex((item) => item.value === tried.changes[0]?.after) ?? -1
+    return RESULT.test(outer.keys?.[index] ?? '')
+  })
+  return named.length === 1 ? named : []
 }
 
 function wantsContainer(trial: Trial): boolean {
   const types = trial.target.guided?.root.types ?? []
   return types.length === 0 || types.includes('object') || types.includes('array')
+}
+
+function wantsList(trial: Trial): boolean {
+  return trial.target.guided?.root.types.includes('array') ?? false
 }
 
 function liftOf(region: Region, inner: Inside): Before {
@@ -62,6 +77,8 @@ function liftOf(region: Region, inner: Inside): Before {
 function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Generator<Inside> {
   const { node, text, depth } = outer
   const items = node.items ?? []
+  // A list where a list is wanted is that list, good or bad; only a list around it may be taken off.
+  if (node.kind === 'array' && wantsList(trial) && !(items.length === 1 && items[0]?.kind === 'array')) return
   for (let index = 0; index < items.length && index < 50; index++) {
     const item = items[index] as Node
     const key = node.keys?.[index]
@@ -71,11 +88,18 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
 }
 
 function* opened(trial: Trial, inner: Inside): Generator<Inside> {
-  if (inner.node.kind === 'string' && mayHold(String(inner.node.value))) {
+  if (inner.node.kind === 'string' && trial.settings.unescapeDepth > 0 && mayHold(String(inner.node.value))) {
     const node = decodeInner(String(inner.node.value), trial.settings)
     if (node !== undefined) yield { ...inner, node, text: String(inner.node.value) }
   }
   yield inner
+}
+
+/** Whether the member wants this very kind of value: text is not to be made of it. */
+function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean {
+  const { types } = guided.shapes.at(guided.root.member(name))
+  if (node.kind === 'number') return types.includes('integer') || types.includes('number')
+  return types.includes(node.kind as JsonType) && trial.settings.aop === 'full'
 }
 
 /** Property names that the schema declares at its root, in any of its branches. */
@@ -98,6 +122,7 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
     required.size === 1 ? [...required][0] : required.size === 0 && names.length === 1 ? names[0] : undefined
   if (name === undefined || region.node.kind === 'string' || region.node.kind === 'null') return undefined
   if (isObject(region.node.value) && Object.hasOwn(region.node.value, name)) return undefined
+  if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
   const wrapper: Node = {
     ...makeNode('object', { [name]: node.value }, node.start, node.end),

@@ -124,7 +124,8 @@ export function quotedKeyAt(w: Window, from: number): Answer {
     } else if (c === ch.DQUOTE || closers.includes(buf[i] as string)) {
       let after = i + 1
       if (start === from + 2 && buf.charCodeAt(after) === c) after++
-      return followedByColon(w, after)
+      const colon = followedByColon(w, after)
+      return colon === NO ? followedByValue(w, after, buf.slice(start, i)) : colon
     }
   }
   if (buf.length <= end && !w.final) return MORE
@@ -142,7 +143,7 @@ export function bareKeyAt(w: Window, from: number): Answer {
   if (ch.isQuote(buf.charCodeAt(i))) i++
   while (i < buf.length && i < from + KEY_REACH && buf.charCodeAt(i) === ch.SPACE) i++
   if (i >= buf.length) return w.final ? NO : MORE
-  if (ch.fold(buf.charCodeAt(i)) !== ch.COLON) return NO
+  if (!isColon(buf, i)) return NO
   if (i + 1 >= buf.length && !w.final) return MORE
   return buf.charCodeAt(i + 1) === ch.SLASH && buf.charCodeAt(i + 2) === ch.SLASH ? NO : YES
 }
@@ -150,11 +151,48 @@ export function bareKeyAt(w: Window, from: number): Answer {
 export function followedByColon(w: Window, from: number): Answer {
   const i = skip(w, from)
   if (i === MORE) return MORE
-  return i < w.buf.length && ch.fold(w.buf.charCodeAt(i)) === ch.COLON ? YES : NO
+  return isColon(w.buf, i) ? YES : NO
+}
+
+/** `:`, its full-width twin, or `=>`. */
+export function isColon(buf: string, i: number): boolean {
+  return (
+    ch.fold(buf.charCodeAt(i)) === ch.COLON ||
+    (buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) === 62)
+  )
+}
+
+/** A key without its colon: a plain name, and then a value that ends as one. */
+function followedByValue(w: Window, from: number, name: string): Answer {
+  const i = skip(w, from)
+  if (i === MORE) return MORE
+  const { buf } = w
+  if (i === from || !/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name)) return NO
+  const c = buf.charCodeAt(i)
+  if (ch.isOpener(c)) return YES
+  const end = Math.min(buf.length, i + KEY_REACH)
+  if (ch.isQuote(c)) {
+    for (let j = i + 1; j < end; j++) {
+      if (buf.charCodeAt(j) === ch.BACKSLASH) j++
+      else if (buf.charCodeAt(j) === c) return endsMember(w, j + 1)
+    }
+    return end === buf.length && !w.final ? MORE : NO
+  }
+  let j = i
+  while (j < end && (ch.isNameChar(buf.charCodeAt(j)) || buf.charCodeAt(j) === ch.PLUS)) j++
+  if (j === end && end === buf.length && !w.final) return MORE
+  return /^(?:-?\d[\d.eE+-]*|true|false|null|True|False|None)$/.test(buf.slice(i, j)) ? endsMember(w, j) : NO
+}
+
+function endsMember(w: Window, from: number): Answer {
+  const i = skip(w, from)
+  if (i === MORE) return MORE
+  const c = ch.fold(w.buf.charCodeAt(i))
+  return c === ch.COMMA || ch.isCloser(c) ? YES : NO
 }
 
 /** Does an item of a list, or the end of one, begin at `from`? */
-export function itemAt(w: Window, from: number): Answer {
+export function itemAt(w: Window, from: number, lostQuote = false): Answer {
   const i = skip(w, from)
   if (i === MORE) return MORE
   if (i >= w.buf.length || i >= from + REACH) return YES
@@ -162,17 +200,18 @@ export function itemAt(w: Window, from: number): Answer {
   if (ch.isCloser(c) || ch.isOpener(c) || c === ch.LPAREN || ch.isQuote(c) || c === ch.COMMA) return YES
   if (c === ch.BACKSLASH && ch.isQuote(w.buf.charCodeAt(i + 1))) return YES
   if (isEllipsis(w.buf, i)) return YES
-  return bareItemAt(w, i)
+  return bareItemAt(w, i, lostQuote)
 }
 
 /** A number, literal or unquoted word that reaches a comma, a closing bracket or the end of its line. */
-function bareItemAt(w: Window, from: number): Answer {
+function bareItemAt(w: Window, from: number, lostQuote: boolean): Answer {
   const { buf } = w
   const end = Math.min(buf.length, from + 80)
   for (let i = from; i < end; i++) {
     const c = ch.fold(buf.charCodeAt(i))
     if (c === ch.COMMA || c === ch.RBRACKET || c === ch.LF) return YES
-    if (ch.isQuote(c) || c === ch.COLON) return NO
+    if (ch.isQuote(c) && lostQuote && c !== ch.SQUOTE) return endsMember(w, i + 1)
+    if ((ch.isQuote(c) && c !== ch.SQUOTE) || c === ch.COLON) return NO
   }
   if (end < buf.length) return NO
   if (!w.final) return MORE

@@ -83,6 +83,8 @@ export interface StringState {
 export interface DecoderOptions {
   readonly depth: number
   readonly acceptTruncated: boolean
+  /** Read a doubtful closing bracket as one too many, not as the end of several values. */
+  readonly dropClosers?: boolean
 }
 
 export interface Machine {
@@ -96,6 +98,8 @@ export interface Machine {
   string: StringState | undefined
   truncated: boolean
   done: boolean
+  /** A closing bracket could be read in two ways. */
+  ambiguous: boolean
   /** The token at hand was written with full-width punctuation. */
   oddToken: boolean
   gapStart: number

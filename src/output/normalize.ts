@@ -11,7 +11,8 @@ import type { AnySchema, Infer, ParseOptions } from './types.ts'
  */
 export function normalizeJsonText(text: string, options: ParseOptions = {}): string {
   const result = parse(text, undefined, { prefer: 'last', ...options })
-  return result.ok ? (JSON.stringify(result.value) ?? text.trim()) : text.trim()
+  if (!result.ok || result.repairs[0]?.rule === 'text-is-value') return text.trim()
+  return JSON.stringify(result.value)
 }
 
 /**

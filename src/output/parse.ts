@@ -103,7 +103,7 @@ function notJson(text: string): Issue {
 function read(text: string, target: Target, settings: Settings, shadow: boolean): ParseResult {
   const trial = trialOf(text, settings, target)
   const { attempt, tooDeep } = find(trial)
-  if (attempt === undefined || (tooDeep && !attempt.valid)) {
+  if (attempt === undefined || tooDeep) {
     const result = failure(text, [tooDeep ? depthIssue(text, settings) : nothingFound(text)])
     settings.options.onEvent && sendEvents(settings.options.onEvent, NOTHING_MADE, result, shadow)
     return result

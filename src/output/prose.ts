@@ -52,7 +52,7 @@ export class Prose {
       if (c === ch.LBRACE || c === ch.LBRACKET) {
         const starts = c === ch.LBRACE ? objectStarts(w, i) : listStarts(w, i)
         if (starts === MORE) return this.#wait(i)
-        if (starts === YES) return i
+        if (starts === YES) return inQuotes(w.buf, i) ? i - 1 : i
         i = c === ch.LBRACKET ? this.#bracketTag(w.buf, i, base) : i + 1
       } else {
         const after = c === ch.LESS ? this.#tag(w, i, base) : this.#fence(w, i, base)
@@ -158,6 +158,11 @@ export class Prose {
     }
     return end
   }
+}
+
+/** `"{\"a\": 1}"`: the bracket stands at the beginning of a string that holds escaped JSON. */
+function inQuotes(buf: string, at: number): boolean {
+  return buf.charCodeAt(at - 1) === ch.DQUOTE && /^.\s*(?:\\[nrt]\s*)*\\/.test(buf.slice(at, at + 80))
 }
 
 /** Is this brace in prose the beginning of an object? */

@@ -41,7 +41,7 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
 
 /** Nothing is valid: the one to report is the largest outside of reasoning. */
 function compareInvalid(a: Ranked, b: Ranked): number {
-  return a.tier - b.tier || size(b) - size(a) || a.attempt.cost - b.attempt.cost || 1
+  return a.tier - b.tier || a.extra - b.extra || size(b) - size(a) || a.attempt.cost - b.attempt.cost || 1
 }
 
 function size(ranked: Ranked): number {

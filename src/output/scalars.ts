@@ -77,10 +77,16 @@ function* slices(text: string, blocks: readonly Block[]): Generator<[number, num
   if (last > 0) yield trimmed(text, last, text.length)
 }
 
+/** Without the spaces, invisible characters and chat tokens at its ends. */
 function trimmed(text: string, start: number, end: number): [number, number] {
   const slice = text.slice(start, end)
-  const from = start + (slice.length - slice.trimStart().length)
-  return [from, Math.max(from, end - (slice.length - slice.trimEnd().length))]
+  const before =
+    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>)*/.exec(slice.slice(0, 400))?.[0]
+      .length ?? 0
+  const tail = slice.slice(Math.max(before, slice.length - 400))
+  const after =
+    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>)*$/.exec(tail)?.[0].length ?? 0
+  return [start + before, end - after]
 }
 
 /** Exactly one of the listed words occurs in the text. */

@@ -3,6 +3,7 @@ import { Decoder } from './decoder.ts'
 import { MORE } from './lookahead.ts'
 import { LIST, OBJECT } from './machine.ts'
 import { type Block, Prose } from './prose.ts'
+import { rules } from './rules.ts'
 import { type Node, type TextEdit, TreeSink } from './tree.ts'
 
 /** A value found in the text. */
@@ -19,6 +20,7 @@ export interface Region {
 export interface ScanOptions {
   readonly depth: number
   readonly acceptTruncated: boolean
+  readonly dropClosers?: boolean
 }
 
 export interface Scan {
@@ -44,10 +46,13 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     decoder.start()
     decoder.run()
     const { node, edits } = sink.take()
-    const end = Math.max(decoder.i, i + 1)
+    let end = Math.max(decoder.i, i + 1)
     if (decoder.tooDeep) tooDeep = true
     else if (node !== undefined) {
-      regions.push({ node, edits, start: i, end, truncated: decoder.truncated, ...prose.surroundings })
+      const region = { node, edits, start: i, end, truncated: decoder.truncated, ...prose.surroundings }
+      const settled = decoder.ambiguous && !options.dropClosers ? otherReading(text, region, options) : region
+      regions.push(settled)
+      end = settled.end
     }
     i = end
   }
@@ -58,6 +63,36 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     blocks: prose.blocks,
     tooDeep,
   }
+}
+
+/** A closing bracket was in doubt: the reading that needs less repair, and leaves no brackets behind, is right. */
+function otherReading(text: string, region: Region, options: ScanOptions): Region {
+  const other = scanOne(text, region, { ...options, dropClosers: true })
+  return other !== undefined && price(text, other) < price(text, region) ? other : region
+}
+
+function scanOne(text: string, like: Region, options: ScanOptions): Region | undefined {
+  const sink = new TreeSink()
+  const decoder = new Decoder(sink, options)
+  decoder.buf = text
+  decoder.final = true
+  decoder.i = like.start
+  decoder.start()
+  decoder.run()
+  const { node, edits } = sink.take()
+  return node === undefined || decoder.tooDeep
+    ? undefined
+    : { ...like, node, edits, end: decoder.i, truncated: decoder.truncated }
+}
+
+function price(text: string, region: Region): number {
+  let cost = region.truncated ? 4 : 0
+  for (const edit of region.edits) cost += rules[edit.rule].cost
+  for (let i = region.end; i < text.length && /[\s,}\]]/.test(text[i] as string); i++) {
+    if (text[i] === '}' || text[i] === ']') cost += 3
+    else if (text[i] === ',') cost += 1
+  }
+  return cost
 }
 
 /**

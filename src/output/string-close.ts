@@ -80,9 +80,9 @@ function commaAfterValue(d: Machine, comma: number): Answer {
   if (i === MORE) return MORE
   const c = ch.fold(d.buf.charCodeAt(i))
   if (c === ch.COMMA) return commaAfterValue2(d, i)
-  return c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST && ch.isQuote(d.buf.charCodeAt(i + 1))
-    ? YES
-    : NO
+  if (c !== ch.LBRACE || d.stack[d.stack.length - 2]?.kind !== LIST) return NO
+  const key = skip(d, i + 1)
+  return key === MORE ? MORE : ch.isQuote(d.buf.charCodeAt(key)) ? YES : NO
 }
 
 /** Doubled commas. */
@@ -108,7 +108,7 @@ function opensKey(d: Machine, s: StringState, at: number): Closing {
 
 function closesItem(d: Machine, s: StringState, end: number, next: number, c: number): Closing {
   if ((c === ch.COMMA || c === ch.RBRACKET) && lostItsEnd(d, s)) return BEFORE_KEY
-  if (c === ch.COMMA) return itemAt(d, next + 1)
+  if (c === ch.COMMA) return itemAt(d, next + 1, s.rejects === 0)
   if (c === ch.RBRACKET || c === ch.RPAREN) return doubtful(s) ? closerFits(d, s, next, LIST) : YES
   if (c === ch.RBRACE) return s.braces > 0 ? closerFits(d, s, next, OBJECT) : YES
   if (c === ch.COLON) return s.rejects === 0 ? YES : NO
@@ -153,6 +153,8 @@ function quoteAfterItem(d: Machine, quote: number): Answer {
 function closesRoot(d: Machine, s: StringState, end: number, next: number, c: number): Closing {
   if (c === ch.PLUS) return plusQuote(d, next)
   if (s.rejects > 0) return NO
+  // Escaped JSON: its own quotes are escaped, so this one ends it.
+  if (ch.isOpener(d.buf.charCodeAt(s.start - d.base + 1))) return YES
   if (c === ch.COMMA) return itemAt(d, next + 1)
   return next > end && lineBreakBetween(d.buf, end, next) ? YES : NO
 }

@@ -37,14 +37,19 @@ export function finish(d: Machine, s: StringState, contentEnd: number, tokenEnd:
   return DONE
 }
 
-/** The string lost its closing quote and ended before the last rejected one, which opens a key. */
+/**
+ * The string lost its closing quote and ended before the last rejected one, which opens a key or an item. Brackets and
+ * commas in between are structure if a line break stands among them; else only the comma is.
+ */
 export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const at = s.rejectAt - d.base
   if (s.seg < at) flush(d, s, at)
-  const text = s.acc.slice(0, s.rejectLength).replace(/[\s,]+$/, '')
-  const gap = /[\s,]*$/.exec(d.buf.slice(Math.max(0, s.start - d.base, at - 256), at))?.[0].length ?? 0
+  const content = s.acc.slice(0, s.rejectLength)
+  const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
+  const structure = /[\s,}\]]*$/.exec(tail)?.[0] ?? ''
+  const gap = structure.includes('\n') ? structure : (/[\s,]*$/.exec(tail)?.[0] ?? '')
   s.rule = 'missing-quote'
-  emit(d, s, text, at - gap)
+  emit(d, s, content.slice(0, content.length - gap.length), at - gap.length)
   return DONE
 }
 
@@ -55,6 +60,11 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
   const end = d.base + tokenEnd
   if (s.role === 'key') return emitKey(d, s, text, end)
   if (s.role === 'item' && startsImplicitObject(d, s, tokenEnd)) {
+    if (listIsOver(d, s)) {
+      takeBack(d, s)
+      d.closeFrame('missing-closer')
+      return emitKey(d, s, text, end)
+    }
     d.sink.open('object', s.start)
     d.sink.edit('missing-opener', s.start, s.start, '{')
     d.stack.push({
@@ -76,6 +86,32 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
   d.sink.scalar('string', text, s.start, end)
   if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')
   d.afterValue()
+}
+
+/** `{"a": [1, 2, "b": 3}`: the list lost its bracket, and this is the next key of the object around it. */
+function listIsOver(d: Machine, s: StringState): boolean {
+  const list = d.stack[d.stack.length - 1]
+  const around = d.stack[d.stack.length - 2]
+  return (
+    around?.kind === OBJECT &&
+    list !== undefined &&
+    !list.implicit &&
+    (list.count > 1 || s.before.gapCommas > 0)
+  )
+}
+
+/** The string is not the value that had begun: its edits and its place are given back. */
+export function takeBack(d: Machine, s: StringState): void {
+  const frame = d.stack[d.stack.length - 1]
+  d.sink.rollback(d.valueMark)
+  if (s.role !== 'key') {
+    d.sink.undo()
+    if (frame !== undefined) frame.count--
+  }
+  d.gapStart = s.before.gapStart
+  d.gapCommas = s.before.gapCommas
+  d.gapRule = s.before.gapRule
+  d.pending = s.before.pending
 }
 
 /** `["key": "value"]`: a member without its braces. */

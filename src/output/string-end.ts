@@ -1,7 +1,7 @@
 /** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
 import * as ch from './chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
-import { emit } from './string-emit.ts'
+import { emit, takeBack } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
@@ -24,7 +24,7 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
     emit(d, s, fullText(d, s), d.buf.length)
     return true
   }
-  takeBack(d, s)
+  dropCut(d, s)
   return true
 }
 
@@ -83,18 +83,11 @@ function looksClosing(d: Machine, s: StringState): boolean {
 }
 
 /** The cut string does not count: its member or item was never there. */
-function takeBack(d: Machine, s: StringState): void {
-  d.string = undefined
-  d.sink.rollback(d.valueMark)
+function dropCut(d: Machine, s: StringState): void {
   const frame = d.stack[d.stack.length - 1]
-  if (s.role !== 'key') {
-    d.sink.undo()
-    if (frame !== undefined) frame.count--
-  }
-  d.gapStart = s.before.gapStart
-  d.gapCommas = s.before.gapCommas
+  d.string = undefined
+  takeBack(d, s)
   d.gapRule = 'cut-string'
-  d.pending = s.before.pending
   if (s.role === 'value') {
     if (frame !== undefined) frame.state = VALUE
     d.dropPending('cut-string')
