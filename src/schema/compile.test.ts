@@ -40,6 +40,14 @@ describe('compileSchema', () => {
     expect(compileSchema({ required: ['toString'] }).accepts({})).toBe(false)
   })
 
+  it('compares values with keys such as toString, which are ordinary names in JSON', () => {
+    const odd = JSON.parse('{"toString":1,"valueOf":2,"constructor":3,"__proto__":4}')
+    expect(compileSchema({ const: odd }).accepts(structuredClone(odd))).toBe(true)
+    expect(compileSchema({ enum: [odd, { toString: 2 }] }).accepts({ toString: 1 })).toBe(false)
+    expect(compileSchema({ uniqueItems: true }).accepts([{ toString: 1 }, { toString: 2 }])).toBe(true)
+    expect(compileSchema({ uniqueItems: true }).validate([{ valueOf: 1 }, { valueOf: 1 }])).toHaveLength(1)
+  })
+
   it('ignores formats it does not know, and keywords of older drafts', () => {
     expect(compileSchema({ format: 'unheard-of', id: 'x' }).accepts('anything')).toBe(true)
     expect(compileSchema({ format: 'date' }).accepts('2024-02-30')).toBe(false)

@@ -4,12 +4,13 @@ import { ProvisoError } from '../base/error.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
+import { collectableValues, holdsMoreThan } from './cost.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
 import { checkPatterns } from './patterns.ts'
 import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
-import { checkMetaSchema, createValidator, type Validator } from './validator.ts'
+import { checkMetaSchema, createValidator, type ErrorObject, type Validator } from './validator.ts'
 
 export type { JsonSchema } from './json-schema.ts'
 
@@ -64,39 +65,15 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   return compiled
 }
 
-/** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
-const collectUpTo = 200_000
-
-/** What comparing every item with every other may cost for each item, counted in errors. */
-const comparing = 100
-
-/** The most errors that one value inside a value can cause: one per branch of a union, one per missing property. */
-function errorsPerValue(graph: SchemaGraph): number {
-  let branches = 0
-  let required = 0
-  let unique = 0
-  for (const [schema, { leadsTo }] of graph) {
-    for (const part of leadsTo) if (part.applies === 'here') branches++
-    if (Array.isArray(schema['required'])) required = Math.max(required, schema['required'].length)
-    // Where every violation is wanted, uniqueItems is checked also after maxItems has failed.
-    if (schema['uniqueItems'] === true) unique = comparing
+/** Code that collects every error can fail where unevaluated* meets unions (a fault of Ajv); then there are none to tell. */
+function everyError(thorough: Validator, value: unknown): ErrorObject[] | undefined {
+  try {
+    if (thorough.validate(value)) return undefined
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    return undefined
   }
-  return 1 + branches + required + unique
-}
-
-/** Whether a value holds more than `most` values. */
-function holdsMoreThan(value: unknown, most: number): boolean {
-  let left = most
-  const stack = [value]
-  while (stack.length > 0) {
-    const held = stack.pop()
-    if (typeof held !== 'object' || held === null) continue
-    const members = Object.values(held)
-    left -= members.length
-    if (left < 0) return true
-    for (const member of members) stack.push(member)
-  }
-  return false
+  return thorough.validate.errors ?? undefined
 }
 
 function onlyTheFirst(issue: Issue): Issue {
@@ -134,7 +111,7 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   checkLoops(graph)
   checkPatterns(graph, { linear: false })
   const fast = createValidator(schema, { untrusted, allErrors: false })
-  const errorsEach = errorsPerValue(graph)
+  const thoroughUpTo = collectableValues(graph)
   let thorough: Validator | undefined
   const parts = new Map<string, (value: unknown) => unknown>()
   return {
@@ -142,11 +119,10 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
     accepts: fast.validate as (value: unknown) => boolean,
     validate(value, limit = 100) {
       if (fast.validate(value)) return []
-      if (holdsMoreThan(value, collectUpTo / errorsEach))
-        return toIssues(fast.validate.errors ?? [], value, limit).map(onlyTheFirst)
+      const first = fast.validate.errors ?? []
+      if (holdsMoreThan(value, thoroughUpTo)) return toIssues(first, value, limit).map(onlyTheFirst)
       thorough ??= createValidator(schema, { untrusted, allErrors: true })
-      thorough.validate(value)
-      return toIssues(thorough.validate.errors ?? [], value, limit)
+      return toIssues(everyError(thorough, value) ?? first, value, limit)
     },
     acceptsAt(schemaPointer, value) {
       let part = parts.get(schemaPointer)
