@@ -101,6 +101,27 @@ describe('compileSchema', () => {
   })
 })
 
+describe('a fault of Ajv', () => {
+  it('does not make contains beside prefixItems accept an empty array', () => {
+    const compiled = compileSchema({ prefixItems: [{ type: 'string' }], contains: { type: 'number' } })
+    expect(compiled.accepts([])).toBe(false)
+    expect(compiled.accepts(['a', 1, 2])).toBe(true)
+    expect(compiled.validate([])[0]?.message).toContain('at least 1')
+    expect(compiled.schema).toEqual({ prefixItems: [{ type: 'string' }], contains: { type: 'number' } })
+  })
+
+  it('with unevaluatedProperties is a refusal of the value, not an exception', () => {
+    const union = [{ type: 'object' }, { type: 'integer', unevaluatedProperties: false }]
+    const named = { oneOf: union, patternProperties: { '^[ab]$': { type: 'string' } } }
+    const compiled = compileSchema({ dependentSchemas: { b: named }, unevaluatedProperties: false })
+    const value = { b: '' }
+    expect(compiled.accepts({})).toBe(true)
+    expect(compiled.accepts(value)).toBe(false)
+    expect(compiled.acceptsAt('', value)).toBe(false)
+    expect(compiled.validate(value)).toMatchObject([{ code: 'schema/undecided' }])
+  })
+})
+
 describe('an unusable schema', () => {
   it.each<[string, unknown, string, string | undefined]>([
     ['is no schema', 'string', 'object or a boolean', undefined],

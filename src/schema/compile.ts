@@ -5,6 +5,7 @@ import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
 import { collectableValues, holdsMoreThan } from './cost.ts'
+import { avoidFaults, guarded, mayThrow } from './faults.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
@@ -65,7 +66,7 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   return compiled
 }
 
-/** Code that collects every error can fail where unevaluated* meets unions (a fault of Ajv); then there are none to tell. */
+/** The code that collects every error has the same faults as the fast one; where it fails there is none to tell. */
 function everyError(thorough: Validator, value: unknown): ErrorObject[] | undefined {
   try {
     if (thorough.validate(value)) return undefined
@@ -74,6 +75,14 @@ function everyError(thorough: Validator, value: unknown): ErrorObject[] | undefi
     return undefined
   }
   return thorough.validate.errors ?? undefined
+}
+
+const undecided: Issue = {
+  code: 'schema/undecided',
+  at: { pointer: '' },
+  message:
+    'cannot be judged: the schema combines unevaluatedProperties or unevaluatedItems in a way that is not supported',
+  hint: 'Use additionalProperties, or put unevaluated* into the alternatives of the union',
 }
 
 function onlyTheFirst(issue: Issue): Issue {
@@ -110,28 +119,35 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   checkSynchronous(graph)
   checkLoops(graph)
   checkPatterns(graph, { linear: false })
-  const fast = createValidator(schema, { untrusted, allErrors: false })
+  const compilable = avoidFaults(JSON.parse(JSON.stringify(schema)))
+  const fast = createValidator(compilable, { untrusted, allErrors: false })
+  const guard = mayThrow(graph) ? guarded : undefined
+  const accepts = fast.validate as (value: unknown) => boolean
+  const judge = guard?.(accepts) ?? accepts
   const thoroughUpTo = collectableValues(graph)
   let thorough: Validator | undefined
-  const parts = new Map<string, (value: unknown) => unknown>()
+  const parts = new Map<string, (value: unknown) => boolean>()
   return {
     schema,
-    accepts: fast.validate as (value: unknown) => boolean,
+    accepts: judge,
     validate(value, limit = 100) {
-      if (fast.validate(value)) return []
+      fast.validate.errors = null
+      if (judge(value)) return []
       const first = fast.validate.errors ?? []
       if (holdsMoreThan(value, thoroughUpTo)) return toIssues(first, value, limit).map(onlyTheFirst)
-      thorough ??= createValidator(schema, { untrusted, allErrors: true })
-      return toIssues(everyError(thorough, value) ?? first, value, limit)
+      thorough ??= createValidator(compilable, { untrusted, allErrors: true })
+      const issues = toIssues(everyError(thorough, value) ?? first, value, limit)
+      return issues.length > 0 || limit < 1 ? issues : [undecided]
     },
     acceptsAt(schemaPointer, value) {
       let part = parts.get(schemaPointer)
       if (part === undefined) {
         requireSchemaAt(schema, schemaPointer)
-        part = fast.at(schemaPointer)
+        const bare = fast.at(schemaPointer) as (value: unknown) => boolean
+        part = guard?.(bare) ?? bare
         parts.set(schemaPointer, part)
       }
-      return part(value) as boolean
+      return part(value)
     },
   }
 }
