@@ -1,19 +1,21 @@
-/** The off-thread reader, as it is shipped: these tests run against `dist`, because its threads load built code. */
+/** The off-thread reader. Its threads load built code, so these tests need `dist`, which `npm test` builds first. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { OffThreadReader } from '../src/output/off-thread.ts'
+import { createOffThreadReader, type OffThreadReader } from '../src/output/off-thread.ts'
 
 const built = new URL('../dist/output/off-thread.js', import.meta.url)
-if (!existsSync(fileURLToPath(built))) {
-  throw new Error('dist/output/off-thread.js is missing: run `npm run build` first, as `npm test` does')
+const workerUrl = new URL('./off-thread-worker.js', built)
+if (!existsSync(fileURLToPath(workerUrl))) {
+  throw new Error(
+    'dist/output/off-thread-worker.js is missing: run `npm run build` first, as `npm test` does',
+  )
 }
-const { createOffThreadReader }: typeof import('../src/output/off-thread.ts') = await import(built.href)
 
 const open: OffThreadReader[] = []
 function reader(options: Parameters<typeof createOffThreadReader>[0] = {}): OffThreadReader {
-  const created = createOffThreadReader({ deadlineMs: 5_000, ...options })
+  const created = createOffThreadReader({ deadlineMs: 5_000, workerUrl, ...options })
   open.push(created)
   return created
 }
@@ -39,6 +41,13 @@ describe('the off-thread reader', () => {
     })
     expect(await parse('{"n":[]}', schema)).toMatchObject({ ok: false, issues: [{ at: { pointer: '/n' } }] })
     expect(await parse('[1]')).toMatchObject({ ok: true, value: [1] })
+  })
+
+  it('finds its threads by itself where it is installed', async () => {
+    const door: typeof import('../src/output/off-thread.ts') = await import(built.href)
+    const { parse, close } = door.createOffThreadReader({ deadlineMs: 5_000 })
+    expect(await parse('{"n":3}', schema)).toMatchObject({ ok: true, value: { n: 3 } })
+    await close()
   })
 
   it('answers many at once, each with its own', async () => {
