@@ -3,7 +3,7 @@
  * It is thrown for mistakes of a programmer or a configuration (an unusable schema, an impossible option);
  * bad text and bad values are never thrown, they are Issues.
  */
-import type { Place } from './issue.ts'
+import type { Issue, Place } from './issue.ts'
 
 /** What a caller can do about an error: mend the input, try again later, nothing (our bug), or it asked for the stop. */
 export type Fate = 'mend' | 'retry' | 'internal' | 'stopped'
@@ -24,6 +24,7 @@ export const errorTable = {
     hint: 'Schemas from strangers are limited; simplify it, or compile it as trusted if it is your own',
   },
   'json/unrepresentable': { fate: 'mend', exitCode: 2, hint: 'Pass plain JSON data' },
+  'output/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'option/invalid': { fate: 'mend', exitCode: 2 },
   'pool/full': {
     fate: 'retry',
@@ -41,6 +42,8 @@ export interface ErrorDetails {
   /** What to do about it; the table's hint when absent. */
   readonly hint?: string
   readonly at?: Place
+  /** Every problem, when there are several. */
+  readonly issues?: readonly Issue[]
   readonly cause?: unknown
 }
 
@@ -49,6 +52,7 @@ export class ProvisoError extends Error {
   readonly code: ErrorCode
   readonly hint?: string
   readonly at?: Place
+  readonly issues?: readonly Issue[]
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -57,6 +61,7 @@ export class ProvisoError extends Error {
     const hint = details.hint ?? row.hint
     if (hint !== undefined) this.hint = hint
     if (details.at !== undefined) this.at = details.at
+    if (details.issues !== undefined) this.issues = details.issues
   }
 
   get fate(): Fate {

@@ -1,0 +1,19 @@
+/** `proviso/testing`: what measures a reader of model text. */
+export { type HostileText, hostileTexts } from './hostile-texts.ts'
+export { makeSample, type NoiseOptions, type NoiseSample, noiseCorpus } from './noise/corpus.ts'
+export { DAMAGES } from './noise/damages.ts'
+export { createRandom, mixSeed, type Random } from './noise/random.ts'
+export { NOISE_SCHEMAS } from './noise/schemas.ts'
+export {
+  describeMisses,
+  judge,
+  type Miss,
+  type ReadFunction,
+  type Score,
+  sameJson,
+  score,
+  share,
+  type Tally,
+  type Verdict,
+} from './noise/score.ts'
+export type { Damage, Family, NoiseSchema, Outcome, Sample, Slot } from './noise/types.ts'

@@ -1,0 +1,41 @@
+/** Every kind of damage, one row each; the corpus draws from this list and the score is told by its names. */
+import { BARE } from './damage/bare.ts'
+import { CHARACTERS } from './damage/characters.ts'
+import { CLOSERS } from './damage/closers.ts'
+import { COMMAS } from './damage/commas.ts'
+import { COMMENTS } from './damage/comments.ts'
+import { ECHOES } from './damage/echoes.ts'
+import { ENCODINGS } from './damage/encodings.ts'
+import { FENCES } from './damage/fences.ts'
+import { BIG_INTEGERS, LOSSES } from './damage/losses.ts'
+import { NUMBERS } from './damage/numbers.ts'
+import { PROSE } from './damage/prose.ts'
+import { QUOTES } from './damage/quotes.ts'
+import { SCHEMA_KINDS } from './damage/schema.ts'
+import { SEVERAL } from './damage/several.ts'
+import { STRINGS, UNQUOTED_TEXT } from './damage/strings.ts'
+import { TAGS } from './damage/tags.ts'
+import { WRAPPERS } from './damage/wrappers.ts'
+import type { Damage } from './types.ts'
+
+export const DAMAGES: readonly Damage[] = [
+  ...PROSE,
+  ...FENCES,
+  ...TAGS,
+  ...ECHOES,
+  ...SEVERAL,
+  ...WRAPPERS,
+  ...ENCODINGS,
+  ...COMMAS,
+  ...CLOSERS,
+  ...QUOTES,
+  ...STRINGS,
+  ...UNQUOTED_TEXT,
+  ...BARE,
+  ...COMMENTS,
+  ...NUMBERS,
+  ...BIG_INTEGERS,
+  ...SCHEMA_KINDS,
+  ...CHARACTERS,
+  ...LOSSES,
+]

@@ -1,0 +1,32 @@
+/** Short spellings for the schemas of the noise corpus. */
+import type { JsonSchema } from '../../../schema/compile.ts'
+
+type Schema = Exclude<JsonSchema, boolean>
+
+export const text: Schema = { type: 'string' }
+export const flag: Schema = { type: 'boolean' }
+export const number: Schema = { type: 'number' }
+export const whole: Schema = { type: 'integer' }
+
+export function oneOfWords(...words: string[]): Schema {
+  return { type: 'string', enum: words }
+}
+
+export function listOf(items: Schema, more: Schema = {}): Schema {
+  return { type: 'array', items, ...more }
+}
+
+/** An object whose properties are all required, but for those named in `optional`; closed unless said otherwise. */
+export function object(
+  properties: Record<string, Schema>,
+  options: { optional?: readonly string[]; open?: boolean; more?: Schema } = {},
+): Schema {
+  const required = Object.keys(properties).filter((key) => !options.optional?.includes(key))
+  return {
+    type: 'object',
+    properties,
+    required,
+    ...(options.open ? {} : { additionalProperties: false }),
+    ...options.more,
+  }
+}

@@ -1,0 +1,169 @@
+/** What a schema says about each place of a value: enough for a damage to know whether its outcome is certain. */
+import { isObject, type Json, type JsonType, jsonType } from '../../base/json.ts'
+import { child, type Pointer, tokens as pointerTokens } from '../../base/pointer.ts'
+import type { JsonSchema } from '../../schema/compile.ts'
+
+type Schema = { readonly [keyword: string]: unknown }
+
+export interface Site {
+  readonly at: Pointer
+  readonly value: Json
+  /** The schema that governs this place, references followed and the union branch chosen. */
+  readonly schema: Schema
+  /** Every type that is accepted here, by any branch; `number` stands for `integer` too. */
+  readonly types: ReadonlySet<JsonType>
+  /** The place is a declared member that must be present. */
+  readonly required: boolean
+  /** The place is a member declared in `properties`. */
+  readonly declared: boolean
+  /** Inside a branch of a union that other branches could compete with. */
+  readonly contested: boolean
+}
+
+/** Every place of the value, the root first. Places that no schema governs are left out. */
+export function sites(schema: JsonSchema, value: Json): Site[] {
+  const out: Site[] = []
+  const root = asSchema(schema)
+  const walk = (node: Json, raw: Schema, site: Omit<Site, 'value' | 'schema' | 'types'>): void => {
+    const branches = expand(root, raw)
+    const fitting = branches.filter((branch) => fits(root, branch, node))
+    const chosen = fitting[0]
+    if (fitting.length !== 1 || chosen === undefined) return
+    const contested = site.contested || branches.filter((branch) => !typesOf(branch).has('null')).length > 1
+    out.push({
+      ...site,
+      value: node,
+      schema: chosen,
+      types: new Set(branches.flatMap((b) => [...typesOf(b)])),
+      contested,
+    })
+    if (Array.isArray(node)) {
+      if (!isObject(chosen['items'])) return
+      node.forEach((item, index) => {
+        walk(item, chosen['items'] as Schema, {
+          at: child(site.at, index),
+          required: false,
+          declared: false,
+          contested,
+        })
+      })
+    } else if (isObject(node)) {
+      const properties = isObject(chosen['properties']) ? chosen['properties'] : {}
+      const required = Array.isArray(chosen['required']) ? chosen['required'] : []
+      for (const [key, item] of Object.entries(node)) {
+        const declared = Object.hasOwn(properties, key)
+        const next = declared ? properties[key] : chosen['additionalProperties']
+        if (!isObject(next)) continue
+        walk(item as Json, next, {
+          at: child(site.at, key),
+          required: required.includes(key),
+          declared,
+          contested,
+        })
+      }
+    }
+  }
+  walk(value, root, { at: '', required: true, declared: false, contested: false })
+  return out
+}
+
+/** The site accepts exactly this type, or this type and null. */
+export function wants(site: Site, ...types: JsonType[]): boolean {
+  const rest = [...site.types].filter((type) => type !== 'null')
+  return rest.length === 1 && types.includes(rest[0] as JsonType)
+}
+
+/** A string that may be anything: no enum, const, format, pattern or length. */
+export function isFreeText(site: Site): boolean {
+  return (
+    wants(site, 'string') &&
+    !['enum', 'const', 'format', 'pattern', 'minLength', 'maxLength'].some((key) => key in site.schema)
+  )
+}
+
+export type RootForm = 'object' | 'list-of-objects' | 'list' | 'scalar' | 'text'
+
+/** What kind of document the schema asks for; `text` when any text is an answer. */
+export function rootForm(schema: JsonSchema, value: Json): RootForm {
+  const root = sites(schema, value)[0]
+  if (Array.isArray(value)) return value.length > 0 && value.every(isObject) ? 'list-of-objects' : 'list'
+  if (isObject(value)) return 'object'
+  return root !== undefined && isFreeText(root) ? 'text' : 'scalar'
+}
+
+/** The keys that the root object may have, over all union branches. */
+export function rootKeys(schema: JsonSchema): string[] {
+  const root = asSchema(schema)
+  return expand(root, root).flatMap((branch) =>
+    Object.keys((branch['properties'] as object | undefined) ?? {}),
+  )
+}
+
+/** An object that could be anything else is told apart from this one: some key is required. */
+export function isDistinctive(schema: JsonSchema): boolean {
+  const root = asSchema(schema)
+  return expand(root, root).every(
+    (branch) => Array.isArray(branch['required']) && branch['required'].length > 0,
+  )
+}
+
+/** A copy of the value with the place replaced; `undefined` removes a member or an item. */
+export function replaceAt(value: Json, at: Pointer, next: Json | undefined): Json {
+  const [head, ...rest] = pointerTokens(at)
+  if (head === undefined) return next as Json
+  const inner = (item: Json | undefined): Json | undefined =>
+    rest.length === 0 ? next : replaceAt(item as Json, rest.map((token) => child('', token)).join(''), next)
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => {
+      if (String(index) !== head) return [item as Json]
+      const changed = inner(item as Json)
+      return changed === undefined ? [] : [changed]
+    })
+  }
+  return Object.fromEntries(
+    Object.entries(value as Record<string, Json>).flatMap(([key, item]) => {
+      if (key !== head) return [[key, item]]
+      const changed = inner(item)
+      return changed === undefined ? [] : [[key, changed]]
+    }),
+  )
+}
+
+function asSchema(schema: JsonSchema): Schema {
+  return typeof schema === 'boolean' ? {} : schema
+}
+
+function expand(root: Schema, raw: Schema): Schema[] {
+  const ref = raw['$ref']
+  if (typeof ref === 'string') {
+    const target = pointerTokens(ref.slice(1)).reduce<unknown>(
+      (node, key) => (isObject(node) ? node[key] : undefined),
+      root,
+    )
+    return isObject(target) ? expand(root, target) : []
+  }
+  const union = raw['anyOf'] ?? raw['oneOf']
+  if (Array.isArray(union)) return union.flatMap((branch) => (isObject(branch) ? expand(root, branch) : []))
+  const type = raw['type']
+  return Array.isArray(type) ? type.map((one) => ({ ...raw, type: one })) : [raw]
+}
+
+function typesOf(branch: Schema): Set<JsonType> {
+  if (typeof branch['type'] === 'string') return new Set([branch['type'] as JsonType])
+  const constants =
+    'const' in branch ? [branch['const']] : Array.isArray(branch['enum']) ? branch['enum'] : []
+  return new Set(constants.flatMap((value) => jsonType(value) ?? []))
+}
+
+function fits(root: Schema, branch: Schema, value: Json): boolean {
+  const type = jsonType(value)
+  const types = typesOf(branch)
+  if (type === undefined || !(types.has(type) || (type === 'integer' && types.has('number')))) return false
+  if ('const' in branch) return branch['const'] === value
+  if (!isObject(value)) return true
+  const properties = (branch['properties'] ?? {}) as Record<string, Schema>
+  return Object.entries(properties).every(([key, sub]) => {
+    const options = expand(root, sub)
+    return !options.some((o) => 'const' in o) || options.some((o) => o['const'] === value[key])
+  })
+}

@@ -1,0 +1,80 @@
+/** What a noise sample is, what a damage does to it, and what the right answer is afterwards. */
+import type { Json } from '../../base/json.ts'
+import type { JsonSchema } from '../../schema/compile.ts'
+import type { Random } from './random.ts'
+import type { Token } from './tokens.ts'
+
+/** A schema with a maker of varied instances that satisfy it. */
+export interface NoiseSchema {
+  readonly name: string
+  readonly schema: JsonSchema
+  make(random: Random): Json
+}
+
+/** A text that stands for a value, before or between damages. */
+export interface Sample {
+  readonly schema: JsonSchema
+  /** What the text means. */
+  readonly value: Json
+  /** Another instance of the schema with a different value: drafts, examples, first attempts. */
+  readonly decoy: Json
+  readonly text: string
+  /** The text as tokens, for damage of syntax; absent once the text is no longer a bare document. */
+  readonly tokens?: readonly Token[]
+  /** The document does not end with its closer, so nothing may be written after it. */
+  readonly open?: true
+}
+
+/** What came of a damage. */
+export type Outcome =
+  | {
+      readonly text: string
+      readonly tokens?: readonly Token[]
+      readonly open?: true
+      /** The one right answer. */
+      readonly expected: Json
+    }
+  | {
+      readonly text: string
+      readonly tokens?: readonly Token[]
+      readonly open?: true
+      /** Information is gone: the right answer is a refusal, or one of the values that policy allows. */
+      readonly lost: true
+      readonly allowed: readonly Json[]
+    }
+
+export type Family =
+  | 'prose'
+  | 'fence'
+  | 'tag'
+  | 'reasoning'
+  | 'echo'
+  | 'several'
+  | 'wrapper'
+  | 'encoding'
+  | 'comma'
+  | 'closer'
+  | 'quote'
+  | 'string'
+  | 'bare'
+  | 'comment'
+  | 'literal'
+  | 'number'
+  | 'schema'
+  | 'character'
+  | 'lost'
+
+/** Where in a stack of damages a kind belongs; at most one kind per slot is stacked. */
+export type Slot = 'value' | 'quotes' | 'structure' | 'embed' | 'character'
+
+export interface Damage {
+  readonly name: string
+  readonly family: Family
+  readonly slot: Slot
+  /** Not stacked with other damage of the syntax, because together they could be read in two ways. */
+  readonly alone?: true
+  /** The text holds another plausible value, so it is not stacked with damage that loses information. */
+  readonly decoy?: true
+  /** `undefined` when the kind does not apply to this sample. */
+  apply(random: Random, sample: Sample): Outcome | undefined
+}
