@@ -40,6 +40,14 @@ describe('compileSchema', () => {
     expect(compileSchema({ required: ['toString'] }).accepts({})).toBe(false)
   })
 
+  it('compares values with keys such as toString, which are ordinary names in JSON', () => {
+    const odd = JSON.parse('{"toString":1,"valueOf":2,"constructor":3,"__proto__":4}')
+    expect(compileSchema({ const: odd }).accepts(structuredClone(odd))).toBe(true)
+    expect(compileSchema({ enum: [odd, { toString: 2 }] }).accepts({ toString: 1 })).toBe(false)
+    expect(compileSchema({ uniqueItems: true }).accepts([{ toString: 1 }, { toString: 2 }])).toBe(true)
+    expect(compileSchema({ uniqueItems: true }).validate([{ valueOf: 1 }, { valueOf: 1 }])).toHaveLength(1)
+  })
+
   it('ignores formats it does not know, and keywords of older drafts', () => {
     expect(compileSchema({ format: 'unheard-of', id: 'x' }).accepts('anything')).toBe(true)
     expect(compileSchema({ format: 'date' }).accepts('2024-02-30')).toBe(false)
@@ -90,6 +98,27 @@ describe('compileSchema', () => {
 
   it('takes patterns that only compile without the u flag', () => {
     expect(compileSchema({ pattern: '^[\\w-.]+$' }).accepts('a-b.c')).toBe(true)
+  })
+})
+
+describe('a fault of Ajv', () => {
+  it('does not make contains beside prefixItems accept an empty array', () => {
+    const compiled = compileSchema({ prefixItems: [{ type: 'string' }], contains: { type: 'number' } })
+    expect(compiled.accepts([])).toBe(false)
+    expect(compiled.accepts(['a', 1, 2])).toBe(true)
+    expect(compiled.validate([])[0]?.message).toContain('at least 1')
+    expect(compiled.schema).toEqual({ prefixItems: [{ type: 'string' }], contains: { type: 'number' } })
+  })
+
+  it('with unevaluatedProperties is a refusal of the value, not an exception', () => {
+    const union = [{ type: 'object' }, { type: 'integer', unevaluatedProperties: false }]
+    const named = { oneOf: union, patternProperties: { '^[ab]$': { type: 'string' } } }
+    const compiled = compileSchema({ dependentSchemas: { b: named }, unevaluatedProperties: false })
+    const value = { b: '' }
+    expect(compiled.accepts({})).toBe(true)
+    expect(compiled.accepts(value)).toBe(false)
+    expect(compiled.acceptsAt('', value)).toBe(false)
+    expect(compiled.validate(value)).toMatchObject([{ code: 'schema/undecided' }])
   })
 })
 

@@ -4,12 +4,14 @@ import { ProvisoError } from '../base/error.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
+import { collectableValues, holdsMoreThan } from './cost.ts'
+import { avoidFaults, guarded, mayThrow } from './faults.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
 import { checkPatterns } from './patterns.ts'
 import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
-import { checkMetaSchema, createValidator, type Validator } from './validator.ts'
+import { checkMetaSchema, createValidator, type ErrorObject, type Validator } from './validator.ts'
 
 export type { JsonSchema } from './json-schema.ts'
 
@@ -64,39 +66,23 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   return compiled
 }
 
-/** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
-const collectUpTo = 200_000
-
-/** What comparing every item with every other may cost for each item, counted in errors. */
-const comparing = 100
-
-/** The most errors that one value inside a value can cause: one per branch of a union, one per missing property. */
-function errorsPerValue(graph: SchemaGraph): number {
-  let branches = 0
-  let required = 0
-  let unique = 0
-  for (const [schema, { leadsTo }] of graph) {
-    for (const part of leadsTo) if (part.applies === 'here') branches++
-    if (Array.isArray(schema['required'])) required = Math.max(required, schema['required'].length)
-    // Where every violation is wanted, uniqueItems is checked also after maxItems has failed.
-    if (schema['uniqueItems'] === true) unique = comparing
+/** The code that collects every error has the same faults as the fast one; where it fails there is none to tell. */
+function everyError(thorough: Validator, value: unknown): ErrorObject[] | undefined {
+  try {
+    if (thorough.validate(value)) return undefined
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    return undefined
   }
-  return 1 + branches + required + unique
+  return thorough.validate.errors ?? undefined
 }
 
-/** Whether a value holds more than `most` values. */
-function holdsMoreThan(value: unknown, most: number): boolean {
-  let left = most
-  const stack = [value]
-  while (stack.length > 0) {
-    const held = stack.pop()
-    if (typeof held !== 'object' || held === null) continue
-    const members = Object.values(held)
-    left -= members.length
-    if (left < 0) return true
-    for (const member of members) stack.push(member)
-  }
-  return false
+const undecided: Issue = {
+  code: 'schema/undecided',
+  at: { pointer: '' },
+  message:
+    'cannot be judged: the schema combines unevaluatedProperties or unevaluatedItems in a way that is not supported',
+  hint: 'Use additionalProperties, or put unevaluated* into the alternatives of the union',
 }
 
 function onlyTheFirst(issue: Issue): Issue {
@@ -133,29 +119,35 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   checkSynchronous(graph)
   checkLoops(graph)
   checkPatterns(graph, { linear: false })
-  const fast = createValidator(schema, { untrusted, allErrors: false })
-  const errorsEach = errorsPerValue(graph)
+  const compilable = avoidFaults(JSON.parse(JSON.stringify(schema)))
+  const fast = createValidator(compilable, { untrusted, allErrors: false })
+  const guard = mayThrow(graph) ? guarded : undefined
+  const accepts = fast.validate as (value: unknown) => boolean
+  const judge = guard?.(accepts) ?? accepts
+  const thoroughUpTo = collectableValues(graph)
   let thorough: Validator | undefined
-  const parts = new Map<string, (value: unknown) => unknown>()
+  const parts = new Map<string, (value: unknown) => boolean>()
   return {
     schema,
-    accepts: fast.validate as (value: unknown) => boolean,
+    accepts: judge,
     validate(value, limit = 100) {
-      if (fast.validate(value)) return []
-      if (holdsMoreThan(value, collectUpTo / errorsEach))
-        return toIssues(fast.validate.errors ?? [], value, limit).map(onlyTheFirst)
-      thorough ??= createValidator(schema, { untrusted, allErrors: true })
-      thorough.validate(value)
-      return toIssues(thorough.validate.errors ?? [], value, limit)
+      fast.validate.errors = null
+      if (judge(value)) return []
+      const first = fast.validate.errors ?? []
+      if (holdsMoreThan(value, thoroughUpTo)) return toIssues(first, value, limit).map(onlyTheFirst)
+      thorough ??= createValidator(compilable, { untrusted, allErrors: true })
+      const issues = toIssues(everyError(thorough, value) ?? first, value, limit)
+      return issues.length > 0 || limit < 1 ? issues : [undecided]
     },
     acceptsAt(schemaPointer, value) {
       let part = parts.get(schemaPointer)
       if (part === undefined) {
         requireSchemaAt(schema, schemaPointer)
-        part = fast.at(schemaPointer)
+        const bare = fast.at(schemaPointer) as (value: unknown) => boolean
+        part = guard?.(bare) ?? bare
         parts.set(schemaPointer, part)
       }
-      return part(value) as boolean
+      return part(value)
     },
   }
 }

@@ -1,6 +1,8 @@
 /** The one file that knows Ajv: chooses the dialect, checks a schema against its meta-schema, builds validators. */
 import { Ajv, type ErrorObject, MissingRefError, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvEqual from 'ajv/dist/runtime/equal.js'
+import { jsonEqual } from '../base/equal.ts'
 import { ProvisoError } from '../base/error.ts'
 import { own } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
@@ -63,6 +65,9 @@ function build(schema: JsonSchema, dialect: Dialect, options: Options): Validato
   const ajv = new dialects[dialect](options)
   // A keyword of draft-04 that Ajv refuses; since then it is an annotation like any other.
   ajv.removeKeyword('id')
+  // Ajv compares with a function that calls `toString` and `valueOf` of values, and so throws on data with such keys.
+  // Its scope finds functions by key: ours is put where it looks for its own.
+  ajv.scope.value('func', { key: ajvEqual.default ?? ajvEqual, ref: jsonEqual })
   ajv.addSchema(schema, rootKey)
   const validate = ajv.getSchema(rootKey) as ValidateFunction
   return {
