@@ -1,10 +1,10 @@
 /** One candidate, tried: decoded, converted toward the schema, checked, and priced by how much had to be changed. */
 import type { Issue } from '../base/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
-import { coerce } from './coerce.ts'
+import { coerce, type Source } from './coerce.ts'
 import type { Guide, ValueChange } from './coercing.ts'
-import { rules } from './rules.ts'
-import type { Region } from './scan.ts'
+import type { Region } from './region.ts'
+import { type RuleName, rules } from './rules.ts'
 import type { Settings } from './settings.ts'
 import type { Guided, Target } from './target.ts'
 import type { Node, TextEdit } from './tree.ts'
@@ -48,6 +48,15 @@ function guideOf(guided: Guided, settings: Settings): Guide {
   }
 }
 
+/** Rules after which a plain value does not tell what stood in the text. */
+const HIDING: ReadonlySet<RuleName> = new Set(['not-a-number', 'big-number'])
+
+function sourceOf(region: Region, inner: Node | undefined, text: string): Source {
+  if (inner !== undefined) return { value: inner.value, text, node: () => inner, needsNodes: true }
+  const needsNodes = region.edits.some((edit) => HIDING.has(edit.rule))
+  return { value: region.value, text, node: () => region.node, needsNodes }
+}
+
 /** What led to the node that is tried, when it is not the region's own. */
 export interface Before {
   readonly changes: readonly ValueChange[]
@@ -56,23 +65,27 @@ export interface Before {
 
 const NOTHING: Before = { changes: [], cost: 0 }
 
-/** Tries a node of a region; `after` may wrap the converted value into what the schema wants around it. */
+/** Tries a region, or a node inside it or around it. */
 export function attempt(
   trial: Trial,
   region: Region,
-  node: Node = region.node,
+  inner: Node | undefined = undefined,
   before: Before = NOTHING,
   text = region.source ?? trial.text,
 ): Attempt {
   const { guide, target, settings } = trial
-  const coercion = guide === undefined ? undefined : coerce(guide, node, text)
+  const value = inner === undefined ? region.value : inner.value
+  // What is right as it stands is not touched, and a big document is not walked for nothing.
+  const asItStands = guide === undefined ? undefined : target.check(value)
+  const coercion =
+    guide === undefined || asItStands?.ok ? undefined : coerce(guide, sourceOf(region, inner, text))
   const changes =
     coercion === undefined || coercion.changes.length === 0
       ? before.changes
       : [...before.changes, ...coercion.changes]
-  const plain = coercion === undefined ? node.value : coercion.value
+  const plain = coercion === undefined ? value : coercion.value
   const issues = [...(coercion?.issues ?? []), ...intolerable(region.edits, settings)]
-  const checked = issues.length === 0 ? target.check(plain) : undefined
+  const checked = issues.length > 0 ? undefined : asItStands?.ok ? asItStands : target.check(plain)
   return {
     region,
     edits: region.edits,

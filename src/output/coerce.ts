@@ -1,24 +1,32 @@
 /**
- * Conversion toward the schema: walks a decoded node and the schema's shape together and changes what must be changed,
- * by allowed and unambiguous conversions only, recording each. Whether the outcome is valid is asked of Ajv afterwards.
+ * Conversion toward the schema: walks a value and the schema's shape together and changes what must be changed, by
+ * allowed and unambiguous conversions only, recording each. Whether the outcome is valid is asked of Ajv afterwards.
+ * The walk is over plain values; nodes (with their source text) are fetched only where a conversion needs them.
  */
 import type { Issue } from '../base/issue.ts'
-import { type JsonType, jsonType, setOwn } from '../base/json.ts'
+import { setOwn } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Shape, Where } from '../schema/shape.ts'
-import type { Coercing, Coercion, Guide, ValueChange } from './coercing.ts'
-import { convertScalar } from './convert.ts'
-import { decodeInner } from './inner.ts'
+import type { Coercing, Coercion, Guide, Held, Mark, ValueChange } from './coercing.ts'
+import { convert } from './convert.ts'
+import { fits, wants } from './fits.ts'
 import { matchOne } from './names.ts'
 import { type RuleName, rules } from './rules.ts'
 import type { Node } from './tree.ts'
 
-const ANYWHERE: Where = []
+/** What is converted: a plain value, and on demand the node that it was read from. */
+export interface Source {
+  readonly value: unknown
+  readonly text: string
+  node(): Node
+  /** Some values are not what they seem (`NaN` read as null, digits kept as text): only nodes tell. */
+  readonly needsNodes: boolean
+}
 
-/** Converts a node to what the schema says at `where` (default: its root). */
-export function coerce(guide: Guide, node: Node, text: string, where: Where = ['']): Coercion {
-  const run = new Run(guide, text)
-  const value = run.at(node, where, '')
+/** Converts a value to what the schema says at its root. */
+export function coerce(guide: Guide, source: Source): Coercion {
+  const run = new Run(guide, source)
+  const value = run.at({ value: source.value, node: source.needsNodes ? source.node() : undefined }, [''])
   return { value, changes: run.changes, cost: run.cost, branches: run.branches, issues: run.issues }
 }
 
@@ -27,242 +35,231 @@ class Run implements Coercing {
   cost = 0
   branches: Record<Pointer, number> = {}
   issues: Issue[] = []
-  readonly guide: Guide
   text: string
   unfolded = 0
+  readonly guide: Guide
+  readonly #source: Source
+  /** Where the value at hand will stand, and where it stood. */
+  readonly #tokens: (string | number)[] = []
+  readonly #path: (string | number)[] = []
 
-  constructor(guide: Guide, text: string) {
+  constructor(guide: Guide, source: Source) {
     this.guide = guide
-    this.text = text
+    this.#source = source
+    this.text = source.text
   }
 
-  at(node: Node, where: Where, pointer: Pointer): unknown {
-    if (where.length === 0 || !this.guide.spend(1)) return node.value
+  at(held: Held, where: Where): unknown {
+    if (where.length === 0 || !this.guide.spend(1)) return held.value
     const shape = this.guide.shapes.at(where)
-    return shape.unions.length === 0 ? this.byShape(node, shape, pointer) : this.byUnion(node, shape, pointer)
+    return shape.unions.length === 0 ? this.byShape(held, shape) : this.#byUnion(held, shape)
   }
 
-  byShape(node: Node, shape: Shape, pointer: Pointer): unknown {
-    const { settings } = this.guide
-    if (pointer !== '' && settings.isClosed(pointer)) return node.value
-    switch (node.kind) {
-      case 'object':
-        if (wants(shape, 'object')) return this.object(node, shape, pointer)
-        break
-      case 'array':
-        if (wants(shape, 'array')) return this.array(node, shape, pointer)
-        break
-      default:
-        if (fits(node, shape)) return node.value
-    }
-    return convertScalar(this, node, shape, pointer)
+  byShape(held: Held, shape: Shape): unknown {
+    const { value, node } = held
+    if (this.guide.settings.hasClosed && this.guide.settings.isClosed(this.#pointer())) return value
+    if (typeof value === 'object' && value !== null) {
+      if (Array.isArray(value)) {
+        if (wants(shape, 'array')) return this.#array(value, node, shape)
+      } else if (wants(shape, 'object')) return this.#object(value as Record<string, unknown>, node, shape)
+    } else if (fits(value, node, shape)) return value
+    return convert(this, node ?? this.#fetch(), shape)
   }
 
-  /** Records a change. */
-  change(rule: RuleName, pointer: Pointer, before: unknown, after: unknown): void {
-    this.changes.push({ rule, pointer, before, after })
+  inside(token: string | number, work: () => unknown): unknown {
+    this.#tokens.push(token)
+    const value = work()
+    this.#tokens.pop()
+    return value
+  }
+
+  change(rule: RuleName, before: unknown, after: unknown, below?: string): void {
+    this.changes.push({ rule, pointer: this.#pointer(below), before, after })
     this.cost += rules[rule].cost
   }
 
-  issue(code: string, pointer: Pointer, message: string, more: Partial<Issue> = {}): void {
-    this.issues.push({ code, at: { pointer }, message, ...more })
+  issue(code: string, message: string, more: Partial<Issue> = {}, below?: string): void {
+    this.issues.push({ code, at: { pointer: this.#pointer(below) }, message, ...more })
   }
 
-  /** Reads the JSON inside a string, if there is some and the depth allows it. */
-  unfold(
-    node: Node,
-    rule: RuleName,
-    pointer: Pointer,
-    then: (inner: Node) => unknown,
-  ): { value: unknown } | undefined {
-    const { settings } = this.guide
-    if (this.unfolded >= settings.unescapeDepth) return undefined
-    const inner = decodeInner(String(node.value), settings)
-    if (inner === undefined) return undefined
+  unfold(text: string, work: () => unknown): unknown {
     const outer = this.text
-    this.change(rule, pointer, node.value, inner.value)
-    this.text = String(node.value)
+    this.text = text
     this.unfolded++
-    const value = then(inner)
+    const value = work()
     this.unfolded--
     this.text = outer
-    return { value }
+    return value
   }
 
-  private byUnion(node: Node, shape: Shape, pointer: Pointer): unknown {
+  mark(): Mark {
+    return { changes: this.changes.length, cost: this.cost, issues: this.issues.length }
+  }
+
+  restore(mark: Mark): void {
+    this.changes.length = Math.min(this.changes.length, mark.changes)
+    this.issues.length = Math.min(this.issues.length, mark.issues)
+    this.cost = mark.cost
+  }
+
+  #pointer(below?: string): Pointer {
+    let pointer = ''
+    for (const token of this.#tokens) pointer = child(pointer, token)
+    return below === undefined ? pointer : child(pointer, below)
+  }
+
+  /** The node of the value at hand, found by the way that was taken to it. */
+  #fetch(): Node {
+    let node = this.#source.node()
+    for (const step of this.#path) {
+      const index = typeof step === 'number' ? step : (node.keys as string[]).lastIndexOf(step)
+      node = (node.items as Node[])[index] as Node
+    }
+    return node
+  }
+
+  #byUnion(held: Held, shape: Shape): unknown {
     const { compiled, shapes } = this.guide
     const union = shape.unions[0] as Shape['unions'][number]
-    const accepted = (index: number, value: unknown): boolean =>
-      compiled.acceptsAt(`${union.pointer}/${index}`, value)
+    const accepted = (index: number, value: unknown) => compiled.acceptsAt(`${union.pointer}/${index}`, value)
     // What stands is kept (C61), if the rest of the schema does not mind either.
     for (let index = 0; index < union.branches; index++) {
-      if (!accepted(index, node.value)) continue
-      this.branches[pointer] = index
-      if (shape.where.every((place) => compiled.acceptsAt(place, node.value))) return node.value
-      return this.byShape(
-        node,
-        shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape)),
-        pointer,
-      )
+      if (!accepted(index, held.value)) continue
+      this.branches[this.#pointer()] = index
+      if (shape.where.every((place) => compiled.acceptsAt(place, held.value))) return held.value
+      return this.byShape(held, shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape)))
     }
-    return this.firstBranch(node, shape, pointer, accepted)
+    return this.#firstBranch(held, shape, accepted)
   }
 
   /** Branches in order; the first that fully validates, unless a later one throws less away. */
-  private firstBranch(
-    node: Node,
-    shape: Shape,
-    pointer: Pointer,
-    accepted: (i: number, v: unknown) => boolean,
-  ): unknown {
-    const { shapes } = this.guide
+  #firstBranch(held: Held, shape: Shape, accepted: (i: number, v: unknown) => boolean): unknown {
     const union = shape.unions[0] as Shape['unions'][number]
-    const start = this.save()
-    let best: { index: number; value: unknown; lost: number; state: ReturnType<Run['save']> } | undefined
+    const start = this.mark()
+    const branches = { ...this.branches }
+    let best:
+      | { index: number; value: unknown; lost: number; changes: ValueChange[]; cost: number }
+      | undefined
+    let chosen = branches
     for (let index = 0; index < union.branches && this.guide.spend(1); index++) {
+      const branch = this.guide.shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape))
+      const value = branch.unions.length === 0 ? this.byShape(held, branch) : this.#byUnion(held, branch)
+      const fine = this.issues.length === start.issues && accepted(index, value)
+      const changes = this.changes.slice(start.changes)
+      const lost = changes.filter((change) => change.after === undefined).length
+      if (fine && (best === undefined || lost < best.lost)) {
+        best = { index, value, lost, changes, cost: this.cost }
+        chosen = this.branches
+      }
       this.restore(start)
-      const branch = shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape))
-      const value =
-        branch.unions.length === 0 ? this.byShape(node, branch, pointer) : this.byUnion(node, branch, pointer)
-      if (this.issues.length > start.issues || !accepted(index, value)) continue
-      const lost = this.changes.slice(start.changes).filter((c) => c.after === undefined).length
-      if (best === undefined || lost < best.lost) best = { index, value, lost, state: this.keep() }
-      if (lost === 0) break
+      this.branches = { ...branches }
+      if (best?.lost === 0) break
     }
-    this.restore(start)
-    if (best === undefined) return node.value
-    this.resume(best.state)
-    this.branches[pointer] = best.index
+    if (best === undefined) return held.value
+    this.changes.push(...best.changes)
+    this.cost = best.cost
+    this.branches = chosen
+    this.branches[this.#pointer()] = best.index
     return best.value
   }
 
-  private save() {
-    return {
-      changes: this.changes.length,
-      cost: this.cost,
-      issues: this.issues.length,
-      branches: { ...this.branches },
-      log: [] as ValueChange[],
-    }
-  }
-
-  private keep() {
-    return { ...this.save(), log: [...this.changes] }
-  }
-
-  private restore(state: ReturnType<Run['save']>): void {
-    this.changes.length = Math.min(this.changes.length, state.changes)
-    this.issues.length = Math.min(this.issues.length, state.issues)
-    this.cost = state.cost
-    this.branches = { ...state.branches }
-  }
-
-  private resume(state: ReturnType<Run['save']>): void {
-    this.changes = [...state.log]
-    this.cost = state.cost
-    this.branches = { ...state.branches }
-  }
-
-  private object(node: Node, shape: Shape, pointer: Pointer): unknown {
+  #object(source: Record<string, unknown>, node: Node | undefined, shape: Shape): unknown {
     const { settings } = this.guide
     const full = settings.aop === 'full'
-    const source = node.value as Record<string, unknown>
-    const members = lastMembers(node)
-    const names = full ? this.rename(members, shape, pointer) : undefined
+    const names = full ? this.#rename(source, shape) : undefined
     let copy: Record<string, unknown> | undefined
-    let done = 0
-    for (const [key, item] of members) {
+    for (const key of Object.keys(source)) {
+      const before = source[key]
       const name = names?.get(key) ?? key
-      const here = child(pointer, name)
-      let keep = true
-      let value: unknown = item.value
-      if (full && shape.forbids(name)) {
-        this.change('drop-key', here, item.value, undefined)
-        keep = false
-      } else if (full && item.kind === 'null' && this.meansAbsent(name, shape)) {
-        this.change('null-absent', here, null, undefined)
-        keep = false
-      } else {
-        value = this.at(item, shape.member(name), here)
+      const item = node === undefined ? undefined : memberOf(node, key)
+      const drop = full ? this.#droppedBy(name, before, item, shape) : undefined
+      if (drop !== undefined) {
+        this.change(drop, before, undefined, name)
+        copy ??= membersBefore(source, key)
+        continue
       }
-      if (copy === undefined && (!keep || name !== key || value !== item.value))
-        copy = firstMembers(members, done)
-      if (copy !== undefined && keep) setOwn(copy, name, value)
-      done++
+      const after = this.#down(name, key, { value: before, node: item }, shape.member(name))
+      if (copy === undefined && (name !== key || after !== before)) copy = membersBefore(source, key)
+      if (copy !== undefined) setOwn(copy, name, after)
     }
     const value = copy ?? source
-    return settings.defaults ? this.fillDefaults(value, shape, pointer) : value
+    return settings.defaults ? this.#fillDefaults(value, shape) : value
+  }
+
+  #down(token: string | number, step: string | number, held: Held, where: Where): unknown {
+    if (where.length === 0) return held.value
+    this.#tokens.push(token)
+    this.#path.push(step)
+    const value = this.at(held, where)
+    this.#path.pop()
+    this.#tokens.pop()
+    return value
+  }
+
+  #droppedBy(name: string, value: unknown, node: Node | undefined, shape: Shape): RuleName | undefined {
+    if (value === null && node?.kind !== 'constant' && this.#meansAbsent(name, shape)) return 'null-absent'
+    if (!shape.forbids(name)) return undefined
+    const { settings } = this.guide
+    return settings.hasClosed && settings.isClosed(this.#pointer(name)) ? undefined : 'drop-key'
   }
 
   /** Keys that are spelled differently: one declared key can be meant, and it is absent. */
-  private rename(
-    members: ReadonlyMap<string, Node>,
-    shape: Shape,
-    pointer: Pointer,
-  ): Map<string, string> | undefined {
+  #rename(source: Record<string, unknown>, shape: Shape): Map<string, string> | undefined {
     if (shape.names.length === 0) return undefined
     let names: Map<string, string> | undefined
-    for (const key of members.keys()) {
+    for (const key of Object.keys(source)) {
       if (shape.declares(key)) continue
-      const absent = shape.names.filter((name) => !members.has(name))
+      const absent = shape.names.filter((name) => !Object.hasOwn(source, name))
       if (absent.length === 0) break
       const match = matchOne(key, absent, (name) => name)
       if (match?.kind !== 'one') continue
       names ??= new Map()
       if ([...names.values()].includes(match.value)) {
-        const message = `several keys can mean "${match.value}"`
-        this.issue('key/ambiguous', child(pointer, match.value), message, {
-          hint: 'Write the key exactly as declared',
-        })
+        const hint = 'Write the key exactly as declared'
+        this.issue('key/ambiguous', `several keys can mean "${match.value}"`, { hint }, match.value)
         continue
       }
       names.set(key, match.value)
-      this.change('key', child(pointer, key), key, match.value)
+      this.change('key', key, match.value, key)
     }
     return names
   }
 
   /** null where a property is optional and null is not allowed: providers write absence so (C48). */
-  private meansAbsent(name: string, shape: Shape): boolean {
+  #meansAbsent(name: string, shape: Shape): boolean {
     if (shape.required.has(name)) return false
     const where = shape.member(name)
     return where.length > 0 && !where.every((place) => this.guide.compiled.acceptsAt(place, null))
   }
 
-  private fillDefaults(
-    value: Record<string, unknown>,
-    shape: Shape,
-    pointer: Pointer,
-  ): Record<string, unknown> {
+  #fillDefaults(value: Record<string, unknown>, shape: Shape): Record<string, unknown> {
     let filled = value
     for (const name of shape.names) {
       const fallback = Object.hasOwn(filled, name) ? undefined : shape.defaultOf(name)
       if (fallback === undefined) continue
       filled = { ...filled }
       setOwn(filled, name, fallback.value)
-      this.change('default', child(pointer, name), undefined, fallback.value)
+      this.change('default', undefined, fallback.value, name)
     }
     return filled
   }
 
-  private array(node: Node, shape: Shape, pointer: Pointer): unknown {
+  #array(source: readonly unknown[], node: Node | undefined, shape: Shape): unknown {
+    if (!shape.describesItems) return source
     const { settings, compiled } = this.guide
-    const items = node.items as readonly Node[]
-    const source = node.value as readonly unknown[]
     let copy: unknown[] | undefined
     let dropped = 0
-    for (let index = 0; index < items.length; index++) {
-      const item = items[index] as Node
-      const where = shape.describesItems ? shape.item(index) : ANYWHERE
-      const here = child(pointer, index - dropped)
-      const value = where.length === 0 ? item.value : this.at(item, where, here)
+    for (let index = 0; index < source.length; index++) {
+      const where = shape.item(index)
+      const before = source[index]
+      const value = this.#down(index - dropped, index, { value: before, node: node?.items?.[index] }, where)
       if (settings.salvage && !where.every((place) => compiled.acceptsAt(place, value))) {
         copy ??= source.slice(0, index)
-        this.change('drop-item', here, value, undefined)
+        this.change('drop-item', value, undefined, String(index - dropped))
         dropped++
         continue
       }
-      if (copy === undefined && value !== item.value) copy = source.slice(0, index)
+      if (copy === undefined && value !== before) copy = source.slice(0, index)
       if (copy !== undefined) copy.push(value)
     }
     return copy ?? source
@@ -273,37 +270,16 @@ function settledBy(shape: Shape): string[] {
   return [(shape.unions[0] as Shape['unions'][number]).pointer]
 }
 
-export function wants(shape: Shape, type: JsonType): boolean {
-  if (shape.types.length === 0) return true
-  return shape.types.includes(type) || (type === 'integer' && shape.types.includes('number'))
+function memberOf(node: Node, key: string): Node | undefined {
+  const index = node.keys?.lastIndexOf(key) ?? -1
+  return index < 0 ? undefined : node.items?.[index]
 }
 
-/** A scalar that is already of a wanted type and a listed value. */
-export function fits(node: Node, shape: Shape): boolean {
-  if (node.kind === 'constant')
-    return shape.types.length > 0 ? shape.types.includes('null') : shape.values === undefined
-  if (node.big && (shape.types.includes('integer') || shape.types.includes('number')))
-    return wants(shape, 'string') && shape.types.length > 0 && shape.types.includes('string')
-  const type = jsonType(node.value)
-  if (type === undefined || !wants(shape, type)) return false
-  return shape.values === undefined || shape.values.includes(node.value)
-}
-
-/** Members with the last of repeated keys, in the order of the plain object. */
-function lastMembers(node: Node): Map<string, Node> {
-  const members = new Map<string, Node>()
-  const keys = node.keys as readonly string[]
-  const items = node.items as readonly Node[]
-  for (let index = 0; index < items.length; index++) members.set(keys[index] as string, items[index] as Node)
-  return members
-}
-
-function firstMembers(members: ReadonlyMap<string, Node>, count: number): Record<string, unknown> {
+function membersBefore(source: Record<string, unknown>, end: string): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
-  let left = count
-  for (const [key, item] of members) {
-    if (left-- === 0) break
-    setOwn(copy, key, item.value)
+  for (const key of Object.keys(source)) {
+    if (key === end) break
+    setOwn(copy, key, source[key])
   }
   return copy
 }

@@ -31,26 +31,35 @@ export interface Guide {
   spend(steps: number): boolean
 }
 
+/** A value on its way, and the node it was read from where that is known already. */
+export interface Held {
+  readonly value: unknown
+  readonly node: Node | undefined
+}
+
+/** A point to which a walk can return. */
+export interface Mark {
+  readonly changes: number
+  readonly cost: number
+  readonly issues: number
+}
+
 /** One walk over one candidate. */
 export interface Coercing {
-  changes: ValueChange[]
-  cost: number
-  issues: Issue[]
   readonly guide: Guide
   /** The text that the nodes at hand were read from; another one inside unfolded strings. */
-  text: string
+  readonly text: string
   /** How often strings were unfolded on the way here. */
-  unfolded: number
-  at(node: Node, where: Where, pointer: Pointer): unknown
-  byShape(node: Node, shape: Shape, pointer: Pointer): unknown
-  /** Records a change. */
-  change(rule: RuleName, pointer: Pointer, before: unknown, after: unknown): void
-  issue(code: string, pointer: Pointer, message: string, more?: Partial<Issue>): void
-  /** Reads the JSON inside a string, if there is some and the depth allows it. */
-  unfold(
-    node: Node,
-    rule: RuleName,
-    pointer: Pointer,
-    then: (inner: Node) => unknown,
-  ): { value: unknown } | undefined
+  readonly unfolded: number
+  at(held: Held, where: Where): unknown
+  byShape(held: Held, shape: Shape): unknown
+  /** The same one step further down. */
+  inside(token: string | number, work: () => unknown): unknown
+  /** Records a change of the value at hand, or of its member `below`. */
+  change(rule: RuleName, before: unknown, after: unknown, below?: string): void
+  issue(code: string, message: string, more?: Partial<Issue>, below?: string): void
+  /** Works on in the text of a string that was unfolded. */
+  unfold(text: string, work: () => unknown): unknown
+  mark(): Mark
+  restore(mark: Mark): void
 }

@@ -1,7 +1,7 @@
 /** Words and shapes that tell what a value in the text is: the answer, a correction of it, an example, an echo of the schema. */
 import { isObject } from '../base/json.ts'
 import type { Shape } from '../schema/shape.ts'
-import type { Region } from './scan.ts'
+import type { Region } from './region.ts'
 
 /** How trustworthy a region is as the answer: lower is better. */
 export const ANSWER = 0
@@ -33,7 +33,7 @@ export function tierOf(
   shape: Shape | undefined,
 ): number {
   if (region.reasoning) return REASONING
-  if (looksLikeSchema(region.node.value, shape) || looksLikeFormat(region.node.value)) return ECHO
+  if (looksLikeSchema(region.value, shape) || looksLikeFormat(region.value)) return ECHO
   const prose = proseBefore(text, region, previous, 120)
   return SAMPLE.test(prose) && !CORRECTION.test(prose) ? EXAMPLE : ANSWER
 }

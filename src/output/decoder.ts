@@ -26,6 +26,7 @@ import {
   type StringState,
   VALUE,
 } from './machine.ts'
+import { plainKey, plainString, plainToken } from './plain.ts'
 import type { RuleName } from './rules.ts'
 import { openString, readString } from './strings.ts'
 import type { Sink, TreeSink } from './tree.ts'
@@ -117,12 +118,20 @@ export class Decoder implements Machine {
       case ch.EQUALS:
         return this.colon(c, frame)
     }
+    const isKey = frame !== undefined && frame.kind === OBJECT && frame.state === KEY
+    if (c === ch.DQUOTE || c === ch.SQUOTE) {
+      if (isKey ? plainKey(this, c) : plainString(this, c)) return true
+    } else if (!isKey && c < 128 && plainToken(this, c)) return true
     if (ch.isOddSpace(c)) return this.pass(1, 'odd-space')
     if (c === 59 && frame?.kind !== OBJECT) return this.pass(1, 'stray-text')
-    if (isEllipsis(buf, i) && (frame?.state !== VALUE || frame.kind !== OBJECT)) {
+    if (
+      (c === ch.DOT || c === 0x2026) &&
+      isEllipsis(buf, i) &&
+      (frame?.state !== VALUE || frame.kind !== OBJECT)
+    ) {
       return this.pass(buf.charCodeAt(i) === 0x2026 ? 1 : 3, 'ellipsis')
     }
-    if (frame !== undefined && frame.kind === OBJECT && frame.state === KEY) return this.keyStart(c, frame)
+    if (isKey) return this.keyStart(c, frame)
     return this.valueStart(c)
   }
 
@@ -275,21 +284,34 @@ export class Decoder implements Machine {
 
   /** The key is known; it counts once its value begins. */
   takeKey(text: string, end: number, frame: Frame, rule: RuleName | undefined): boolean {
-    this.pending = {
-      text,
-      start: this.base + this.i,
-      end: this.base + end,
-      rule,
-      gapStart: this.gapStart,
-      gapCommas: this.gapCommas,
-      gapRule: this.gapRule,
-    }
+    this.hold(text, end, rule)
     frame.state = AFTER_KEY
     this.i = end
-    this.gapStart = this.base + end
-    this.gapCommas = 0
-    this.gapRule = undefined
+    this.gapFrom(end)
     return true
+  }
+
+  hold(text: string, end: number, rule: RuleName | undefined, start = this.base + this.i): void {
+    const key = this.#held
+    key.text = text
+    key.start = start
+    key.end = this.base + end
+    key.rule = rule
+    key.gapStart = this.gapStart
+    key.gapCommas = this.gapCommas
+    key.gapRule = this.gapRule
+    this.pending = key
+  }
+
+  /** The one pending key there can be: a single object saves an allocation for every member. */
+  readonly #held: PendingKey = {
+    text: '',
+    start: 0,
+    end: 0,
+    rule: undefined,
+    gapStart: 0,
+    gapCommas: 0,
+    gapRule: undefined,
   }
 
   /** The key has no value: it goes back into the gap before it. */

@@ -6,8 +6,9 @@ import { decodeInner } from './inner.ts'
 import { keyLines } from './key-lines.ts'
 import { declaredNames, enclosed, lifted } from './lift.ts'
 import { best, type Ranked } from './rank.ts'
+import { Region } from './region.ts'
 import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
-import { decodeBare, type Region, type Scan, scan } from './scan.ts'
+import { decodeBare, type Scan, scan } from './scan.ts'
 import { makeNode, type Node, type TextEdit } from './tree.ts'
 
 export interface Found {
@@ -48,14 +49,12 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
       /^[\s\u200b\ufeff;]*$/.test(text.slice(region.end, block.end))
     if (
       !complete ||
-      !(first[1] === '(' ? region.node.kind === 'array' : region.node.kind === 'string' && !region.node.bare)
+      !(first[1] === '(' ? Array.isArray(region.value) : typeof region.value === 'string' && !region.bare)
     )
       continue
-    found.push({
-      ...region,
-      reasoning: block.reasoning,
-      fence: block.kind === 'fence' ? block.name : undefined,
-    })
+    found.push(
+      region.with({ reasoning: block.reasoning, fence: block.kind === 'fence' ? block.name : undefined }),
+    )
   }
   if (found.length === 0) return seen
   const outside = seen.regions.filter((r) => !found.some((f) => f.start <= r.start && r.end <= f.end))
@@ -77,21 +76,38 @@ function withShape(trial: Trial, seen: Scan, options: ScanOptions): Attempt | un
   return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
 }
 
-/** A paragraph of prose, and then a value begins on a line of its own. */
-const RESTART = /\n[^\S\n]*\n(?=[\s\ufeff]*(?:[`~]{3,}\w*\s*)?[{[｛［]\s*["'“„‘«＂{[])/g
-
 /** The model broke off and began again: what an unfinished value has swallowed is read for itself. */
 function restarted(trial: Trial, seen: Scan, options: ScanOptions, declared: ReadonlySet<string>): Ranked[] {
   const broken = seen.regions.find((region) => region.edits.length > 0)
-  if (broken === undefined || trial.text.length > 200_000) return []
-  for (const { index } of trial.text.matchAll(RESTART)) {
-    if (index <= broken.start || index >= broken.end) continue
-    const cut: Region = { ...broken, end: proseStart(trial.text, index) }
-    if (!/\p{L}{2,}[^"{}[\]]*[:.!]\s*$/u.test(trial.text.slice(cut.end, index))) continue
-    const again = scan(trial.text, options, index).regions.filter((region) => !isSlight(region.node))
+  if (broken === undefined) return []
+  for (const index of restarts(trial.text, broken)) {
+    const cut = broken.with({ end: proseStart(trial.text, index) })
+    const prose = trial.text.slice(Math.max(cut.end, index - 300), index).trimEnd()
+    if (!/[:.!]$/.test(prose) || !/\p{L}{2}/u.test(prose) || /["{}[\]]/.test(prose)) continue
+    const again = scan(trial.text, options, index).regions.filter((region) => !isSlight(region.value))
     return fromRegions(trial, [cut, ...again], declared).filter((r) => r.attempt.region !== cut)
   }
   return []
+}
+
+/** Blank lines inside a region that are followed by the beginning of a value; at most a few. */
+function restarts(text: string, within: Region): number[] {
+  const found: number[] = []
+  let blank = -1
+  for (
+    let at = text.indexOf('\n', within.start);
+    at >= 0 && at < within.end && found.length < 8;
+    at = text.indexOf('\n', at + 1)
+  ) {
+    const line = text.slice(at + 1, at + 80)
+    const ink = line.trimStart()
+    if (/^\s*\n|^[`~]{3,}/.test(line)) blank = blank < 0 ? at : blank
+    else {
+      if (blank >= 0 && /^[{[｛［]\s*["'“„‘«＂{[]/.test(ink)) found.push(blank)
+      blank = -1
+    }
+  }
+  return found
 }
 
 /** Where the paragraph that ends at `index` begins. */
@@ -141,14 +157,14 @@ function fromRegions(trial: Trial, regions: readonly Region[], declared: Readonl
     for (const tried of tier === ECHO ? [attempt(trial, region)] : readings(trial, region, declared)) {
       ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
     }
-    if (tier === ANSWER && region.node.kind === 'object') parts.push(region)
+    if (tier === ANSWER && isObject(region.value)) parts.push(region)
   })
   if (
     listWanted &&
     parts.length > 1 &&
-    !ranked.some((r) => r.attempt.valid && r.attempt.region.node.kind === 'array')
+    !ranked.some((r) => r.attempt.valid && Array.isArray(r.attempt.region.value))
   ) {
-    const all = attempt(trial, together(trial.text, parts))
+    const all = attempt(trial, together(parts))
     // One of several values alone would be a silent loss.
     if (all.valid) return [{ attempt: all, tier: ANSWER, correction: false, extra: 0 }]
   }
@@ -180,7 +196,7 @@ function strangeness(value: unknown, declared: ReadonlySet<string>): number {
 }
 
 /** Separate values as one list. */
-function together(text: string, parts: readonly Region[]): Region {
+function together(parts: readonly Region[]): Region {
   const first = parts[0] as Region
   const last = parts[parts.length - 1] as Region
   const edits: TextEdit[] = [{ rule: 'collect', start: first.start, end: first.start, after: '[' }]
@@ -190,17 +206,13 @@ function together(text: string, parts: readonly Region[]): Region {
     if (next !== undefined) edits.push({ rule: 'collect', start: part.end, end: next.start, after: ',' })
   })
   edits.push({ rule: 'collect', start: last.end, end: last.end, after: ']' })
-  const node: Node = {
-    ...makeNode(
-      'array',
-      parts.map((part) => part.node.value),
-      first.start,
-      last.end,
-    ),
+  const value = parts.map((part) => part.value)
+  const truncated = parts.some((part) => part.truncated)
+  const nodes = (): Node => ({
+    ...makeNode('array', value, first.start, last.end),
     items: parts.map((part) => part.node),
-  }
-  const truncated = parts.some((part) => part.truncated) || text.length === 0
-  return { node, edits, start: first.start, end: last.end, truncated, fence: undefined, reasoning: false }
+  })
+  return new Region({ value, edits, start: first.start, end: last.end, truncated }, nodes)
 }
 
 /** Last resorts: members without braces, regions that began too early, lines of key and value. */
@@ -269,7 +281,7 @@ function withoutShape(trial: Trial, seen: Scan): Attempt | undefined {
     [0, text.length] as const,
   ]) {
     const region = decodeBare(text, start, end, options)
-    if (region !== undefined && isData(region.node)) return attempt(trial, region)
+    if (region !== undefined && isData(region)) return attempt(trial, region)
   }
   return attempt(trial, textRegion(trial, text.length - text.trimStart().length, text.trimEnd().length))
 }
@@ -278,7 +290,7 @@ function withoutShape(trial: Trial, seen: Scan): Attempt | undefined {
 function membersWithoutBraces(text: string, options: ScanOptions): Region | undefined {
   if (!/^\s*"[^"\n]{1,100}"\s*:/.test(text.slice(0, 200))) return undefined
   const region = decodeBare(text, 0, text.length, options)
-  return region?.node.kind === 'object' ? region : undefined
+  return isObject(region?.value) ? region : undefined
 }
 
 /** Values on lines of their own or separated by commas, and nothing else in the text. */
@@ -291,42 +303,42 @@ function sequence(text: string, regions: readonly Region[]): Region | undefined 
     if (!/^[\s,]*$/.test(between) || (at > 0 && !/[\n,]/.test(between))) return undefined
     at = region.end
   }
-  return /^[\s,;]*$/.test(text.slice(at)) ? together(text, regions) : undefined
+  return /^[\s,;]*$/.test(text.slice(at)) ? together(regions) : undefined
 }
 
 /** Without a schema, objects and lists of values count before citations and placeholders in prose. */
 function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
   return regions.map((region, index) => {
     const previous = regions[index - 1]
-    const inner =
-      region.node.kind === 'string' ? decodeInner(String(region.node.value), trial.settings) : undefined
-    const slight = region.fence === undefined && regions.length > 1 && isSlight(region.node)
+    const inner = typeof region.value === 'string' ? decodeInner(region.value, trial.settings) : undefined
+    const slight = region.fence === undefined && regions.length > 1 && isSlight(region.value)
     return {
       attempt: inner === undefined ? attempt(trial, region) : unescaped(trial, region, inner),
       tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
       correction: isCorrection(trial.text, region, previous),
-      extra: strangeness(region.node.value, new Set()),
+      extra: strangeness(region.value, new Set()),
     }
   })
 }
 
 /** A string in prose that holds JSON. */
 function unescaped(trial: Trial, region: Region, inner: Node): Attempt {
-  const change = { rule: 'unescape' as const, pointer: '', before: region.node.value, after: inner.value }
-  return attempt(trial, region, inner, { changes: [change], cost: 2 }, String(region.node.value))
+  const change = { rule: 'unescape' as const, pointer: '', before: region.value, after: inner.value }
+  return attempt(trial, region, inner, { changes: [change], cost: 2 }, String(region.value))
 }
 
 /** `[1]`, `[x]`: what prose puts into brackets. */
-function isSlight(node: Node): boolean {
+function isSlight(value: unknown): boolean {
   return (
-    node.kind === 'array' &&
-    (node.items?.length ?? 0) <= 1 &&
-    !node.items?.some((item) => item.items !== undefined)
+    Array.isArray(value) &&
+    value.length <= 1 &&
+    !value.some((item) => typeof item === 'object' && item !== null)
   )
 }
 
 /** Something other than words. */
-function isData(node: Node): boolean {
+function isData(region: Region): boolean {
+  const { node } = region
   if (node.items === undefined) return !(node.kind === 'string' && node.bare)
   if (node.kind === 'object') return true
   return node.items.every((item) => item.kind !== 'string' || !item.bare || !/\s/.test(String(item.value)))

@@ -1,12 +1,15 @@
 /** Lines of `key: value` where an object is wanted: answers that look like YAML, a form or a bulleted list. */
 import { normalForm } from './names.ts'
-import type { Region } from './scan.ts'
+import { Region } from './region.ts'
 import type { Guided } from './target.ts'
 import { makeNode, type Node } from './tree.ts'
 
 const LINE =
   /^\s*(?:[-*+•]\s+)?(?:\*\*|__|["'`])?([\p{L}_$][\p{L}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'`])?\s*(?:[:：=]|\*\*\s*:)\s*(?:\*\*)?(.*?)\s*,?\s*$/u
 const BULLET = /^\s*(?:[-*+•]|\d+[.)])\s+(.+?)\s*$/
+
+/** Longer lines are prose. */
+const LONGEST = 1_000
 
 /** An object from lines whose keys the schema declares; undefined when fewer than all required ones are there. */
 export function keyLines(text: string, guided: Guided): Region | undefined {
@@ -15,14 +18,14 @@ export function keyLines(text: string, guided: Guided): Region | undefined {
   const members = new Map<string, Node>()
   let list: Node[] | undefined
   for (const line of text.split('\n')) {
-    const match = LINE.exec(line)
+    const match = line.length > LONGEST ? null : LINE.exec(line)
     const name = match === null ? undefined : known.get(normalForm(match[1] as string))
     if (name !== undefined && !members.has(name)) {
       const value = match?.[2] as string
       list = value === '' ? [] : undefined
       members.set(name, value === '' ? listNode(list as Node[]) : word(value))
     } else if (list !== undefined) {
-      const bullet = BULLET.exec(line)
+      const bullet = line.length > LONGEST ? null : BULLET.exec(line)
       if (bullet !== null) list.push(word(bullet[1] as string))
       else if (line.trim() !== '') list = undefined
     }
@@ -60,5 +63,5 @@ function region(text: string, entries: readonly (readonly [string, Node])[]): Re
     starts: entries.map(() => 0),
   }
   const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return { node, edits, start: 0, end: text.length, truncated: false, fence: undefined, reasoning: false }
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, () => node)
 }

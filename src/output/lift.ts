@@ -3,8 +3,8 @@ import { isObject, type JsonType } from '../base/json.ts'
 import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
 import type { ValueChange } from './coercing.ts'
 import { decodeInner, mayHold } from './inner.ts'
+import type { Region } from './region.ts'
 import { rules } from './rules.ts'
-import type { Region } from './scan.ts'
 import type { Guided } from './target.ts'
 import { makeNode, type Node } from './tree.ts'
 
@@ -71,7 +71,7 @@ function liftOf(region: Region, inner: Inside): Before {
   const change: ValueChange = {
     rule: 'lift',
     pointer: '',
-    before: region.node.value,
+    before: region.value,
     after: inner.node.value,
   }
   return { changes: [change], cost: rules.lift.cost * inner.depth + inner.left }
@@ -125,7 +125,7 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   const name =
     required.size === 1 ? [...required][0] : required.size === 0 && names.length === 1 ? names[0] : undefined
   if (name === undefined || region.node.kind === 'string' || region.node.kind === 'null') return undefined
-  if (isObject(region.node.value) && Object.hasOwn(region.node.value, name)) return undefined
+  if (isObject(region.value) && Object.hasOwn(region.value, name)) return undefined
   if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
   const wrapper: Node = {

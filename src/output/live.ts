@@ -1,105 +1,67 @@
 /** The growing value of a stream: plain objects and lists that fill up as the text arrives, and the paths that are finished. */
-import { setOwn } from '../base/json.ts'
 import { escapeToken, type Pointer } from '../base/pointer.ts'
-import type { NodeKind, Sink } from './tree.ts'
+import type { NodeKind } from './tree.ts'
+import { type Container, ValueSink } from './value-sink.ts'
 
-interface Open {
-  readonly value: unknown[] | Record<string, unknown>
-  readonly pointer: Pointer
-  /** Where the next value goes. */
-  key: string
-  /** A string that is still arriving occupies the place. */
-  held: boolean
-}
-
-export class LiveSink implements Sink {
-  value: unknown
-  begun = false
+export class LiveSink extends ValueSink {
   finished: Pointer[] = []
-  readonly #stack: Open[] = []
+  readonly #pointers: Pointer[] = []
+  /** A string that is still arriving occupies the place of the next value. */
+  #held = false
 
-  reset(): void {
-    this.value = undefined
-    this.begun = false
+  override reset(): void {
+    super.reset()
     this.finished = []
-    this.#stack.length = 0
+    this.#pointers.length = 0
+    this.#held = false
   }
 
-  open(kind: 'object' | 'array'): void {
-    const value: unknown[] | Record<string, unknown> = kind === 'object' ? {} : []
-    const pointer = this.#put(value)
-    this.#stack.push({ value, pointer, key: '', held: false })
+  override open(kind: 'object' | 'array'): void {
+    super.open(kind)
+    this.#pointers.push(this.#here(this.containers.length - 2))
   }
 
-  key(text: string): void {
-    const top = this.#stack[this.#stack.length - 1]
-    if (top !== undefined) top.key = text
+  override scalar(kind: NodeKind, value: unknown): void {
+    super.scalar(kind, value)
+    this.finished.push(this.#here(this.containers.length - 1))
   }
 
-  scalar(kind: NodeKind, value: unknown): void {
-    this.finished.push(this.#put(kind === 'constant' ? null : value))
+  override progress(text: string): void {
+    this.put(text)
+    this.#held = true
   }
 
-  progress(text: string): void {
-    const top = this.#stack[this.#stack.length - 1]
-    this.#put(text)
-    if (top !== undefined) top.held = true
+  override close(): void {
+    super.close()
+    this.finished.push(this.#pointers.pop() as Pointer)
   }
 
-  close(): void {
-    const closed = this.#stack.pop()
-    if (closed !== undefined) this.finished.push(closed.pointer)
+  override reopen(kind: 'object' | 'array'): void {
+    this.#pointers.pop()
+    super.reopen(kind)
   }
 
-  reopen(kind: 'object' | 'array'): void {
-    const old = this.#stack.pop()
-    const parent = this.#stack[this.#stack.length - 1]
-    if (old !== undefined && parent !== undefined) parent.held = true
-    this.open(kind)
+  override undo(): void {
+    if (this.#held) this.takeOut()
+    this.#held = false
   }
 
-  collapse(): void {
-    const parent = this.#stack[this.#stack.length - 1]
-    const list = parent === undefined ? this.value : lastOf(parent)
-    if (parent !== undefined) parent.held = true
-    this.#put(Array.isArray(list) ? list[0] : list)
+  /** Edits are the business of the final reading. */
+  override edit(): void {}
+  override reedit(): void {}
+  override rollback(): void {}
+
+  protected override put(value: unknown): void {
+    if (this.#held) this.takeOut()
+    this.#held = false
+    super.put(value)
   }
 
-  undo(): void {
-    const top = this.#stack[this.#stack.length - 1]
-    if (top === undefined || !top.held) return
-    top.held = false
-    if (Array.isArray(top.value)) top.value.pop()
-    else delete top.value[top.key]
+  /** Where the value that was put last stands, in the container at this depth. */
+  #here(depth: number): Pointer {
+    const container: Container | undefined = this.containers[depth]
+    if (container === undefined) return ''
+    const token = Array.isArray(container) ? container.length - 1 : escapeToken(this.keys[depth] as string)
+    return `${this.#pointers[depth]}/${token}`
   }
-
-  edit(): void {}
-  reedit(): void {}
-  mark(): number {
-    return 0
-  }
-  rollback(): void {}
-
-  /** Puts a value in its place and says where that is. */
-  #put(value: unknown): Pointer {
-    const top = this.#stack[this.#stack.length - 1]
-    if (top === undefined) {
-      this.value = value
-      this.begun = true
-      return ''
-    }
-    if (Array.isArray(top.value)) {
-      if (top.held) top.value[top.value.length - 1] = value
-      else top.value.push(value)
-      top.held = false
-      return `${top.pointer}/${top.value.length - 1}`
-    }
-    setOwn(top.value, top.key, value)
-    top.held = false
-    return `${top.pointer}/${escapeToken(top.key)}`
-  }
-}
-
-function lastOf(open: Open): unknown {
-  return Array.isArray(open.value) ? open.value[open.value.length - 1] : open.value[open.key]
 }

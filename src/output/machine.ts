@@ -34,13 +34,13 @@ export interface Frame {
 
 /** A key whose value has not begun yet, with the gap that stood before it. */
 export interface PendingKey {
-  readonly text: string
-  readonly start: number
-  readonly end: number
-  readonly rule: RuleName | undefined
-  readonly gapStart: number
-  readonly gapCommas: number
-  readonly gapRule: RuleName | undefined
+  text: string
+  start: number
+  end: number
+  rule: RuleName | undefined
+  gapStart: number
+  gapCommas: number
+  gapRule: RuleName | undefined
 }
 
 export type Role = 'key' | 'value' | 'item' | 'root'
@@ -114,6 +114,8 @@ export interface Machine {
   pass(length: number, rule: RuleName): boolean
   /** What looked like an object is a set: read it as a list. */
   toList(frame: Frame): void
+  /** Remembers a key and the gap before it until its value begins; `start` is the token's, by default `i`. */
+  hold(text: string, end: number, rule: RuleName | undefined, start?: number): void
   /** The key has no value: it goes back into the gap before it. */
   dropPending(rule: RuleName): void
   /** A value begins at `start`: settle the gap before it. */

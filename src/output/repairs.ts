@@ -2,7 +2,7 @@
 import type { Attempt } from './attempt.ts'
 import type { ValueChange } from './coercing.ts'
 import { type RuleName, rules } from './rules.ts'
-import type { Node, TextEdit } from './tree.ts'
+import type { TextEdit } from './tree.ts'
 import type { Repair } from './types.ts'
 
 /** A change made by one of the caller's own stages. */
@@ -52,7 +52,7 @@ export function materialise(text: string, made: Made, limit: number): Repair[] {
 }
 
 function textRepair(text: string, edit: TextEdit): Repair {
-  const after = typeof edit.after === 'string' ? edit.after : nodeText(edit.rule, edit.after)
+  const after = typeof edit.after === 'string' ? edit.after : valueText(edit.rule, edit.after.value)
   return {
     stage: rules[edit.rule].stage,
     rule: edit.rule,
@@ -62,8 +62,8 @@ function textRepair(text: string, edit: TextEdit): Repair {
   }
 }
 
-function nodeText(rule: RuleName, node: Node): string {
-  return rule === 'text-is-value' ? String(node.value) : JSON.stringify(node.value)
+function valueText(rule: RuleName, value: unknown): string {
+  return rule === 'text-is-value' ? String(value) : JSON.stringify(value)
 }
 
 /** The edits in text order, the surroundings cut away, and nothing inside a range that is itself replaced. */

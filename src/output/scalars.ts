@@ -2,7 +2,8 @@
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { normalForm } from './names.ts'
 import type { Block } from './prose.ts'
-import { decodeBare, type Region } from './scan.ts'
+import { Region } from './region.ts'
+import { decodeBare } from './scan.ts'
 import { makeNode } from './tree.ts'
 
 /** Readings of the text as a scalar, best first; only the valid ones unless none is. */
@@ -34,7 +35,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
   const trimmed = text.trim()
   if (!/^["'“`]/.test(trimmed) || trimmed.startsWith('```') || trimmed.length < 2) return undefined
   const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptions(trial))
-  if (region?.node.kind !== 'string' || region.node.bare) return undefined
+  if (typeof region?.value !== 'string' || region.bare) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
 }
 
@@ -42,15 +43,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
 export function textRegion(trial: Trial, start: number, end: number): Region {
   const node = makeNode('string', trial.text.slice(start, end), start, end)
   const edits = [{ rule: 'text-is-value' as const, start: 0, end: trial.text.length, after: node }]
-  return {
-    node,
-    edits,
-    start: 0,
-    end: trial.text.length,
-    truncated: false,
-    fence: undefined,
-    reasoning: false,
-  }
+  return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, () => node)
 }
 
 function scanOptions(trial: Trial) {
@@ -59,7 +52,7 @@ function scanOptions(trial: Trial) {
 
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
   const region = decodeBare(trial.text, start, end, scanOptions(trial))
-  return region?.node.items === undefined ? region : undefined
+  return typeof region?.value === 'object' && region.value !== null ? undefined : region
 }
 
 /** Places that may hold the answer by themselves: the whole text, then tagged and fenced blocks, then emphasis. */
@@ -109,7 +102,7 @@ function wordRegion(text: string, start: number, length: number): Region {
   const end = start + length
   const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
   const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
-  return { node, edits, start, end, truncated: false, fence: undefined, reasoning: false }
+  return new Region({ value: node.value, edits, start, end, bare: true }, () => node)
 }
 
 function escapeRegExp(text: string): string {

@@ -12,7 +12,8 @@ export interface Settings {
   readonly acceptTruncated: boolean
   readonly salvage: boolean
   readonly defaults: boolean
-  /** Whether the value at a pointer may not be converted. */
+  /** Whether any value may not be converted, and which. */
+  readonly hasClosed: boolean
   readonly isClosed: (pointer: string) => boolean
   readonly limits: Limits
   readonly options: ParseOptions
@@ -70,6 +71,7 @@ function fill(options: ParseOptions): Settings {
     acceptTruncated: options.acceptTruncated ?? false,
     salvage: options.salvage ?? false,
     defaults: options.defaults ?? false,
+    hasClosed: (options.closed?.length ?? 0) > 0,
     isClosed: closedPaths(options.closed ?? []),
     limits,
     options,

@@ -136,15 +136,7 @@ function emitKey(d: Machine, s: StringState, text: string, end: number): void {
     d.afterValue()
     return
   }
-  d.pending = {
-    text,
-    start: s.start,
-    end,
-    rule: s.rule,
-    gapStart: d.gapStart,
-    gapCommas: d.gapCommas,
-    gapRule: d.gapRule,
-  }
+  d.hold(text, end - d.base, s.rule, s.start)
   frame.state = AFTER_KEY
   d.gapFrom(end - d.base)
 }

@@ -23,12 +23,12 @@ export interface Node {
   readonly big: boolean
 }
 
-/** A change of the text: the range is replaced by `after`; a node stands for its own JSON text, made only when read. */
+/** A change of the text: the range is replaced by `after`; a value stands for its JSON text, made only when read. */
 export interface TextEdit {
   readonly rule: RuleName
   readonly start: number
   readonly end: number
-  readonly after: string | Node
+  readonly after: string | { readonly value: unknown }
 }
 
 /** What the decoder tells as it goes. `TreeSink` keeps everything, `LiveSink` (stream) only the growing value. */

@@ -1,0 +1,127 @@
+/**
+ * The common road of the decoder: keys, strings, numbers and literals that are written as JSON wants them and followed
+ * by what JSON wants next. Each function reads one token at `d.i` and answers true, or changes nothing and answers false,
+ * and then the careful road is taken. It only saves time: both roads read such tokens alike.
+ */
+import * as ch from './chars.ts'
+import { AFTER_KEY, type Machine, OBJECT, VALUE } from './machine.ts'
+
+/** Characters of a string that need a closer look. */
+const STOPS = new Uint8Array(128)
+for (let c = 0; c < 32; c++) STOPS[c] = 1
+for (const c of [ch.BACKSLASH, ch.LBRACE, ch.RBRACE, ch.LBRACKET, ch.RBRACKET]) STOPS[c] = 1
+
+/** Index of the closing quote of a string without escapes, brackets or control characters; -1 for any other. */
+function endOfString(buf: string, from: number, quote: number): number {
+  const n = buf.length
+  for (let i = from; i < n; i++) {
+    const c = buf.charCodeAt(i)
+    if (c === quote) return i
+    if (c < 128 && STOPS[c] === 1) return -1
+  }
+  return -1
+}
+
+function skipSpaces(buf: string, from: number): number {
+  let i = from
+  while (ch.isSpace(buf.charCodeAt(i))) i++
+  return i
+}
+
+/** `"name" :` */
+export function plainKey(d: Machine, quote: number): boolean {
+  const { buf } = d
+  const close = endOfString(buf, d.i + 1, quote)
+  if (close < 0) return false
+  const colon = skipSpaces(buf, close + 1)
+  if (buf.charCodeAt(colon) !== ch.COLON) return false
+  const frame = d.top
+  if (frame === undefined) return false
+  d.hold(buf.slice(d.i + 1, close), close + 1, quote === ch.DQUOTE ? undefined : 'single-quotes')
+  frame.state = AFTER_KEY
+  d.i = close + 1
+  d.gapFrom(d.i)
+  return true
+}
+
+/** A string value followed by a bracket, or by a comma and the next member or item. */
+export function plainString(d: Machine, quote: number): boolean {
+  const frame = d.top
+  if (frame === undefined || (frame.kind === OBJECT && frame.state !== VALUE)) return false
+  const { buf } = d
+  const close = endOfString(buf, d.i + 1, quote)
+  if (close < 0) return false
+  const next = skipSpaces(buf, close + 1)
+  const c = buf.charCodeAt(next)
+  const inObject = frame.kind === OBJECT
+  if (c === ch.COMMA) {
+    if (!(inObject ? keyFollows(buf, next + 1, quote) : itemFollows(buf, next + 1, quote))) return false
+  } else if (c !== (inObject ? ch.RBRACE : ch.RBRACKET)) return false
+  const start = d.base + d.i
+  const end = d.base + close + 1
+  d.beginValue(start)
+  d.sink.scalar('string', buf.slice(d.i + 1, close), start, end)
+  if (quote !== ch.DQUOTE) d.sink.edit('single-quotes', start, end, 'self')
+  d.i = close + 1
+  d.afterValue()
+  return true
+}
+
+function keyFollows(buf: string, from: number, quote: number): boolean {
+  const open = skipSpaces(buf, from)
+  if (buf.charCodeAt(open) !== quote) return false
+  for (let i = open + 1; i < open + 128; i++) {
+    const c = buf.charCodeAt(i)
+    if (c === quote) return buf.charCodeAt(skipSpaces(buf, i + 1)) === ch.COLON
+    if (c === ch.BACKSLASH || c === ch.LF || Number.isNaN(c)) return false
+  }
+  return false
+}
+
+function itemFollows(buf: string, from: number, quote: number): boolean {
+  const c = buf.charCodeAt(skipSpaces(buf, from))
+  return c === quote || c === ch.LBRACE || c === ch.LBRACKET
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/** A number of at most 15 characters, or a literal, followed by a comma or a closing bracket. */
+export function plainToken(d: Machine, c: number): boolean {
+  const frame = d.top
+  if (frame === undefined || (frame.kind === OBJECT && frame.state !== VALUE)) return false
+  const { buf } = d
+  if (c === 116 || c === 102 || c === 110) return literal(d, c)
+  NUMBER.lastIndex = d.i
+  if (!NUMBER.test(buf)) return false
+  const end = NUMBER.lastIndex
+  if (end - d.i > 15 || !ends(buf, end, frame.kind === OBJECT)) return false
+  const value = Number(buf.slice(d.i, end))
+  if (!Number.isFinite(value)) return false
+  const start = d.base + d.i
+  d.beginValue(start)
+  d.sink.scalar('number', value, start, d.base + end)
+  d.i = end
+  d.afterValue()
+  return true
+}
+
+function literal(d: Machine, c: number): boolean {
+  const word = c === 116 ? 'true' : c === 102 ? 'false' : 'null'
+  const end = d.i + word.length
+  if (!d.buf.startsWith(word, d.i) || !ends(d.buf, end, false)) return false
+  const start = d.base + d.i
+  d.beginValue(start)
+  if (c === 110) d.sink.scalar('null', null, start, d.base + end)
+  else d.sink.scalar('boolean', c === 116, start, d.base + end)
+  d.i = end
+  d.afterValue()
+  return true
+}
+
+/** A separator follows; in an object the digits after a comma could belong to the number. */
+function ends(buf: string, from: number, digitsMatter: boolean): boolean {
+  const at = skipSpaces(buf, from)
+  const c = buf.charCodeAt(at)
+  if (c === ch.RBRACE || c === ch.RBRACKET) return true
+  return c === ch.COMMA && !(digitsMatter && ch.isDigit(buf.charCodeAt(at + 1)))
+}
