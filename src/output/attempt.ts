@@ -6,6 +6,7 @@ import type { Guide, ValueChange } from './coercing.ts'
 import type { Region } from './region.ts'
 import { type RuleName, rules } from './rules.ts'
 import type { Settings } from './settings.ts'
+import type { Strict } from './strict.ts'
 import type { Guided, Target } from './target.ts'
 import type { Node, TextEdit } from './tree.ts'
 
@@ -27,13 +28,15 @@ export interface Attempt {
 /** Everything an attempt is made with. */
 export interface Trial {
   readonly text: string
+  /** The text as strict JSON, where it is. */
+  readonly strict: Strict
   readonly settings: Settings
   readonly target: Target
   readonly guide: Guide | undefined
 }
 
-export function trialOf(text: string, settings: Settings, target: Target): Trial {
-  return { text, settings, target, guide: target.guided && guideOf(target.guided, settings) }
+export function trialOf(text: string, strict: Strict, settings: Settings, target: Target): Trial {
+  return { text, strict, settings, target, guide: target.guided && guideOf(target.guided, settings) }
 }
 
 function guideOf(guided: Guided, settings: Settings): Guide {

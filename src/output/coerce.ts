@@ -12,7 +12,7 @@ import { convert } from './convert.ts'
 import { fits, wants } from './fits.ts'
 import { matchOne } from './names.ts'
 import { type RuleName, rules } from './rules.ts'
-import type { Node } from './tree.ts'
+import { makeNode, type Node, type NodeKind } from './tree.ts'
 
 /** What is converted: a plain value, and on demand the node that it was read from. */
 export interface Source {
@@ -63,7 +63,7 @@ class Run implements Coercing {
         if (wants(shape, 'array')) return this.#array(value, node, shape)
       } else if (wants(shape, 'object')) return this.#object(value as Record<string, unknown>, node, shape)
     } else if (fits(value, node, shape)) return value
-    return convert(this, node ?? this.#fetch(), shape)
+    return convert(this, node ?? this.#nodeOf(value), shape)
   }
 
   inside(token: string | number, work: () => unknown): unknown {
@@ -106,6 +106,17 @@ class Run implements Coercing {
     let pointer = ''
     for (const token of this.#tokens) pointer = child(pointer, token)
     return below === undefined ? pointer : child(pointer, below)
+  }
+
+  sourceOf(node: Node): string {
+    const { start, end } = node.start < 0 ? this.#fetch() : node
+    return this.text.slice(start, end)
+  }
+
+  /** A scalar can stand for its node until somebody asks for its source. */
+  #nodeOf(value: unknown): Node {
+    const kind = value === null ? 'null' : (typeof value as NodeKind | 'object')
+    return kind === 'object' ? this.#fetch() : makeNode(kind, value, -1, -1)
   }
 
   /** The node of the value at hand, found by the way that was taken to it. */

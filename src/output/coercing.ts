@@ -60,6 +60,8 @@ export interface Coercing {
   issue(code: string, message: string, more?: Partial<Issue>, below?: string): void
   /** Works on in the text of a string that was unfolded. */
   unfold(text: string, work: () => unknown): unknown
+  /** What was written for this node. */
+  sourceOf(node: Node): string
   mark(): Mark
   restore(mark: Mark): void
 }

@@ -33,7 +33,7 @@ export function convert(run: Coercing, node: Node, shape: Shape): unknown {
     if (only !== undefined) return only.value
   }
   if (node.kind === 'constant') {
-    const word = run.text.slice(node.start, node.end)
+    const word = run.sourceOf(node)
     run.issue('value/not-json', `${word} is not a JSON value, and null is not allowed here`, { actual: word })
   }
   return node.value
@@ -152,7 +152,7 @@ function toText(run: Coercing, node: Node, shape: Shape): Outcome {
   const rule = node.kind === 'number' ? 'num->str' : 'json->str'
   if (!run.guide.settings.allows('string', rule)) return undefined
   if (node.kind === 'array' && node.items?.length === 1 && node.items[0]?.kind === 'string') return undefined
-  const text = run.text.slice(node.start, node.end)
+  const text = run.sourceOf(node)
   return accepts(shape, text) ? took(run, rule, node.value, text) : undefined
 }
 

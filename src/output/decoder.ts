@@ -26,7 +26,7 @@ import {
   type StringState,
   VALUE,
 } from './machine.ts'
-import { plainKey, plainString, plainToken } from './plain.ts'
+import { plainBareKey, plainKey, plainString, plainToken } from './plain.ts'
 import type { RuleName } from './rules.ts'
 import { openString, readString } from './strings.ts'
 import type { Sink, TreeSink } from './tree.ts'
@@ -121,7 +121,7 @@ export class Decoder implements Machine {
     const isKey = frame !== undefined && frame.kind === OBJECT && frame.state === KEY
     if (c === ch.DQUOTE || c === ch.SQUOTE) {
       if (isKey ? plainKey(this, c) : plainString(this, c)) return true
-    } else if (!isKey && c < 128 && plainToken(this, c)) return true
+    } else if (c < 128 && (isKey ? plainBareKey(this) : plainToken(this, c))) return true
     if (ch.isOddSpace(c)) return this.pass(1, 'odd-space')
     if (c === 59 && frame?.kind !== OBJECT) return this.pass(1, 'stray-text')
     if (

@@ -8,7 +8,8 @@ import { declaredNames, enclosed, lifted } from './lift.ts'
 import { best, type Ranked } from './rank.ts'
 import { Region } from './region.ts'
 import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
-import { decodeBare, type Scan, scan } from './scan.ts'
+import { decodeBare, type Scan, scan, strictRegion } from './scan.ts'
+import { deeperThan } from './strict.ts'
 import { makeNode, type Node, type TextEdit } from './tree.ts'
 
 export interface Found {
@@ -21,13 +22,22 @@ const RESCANS = 4
 
 export function find(trial: Trial): Found {
   const options = { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
-  const seen = introduced(trial, scan(trial.text, options), options)
+  const seen = scanOf(trial, options)
   const chosen =
     trial.target.guided === undefined ? withoutShape(trial, seen) : withShape(trial, seen, options)
   return { attempt: chosen, tooDeep: seen.tooDeep }
 }
 
 type ScanOptions = Parameters<typeof scan>[1]
+
+/** Strict JSON has been read already: then there is one region, the text. */
+function scanOf(trial: Trial, options: ScanOptions): Scan {
+  const { text, strict } = trial
+  if (typeof strict?.value !== 'object' || strict.value === null)
+    return introduced(trial, scan(text, options), options)
+  if (deeperThan(strict.value, options.depth)) return { regions: [], blocks: [], tooDeep: true }
+  return { regions: [strictRegion(text, strict.value, options)], blocks: [], tooDeep: false }
+}
 
 /** A fence, tag or text that is one quoted string or one pair of round brackets: that is the value, not what is in it. */
 function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {

@@ -43,8 +43,9 @@ function parseToward(text: string, target: Target, settings: Settings): ParseRes
     if (checked.ok && !options.stages?.length) return success(text, checked.value)
   }
   if (settings.aop === 'off') return readStrictly(text, strict, target)
-  if (!options.shadow) return read(text, target, settings, false)
-  const shadow = read(text, target, settings, true)
+  const trial = trialOf(text, strict, settings, target)
+  if (!options.shadow) return read(trial, false)
+  const shadow = read(trial, true)
   return { ...readStrictly(text, strict, target), shadow }
 }
 
@@ -100,8 +101,8 @@ function notJson(text: string): Issue {
   }
 }
 
-function read(text: string, target: Target, settings: Settings, shadow: boolean): ParseResult {
-  const trial = trialOf(text, settings, target)
+function read(trial: Trial, shadow: boolean): ParseResult {
+  const { text, settings } = trial
   const { attempt, tooDeep } = find(trial)
   if (attempt === undefined || tooDeep) {
     const result = failure(text, [tooDeep ? depthIssue(text, settings) : nothingFound(text)])

@@ -69,13 +69,38 @@ export function plainString(d: Machine, quote: number): boolean {
 
 function keyFollows(buf: string, from: number, quote: number): boolean {
   const open = skipSpaces(buf, from)
-  if (buf.charCodeAt(open) !== quote) return false
+  if (buf.charCodeAt(open) !== quote) return bareKeyEnd(buf, open) > open
   for (let i = open + 1; i < open + 128; i++) {
     const c = buf.charCodeAt(i)
     if (c === quote) return buf.charCodeAt(skipSpaces(buf, i + 1)) === ch.COLON
     if (c === ch.BACKSLASH || c === ch.LF || Number.isNaN(c)) return false
   }
   return false
+}
+
+/** End of a plain name that a colon follows; `from` when there is none. */
+function bareKeyEnd(buf: string, from: number): number {
+  let i = from
+  while (isWordChar(buf.charCodeAt(i))) i++
+  if (i === from || i - from > 100) return from
+  const colon = skipSpaces(buf, i)
+  return buf.charCodeAt(colon) === ch.COLON && buf.charCodeAt(colon + 1) !== ch.SLASH ? i : from
+}
+
+function isWordChar(c: number): boolean {
+  return (c >= 97 && c <= 122) || (c >= 65 && c <= 90) || ch.isDigit(c) || c === 95 || c === 36
+}
+
+/** `name :` without quotes. */
+export function plainBareKey(d: Machine): boolean {
+  const end = bareKeyEnd(d.buf, d.i)
+  const frame = d.top
+  if (end === d.i || frame === undefined) return false
+  d.hold(d.buf.slice(d.i, end), end, 'bare-key')
+  frame.state = AFTER_KEY
+  d.i = end
+  d.gapFrom(end)
+  return true
 }
 
 function itemFollows(buf: string, from: number, quote: number): boolean {

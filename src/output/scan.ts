@@ -64,6 +64,13 @@ function regionAt(decoder: Decoder, sink: ValueSink, start: number): Region | un
   return new Region({ value, edits: made, start, end, truncated }, nodes)
 }
 
+/** A text that is strict JSON, parsed already. */
+export function strictRegion(text: string, value: unknown, options: DecoderOptions): Region {
+  const start = text.search(/[{[]/)
+  const nodes = () => treeAt(text, start, options).node
+  return new Region({ value, edits: [], start, end: text.trimEnd().length }, nodes)
+}
+
 /** The same value once more, with nodes. */
 function treeAt(text: string, start: number, options: DecoderOptions): { node: Node; edits: TextEdit[] } {
   const sink = new TreeSink()
