@@ -52,7 +52,7 @@ export class Prose {
       if (c === ch.LBRACE || c === ch.LBRACKET) {
         const starts = c === ch.LBRACE ? objectStarts(w, i) : listStarts(w, i)
         if (starts === MORE) return this.#wait(i)
-        if (starts === YES) return inQuotes(w.buf, i) ? i - 1 : i
+        if (starts === YES) return i > from && inQuotes(w.buf, i) ? i - 1 : i
         i = c === ch.LBRACKET ? this.#bracketTag(w.buf, i, base) : i + 1
       } else {
         const after = c === ch.LESS ? this.#tag(w, i, base) : this.#fence(w, i, base)
