@@ -35,7 +35,7 @@ export async function linearity({ quick }) {
 
 export function showLinearity({ sizes, rows }) {
   return table(
-    ['hostile text (the ten that grow fastest)', ...sizes.map(size), 'worst doubling'],
+    [`hostile text (the ten of ${rows.length} that grow fastest)`, ...sizes.map(size), 'worst doubling'],
     rows.slice(0, 10).map((row) => [row.name, ...row.times.map(ms), `${row.growth.toFixed(2)} ×`]),
   )
 }

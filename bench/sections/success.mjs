@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from '../../dist/output/index.js'
-import { judge, noiseCorpus, sameJson } from '../../dist/testing/index.js'
+import { DAMAGES, judge, NOISE_SCHEMAS, noiseCorpus, sameJson } from '../../dist/testing/index.js'
 import { readWithBaml, withoutNulls } from '../lib/baml.mjs'
 import { extract, peers, validator } from '../lib/peers.mjs'
 import { percent, table } from '../lib/table.mjs'
@@ -44,7 +44,8 @@ export async function success({ quick }) {
       rows.push(tally(name + suffix, samples, answers))
     }
   }
-  return { name: 'success', seed: SEED, samples: samples.length, rows, suites: await suites() }
+  const corpus = { seed: SEED, samples: samples.length, kinds: DAMAGES.length, schemas: NOISE_SCHEMAS.length }
+  return { name: 'success', corpus, rows, suites: await suites() }
 }
 
 async function answer(read, text, schema) {
@@ -112,8 +113,9 @@ async function suites() {
   return rows
 }
 
-export function showSuccess({ rows, suites: found }) {
-  const noise = table(
+export function showSuccess({ corpus, rows, suites: found }) {
+  const intro = `Noise: ${corpus.samples} samples of ${corpus.kinds} kinds over ${corpus.schemas} schemas, seed ${corpus.seed}.`
+  const noise = `${intro}\n\n${table(
     ['noise corpus', 'right', 'silently wrong', 'refused', 'invented where lost', 'crashes'],
     rows.map((row) => [
       row.name,
@@ -123,7 +125,7 @@ export function showSuccess({ rows, suites: found }) {
       `${row.invented} of ${row.lost}`,
       row.crashed,
     ]),
-  )
+  )}`
   if (found.length === 0) return noise
   const names = Object.keys(found[0].agree)
   const agreement = table(
