@@ -14,6 +14,6 @@ export default defineConfig({
   target: 'node20',
   dts: true,
   outExtensions: () => ({ js: '.js', dts: '.d.ts' }),
-  external: [/^node:/],
+  deps: { neverBundle: [/^node:/] },
   inputOptions: { resolve: { mainFields: ['module', 'main'] } },
 })

@@ -4,7 +4,9 @@
 export type Pointer = string
 
 export function escapeToken(token: string): string {
-  return token.includes('~') || token.includes('/') ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
+  return token.includes('~') || token.includes('/')
+    ? token.replaceAll('~', '~0').replaceAll('/', '~1')
+    : token
 }
 
 /** Appends one token to a pointer. */

@@ -1,0 +1,18 @@
+/** Texts and schemas of strangers, read in another thread: whatever they hold, the server answers in time. */
+import { createOffThreadReader } from 'proviso/output/off-thread'
+
+const reader = createOffThreadReader({ deadlineMs: 2_000 })
+
+const schema = { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'] }
+const result = await reader.parse('I think it is {"answer": "42"}.', schema)
+console.log(result.ok && result.value)
+
+const hostile = { type: 'string', pattern: '(a+)+$', $ref: 'https://example.com/schema.json' }
+const refused = await reader.compile(hostile)
+console.log(refused.ok ? 'accepted' : refused.issues.map((issue) => issue.code))
+
+await reader.close()
+
+// Prints:
+// { answer: 42 }
+// [ 'schema/limit' ]

@@ -1,0 +1,250 @@
+/** The direction check has a test of its own: every rule is seen to fail on a small tree, and a good tree passes. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { checkDirection, type Rules } from './direction-check.mjs'
+import { rules as ours } from './direction-rules.mjs'
+import { root } from './setup.mjs'
+
+const rules: Rules = {
+  rooms: { base: [], schema: ['base'], output: ['schema', 'base'], cli: ['output', 'base'] },
+  doors: { output: ['index.ts'] },
+  dependencies: { ajv: ['schema'], '@scope/pkg': ['base'] },
+  browserSafe: ['base', 'schema', 'output'],
+  nodeOnly: /^output\/off-thread[^/]*\.ts$/,
+  examples: ['zod'],
+}
+
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Writes the files of a tree (below src unless they say `examples/`) and returns what the check says of it. */
+function check(tree: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), 'proviso-direction-'))
+  folders.push(folder)
+  for (const [name, text] of Object.entries(tree)) {
+    const path = join(folder, name.startsWith('examples/') ? name : `src/${name}`)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  return checkDirection(folder, rules).violations.map(
+    ({ rule, file, line, message }) => `${file}:${line} ${rule} ${message}`,
+  )
+}
+
+const empty = 'export {}\n'
+
+describe('a tree that obeys', () => {
+  it('passes, with imports that go down, doors, dependencies at home and Node where it may be', () => {
+    expect(
+      check({
+        'base/json.ts': `import type { X } from '@scope/pkg/deep.js'\nexport type Y = X\n`,
+        'schema/compile.ts': `import Ajv from 'ajv/dist/2020.js'\nimport type { Y } from '../base/json.ts'\n`,
+        'output/index.ts': `export { a } from './a.ts'\n`,
+        'output/a.ts': `import '../schema/compile.ts'\nimport './deep/b.ts'\n`,
+        'output/deep/b.ts': `import type { T } from '../types.ts'\n`,
+        'output/types.ts': empty,
+        'output/off-thread-worker.ts': `import 'node:worker_threads'\n`,
+        'output/a.test.ts': `import 'vitest'\nimport '../cli/main.ts'\n`,
+        'cli/main.ts': `import 'node:fs'\nimport '../output/index.ts'\n`,
+        'examples/one.ts': `import 'proviso/output'\nimport 'zod'\nimport 'node:fs'\n`,
+      }),
+    ).toEqual([])
+  })
+})
+
+describe('rooms', () => {
+  it('refuses an import that goes up', () => {
+    expect(check({ 'base/a.ts': `\nimport '../schema/b.ts'\n`, 'schema/b.ts': empty })).toEqual([
+      'src/base/a.ts:2 room "base" may not import "schema"; below it are: nothing',
+    ])
+  })
+
+  it.each([
+    ['a type import', `import type { T } from '../output/index.ts'`],
+    ['a re-export', `export { t } from '../output/index.ts'`],
+    ['a type re-export', `export type { T } from '../output/index.ts'`],
+    ['export *', `export * from '../output/index.ts'`],
+    ['import()', `const t = await import('../output/index.ts')`],
+    ['import() with a plain template', 'const t = await import(`../output/index.ts`)'],
+    ['a type written as import()', `let t: import('../output/index.ts').T`],
+    ['import = require()', `import t = require('../output/index.ts')`],
+    ['require()', `const t = require('../output/index.ts')`],
+  ])('sees %s', (_, text) => {
+    expect(check({ 'schema/a.ts': text, 'output/index.ts': empty })).toEqual([
+      'src/schema/a.ts:1 room "schema" may not import "output"; below it are: base',
+    ])
+  })
+
+  it('does not mistake comments and strings for imports', () => {
+    const text = `// import '../schema/b.ts'\nconst s = "import '../schema/b.ts'"\n`
+    expect(check({ 'base/a.ts': text, 'schema/b.ts': empty })).toEqual([])
+  })
+
+  it('refuses a room that the table does not know', () => {
+    expect(check({ 'utils/a.ts': empty })).toEqual([
+      'src/utils/a.ts:1 unknown-room "utils" is no room of scripts/direction-rules.mjs',
+    ])
+  })
+
+  it('refuses a file that is not there, a test, and anything outside src', () => {
+    expect(
+      check({
+        'base/a.ts': `import './b.js'\nimport './c.test.ts'\nimport '../../package.json'\n`,
+        'base/c.test.ts': empty,
+      }),
+    ).toEqual([
+      'src/base/a.ts:1 missing "./b.js" is not a file; imports carry their full name with .ts',
+      'src/base/a.ts:2 test "./c.test.ts" is a test; source may not need it',
+      'src/base/a.ts:3 outside "../../package.json" leaves src',
+    ])
+  })
+})
+
+describe('doors', () => {
+  it('refuses the inside of a door from another room', () => {
+    expect(check({ 'cli/main.ts': `import '../output/lexer.ts'\n`, 'output/lexer.ts': empty })).toEqual([
+      'src/cli/main.ts:1 door "output/lexer.ts" is inside "output"; come in through index.ts',
+    ])
+  })
+
+  it('refuses the package name inside the package', () => {
+    expect(check({ 'cli/main.ts': `import 'proviso/output'\n` })).toEqual([
+      'src/cli/main.ts:1 self import "proviso/output" by its path; the package name is for users',
+    ])
+  })
+})
+
+describe('dependencies', () => {
+  it('refuses a dependency outside its room, also as a type and also by a deep path', () => {
+    expect(check({ 'output/a.ts': `import type { Ajv } from 'ajv/dist/2020.js'\n` })).toEqual([
+      'src/output/a.ts:1 dependency "ajv" belongs to the room "schema"; use it through that room',
+    ])
+  })
+
+  it('refuses a dependency without a room, and a Node module written without node:', () => {
+    expect(check({ 'base/a.ts': `import 'lodash'\nimport 'fs'\n` })).toEqual([
+      'src/base/a.ts:1 dependency "lodash" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
+      'src/base/a.ts:2 dependency "fs" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
+    ])
+  })
+
+  it('refuses node: in rooms that must run in a browser', () => {
+    expect(check({ 'output/a.ts': `import { readFileSync } from 'node:fs'\n` })).toEqual([
+      'src/output/a.ts:1 node "output" must run in a browser and may not import "node:fs"',
+    ])
+  })
+})
+
+describe('files for Node alone', () => {
+  it('may not be imported by what must run in a browser', () => {
+    const tree = {
+      'output/index.ts': `import './off-thread.ts'\n`,
+      'output/off-thread.ts': `import './off-thread-worker.ts'\n`,
+      'output/off-thread-worker.ts': empty,
+    }
+    expect(check(tree)).toEqual([
+      'src/output/index.ts:1 node "./off-thread.ts" is for Node alone; "output" must run in a browser',
+    ])
+  })
+})
+
+describe('cycles', () => {
+  it('refuses two files that need each other, if only for types', () => {
+    const tree = {
+      'base/a.ts': `import type { B } from './b.ts'\n`,
+      'base/b.ts': `import type { A } from './a.ts'\n`,
+    }
+    expect(check(tree)).toEqual([
+      'src/base/a.ts:1 cycle a ring inside src/base: base/a.ts:1 → base/b.ts, base/b.ts:1 → base/a.ts',
+    ])
+  })
+
+  it('refuses a file that imports itself', () => {
+    expect(check({ 'base/a.ts': `import './a.ts'\n` })).toEqual([
+      'src/base/a.ts:1 cycle a ring inside src/base: base/a.ts:1 → base/a.ts',
+    ])
+  })
+
+  it('refuses two folders that need each other although no file is in a ring', () => {
+    expect(
+      check({
+        'output/read/a.ts': `import '../mend/b.ts'\n`,
+        'output/read/c.ts': empty,
+        'output/mend/b.ts': empty,
+        'output/mend/d.ts': `import '../read/c.ts'\n`,
+      }),
+    ).toEqual([
+      'src/output/mend/d.ts:1 cycle a ring inside src/output: output/mend/d.ts:1 → output/read/c.ts, output/read/a.ts:1 → output/mend/b.ts',
+    ])
+  })
+
+  it('refuses a folder and a file beside it that need each other', () => {
+    const tree = {
+      'output/a.ts': `import './deep/b.ts'\n`,
+      'output/deep/b.ts': empty,
+      'output/deep/c.ts': `import '../a.ts'\n`,
+    }
+    expect(check(tree)).toHaveLength(1)
+  })
+
+  it('finds a ring of three rooms next to the rule that each import breaks', () => {
+    const tree = {
+      'base/a.ts': `import '../output/index.ts'\n`,
+      'schema/b.ts': `import '../base/a.ts'\n`,
+      'output/index.ts': `import '../schema/b.ts'\n`,
+    }
+    expect(check(tree).map((line) => line.split(' ')[1])).toEqual(['room', 'cycle'])
+  })
+})
+
+describe('examples', () => {
+  it('refuses an import that a user could not write', () => {
+    expect(check({ 'examples/one.ts': `import '../src/output/index.ts'\nimport 'ajv'\n` })).toEqual([
+      'examples/one.ts:1 example examples import what users import, not "../src/output/index.ts"',
+      'examples/one.ts:2 example examples import what users import, not "ajv"',
+    ])
+  })
+})
+
+describe('our own house', () => {
+  it('obeys', () => {
+    expect(checkDirection(root, ours).violations).toEqual([])
+  })
+
+  it('has an acyclic table of rooms, each naming only rooms that exist', () => {
+    const seen = new Set<string>()
+    let left = Object.entries(ours.rooms)
+    while (left.length > 0) {
+      const ready = left.filter(([, below]) => below.every((room) => seen.has(room)))
+      expect(ready, `stuck at ${left.map(([room]) => room).join(', ')}`).not.toEqual([])
+      for (const [room] of ready) seen.add(room)
+      left = left.filter(([room]) => !seen.has(room))
+    }
+  })
+
+  it('has the same doors in the table as in package.json', () => {
+    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const inTable = Object.entries(ours.doors).flatMap(([room, files]) =>
+      files.map((file) => `${room}/${file}`),
+    )
+    const inPackage = Object.values(exports as Record<string, string | { default: string }>)
+      .flatMap((door) => (typeof door === 'string' ? [] : [door.default]))
+      .map((file) => file.replace('./dist/', '').replace(/\.js$/, '.ts'))
+      .filter((file) => file !== 'index.ts')
+    expect(inTable.sort()).toEqual(inPackage.sort())
+  })
+
+  it('has a room and a reason for every dependency, and no row for one that is gone', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(Object.keys(ours.dependencies).sort()).toEqual(Object.keys(dependencies).sort())
+    const record = readFileSync(join(root, 'docs/decisions/dependencies.md'), 'utf8')
+    for (const [name, rooms] of Object.entries(ours.dependencies)) {
+      expect(record).toMatch(new RegExp(`^\\| ${name} [^|]*\\| ${rooms.join(', ')} \\|`, 'm'))
+    }
+  })
+})

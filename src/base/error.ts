@@ -1,0 +1,74 @@
+/**
+ * The one error class of the house, and the table that says what becomes of each code.
+ * It is thrown for mistakes of a programmer or a configuration (an unusable schema, an impossible option);
+ * bad text and bad values are never thrown, they are Issues.
+ */
+import type { Issue, Place } from './issue.ts'
+
+/** What a caller can do about an error: mend the input, try again later, nothing (our bug), or it asked for the stop. */
+export type Fate = 'mend' | 'retry' | 'internal' | 'stopped'
+
+interface ErrorRow {
+  readonly fate: Fate
+  /** Exit code of the command line: 1 internal, 2 usage, configuration or unreadable input, 130 interrupted. */
+  readonly exitCode: 1 | 2 | 130
+  /** What to do about it when the thrower has nothing more precise to say. */
+  readonly hint?: string
+}
+
+export const errorTable = {
+  'schema/invalid': { fate: 'mend', exitCode: 2, hint: 'Correct the schema at the place named' },
+  'schema/limit': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Schemas from strangers are limited; simplify it, or compile it as trusted if it is your own',
+  },
+  'json/unrepresentable': { fate: 'mend', exitCode: 2, hint: 'Pass plain JSON data' },
+  'output/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
+  'option/invalid': { fate: 'mend', exitCode: 2 },
+  'pool/full': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Try again later, or allow more workers or a longer queue',
+  },
+  'pool/closed': { fate: 'mend', exitCode: 1, hint: 'Create a new reader' },
+  'pool/broken': { fate: 'internal', exitCode: 1 },
+  aborted: { fate: 'stopped', exitCode: 130 },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof errorTable
+
+export interface ErrorDetails {
+  /** What to do about it; the table's hint when absent. */
+  readonly hint?: string
+  readonly at?: Place
+  /** Every problem, when there are several. */
+  readonly issues?: readonly Issue[]
+  readonly cause?: unknown
+}
+
+export class ProvisoError extends Error {
+  override readonly name = 'ProvisoError'
+  readonly code: ErrorCode
+  readonly hint?: string
+  readonly at?: Place
+  readonly issues?: readonly Issue[]
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    const row: ErrorRow = errorTable[code]
+    const hint = details.hint ?? row.hint
+    if (hint !== undefined) this.hint = hint
+    if (details.at !== undefined) this.at = details.at
+    if (details.issues !== undefined) this.issues = details.issues
+  }
+
+  get fate(): Fate {
+    return errorTable[this.code].fate
+  }
+
+  get exitCode(): number {
+    return errorTable[this.code].exitCode
+  }
+}

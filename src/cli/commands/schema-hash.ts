@@ -1,0 +1,24 @@
+/** `proviso schema hash`: the name of a schema, the same for every spelling of it. */
+import type { Command } from 'commander'
+import { schemaHash } from '../../output/index.ts'
+import { exitCode } from '../exit-codes.ts'
+import { printProblem, printText } from '../print.ts'
+import { readSchema } from '../read-schema.ts'
+
+export function addSchemaHashCommand(schema: Command): void {
+  schema
+    .command('hash')
+    .description(
+      'Prints the sha256 of the schema as canonical JSON: key order and white space do not matter.',
+    )
+    .argument('<file>', 'JSON Schema, a JSON file')
+    .action(async (file: string) => {
+      const found = await readSchema(file)
+      if ('schema' in found) {
+        printText(schemaHash(found.schema))
+      } else {
+        printProblem(found.unreadable.message, found.unreadable.hint)
+        process.exitCode = exitCode('usage')
+      }
+    })
+}

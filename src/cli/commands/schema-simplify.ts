@@ -1,0 +1,22 @@
+/** `proviso schema simplify`: the flat schema of strings that a weak model can still fill in. */
+import type { Command } from 'commander'
+import { simplifySchema } from '../../output/index.ts'
+import { exitCode } from '../exit-codes.ts'
+import { printJson, printProblem } from '../print.ts'
+import { readSchema } from '../read-schema.ts'
+
+export function addSchemaSimplifyCommand(schema: Command): void {
+  schema
+    .command('simplify')
+    .description('Prints a flat object of string fields for the schema; the library knows the way back.')
+    .argument('<file>', 'JSON Schema, a JSON file')
+    .action(async (file: string) => {
+      const found = await readSchema(file)
+      if ('schema' in found) {
+        printJson(simplifySchema(found.schema).schema, 'indented')
+      } else {
+        printProblem(found.unreadable.message, found.unreadable.hint)
+        process.exitCode = exitCode('usage')
+      }
+    })
+}

@@ -1,0 +1,32 @@
+/** The exit codes of the command, one table: scripts may rely on them, and `proviso --help` prints them. */
+
+interface ExitCode {
+  readonly code: number
+  readonly meaning: string
+}
+
+export const exitTable = {
+  ok: { code: 0, meaning: 'done' },
+  internal: { code: 1, meaning: 'a bug in Proviso' },
+  usage: { code: 2, meaning: 'wrong usage, configuration or schema, or input that cannot be read' },
+  unmet: { code: 3, meaning: 'the contract is not met, or the plan was rejected' },
+  lint: { code: 4, meaning: 'lint found errors' },
+  importFailed: { code: 5, meaning: 'the import failed' },
+  waiting: { code: 6, meaning: 'the run waits for a person' },
+  budget: { code: 7, meaning: 'the budget is exhausted' },
+  interrupted: { code: 130, meaning: 'interrupted' },
+} as const satisfies Record<string, ExitCode>
+
+export type Outcome = keyof typeof exitTable
+
+export function exitCode(outcome: Outcome): number {
+  return exitTable[outcome].code
+}
+
+/** The table as help text; `outcomes` narrows it to what one command can return. */
+export function describeExitCodes(outcomes = Object.keys(exitTable) as readonly Outcome[]): string {
+  const rows = outcomes.map(
+    (outcome) => `  ${String(exitTable[outcome].code).padStart(3)}  ${exitTable[outcome].meaning}`,
+  )
+  return ['Exit codes:', ...rows].join('\n')
+}

@@ -1,0 +1,127 @@
+/** Text from a file or from stdin, as one piece or in chunks as they arrive: UTF-8 only, and never more than a limit. */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+
+/** Why an input cannot be read; an ordinary outcome that ends the command with exit code 2. */
+export interface Unreadable {
+  readonly message: string
+  readonly hint: string
+}
+
+export type Input = { readonly text: string } | { readonly unreadable: Unreadable }
+
+export interface InputOptions {
+  /** Most bytes that are taken in. */
+  readonly maxBytes: number
+  /** Sees every chunk of decoded text when it arrives. */
+  readonly onChunk?: (chunk: string) => void
+}
+
+/** How an input is called in messages. */
+export function inputName(file: string | undefined): string {
+  return file === undefined || file === '-' ? 'stdin' : file
+}
+
+/** Reads a whole input; `undefined` and `-` are stdin. */
+export async function readInput(file: string | undefined, options: InputOptions): Promise<Input> {
+  const name = inputName(file)
+  // The BOM stays: offsets must count from the start of what came in.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const parts: string[] = []
+  const take = (text: string) => {
+    if (text === '') return
+    parts.push(text)
+    options.onChunk?.(text)
+  }
+  let bytes = 0
+  try {
+    for await (const chunk of await open(file)) {
+      const piece = chunk as Uint8Array
+      const before = bytes
+      bytes += piece.byteLength
+      if (bytes > options.maxBytes) return { unreadable: tooLong(name, options.maxBytes) }
+      try {
+        take(decoder.decode(piece, { stream: true }))
+      } catch {
+        return { unreadable: notUtf8(name, piece, before) }
+      }
+    }
+  } catch (error) {
+    return { unreadable: cannotOpen(name, error as NodeJS.ErrnoException) }
+  }
+  try {
+    take(decoder.decode())
+  } catch {
+    const message = `${name} is not UTF-8: it ends in the middle of a character, after ${bytes} bytes`
+    return { unreadable: { message, hint: 'Save the whole text as UTF-8 and try again' } }
+  }
+  return { text: parts.join('') }
+}
+
+async function open(file: string | undefined): Promise<AsyncIterable<unknown>> {
+  if (file === undefined || file === '-') {
+    if (process.stdin.isTTY)
+      process.stderr.write('Reading from the keyboard; end with Ctrl-D on a line of its own.\n')
+    return process.stdin
+  }
+  if ((await stat(file)).isDirectory()) throw Object.assign(new Error('is a folder'), { code: 'EISDIR' })
+  return createReadStream(file)
+}
+
+function tooLong(name: string, maxBytes: number): Unreadable {
+  return {
+    message: `${name} is longer than ${maxBytes} bytes`,
+    hint: 'Cut the text down to the answer, or raise the limit with --max-bytes',
+  }
+}
+
+function notUtf8(name: string, piece: Uint8Array, before: number): Unreadable {
+  const utf16 =
+    before === 0 && ((piece[0] === 0xff && piece[1] === 0xfe) || (piece[0] === 0xfe && piece[1] === 0xff))
+  if (utf16) {
+    return {
+      message: `${name} is UTF-16, not UTF-8`,
+      hint: 'Convert it first: iconv -f UTF-16 -t UTF-8',
+    }
+  }
+  return {
+    message: `${name} is not UTF-8: bad byte near offset ${before + suspectByte(piece, before > 0)}`,
+    hint: 'Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8',
+  }
+}
+
+/** Where a chunk stops being UTF-8, found by halving; a later chunk may begin inside a character. */
+function suspectByte(piece: Uint8Array, continued: boolean): number {
+  const start = continued ? piece.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0
+  if (start < 0 || start > 3 || decodes(piece.subarray(start))) return 0
+  let [good, bad] = [start, piece.byteLength]
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (decodes(piece.subarray(start, middle))) good = middle
+    else bad = middle
+  }
+  // What the decoder still waited for at that point began with the culprit.
+  while (good > start && !decodes(piece.subarray(start, good), 'whole')) good--
+  return good
+}
+
+function decodes(piece: Uint8Array, extent: 'begin' | 'whole' = 'begin'): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(piece, { stream: extent === 'begin' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function cannotOpen(name: string, error: NodeJS.ErrnoException): Unreadable {
+  const reasons: Record<string, string> = {
+    ENOENT: 'there is no such file',
+    EACCES: 'permission denied',
+    EISDIR: 'it is a folder',
+  }
+  return {
+    message: `cannot read ${name}: ${reasons[error.code ?? ''] ?? error.message}`,
+    hint: 'Give the path of a text file, or pipe the text in',
+  }
+}

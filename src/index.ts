@@ -1,0 +1,37 @@
+/** The front door of the package: what `import … from 'proviso'` sees. Reading model text alone is `proviso/output`. */
+export { ProvisoError } from './base/error.ts'
+export type {
+  Allow,
+  AnySchema,
+  Conversion,
+  CustomStage,
+  Infer,
+  Issue,
+  JsonSchema,
+  Limits,
+  ParseFailure,
+  ParseOptions,
+  ParseResult,
+  ParseSuccess,
+  Place,
+  Pointer,
+  Pushed,
+  Reader,
+  ReaderEvent,
+  Repair,
+  Span,
+  Stage,
+} from './output/index.ts'
+export {
+  createReader,
+  detectJson,
+  explain,
+  feedback,
+  normalizeJsonText,
+  parse,
+  parseAndValidate,
+  replay,
+  schemaHash,
+  simplifySchema,
+  validateType,
+} from './output/index.ts'

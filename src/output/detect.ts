@@ -1,0 +1,47 @@
+/** Finds out whether a plain text is JSON without being asked (ADR-08, ADR-09, C22, C23). Called by `shorthand.ts` and by whoever binds free text to native values. */
+
+export interface Detected {
+  readonly isParsed: boolean
+  /** The parsed value, or the content exactly as it came. */
+  readonly value: unknown
+}
+
+/**
+ * Strict detection: text that looks like JSON and is JSON becomes a value, everything else is returned as it came.
+ * Text whose numbers would lose digits as JavaScript numbers is left alone too: nothing is lost silently.
+ *
+ * @example
+ * detectJson(' [1, 2] ') // { isParsed: true, value: [1, 2] }
+ * detectJson('{oops') // { isParsed: false, value: '{oops' }
+ */
+export function detectJson(content: unknown): Detected {
+  const kept = { isParsed: false, value: content }
+  if (typeof content !== 'string') return kept
+  const trimmed = content.trim()
+  if (!LOOKS_LIKE_JSON.test(trimmed)) return kept
+  try {
+    const value: unknown = JSON.parse(trimmed)
+    return losesDigits(trimmed) ? kept : { isParsed: true, value }
+  } catch {
+    return kept
+  }
+}
+
+const LOOKS_LIKE_JSON = /^(?:[{["\-\d]|true|false|null)/
+
+/** Only texts that could hold such a number pay for the look at every number. */
+const MAY_LOSE_DIGITS = /\d{16}|\de\+?\d{3}/i
+
+/** Strings are matched as a whole, so digits inside them are never taken for numbers. The text is valid JSON here. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+
+function losesDigits(json: string): boolean {
+  if (!MAY_LOSE_DIGITS.test(json)) return false
+  for (const [literal] of json.matchAll(STRING_OR_NUMBER)) {
+    if (literal.startsWith('"')) continue
+    const number = Number(literal)
+    if (!Number.isFinite(number)) return true
+    if (/^-?\d{16,}$/.test(literal) && BigInt(literal) !== BigInt(number)) return true
+  }
+  return false
+}

@@ -1,0 +1,280 @@
+/** Finds the value in the text: lists the candidates, tries each against the schema, and lets `rank` choose. */
+import { isObject } from '../base/json.ts'
+import { type Attempt, attempt, type Trial } from './attempt.ts'
+import { ANSWER, isCorrection, tierOf } from './cues.ts'
+import { decodeInner } from './inner.ts'
+import { keyLines } from './key-lines.ts'
+import { declaredNames, enclosed, lifted } from './lift.ts'
+import { best, type Ranked } from './rank.ts'
+import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
+import { decodeBare, type Region, type Scan, scan } from './scan.ts'
+import { makeNode, type Node, type TextEdit } from './tree.ts'
+
+export interface Found {
+  readonly attempt: Attempt | undefined
+  readonly tooDeep: boolean
+}
+
+/** How often a region that swallowed the rest of the text is read again from inside. */
+const RESCANS = 4
+
+export function find(trial: Trial): Found {
+  const options = { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
+  const seen = scan(trial.text, options)
+  const chosen =
+    trial.target.guided === undefined ? withoutShape(trial, seen) : withShape(trial, seen, options)
+  return { attempt: chosen, tooDeep: seen.tooDeep }
+}
+
+type ScanOptions = Parameters<typeof scan>[1]
+
+function withShape(trial: Trial, seen: Scan, options: ScanOptions): Attempt | undefined {
+  const guided = trial.target.guided as NonNullable<typeof trial.target.guided>
+  const kinds = rootKinds(trial)
+  if (!kinds.container) return best(scalarsFirst(trial, seen), trial.settings)
+  const declared = declaredNames(guided)
+  const ranked = fromRegions(trial, seen.regions, declared)
+  ranked.push(...restarted(trial, seen, options, declared))
+  let chosen = best(ranked, trial.settings)
+  if (chosen?.valid) return chosen
+  ranked.push(...otherwise(trial, seen, options, declared))
+  chosen = best(ranked, trial.settings)
+  if (chosen?.valid || !kinds.scalar) return chosen
+  return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
+}
+
+/** A paragraph of prose, and then a value begins on a line of its own. */
+const RESTART = /\n[^\S\n]*\n(?=[\s\ufeff]*(?:[`~]{3,}\w*\s*)?[{[]\s*["'{[])/g
+
+/** The model broke off and began again: what an unfinished value has swallowed is read for itself. */
+function restarted(trial: Trial, seen: Scan, options: ScanOptions, declared: ReadonlySet<string>): Ranked[] {
+  const broken = seen.regions.find((region) => region.edits.length > 0)
+  if (broken === undefined || trial.text.length > 200_000) return []
+  for (const { index } of trial.text.matchAll(RESTART)) {
+    if (index <= broken.start || index >= broken.end) continue
+    const cut: Region = { ...broken, end: proseStart(trial.text, index) }
+    if (!/\p{L}{2,}[^"{}[\]]*[:.!]\s*$/u.test(trial.text.slice(cut.end, index))) continue
+    const again = scan(trial.text, options, index).regions.filter((region) => !isSlight(region.node))
+    return fromRegions(trial, [cut, ...again], declared).filter((r) => r.attempt.region !== cut)
+  }
+  return []
+}
+
+/** Where the paragraph that ends at `index` begins. */
+function proseStart(text: string, index: number): number {
+  return Math.max(0, text.lastIndexOf('\n\n', index - 1))
+}
+
+/** Which kinds of value the root of the schema allows, its unions included. */
+function rootKinds(trial: Trial): { container: boolean; scalar: boolean } {
+  const guided = trial.target.guided as NonNullable<typeof trial.target.guided>
+  const shapes = [guided.root]
+  const unions = guided.root.unions
+  const branches = unions.flatMap((u) =>
+    Array.from({ length: u.branches }, (_, i) => guided.shapes.at([`${u.pointer}/${i}`])),
+  )
+  const all = guided.root.types.length > 0 || branches.length === 0 ? shapes : branches
+  const open = all.some((shape) => shape.types.length === 0)
+  const types = new Set(all.flatMap((shape) => shape.types))
+  const container = open || types.has('object') || types.has('array')
+  return { container, scalar: open || [...types].some((type) => type !== 'object' && type !== 'array') }
+}
+
+function plain(attempts: readonly Attempt[]): Ranked[] {
+  return attempts.map((tried) => ({ attempt: tried, tier: ANSWER, correction: false, extra: 0 }))
+}
+
+/** A scalar is wanted: the text itself first, then values inside objects that hold it. */
+function scalarsFirst(trial: Trial, seen: Scan): Ranked[] {
+  const direct = plain(scalarAttempts(trial, seen.blocks))
+  if (direct.some((r) => r.attempt.valid)) return direct
+  const inside = seen.regions.flatMap((region) => [
+    attempt(trial, region),
+    ...lifted(trial, region, new Set()),
+  ])
+  return [...direct, ...plain(inside)]
+}
+
+function fromRegions(trial: Trial, regions: readonly Region[], declared: ReadonlySet<string>): Ranked[] {
+  const { root } = trial.target.guided as NonNullable<typeof trial.target.guided>
+  const listWanted = root.types.includes('array') && !root.types.includes('object')
+  const ranked: Ranked[] = []
+  const parts: Region[] = []
+  regions.forEach((region, index) => {
+    const previous = regions[index - 1]
+    const tier = tierOf(trial.text, region, previous, root)
+    const correction = isCorrection(trial.text, region, previous)
+    for (const tried of readings(trial, region, declared)) {
+      ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
+    }
+    if (tier === ANSWER && region.node.kind === 'object') parts.push(region)
+  })
+  if (
+    listWanted &&
+    parts.length > 1 &&
+    !ranked.some((r) => r.attempt.valid && r.attempt.region.node.kind === 'array')
+  ) {
+    const all = attempt(trial, together(trial.text, parts))
+    // One of several values alone would be a silent loss.
+    if (all.valid) return [{ attempt: all, tier: ANSWER, correction: false, extra: 0 }]
+  }
+  return ranked
+}
+
+/** A region as it stands and, if that does not fit, what it wraps or what should wrap it. */
+function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
+  const direct = attempt(trial, region)
+  if (direct.valid && strangeness(direct.plain, declared) === 0) return [direct]
+  const inside = lifted(trial, region, declared)
+  if (direct.valid || inside.length > 0) return [direct, ...inside]
+  const around = enclosed(trial, region)
+  return around === undefined ? [direct] : [direct, around]
+}
+
+/** An object that has none of the declared members, or nothing at all, is an unlikely answer. */
+function strangeness(value: unknown, declared: ReadonlySet<string>): number {
+  if (Array.isArray(value)) return value.length === 0 ? 15 : 0
+  if (!isObject(value)) return 0
+  const keys = Object.keys(value)
+  if (keys.length === 0) return 15
+  return declared.size > 0 && !keys.some((key) => declared.has(key)) ? 20 : 0
+}
+
+/** Separate values as one list. */
+function together(text: string, parts: readonly Region[]): Region {
+  const first = parts[0] as Region
+  const last = parts[parts.length - 1] as Region
+  const edits: TextEdit[] = [{ rule: 'collect', start: first.start, end: first.start, after: '[' }]
+  parts.forEach((part, index) => {
+    edits.push(...part.edits)
+    const next = parts[index + 1]
+    if (next !== undefined) edits.push({ rule: 'collect', start: part.end, end: next.start, after: ',' })
+  })
+  edits.push({ rule: 'collect', start: last.end, end: last.end, after: ']' })
+  const node: Node = {
+    ...makeNode(
+      'array',
+      parts.map((part) => part.node.value),
+      first.start,
+      last.end,
+    ),
+    items: parts.map((part) => part.node),
+  }
+  const truncated = parts.some((part) => part.truncated) || text.length === 0
+  return { node, edits, start: first.start, end: last.end, truncated, fence: undefined, reasoning: false }
+}
+
+/** Last resorts: members without braces, regions that began too early, lines of key and value. */
+function otherwise(trial: Trial, seen: Scan, options: ScanOptions, declared: ReadonlySet<string>): Ranked[] {
+  const guided = trial.target.guided as NonNullable<typeof trial.target.guided>
+  const regions: Region[] = []
+  for (const [start, end] of bareSpans(trial.text, seen)) {
+    const region = decodeBare(trial.text, start, end, options)
+    if (region !== undefined) regions.push(region)
+  }
+  let swallowed = seen.regions.find((region) => region.truncated)
+  for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
+    const again = scan(trial.text, options, swallowed.start + 1).regions
+    regions.push(...again)
+    swallowed = again.find((region) => region.truncated)
+  }
+  const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
+  const lines =
+    seen.regions.length === 0 && !/[{[]/.test(trial.text) ? keyLines(trial.text, guided) : undefined
+  if (lines !== undefined)
+    ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
+  return ranked
+}
+
+/** Where a value may stand without brackets of its own: the whole text, or a fence or tag in it. */
+function bareSpans(text: string, seen: Scan): [number, number][] {
+  const spans: [number, number][] = []
+  const start = text.length - text.trimStart().length
+  const first = seen.regions[0]
+  if (first === undefined || first.start > start) spans.push([start, text.length])
+  for (const block of seen.blocks) {
+    if (!seen.regions.some((region) => region.start >= block.start && region.end <= block.end))
+      spans.push([block.start, block.end])
+  }
+  return spans.slice(0, 20)
+}
+
+/** No schema: the first substantial value; else the values of the bare text; else the text. */
+function withoutShape(trial: Trial, seen: Scan): Attempt | undefined {
+  const { text } = trial
+  const options = { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
+  const quoted = quotedWhole(trial)
+  if (quoted !== undefined) return attempt(trial, quoted)
+  const members = membersWithoutBraces(text, options)
+  if (members !== undefined) return attempt(trial, members)
+  const lines = sequence(text, seen.regions)
+  if (lines !== undefined) return attempt(trial, lines)
+  if (seen.regions.length > 0) return best(bySubstance(trial, seen.regions), trial.settings)
+  if (text.trim() === '' || seen.tooDeep) return undefined
+  for (const [start, end] of [
+    ...seen.blocks.map((b) => [b.start, b.end] as const),
+    [0, text.length] as const,
+  ]) {
+    const region = decodeBare(text, start, end, options)
+    if (region !== undefined && isData(region.node)) return attempt(trial, region)
+  }
+  return attempt(trial, textRegion(trial, text.length - text.trimStart().length, text.trimEnd().length))
+}
+
+/** `"a": 1, "b": 2` without the braces. */
+function membersWithoutBraces(text: string, options: ScanOptions): Region | undefined {
+  if (!/^\s*"[^"\n]{1,100}"\s*:/.test(text.slice(0, 200))) return undefined
+  const region = decodeBare(text, 0, text.length, options)
+  return region?.node.kind === 'object' ? region : undefined
+}
+
+/** Values on lines of their own or separated by commas, and nothing else in the text. */
+function sequence(text: string, regions: readonly Region[]): Region | undefined {
+  if (regions.length < 2 || regions.some((region) => region.fence !== undefined || region.reasoning))
+    return undefined
+  let at = 0
+  for (const region of regions) {
+    const between = text.slice(at, region.start).replace(/\/\*[^*]*\*\//g, '')
+    if (!/^[\s,]*$/.test(between) || (at > 0 && !/[\n,]/.test(between))) return undefined
+    at = region.end
+  }
+  return /^[\s,;]*$/.test(text.slice(at)) ? together(text, regions) : undefined
+}
+
+/** Without a schema, objects and lists of values count before citations and placeholders in prose. */
+function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
+  return regions.map((region, index) => {
+    const previous = regions[index - 1]
+    const inner =
+      region.node.kind === 'string' ? decodeInner(String(region.node.value), trial.settings) : undefined
+    const slight = region.fence === undefined && regions.length > 1 && isSlight(region.node)
+    return {
+      attempt: inner === undefined ? attempt(trial, region) : unescaped(trial, region, inner),
+      tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
+      correction: isCorrection(trial.text, region, previous),
+      extra: strangeness(region.node.value, new Set()),
+    }
+  })
+}
+
+/** A string in prose that holds JSON. */
+function unescaped(trial: Trial, region: Region, inner: Node): Attempt {
+  const change = { rule: 'unescape' as const, pointer: '', before: region.node.value, after: inner.value }
+  return attempt(trial, region, inner, { changes: [change], cost: 2 }, String(region.node.value))
+}
+
+/** `[1]`, `[x]`: what prose puts into brackets. */
+function isSlight(node: Node): boolean {
+  return (
+    node.kind === 'array' &&
+    (node.items?.length ?? 0) <= 1 &&
+    !node.items?.some((item) => item.items !== undefined)
+  )
+}
+
+/** Something other than words. */
+function isData(node: Node): boolean {
+  if (node.items === undefined) return !(node.kind === 'string' && node.bare)
+  if (node.kind === 'object') return true
+  return node.items.every((item) => item.kind !== 'string' || !item.bare || !/\s/.test(String(item.value)))
+}

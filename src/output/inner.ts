@@ -1,0 +1,29 @@
+/** JSON inside strings: `"{\"a\": 1}"` where the schema wants an object. */
+
+import { rules } from './rules.ts'
+import { scan } from './scan.ts'
+import type { Settings } from './settings.ts'
+import type { Node } from './tree.ts'
+
+/** The object or list that makes up the whole string, fences and spaces aside; undefined when there is none. */
+export function decodeInner(text: string, settings: Settings): Node | undefined {
+  if (!mayHold(text)) return undefined
+  const { regions } = scan(text, { depth: settings.limits.depth, acceptTruncated: settings.acceptTruncated })
+  const region = regions[0]
+  if (region === undefined || regions.length > 1 || region.truncated) return undefined
+  const around = text.slice(0, region.start) + text.slice(region.end)
+  if (!/^[\s`]*(?:json)?[\s`;]*$/i.test(around)) return undefined
+  const tolerable = region.edits.every((edit) => rules[edit.rule].level <= settings.tolerance)
+  return tolerable ? region.node : undefined
+}
+
+/** A cheap look before the scan. */
+export function mayHold(text: string): boolean {
+  for (let i = 0; i < text.length && i < 64; i++) {
+    const c = text[i]
+    if (c === '{' || c === '[' || c === '｛' || c === '［') return true
+    if (c !== ' ' && c !== '\n' && c !== '\t' && c !== '\r' && c !== '`' && !/[jsonJSON]/.test(c as string))
+      return false
+  }
+  return false
+}

@@ -1,0 +1,136 @@
+/** Values inside wrappers that the schema does not know, and the reverse: the one wrapper that the schema wants. */
+import { isObject, type JsonType } from '../base/json.ts'
+import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
+import type { ValueChange } from './coercing.ts'
+import { decodeInner, mayHold } from './inner.ts'
+import { rules } from './rules.ts'
+import type { Region } from './scan.ts'
+import type { Guided } from './target.ts'
+import { makeNode, type Node } from './tree.ts'
+
+/** How deep a value may sit in foreign wrappers, and how many places are looked at. */
+const DEEPEST = 6
+const MOST = 200
+
+interface Inside {
+  readonly node: Node
+  readonly text: string
+  readonly depth: number
+  /** Siblings that are left behind on the way. */
+  readonly left: number
+}
+
+/** Every reading of a region whose value sits inside something else; the cheapest valid ones. */
+export function lifted(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
+  const scalars = !wantsContainer(trial)
+  const found: Attempt[] = []
+  const queue: Inside[] = [{ node: region.node, text: trial.text, depth: 0, left: 0 }]
+  let looked = 0
+  for (const outer of queue) {
+    if (outer.depth >= DEEPEST) continue
+    const tries: Attempt[] = []
+    for (const inner of inside(trial, outer, declared)) {
+      if (++looked > MOST) return found
+      queue.push(inner)
+      if (!scalars && inner.node.items === undefined) continue
+      const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
+      if (tried.valid) tries.push(tried)
+    }
+    found.push(...(tries.length > 1 ? oneOf(tries, outer.node, scalars) : tries))
+  }
+  return found
+}
+
+const RESULT = /^(?:answer|result|output|value|response|data|verdict|final|content|text|label)/i
+
+/** Several fit in one place: among the items of a list none is the one, among scalars only one that is called the answer. */
+function oneOf(tries: readonly Attempt[], outer: Node, scalars: boolean): readonly Attempt[] {
+  if (outer.kind === 'array') return []
+  if (!scalars) return tries
+  const named = tries.filter((tried) => {
+    const index = outer.items?.findIndex((item) => item.value === tried.changes[0]?.after) ?? -1
+    return RESULT.test(outer.keys?.[index] ?? '')
+  })
+  return named.length === 1 ? named : []
+}
+
+function wantsContainer(trial: Trial): boolean {
+  const types = trial.target.guided?.root.types ?? []
+  return types.length === 0 || types.includes('object') || types.includes('array')
+}
+
+function wantsList(trial: Trial): boolean {
+  return trial.target.guided?.root.types.includes('array') ?? false
+}
+
+function liftOf(region: Region, inner: Inside): Before {
+  const change: ValueChange = {
+    rule: 'lift',
+    pointer: '',
+    before: region.node.value,
+    after: inner.node.value,
+  }
+  return { changes: [change], cost: rules.lift.cost * inner.depth + inner.left }
+}
+
+/** What stands directly inside: members under foreign keys, items, JSON in strings. */
+function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Generator<Inside> {
+  const { node, text, depth } = outer
+  const items = node.items ?? []
+  // A list where a list is wanted is that list, good or bad; only a list around it may be taken off.
+  if (node.kind === 'array' && wantsList(trial) && !(items.length === 1 && items[0]?.kind === 'array')) return
+  for (let index = 0; index < items.length && index < 50; index++) {
+    const item = items[index] as Node
+    const key = node.keys?.[index]
+    if (key !== undefined && declared.has(key)) continue
+    yield* opened(trial, { node: item, text, depth: depth + 1, left: outer.left + items.length - 1 })
+  }
+}
+
+function* opened(trial: Trial, inner: Inside): Generator<Inside> {
+  if (inner.node.kind === 'string' && trial.settings.unescapeDepth > 0 && mayHold(String(inner.node.value))) {
+    const node = decodeInner(String(inner.node.value), trial.settings)
+    if (node !== undefined) yield { ...inner, node, text: String(inner.node.value) }
+  }
+  yield inner
+}
+
+/** Whether the member wants this very kind of value: text is not to be made of it. */
+function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean {
+  const { types } = guided.shapes.at(guided.root.member(name))
+  if (node.kind === 'number') return types.includes('integer') || types.includes('number')
+  return types.includes(node.kind as JsonType) && trial.settings.aop === 'full'
+}
+
+/** Property names that the schema declares at its root, in any of its branches. */
+export function declaredNames(guided: Guided): ReadonlySet<string> {
+  const names = new Set(guided.root.names)
+  for (const union of guided.root.unions) {
+    for (let i = 0; i < union.branches; i++) {
+      for (const name of guided.shapes.at([`${union.pointer}/${i}`]).names) names.add(name)
+    }
+  }
+  return names
+}
+
+/** `[…]` where `{"items": […]}` is wanted: only if the schema leaves no choice of the name. */
+export function enclosed(trial: Trial, region: Region): Attempt | undefined {
+  const { guided } = trial.target
+  if (guided === undefined || guided.root.types.join() !== 'object') return undefined
+  const { required, names } = guided.root
+  const name =
+    required.size === 1 ? [...required][0] : required.size === 0 && names.length === 1 ? names[0] : undefined
+  if (name === undefined || region.node.kind === 'string' || region.node.kind === 'null') return undefined
+  if (isObject(region.node.value) && Object.hasOwn(region.node.value, name)) return undefined
+  if (!holds(trial, guided, name, region.node)) return undefined
+  const { node } = region
+  const wrapper: Node = {
+    ...makeNode('object', { [name]: node.value }, node.start, node.end),
+    keys: [name],
+    items: [node],
+    starts: [node.start],
+  }
+  const change: ValueChange = { rule: 'enclose', pointer: '', before: node.value, after: wrapper.value }
+  const tried = attempt(trial, region, wrapper, { changes: [change], cost: rules.enclose.cost })
+  return tried.valid ? tried : undefined
+}

@@ -1,0 +1,94 @@
+/** Repairs as the caller sees them: made from edits and changes only when somebody reads them (DECISIONS 2). */
+import type { Attempt } from './attempt.ts'
+import type { ValueChange } from './coercing.ts'
+import { type RuleName, rules } from './rules.ts'
+import type { Node, TextEdit } from './tree.ts'
+import type { Repair } from './types.ts'
+
+/** A change made by one of the caller's own stages. */
+export interface CustomChange {
+  readonly name: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface Made {
+  readonly edits: readonly TextEdit[]
+  readonly changes: readonly ValueChange[]
+  readonly custom: readonly CustomChange[]
+}
+
+/** Everything that led from the text to the value, in the order in which it is to be applied. */
+export function madeBy(text: string, attempt: Attempt, custom: readonly CustomChange[]): Made {
+  return { edits: settled(text, attempt), changes: attempt.changes, custom }
+}
+
+export function countOf(made: Made): number {
+  return made.edits.length + made.changes.length + made.custom.length
+}
+
+export function materialise(text: string, made: Made, limit: number): Repair[] {
+  const repairs: Repair[] = []
+  for (const edit of made.edits) {
+    if (repairs.length >= limit) return repairs
+    repairs.push(textRepair(text, edit))
+  }
+  for (const change of made.changes) {
+    if (repairs.length >= limit) return repairs
+    const { stage } = rules[change.rule]
+    repairs.push({
+      stage,
+      rule: change.rule,
+      at: { pointer: change.pointer },
+      before: change.before,
+      after: change.after,
+    })
+  }
+  for (const { name, before, after } of made.custom) {
+    if (repairs.length >= limit) return repairs
+    repairs.push({ stage: 'custom', rule: name, at: { pointer: '' }, before, after })
+  }
+  return repairs
+}
+
+function textRepair(text: string, edit: TextEdit): Repair {
+  const after = typeof edit.after === 'string' ? edit.after : nodeText(edit.rule, edit.after)
+  return {
+    stage: rules[edit.rule].stage,
+    rule: edit.rule,
+    at: { span: [edit.start, edit.end] },
+    before: text.slice(edit.start, edit.end),
+    after,
+  }
+}
+
+function nodeText(rule: RuleName, node: Node): string {
+  return rule === 'text-is-value' ? String(node.value) : JSON.stringify(node.value)
+}
+
+/** The edits in text order, the surroundings cut away, and nothing inside a range that is itself replaced. */
+function settled(text: string, attempt: Attempt): TextEdit[] {
+  const { start, end } = attempt.region
+  const edits = [...attempt.edits]
+  if (hasInk(text, 0, start)) edits.push({ rule: 'surroundings', start: 0, end: start, after: '' })
+  if (hasInk(text, end, text.length))
+    edits.push({ rule: 'surroundings', start: end, end: text.length, after: '' })
+  edits.sort((a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start))
+  const kept: TextEdit[] = []
+  let until = -1
+  for (const edit of edits) {
+    if (edit.end < until || (edit.start < until && edit.end <= until)) continue
+    kept.push(edit)
+    until = Math.max(until, edit.end)
+  }
+  return kept
+}
+
+/** Anything that strict JSON would not pass over. */
+function hasInk(text: string, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) {
+    const c = text.charCodeAt(i)
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return true
+  }
+  return false
+}

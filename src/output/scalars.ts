@@ -1,0 +1,125 @@
+/** Answers that are no object or list: a string, a number, a boolean, one of a few words. */
+import { type Attempt, attempt, type Trial } from './attempt.ts'
+import { normalForm } from './names.ts'
+import type { Block } from './prose.ts'
+import { decodeBare, type Region } from './scan.ts'
+import { makeNode } from './tree.ts'
+
+/** Readings of the text as a scalar, best first; only the valid ones unless none is. */
+export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[] {
+  const types = trial.target.guided?.root.types ?? []
+  const values = trial.target.guided?.root.values
+  const tries: Attempt[] = []
+  const add = (region: Region | undefined): boolean => {
+    if (region === undefined) return false
+    const tried = attempt(trial, region)
+    tries.push(tried)
+    return tried.valid
+  }
+  if (types.includes('string') && values === undefined) {
+    if (add(quotedWhole(trial)) || add(textRegion(trial, 0, trial.text.length))) return tries
+  }
+  for (const [start, end] of slices(trial.text, blocks)) {
+    if (add(bareScalar(trial, start, end))) return tries
+    if (types.includes('string') && add(textRegion(trial, start, end))) return tries
+  }
+  if (values !== undefined && add(onlyWord(trial, values))) return tries
+  if (types.includes('integer') || types.includes('number')) add(onlyNumber(trial))
+  return tries
+}
+
+/** The whole text is one JSON string. */
+export function quotedWhole(trial: Trial): Region | undefined {
+  const { text } = trial
+  const trimmed = text.trim()
+  if (!/^["'“`]/.test(trimmed) || trimmed.startsWith('```') || trimmed.length < 2) return undefined
+  const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptions(trial))
+  if (region?.node.kind !== 'string' || region.node.bare) return undefined
+  return text.slice(region.end).trim() === '' ? region : undefined
+}
+
+/** The text itself as a string. */
+export function textRegion(trial: Trial, start: number, end: number): Region {
+  const node = makeNode('string', trial.text.slice(start, end), start, end)
+  const edits = [{ rule: 'text-is-value' as const, start: 0, end: trial.text.length, after: node }]
+  return {
+    node,
+    edits,
+    start: 0,
+    end: trial.text.length,
+    truncated: false,
+    fence: undefined,
+    reasoning: false,
+  }
+}
+
+function scanOptions(trial: Trial) {
+  return { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
+}
+
+function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
+  const region = decodeBare(trial.text, start, end, scanOptions(trial))
+  return region?.node.items === undefined ? region : undefined
+}
+
+/** Places that may hold the answer by themselves: the whole text, then tagged and fenced blocks, then emphasis. */
+function* slices(text: string, blocks: readonly Block[]): Generator<[number, number]> {
+  yield trimmed(text, 0, text.length)
+  for (const block of blocks)
+    if (!block.reasoning && block.end - block.start < 400) yield trimmed(text, block.start, block.end)
+  if (text.length > 20_000) return
+  for (const match of text.matchAll(/\*\*([^*\n]{1,80})\*\*|"([^"\n]{1,80})"|`([^`\n]{1,80})`/g)) {
+    const inner = match[1] ?? match[2] ?? match[3] ?? ''
+    const start = match.index + match[0].indexOf(inner)
+    yield trimmed(text, start, start + inner.length)
+  }
+  const last = text.trimEnd().lastIndexOf('\n') + 1
+  if (last > 0) yield trimmed(text, last, text.length)
+}
+
+/** Without the spaces, invisible characters and chat tokens at its ends. */
+function trimmed(text: string, start: number, end: number): [number, number] {
+  const slice = text.slice(start, end)
+  const before =
+    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>)*/.exec(slice.slice(0, 400))?.[0]
+      .length ?? 0
+  const tail = slice.slice(Math.max(before, slice.length - 400))
+  const after =
+    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>)*$/.exec(tail)?.[0].length ?? 0
+  return [start + before, end - after]
+}
+
+/** Exactly one of the listed words occurs in the text. */
+function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined {
+  if (trial.text.length > 20_000) return undefined
+  const found: Region[] = []
+  for (const value of values) {
+    if (typeof value !== 'string' || normalForm(value) === '') continue
+    const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(value)}(?![\\p{L}\\p{N}_])`, 'iu')
+    const match = pattern.exec(trial.text)
+    if (match !== null) found.push(wordRegion(trial.text, match.index, match[0].length))
+  }
+  return found.length === 1 ? found[0] : undefined
+}
+
+function wordRegion(text: string, start: number, length: number): Region {
+  const end = start + length
+  const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
+  const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
+  return { node, edits, start, end, truncated: false, fence: undefined, reasoning: false }
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** Exactly one number occurs in the text. */
+function onlyNumber(trial: Trial): Region | undefined {
+  if (trial.text.length > 20_000) return undefined
+  const matches = [...trial.text.matchAll(/(?<![\w.])[-+]?\d[\d,.]*(?:[eE][+-]?\d+)?%?(?!\w)/g)]
+  const tokens = new Set(matches.map((match) => match[0].replace(/[.,]+$/, '')))
+  const [first] = matches
+  if (tokens.size !== 1 || first === undefined) return undefined
+  const [token] = tokens as unknown as [string]
+  return bareScalar(trial, first.index, first.index + token.length)
+}

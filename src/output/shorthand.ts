@@ -1,0 +1,115 @@
+/** The short type names of output declarations (`string[]`, `object`, …) and the check of an output against them (ADR-01…11, C20, C21, C49). Called by templates and pipelines. */
+import { isObject, jsonType } from '../base/json.ts'
+import { child, type Pointer } from '../base/pointer.ts'
+import type { JsonSchema } from '../schema/compile.ts'
+import { detectJson } from './detect.ts'
+
+/** What a task declares about its output. */
+export interface OutputFormat {
+  readonly type: 'json' | 'text'
+  /** A short type name; without it any JSON value will do. */
+  readonly schema?: string
+}
+
+/** The error of an output that is not of the declared type, in the taxonomy's own shape (ADR-11). */
+export interface OutputFormatIssue {
+  readonly type: 'TASK_FAILURE'
+  readonly reason: 'output_format_failure'
+  readonly message: string
+  readonly details: { readonly expectedType: string; readonly actualType: string }
+  /** Where the first value of the wrong type is; `''` is the whole output. */
+  readonly path: Pointer
+}
+
+export interface CheckedOutput {
+  /** The output exactly as it came. */
+  readonly content: string
+  /** Present only when the content is JSON. */
+  readonly parsedContent?: unknown
+  readonly issue?: OutputFormatIssue
+}
+
+/** The JSON Schema that a short type name stands for; `undefined` for a name that is not one. */
+export function shorthandSchema(name: string): JsonSchema | undefined {
+  const type = readName(name)
+  if (!type) return undefined
+  let schema: JsonSchema = { type: type.base }
+  for (let i = 0; i < type.lists; i++) schema = { type: 'array', items: schema }
+  return schema
+}
+
+/** Whether a value is of the named type. Unknown names match nothing; arrays and null are not objects. */
+export function validateType(value: unknown, name: string): boolean {
+  return mismatch(value, name) === undefined
+}
+
+/**
+ * Checks an output against its declaration. Undeclared output is only looked at: JSON adds `parsedContent`, nothing fails.
+ * Output declared as text stays text.
+ */
+export function checkOutputFormat(content: string, format?: OutputFormat): CheckedOutput {
+  if (format?.type === 'text') return { content }
+  const { isParsed, value } = detectJson(content)
+  const checked = isParsed ? { content, parsedContent: value } : { content }
+  if (!format) return checked
+  const path = format.schema === undefined ? (isParsed ? undefined : '') : mismatch(value, format.schema)
+  return path === undefined
+    ? checked
+    : { ...checked, issue: formatIssue(format.schema ?? 'json', value, path) }
+}
+
+const BASE_TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  object: isObject,
+  array: Array.isArray,
+  string: (value) => typeof value === 'string',
+  number: (value) => Number.isFinite(value),
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  null: (value) => value === null,
+}
+
+/** Deeper lists than this are a slip of the pen, not a type. */
+const MAX_LISTS = 16
+
+function readName(name: string): { base: string; lists: number } | undefined {
+  let base = name.trim()
+  let lists = 0
+  while (base.endsWith('[]') && lists <= MAX_LISTS) {
+    base = base.slice(0, -2).trimEnd()
+    lists++
+  }
+  if (lists > MAX_LISTS) return undefined
+  if (base === '' && lists > 0) return { base: 'array', lists: lists - 1 }
+  return Object.hasOwn(BASE_TYPES, base) ? { base, lists } : undefined
+}
+
+/** Where a value first differs from the named type; `undefined` when it does not. */
+function mismatch(value: unknown, name: string): Pointer | undefined {
+  const type = readName(name)
+  return type ? mismatchAt(value, type.base, { lists: type.lists, at: '' }) : ''
+}
+
+function mismatchAt(
+  value: unknown,
+  base: string,
+  { lists, at }: { lists: number; at: Pointer },
+): Pointer | undefined {
+  if (lists === 0) return BASE_TYPES[base]?.(value) ? undefined : at
+  if (!Array.isArray(value)) return at
+  for (const [index, item] of value.entries()) {
+    const found = mismatchAt(item, base, { lists: lists - 1, at: child(at, index) })
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function formatIssue(expectedType: string, value: unknown, path: Pointer): OutputFormatIssue {
+  const actualType = jsonType(value) ?? typeof value
+  return {
+    type: 'TASK_FAILURE',
+    reason: 'output_format_failure',
+    message: `Expected output of type "${expectedType}" but got "${actualType}"`,
+    details: { expectedType, actualType },
+    path,
+  }
+}

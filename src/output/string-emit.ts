@@ -1,0 +1,148 @@
+/** The end of a string: telling the sink, reading on after `+`, and strings that turn out to be keys. */
+import * as ch from './chars.ts'
+import { MORE, skip } from './lookahead.ts'
+import { AFTER_KEY, KEY, type Machine, OBJECT, type StringState } from './machine.ts'
+
+/** The string is settled. */
+export const DONE = -2
+
+/** Collects content up to `i`. */
+export function flush(d: Machine, s: StringState, i: number): void {
+  if (i > s.seg) s.acc += d.buf.slice(s.seg, i)
+  s.seg = i
+}
+
+/** Ends the string: content up to `contentEnd`, token up to `tokenEnd`. */
+export function finish(d: Machine, s: StringState, contentEnd: number, tokenEnd: number): typeof DONE {
+  flush(d, s, contentEnd)
+  // "a" + "b": read on in the same string.
+  const next = skip(d, tokenEnd)
+  if (next !== MORE && d.buf.charCodeAt(next) === ch.PLUS && s.role !== 'key') {
+    const operand = skip(d, next + 1)
+    if (operand !== MORE && ch.isQuote(d.buf.charCodeAt(operand))) {
+      const quote = d.buf.charCodeAt(operand)
+      d.string = {
+        ...s,
+        quote,
+        closers: ch.closersOf(quote),
+        delimiter: 1,
+        seg: operand + 1,
+        rule: 'concatenation',
+      }
+      d.i = operand + 1
+      return DONE
+    }
+  }
+  emit(d, s, s.acc, tokenEnd)
+  return DONE
+}
+
+/**
+ * The string lost its closing quote and ended before the last rejected one, which opens a key or an item. Brackets and
+ * commas in between are structure if a line break stands among them; else only the comma is.
+ */
+export function finishBefore(d: Machine, s: StringState): typeof DONE {
+  const at = s.rejectAt - d.base
+  if (s.seg < at) flush(d, s, at)
+  const content = s.acc.slice(0, s.rejectLength)
+  const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
+  const structure = /[\s,}\]]*$/.exec(tail)?.[0] ?? ''
+  const gap = structure.includes('\n') ? structure : (/[\s,]*$/.exec(tail)?.[0] ?? '')
+  s.rule = 'missing-quote'
+  emit(d, s, content.slice(0, content.length - gap.length), at - gap.length)
+  return DONE
+}
+
+/** Tells the sink; the decoder goes on after `tokenEnd`. */
+export function emit(d: Machine, s: StringState, text: string, tokenEnd: number): void {
+  d.string = undefined
+  d.i = tokenEnd
+  const end = d.base + tokenEnd
+  if (s.role === 'key') return emitKey(d, s, text, end)
+  if (s.role === 'item' && startsImplicitObject(d, s, tokenEnd)) {
+    if (listIsOver(d, s)) {
+      takeBack(d, s)
+      d.closeFrame('missing-closer')
+      return emitKey(d, s, text, end)
+    }
+    d.sink.open('object', s.start)
+    d.sink.edit('missing-opener', s.start, s.start, '{')
+    d.stack.push({
+      kind: OBJECT,
+      state: KEY,
+      count: 0,
+      implicit: true,
+      set: false,
+      spare: 0,
+      start: s.start,
+      openEdit: -1,
+      round: false,
+    })
+    d.gapStart = s.start
+    d.gapCommas = 0
+    d.gapRule = undefined
+    return emitKey(d, s, text, end)
+  }
+  d.sink.scalar('string', text, s.start, end)
+  if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')
+  d.afterValue()
+}
+
+/** `{"a": [1, 2, "b": 3}`: the list lost its bracket, and this is the next key of the object around it. */
+function listIsOver(d: Machine, s: StringState): boolean {
+  const list = d.stack[d.stack.length - 1]
+  const around = d.stack[d.stack.length - 2]
+  return (
+    around?.kind === OBJECT &&
+    list !== undefined &&
+    !list.implicit &&
+    (list.count > 1 || s.before.gapCommas > 0)
+  )
+}
+
+/** The string is not the value that had begun: its edits and its place are given back. */
+export function takeBack(d: Machine, s: StringState): void {
+  const frame = d.stack[d.stack.length - 1]
+  d.sink.rollback(d.valueMark)
+  if (s.role !== 'key') {
+    d.sink.undo()
+    if (frame !== undefined) frame.count--
+  }
+  d.gapStart = s.before.gapStart
+  d.gapCommas = s.before.gapCommas
+  d.gapRule = s.before.gapRule
+  d.pending = s.before.pending
+}
+
+/** `["key": "value"]`: a member without its braces. */
+function startsImplicitObject(d: Machine, s: StringState, tokenEnd: number): boolean {
+  if (s.rejects > 0) return false
+  const next = skip(d, tokenEnd)
+  return next !== MORE && ch.fold(d.buf.charCodeAt(next)) === ch.COLON
+}
+
+function emitKey(d: Machine, s: StringState, text: string, end: number): void {
+  const frame = d.stack[d.stack.length - 1]
+  if (frame === undefined) return
+  const next = skip(d, end - d.base)
+  const c = next === MORE ? ch.COLON : ch.fold(d.buf.charCodeAt(next))
+  if ((c === ch.COMMA || c === ch.RBRACE) && frame.count === 0 && !frame.implicit && d.gapCommas === 0) {
+    d.toList(frame)
+    d.beginValue(s.start)
+    d.sink.scalar('string', text, s.start, end)
+    if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')
+    d.afterValue()
+    return
+  }
+  d.pending = {
+    text,
+    start: s.start,
+    end,
+    rule: s.rule,
+    gapStart: d.gapStart,
+    gapCommas: d.gapCommas,
+    gapRule: d.gapRule,
+  }
+  frame.state = AFTER_KEY
+  d.gapFrom(end - d.base)
+}

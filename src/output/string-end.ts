@@ -1,0 +1,97 @@
+/** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
+import * as ch from './chars.ts'
+import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
+import { emit, takeBack } from './string-emit.ts'
+
+/** Always settles the string; the decoder then closes what is open. */
+export function endOfTextInString(d: Machine, s: StringState): boolean {
+  const closers = trailingClosers(d, s)
+  // Quotes inside text come in pairs: an odd one was the end.
+  if (s.rejects % 2 === 1 && s.rejectAt >= d.base && (closers === undefined || looksClosing(d, s))) {
+    s.acc = fullText(d, s).slice(0, s.rejectLength)
+    s.rule = s.rejects > 1 ? 'inner-quote' : s.quote === ch.DQUOTE ? undefined : 'single-quotes'
+    emit(d, s, s.acc, s.rejectAt - d.base + 1)
+    passRest(d, closers)
+    return true
+  }
+  if (closers !== undefined) return settle(d, s, closers)
+  if (s.role === 'root' && s.rejects === 0 && d.stack.length === 0 && s.start === firstInk(d)) {
+    return settle(d, s, d.buf.length)
+  }
+  d.truncated = true
+  if (d.options.acceptTruncated && s.role !== 'key') {
+    s.rule = 'truncated'
+    emit(d, s, fullText(d, s), d.buf.length)
+    return true
+  }
+  dropCut(d, s)
+  return true
+}
+
+function firstInk(d: Machine): number {
+  let i = 0
+  while (i < d.buf.length && (ch.isSpace(d.buf.charCodeAt(i)) || ch.isOddSpace(d.buf.charCodeAt(i)))) i++
+  return d.base + i
+}
+
+function fullText(d: Machine, s: StringState): string {
+  return s.acc + d.buf.slice(s.seg)
+}
+
+/** Ends the string at `end` as if its quote stood there. */
+function settle(d: Machine, s: StringState, end: number): boolean {
+  const text = (s.acc + d.buf.slice(s.seg, Math.max(s.seg, end))).trimEnd()
+  s.rule = 'missing-quote'
+  // A comma before the bracket was meant for the list.
+  emit(d, s, text.replace(/,$/, ''), end)
+  return true
+}
+
+/** Where the brackets that close every open frame begin, if the text ends with exactly those. */
+function trailingClosers(d: Machine, s: StringState): number | undefined {
+  if (s.role === 'key' || s.role === 'root') return undefined
+  let i = d.buf.length - 1
+  while (i >= s.seg && (ch.isSpace(d.buf.charCodeAt(i)) || d.buf.charCodeAt(i) === ch.BACKTICK)) i--
+  let from: number | undefined
+  let taken = 0
+  for (let depth = 0; depth < d.stack.length; depth++) {
+    while (i >= s.seg && ch.isSpace(d.buf.charCodeAt(i))) i--
+    const c = ch.fold(d.buf.charCodeAt(i))
+    const wanted = d.stack[depth]?.kind === OBJECT ? ch.RBRACE : ch.RBRACKET
+    if (d.stack[depth]?.implicit) continue
+    if (c !== wanted || i < s.seg) return undefined
+    from = i
+    taken++
+    i--
+  }
+  // Brackets that the content itself opened would be closed by these.
+  return s.opens > s.shuts - taken ? undefined : from
+}
+
+/** What follows the string is no part of the value. */
+function passRest(d: Machine, closers: number | undefined): void {
+  if (closers === undefined) d.truncated = true
+  if (d.stack.length === 0) return
+  d.gapRule = 'stray-text'
+  d.i = closers ?? d.buf.length
+}
+
+/** A quote after ink and before a space. */
+function looksClosing(d: Machine, s: StringState): boolean {
+  const at = s.rejectAt - d.base
+  return !ch.isSpace(d.buf.charCodeAt(at - 1)) && ch.isSpace(d.buf.charCodeAt(at + 1))
+}
+
+/** The cut string does not count: its member or item was never there. */
+function dropCut(d: Machine, s: StringState): void {
+  const frame = d.stack[d.stack.length - 1]
+  d.string = undefined
+  takeBack(d, s)
+  d.gapRule = 'cut-string'
+  if (s.role === 'value') {
+    if (frame !== undefined) frame.state = VALUE
+    d.dropPending('cut-string')
+  }
+  d.i = d.buf.length
+  if (d.stack.length === 0) d.done = true
+}

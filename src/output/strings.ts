@@ -1,0 +1,249 @@
+/**
+ * Strings of the decoder: collecting their content, resolving escapes, and deciding at every quote whether it ends the
+ * string. The decision itself (what may follow a closing quote here) is in `string-close.ts`.
+ */
+import * as ch from './chars.ts'
+import { MORE, NO } from './lookahead.ts'
+import type { Machine, Role, StringState } from './machine.ts'
+import { BEFORE_KEY, closes } from './string-close.ts'
+import { DONE, finish, finishBefore, flush } from './string-emit.ts'
+import { endOfTextInString } from './string-end.ts'
+
+/** Characters that end the fast scan of a string's content. */
+const STOPS = new Uint8Array(128)
+for (let c = 0; c < 32; c++) STOPS[c] = 1
+for (const c of [
+  ch.BACKSLASH,
+  ch.DQUOTE,
+  ch.SQUOTE,
+  ch.BACKTICK,
+  ch.LBRACE,
+  ch.RBRACE,
+  ch.LBRACKET,
+  ch.RBRACKET,
+])
+  STOPS[c] = 1
+
+/** Begins the string whose delimiter stands at `d.i`; false when more text is needed to see the delimiter. */
+export function openString(d: Machine, role: Role, escaped: boolean): boolean {
+  const at = escaped ? d.i + 1 : d.i
+  const quote = d.buf.charCodeAt(at)
+  if (at + 3 > d.buf.length && !d.final) return false
+  const delimiter = escaped ? 1 : delimiterAt(d.buf, at, quote)
+  const before = { gapStart: d.gapStart, gapCommas: d.gapCommas, gapRule: d.gapRule, pending: d.pending }
+  if (role !== 'key') d.beginValue(d.base + d.i)
+  d.string = {
+    role,
+    quote,
+    closers: ch.closersOf(quote),
+    start: d.base + d.i,
+    delimiter,
+    escaped,
+    acc: '',
+    seg: at + delimiter,
+    rejects: 0,
+    rejectAt: -1,
+    rejectLength: 0,
+    braces: 0,
+    brackets: 0,
+    opens: 0,
+    shuts: 0,
+    newlineAt: -1,
+    rule: escaped
+      ? 'escaped-quotes'
+      : delimiter > 1
+        ? 'doubled-quotes'
+        : quote === ch.DQUOTE
+          ? undefined
+          : 'single-quotes',
+    before,
+  }
+  d.i = at + delimiter
+  if (delimiter === 3 && quote === ch.BACKTICK) skipFenceLabel(d, d.string)
+  return true
+}
+
+function delimiterAt(buf: string, at: number, quote: number): number {
+  if (buf.charCodeAt(at + 1) !== quote) return 1
+  const third = buf.charCodeAt(at + 2)
+  if (third === quote) return 3
+  const next = ch.fold(third)
+  const structural =
+    next === ch.COMMA || next === ch.COLON || ch.isCloser(next) || ch.isSpace(next) || Number.isNaN(next)
+  return structural || next === ch.SLASH || next === ch.HASH || next === ch.BACKSLASH ? 1 : 2
+}
+
+/** A fence as a value: its label and the line break after it are not content. */
+function skipFenceLabel(d: Machine, s: StringState): void {
+  let i = d.i
+  while (ch.isNameChar(d.buf.charCodeAt(i))) i++
+  if (d.buf.charCodeAt(i) !== ch.LF) return
+  d.i = i + 1
+  s.seg = i + 1
+}
+
+/** Reads on; true when the string is done, false when more text is needed. */
+export function readString(d: Machine, s: StringState): boolean {
+  const { buf } = d
+  const n = buf.length
+  const wide = s.closers.length > 1 || s.quote > 127
+  let i = d.i
+  for (;;) {
+    let c = 0
+    while (i < n) {
+      c = buf.charCodeAt(i)
+      if (c < 128 ? STOPS[c] === 1 : wide && s.closers.includes(buf[i] as string)) break
+      i++
+    }
+    if (i >= n) {
+      d.i = n
+      if (d.final) return endOfTextInString(d, s)
+      flush(d, s, n)
+      return false
+    }
+    if (c === ch.BACKSLASH) {
+      const next = escape(d, s, i)
+      if (next === MORE) return suspend(d, s, i)
+      if (next === DONE) return true
+      i = next
+    } else if (c < 32) {
+      s.rule ??= 'raw-control'
+      if (c === ch.LF) s.newlineAt = d.base + i
+      i++
+    } else if (c === s.quote || s.closers.includes(buf[i] as string)) {
+      const next = quoteAt(d, s, i)
+      if (next === MORE) return suspend(d, s, i)
+      if (next === DONE) return true
+      i = next
+    } else {
+      countBracket(s, c)
+      i++
+    }
+  }
+}
+
+function countBracket(s: StringState, c: number): void {
+  if (c === ch.LBRACE || c === ch.LBRACKET) s.opens++
+  else if (c === ch.RBRACE || c === ch.RBRACKET) s.shuts++
+  if (c === ch.LBRACE) s.braces++
+  else if (c === ch.RBRACE && s.braces > 0) s.braces--
+  else if (c === ch.LBRACKET) s.brackets++
+  else if (c === ch.RBRACKET && s.brackets > 0) s.brackets--
+}
+
+/** A quote that could close: DONE, MORE, or the index at which to read on. */
+function quoteAt(d: Machine, s: StringState, i: number): number {
+  if (s.escaped) {
+    // Between escaped delimiters a plain quote is content, unless it plainly closes.
+    const answer = closes(d, s, i, i + 1)
+    if (answer === MORE) return MORE
+    return answer === NO ? i + 1 : finish(d, s, i, i + 1)
+  }
+  let end = i + 1
+  if (s.delimiter > 1) {
+    if (i + s.delimiter > d.buf.length && !d.final) return MORE
+    let run = 1
+    while (run < s.delimiter && d.buf.charCodeAt(i + run) === d.buf.charCodeAt(i)) run++
+    if (run < s.delimiter && s.delimiter === 3) return i + run
+    end = i + run
+    if (s.delimiter === 3) return finish(d, s, i, end)
+  }
+  const answer = closes(d, s, i, end)
+  if (answer === MORE) return MORE
+  if (answer === BEFORE_KEY) return finishBefore(d, s)
+  if (answer !== NO) return finish(d, s, i, end)
+  if (s.role === 'key' && s.rejects === 0 && d.buf.charCodeAt(i - 1) === ch.COLON) {
+    // {"key:"value"}: the key lost its closing quote, and this one opens the value.
+    s.rule = 'missing-quote'
+    return finish(d, s, i - 1, i - 1)
+  }
+  s.rejects++
+  s.rejectAt = d.base + i
+  s.rejectLength = s.acc.length + (i - s.seg)
+  s.rule = 'inner-quote'
+  return end
+}
+
+/** Leaves off before `i`, with everything up to there collected. */
+function suspend(d: Machine, s: StringState, i: number): false {
+  flush(d, s, i)
+  d.i = i
+  return false
+}
+
+/** Resolves the escape at `i`. */
+function escape(d: Machine, s: StringState, i: number): number {
+  const { buf } = d
+  if (i + 1 >= buf.length) {
+    if (!d.final) return MORE
+    flush(d, s, i)
+    s.seg = i + 1
+    return i + 1
+  }
+  let c = buf.charCodeAt(i + 1)
+  let width = 2
+  if (s.escaped) {
+    if (c === s.quote) {
+      const answer = closes(d, s, i, i + 2)
+      if (answer === MORE) return MORE
+      if (answer !== NO) return finish(d, s, i, i + 2)
+    } else if (c === ch.BACKSLASH) {
+      // One level deeper: \\\" and \\" are quotes, \\n is a line break.
+      if (i + 3 >= buf.length && !d.final) return MORE
+      const third = buf.charCodeAt(i + 2)
+      if (third === ch.BACKSLASH && buf.charCodeAt(i + 3) === s.quote) width = 4
+      else if (third === s.quote || ESCAPES[buf[i + 2] as string] !== undefined) width = 3
+      if (width > 2) c = buf.charCodeAt(i + width - 1)
+    }
+  }
+  if (c === 117) return unicodeEscape(d, s, i, width)
+  const plain = ESCAPES[String.fromCharCode(c)]
+  flush(d, s, i)
+  if (plain !== undefined) {
+    s.acc += plain
+    s.seg = i + width
+    return i + width
+  }
+  s.rule ??= 'escape'
+  if (ch.isQuote(c) || c === ch.LF) {
+    s.seg = i + 1
+    return i + 2
+  }
+  if (c === 120 && /^[0-9a-fA-F]{2}$/.test(buf.slice(i + 2, i + 4))) {
+    s.acc += String.fromCharCode(Number.parseInt(buf.slice(i + 2, i + 4), 16))
+    s.seg = i + 4
+    return i + 4
+  }
+  // An escape that means nothing: both characters are content.
+  return i + 2
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+
+function unicodeEscape(d: Machine, s: StringState, i: number, width: number): number {
+  const from = i + width
+  if (from + 4 > d.buf.length && !d.final) return MORE
+  const hex = d.buf.slice(from, from + 4)
+  flush(d, s, i)
+  if (/^[0-9a-fA-F]{4}$/.test(hex)) {
+    s.acc += String.fromCharCode(Number.parseInt(hex, 16))
+    s.seg = from + 4
+    return from + 4
+  }
+  if (from + hex.length >= d.buf.length) {
+    // Cut inside the escape: withheld.
+    s.seg = d.buf.length
+    return d.buf.length
+  }
+  s.rule ??= 'escape'
+  return i + 2
+}

@@ -1,0 +1,79 @@
+/** What the text is read toward: the caller's schema, compiled, with its shapes and its last word on validity. */
+import type { Issue } from '../base/issue.ts'
+import { type CompiledSchema, compileSchema, type JsonSchema } from '../schema/compile.ts'
+import { linearRegex, nativeRegex } from '../schema/regex.ts'
+import { type Shape, Shapes } from '../schema/shape.ts'
+import { isStandardSchema, standardJsonSchema, validateStandard } from '../schema/standard.ts'
+import { shorthandSchema } from './shorthand.ts'
+import type { AnySchema, ParseOptions } from './types.ts'
+
+export interface Guided {
+  readonly compiled: CompiledSchema
+  readonly shapes: Shapes
+  readonly root: Shape
+}
+
+export interface Target {
+  /** Absent when there is no schema, or one that can only validate. */
+  readonly guided: Guided | undefined
+  readonly jsonSchema: JsonSchema | undefined
+  /** Is this value right, and what does it become? */
+  check(value: unknown): Checked
+  /** The same, with every violation. */
+  explain(value: unknown): readonly Issue[]
+}
+
+export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+
+const NOT_OK: Checked = { ok: false }
+const FREE: Target = {
+  guided: undefined,
+  jsonSchema: undefined,
+  check: (value) => ({ ok: true, value }),
+  explain: () => [],
+}
+
+const guides = new WeakMap<CompiledSchema, Guided>()
+
+/** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
+export function targetOf(schema: AnySchema | string | undefined, options: ParseOptions): Target {
+  if (schema === undefined || schema === true) return FREE
+  if (isStandardSchema(schema)) return standardTarget(schema, options)
+  const json = typeof schema === 'string' ? (shorthandSchema(schema) ?? false) : schema
+  const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
+  return {
+    guided: guideOf(compiled, options),
+    jsonSchema: json,
+    check: (value) => (compiled.accepts(value) ? { ok: true, value } : NOT_OK),
+    explain: (value) => compiled.validate(value),
+  }
+}
+
+function standardTarget(schema: Parameters<typeof validateStandard>[0], options: ParseOptions): Target {
+  const json = standardJsonSchema(schema, options.jsonSchema)
+  const compiled =
+    json === undefined ? undefined : compileSchema(json, { untrusted: options.untrusted ?? false })
+  return {
+    guided: compiled === undefined ? undefined : guideOf(compiled, options),
+    jsonSchema: json,
+    check(value) {
+      const result = validateStandard(schema, value)
+      return 'issues' in result ? NOT_OK : { ok: true, value: result.value }
+    },
+    explain(value) {
+      const result = validateStandard(schema, value)
+      return 'issues' in result ? result.issues : []
+    },
+  }
+}
+
+function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
+  let guided = guides.get(compiled)
+  if (guided === undefined) {
+    const engine = options.untrusted ? linearRegex : nativeRegex
+    const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
+    guided = { compiled, shapes, root: shapes.at(['']) }
+    guides.set(compiled, guided)
+  }
+  return guided
+}

@@ -1,0 +1,306 @@
+/**
+ * What a schema says at one place, ready for guiding a conversion: types, listed values, members, items, unions, with
+ * `$ref` and `allOf` followed. A shape only guides; whether a value is right is always Ajv's word.
+ */
+import { isObject, type JsonType, jsonType, own } from '../base/json.ts'
+import { child, tokens } from '../base/pointer.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** Places in the schema, as JSON pointers, all of which apply to one value. */
+export type Where = readonly string[]
+
+export interface Union {
+  readonly pointer: string
+  readonly branches: number
+}
+
+export interface Shape {
+  readonly where: Where
+  /** Allowed types in the order they are declared; empty when any is. `integer` and `number` are apart. */
+  readonly types: readonly JsonType[]
+  /** The values of `enum` or `const`. */
+  readonly values: readonly unknown[] | undefined
+  readonly required: ReadonlySet<string>
+  /** Declared property names. */
+  readonly names: readonly string[]
+  readonly unions: readonly Union[]
+  readonly minimum: number | undefined
+  readonly maximum: number | undefined
+  /** Where the value of a member is described; empty when nothing is said of it. */
+  member(name: string): Where
+  /** Whether a member of that name is declared by name or by pattern. */
+  declares(name: string): boolean
+  /** Whether a member of that name is ruled out. */
+  forbids(name: string): boolean
+  item(index: number): Where
+  /** Whether `items` says anything. */
+  readonly describesItems: boolean
+  defaultOf(name: string): { readonly value: unknown } | undefined
+}
+
+type Keywords = Readonly<Record<string, unknown>>
+type Part = { readonly pointer: string; readonly schema: Keywords }
+/** Compiles the patterns of `patternProperties`. */
+export type Matcher = (pattern: string) => { test(text: string): boolean }
+
+/** How many sub-schemas may apply to one place, references followed. */
+const MOST_PARTS = 64
+
+export class Shapes {
+  readonly #root: JsonSchema
+  readonly #matcher: Matcher
+  readonly #shapes = new Map<string, Shape>()
+  #anchors: Map<string, string> | undefined
+
+  constructor(root: JsonSchema, matcher: Matcher) {
+    this.#root = root
+    this.#matcher = matcher
+  }
+
+  /** The shape at a place; `settled` unions are those whose branch has been chosen and is part of `where`. */
+  at(where: Where, settled: readonly string[] = []): Shape {
+    const key = settled.length === 0 ? where.join('\n') : `${where.join('\n')}\n\n${settled.join('\n')}`
+    let shape = this.#shapes.get(key)
+    if (shape === undefined) {
+      shape = this.#build(where, new Set(settled))
+      if (this.#shapes.size > 5_000) this.#shapes.clear()
+      this.#shapes.set(key, shape)
+    }
+    return shape
+  }
+
+  #build(where: Where, settled: ReadonlySet<string>): Shape {
+    const parts = this.#parts(where)
+    return new PartsShape(where, parts, { settled, matcher: this.#matcher })
+  }
+
+  /** Every sub-schema that applies: `$ref` and `allOf` followed, each pointer once. */
+  #parts(where: Where): Part[] {
+    const parts: Part[] = []
+    const seen = new Set<string>()
+    const queue = [...where]
+    for (const pointer of queue) {
+      if (seen.has(pointer) || parts.length >= MOST_PARTS) continue
+      seen.add(pointer)
+      const schema = this.#lookUp(pointer)
+      if (!isObject(schema)) continue
+      parts.push({ pointer, schema })
+      const target = typeof schema['$ref'] === 'string' ? this.#target(schema['$ref']) : undefined
+      if (target !== undefined) queue.push(target)
+      if (Array.isArray(schema['allOf'])) {
+        schema['allOf'].forEach((_, index) => {
+          queue.push(`${pointer}/allOf/${index}`)
+        })
+      }
+    }
+    return parts
+  }
+
+  #lookUp(pointer: string): unknown {
+    let at: unknown = this.#root
+    for (const token of tokens(pointer)) {
+      if (typeof at !== 'object' || at === null) return undefined
+      at = own(at, token)
+    }
+    return at
+  }
+
+  /** Local references only: `#`, `#/…` and `#anchor`. */
+  #target(ref: string): string | undefined {
+    const id = isObject(this.#root) && typeof this.#root['$id'] === 'string' ? this.#root['$id'] : ''
+    const local = id !== '' && ref.startsWith(`${id}#`) ? ref.slice(id.length) : ref
+    if (local === '#' || local === '') return ''
+    if (!local.startsWith('#')) return undefined
+    const fragment = decode(local.slice(1))
+    if (fragment.startsWith('/')) return fragment
+    this.#anchors ??= anchorsOf(this.#root)
+    return this.#anchors.get(fragment)
+  }
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return fragment
+  }
+}
+
+function anchorsOf(root: JsonSchema): Map<string, string> {
+  const anchors = new Map<string, string>()
+  const queue: { pointer: string; value: unknown }[] = [{ pointer: '', value: root }]
+  for (const { pointer, value } of queue) {
+    if (typeof value !== 'object' || value === null) continue
+    const anchor = own(value, '$anchor')
+    if (typeof anchor === 'string') anchors.set(anchor, pointer)
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'object' && inner !== null)
+        queue.push({ pointer: child(pointer, key), value: inner })
+    }
+  }
+  return anchors
+}
+
+class PartsShape implements Shape {
+  readonly where: Where
+  readonly types: readonly JsonType[]
+  readonly values: readonly unknown[] | undefined
+  readonly required: ReadonlySet<string>
+  readonly names: readonly string[]
+  readonly unions: readonly Union[]
+  readonly minimum: number | undefined
+  readonly maximum: number | undefined
+  readonly describesItems: boolean
+  readonly #parts: readonly Part[]
+  readonly #patterns: readonly { part: Part; pattern: string; test: (name: string) => boolean }[]
+  readonly #members = new Map<string, Where>()
+
+  constructor(
+    where: Where,
+    parts: readonly Part[],
+    context: { settled: ReadonlySet<string>; matcher: Matcher },
+  ) {
+    this.where = where
+    this.#parts = parts
+    this.values = valuesOf(parts)
+    this.types = typesOf(parts, this.values)
+    this.required = new Set(parts.flatMap(({ schema }) => strings(schema['required'])))
+    this.names = [...new Set(parts.flatMap(({ schema }) => Object.keys(record(schema['properties']))))]
+    this.unions = unionsOf(parts).filter((union) => !context.settled.has(union.pointer))
+    this.minimum = bound(parts, 'minimum', 'exclusiveMinimum', Math.max)
+    this.maximum = bound(parts, 'maximum', 'exclusiveMaximum', Math.min)
+    this.describesItems = parts.some(
+      ({ schema }) => schema['items'] !== undefined || schema['prefixItems'] !== undefined,
+    )
+    this.#patterns = parts.flatMap((part) =>
+      Object.keys(record(part.schema['patternProperties'])).map((pattern) => {
+        const compiled = context.matcher(pattern)
+        return { part, pattern, test: (name: string) => compiled.test(name) }
+      }),
+    )
+  }
+
+  member(name: string): Where {
+    let where = this.#members.get(name)
+    if (where === undefined) {
+      where = this.#parts.flatMap((part) => this.#memberIn(part, name))
+      if (this.#members.size < 1_000) this.#members.set(name, where)
+    }
+    return where
+  }
+
+  #memberIn(part: Part, name: string): string[] {
+    const found: string[] = []
+    if (Object.hasOwn(record(part.schema['properties']), name))
+      found.push(child(`${part.pointer}/properties`, name))
+    for (const p of this.#patterns) {
+      if (p.part === part && p.test(name)) found.push(child(`${part.pointer}/patternProperties`, p.pattern))
+    }
+    if (found.length === 0 && isObject(part.schema['additionalProperties'])) {
+      found.push(`${part.pointer}/additionalProperties`)
+    }
+    return found
+  }
+
+  declares(name: string): boolean {
+    return (
+      this.#parts.some(({ schema }) => Object.hasOwn(record(schema['properties']), name)) ||
+      this.#patterns.some((p) => p.test(name))
+    )
+  }
+
+  forbids(name: string): boolean {
+    return this.#parts.some((part) => {
+      const { schema } = part
+      if (schema['additionalProperties'] === false) return this.#memberIn(part, name).length === 0
+      return schema['unevaluatedProperties'] === false && this.unions.length === 0 && !this.declares(name)
+    })
+  }
+
+  item(index: number): Where {
+    return this.#parts.flatMap(({ pointer, schema }) => {
+      const prefix = Array.isArray(schema['prefixItems'])
+        ? 'prefixItems'
+        : Array.isArray(schema['items'])
+          ? 'items'
+          : undefined
+      if (prefix !== undefined && index < (schema[prefix] as unknown[]).length)
+        return [`${pointer}/${prefix}/${index}`]
+      if (prefix === 'items') return isObject(schema['additionalItems']) ? [`${pointer}/additionalItems`] : []
+      return isObject(schema['items']) ? [`${pointer}/items`] : []
+    })
+  }
+
+  defaultOf(name: string): { readonly value: unknown } | undefined {
+    for (const { schema } of this.#parts) {
+      const property = own(record(schema['properties']), name)
+      if (isObject(property) && Object.hasOwn(property, 'default')) return { value: property['default'] }
+    }
+    return undefined
+  }
+}
+
+function record(value: unknown): Keywords {
+  return isObject(value) ? value : {}
+}
+
+function strings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function valuesOf(parts: readonly Part[]): readonly unknown[] | undefined {
+  let values: readonly unknown[] | undefined
+  for (const { schema } of parts) {
+    const here = Object.hasOwn(schema, 'const')
+      ? [schema['const']]
+      : Array.isArray(schema['enum'])
+        ? schema['enum']
+        : undefined
+    if (here !== undefined)
+      values = values === undefined ? here : values.filter((value) => here.includes(value))
+  }
+  return values
+}
+
+/** Declared types, met across parts; else the types of the listed values; else what the other keywords talk about. */
+function typesOf(parts: readonly Part[], values: readonly unknown[] | undefined): JsonType[] {
+  let types: JsonType[] | undefined
+  for (const { schema } of parts) {
+    const here =
+      typeof schema['type'] === 'string'
+        ? [schema['type'] as JsonType]
+        : (strings(schema['type']) as JsonType[])
+    if (here.length === 0) continue
+    types = types === undefined ? here : meet(types, here)
+  }
+  if (types !== undefined) return types
+  if (values !== undefined) return [...new Set(values.map(jsonType))].filter((type) => type !== undefined)
+  return []
+}
+
+function meet(a: readonly JsonType[], b: readonly JsonType[]): JsonType[] {
+  return a.flatMap((type) => {
+    if (b.includes(type)) return [type]
+    if (type === 'integer' && b.includes('number')) return [type]
+    return type === 'number' && b.includes('integer') ? ['integer' as const] : []
+  })
+}
+
+function unionsOf(parts: readonly Part[]): Union[] {
+  return parts.flatMap(({ pointer, schema }) =>
+    ['anyOf', 'oneOf'].flatMap((keyword) => {
+      const branches = schema[keyword]
+      return Array.isArray(branches) ? [{ pointer: `${pointer}/${keyword}`, branches: branches.length }] : []
+    }),
+  )
+}
+
+function bound(
+  parts: readonly Part[],
+  a: string,
+  b: string,
+  pick: (...n: number[]) => number,
+): number | undefined {
+  const found = parts.flatMap(({ schema }) => [schema[a], schema[b]]).filter((n) => typeof n === 'number')
+  return found.length === 0 ? undefined : pick(...found)
+}

@@ -1,0 +1,52 @@
+/** `docs/reference/tables.md` is printed from the code; `npx vitest run test/tables.test.ts -u` prints it anew. */
+import { expect, it } from 'vitest'
+import { errorTable } from '../src/base/error.ts'
+import { exitTable } from '../src/cli/exit-codes.ts'
+import { rules } from '../src/output/rules.ts'
+import { schemaLimits } from '../src/schema/limits.ts'
+
+type Cell = string | number | undefined
+
+function table(title: string, head: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const line = (cells: readonly Cell[]) => `| ${cells.map((cell) => String(cell ?? '')).join(' | ')} |`
+  return [`## ${title}`, '', line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+it('prints the tables of the reference from the code', async () => {
+  const page = [
+    '# Tables',
+    'Printed from the code; do not edit by hand.',
+    table(
+      'Rules of the reader',
+      ['rule', 'stage', 'tolerance', 'cost', 'what it does'],
+      Object.entries(rules).map(([name, rule]) => [
+        `\`${name}\``,
+        rule.stage,
+        rule.level,
+        rule.cost,
+        rule.sentence,
+      ]),
+    ),
+    table(
+      'Limits of untrusted schemas',
+      ['limit', 'value'],
+      Object.entries(schemaLimits).map(([name, value]) => [`\`${name}\``, value]),
+    ),
+    table(
+      'Errors',
+      ['code', 'what can be done', 'exit code', 'hint'],
+      Object.entries(errorTable).map(([code, row]) => [
+        `\`${code}\``,
+        row.fate,
+        row.exitCode,
+        'hint' in row ? row.hint : undefined,
+      ]),
+    ),
+    table(
+      'Exit codes',
+      ['code', 'meaning'],
+      Object.values(exitTable).map((row) => [row.code, row.meaning]),
+    ),
+  ]
+  await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../docs/reference/tables.md')
+})
