@@ -62,7 +62,7 @@ export function attempt(
   region: Region,
   node: Node = region.node,
   before: Before = NOTHING,
-  text = trial.text,
+  text = region.source ?? trial.text,
 ): Attempt {
   const { guide, target, settings } = trial
   const coercion = guide === undefined ? undefined : coerce(guide, node, text)

@@ -83,7 +83,8 @@ function closerFromBelow(d: Machine, below: number, next: number): boolean {
     const grand = d.stack[below - 1]
     const member = memberAt(d, next + 1)
     if (member === MORE) return false
-    if (member === YES && grand?.kind !== OBJECT && goesOn(d, next)) {
+    if (member === YES && grand?.kind === OBJECT) d.ambiguous = true
+    if (member === YES && (grand?.kind !== OBJECT || d.options.dropClosers) && goesOn(d, next)) {
       shut(d, top, d.buf.charCodeAt(d.i))
       return true
     }

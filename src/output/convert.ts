@@ -22,6 +22,8 @@ const BY_TYPE: Readonly<Record<JsonType, Convert>> = {
 
 /** The converted value, or the value as it stands when no conversion is allowed and certain. */
 export function convertScalar(run: Coercing, node: Node, shape: Shape, pointer: Pointer): unknown {
+  const peeled = peel(run, node, shape, pointer)
+  if (peeled !== undefined) return peeled.value
   const listed = toListed(run, node, shape, pointer)
   if (listed !== undefined) return listed.value
   if (shape.values === undefined || !shape.values.some((value) => jsonType(value) === jsonType(node.value))) {
@@ -39,6 +41,20 @@ export function convertScalar(run: Coercing, node: Node, shape: Shape, pointer: 
     })
   }
   return node.value
+}
+
+/** A JSON string inside a string where no string is wanted: encoded once too often. */
+function peel(run: Coercing, node: Node, shape: Shape, pointer: Pointer): Outcome {
+  if (node.kind !== 'string' || (shape.types.includes('string') && shape.values === undefined))
+    return undefined
+  const text = String(node.value).trim()
+  const inner = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? innerString(text) : undefined
+  if (inner === undefined || run.unfolded >= run.guide.settings.unescapeDepth) return undefined
+  run.change('unescape', pointer, node.value, inner)
+  run.unfolded++
+  const value = run.byShape({ ...node, value: inner }, shape, pointer)
+  run.unfolded--
+  return { value }
 }
 
 /** enum and const: the one listed value that is spelled nearly so. */
@@ -110,7 +126,10 @@ function toBoolean(run: Coercing, node: Node, shape: Shape, pointer: Pointer): O
     return took(run, 'num->bool', pointer, node.value, node.value === 1)
   }
   if (node.kind !== 'string') return undefined
-  const word = String(node.value).trim().toLowerCase()
+  const word = String(node.value)
+    .replace(/[\u0000\u200b-\u200d\u2060]/g, '')
+    .trim()
+    .toLowerCase()
   for (const [rule, table] of [['str->bool', TRUTH] as const, ['word->bool', WORDS] as const]) {
     const value = Object.hasOwn(table, word) ? table[word] : undefined
     if (value !== undefined && allows('boolean', rule) && accepts(shape, value))
@@ -159,7 +178,10 @@ function toList(run: Coercing, node: Node, shape: Shape, pointer: Pointer): Outc
   const marks = { changes: run.changes.length, cost: run.cost, issues: run.issues.length }
   run.change('wrap', pointer, node.value, [node.value])
   const item = run.at(node, shape.item(0), child(pointer, 0))
-  if (shape.item(0).every((place) => run.guide.compiled.acceptsAt(place, item))) return { value: [item] }
+  // An object made into text and then into a list of it would fit anything.
+  const forced = node.items !== undefined && typeof item === 'string'
+  if (!forced && shape.item(0).every((place) => run.guide.compiled.acceptsAt(place, item)))
+    return { value: [item] }
   run.changes.length = marks.changes
   run.issues.length = Math.min(run.issues.length, marks.issues)
   run.cost = marks.cost
@@ -171,7 +193,7 @@ function toObject(run: Coercing, node: Node, shape: Shape, pointer: Pointer): Ou
   return tryUnfold(run, node, shape, pointer, 'object')
 }
 
-/** A string that holds the wanted container; one that holds another string is unfolded on the way. */
+/** A string that holds the wanted container. */
 function tryUnfold(
   run: Coercing,
   node: Node,
@@ -179,14 +201,6 @@ function tryUnfold(
   pointer: Pointer,
   kind: 'array' | 'object',
 ): Outcome {
-  const text = String(node.value).trim()
-  const quoted = text.startsWith('"') && text.endsWith('"') && text.length > 1 ? innerString(text) : undefined
-  if (quoted !== undefined && run.unfolded < run.guide.settings.unescapeDepth) {
-    run.unfolded++
-    const again = tryUnfold(run, { ...node, value: quoted }, shape, pointer, kind)
-    run.unfolded--
-    return again
-  }
   let matched = false
   const outcome = run.unfold(node, kind === 'array' ? 'str->array' : 'str->object', pointer, (inner) => {
     matched = inner.kind === kind

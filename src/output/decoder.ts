@@ -392,6 +392,8 @@ export class Decoder implements Machine {
     }
     const bare = classify(text)
     if (bare.kind === 'nothing' || text === '') return this.nothing(Math.max(1, stop - this.i))
+    if (bare.kind === 'string' && stop >= this.buf.length && this.cutsOff())
+      return this.nothing(stop - this.i)
     stop = this.base + stop
     const start = this.base + this.i
     this.beginValue(start)
@@ -437,6 +439,11 @@ export class Decoder implements Machine {
     const tree = this.sink as Partial<TreeSink>
     if (tree.marked !== undefined) (this.sink as TreeSink).marked(kind, value, { start, end, bare, big })
     else this.sink.scalar(kind, value, start, end)
+  }
+
+  /** The text ends in the middle of an unquoted word of a real container: half a word is no value. */
+  private cutsOff(): boolean {
+    return !this.options.acceptTruncated && this.stack.some((frame) => !frame.implicit)
   }
 
   /** A sign without digits: no value at all. */

@@ -1,7 +1,7 @@
 /** Finds the value in the text: lists the candidates, tries each against the schema, and lets `rank` choose. */
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
-import { ANSWER, isCorrection, tierOf } from './cues.ts'
+import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
 import { decodeInner } from './inner.ts'
 import { keyLines } from './key-lines.ts'
 import { declaredNames, enclosed, lifted } from './lift.ts'
@@ -20,13 +20,47 @@ const RESCANS = 4
 
 export function find(trial: Trial): Found {
   const options = { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
-  const seen = scan(trial.text, options)
+  const seen = introduced(trial, scan(trial.text, options), options)
   const chosen =
     trial.target.guided === undefined ? withoutShape(trial, seen) : withShape(trial, seen, options)
   return { attempt: chosen, tooDeep: seen.tooDeep }
 }
 
 type ScanOptions = Parameters<typeof scan>[1]
+
+/** A fence, tag or text that is one quoted string or one pair of round brackets: that is the value, not what is in it. */
+function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
+  const { text } = trial
+  const whole = { start: 0, end: text.length, reasoning: false, kind: 'text', name: '' }
+  const found: Region[] = []
+  for (const block of [
+    whole,
+    ...seen.blocks.filter((b) => b.kind === 'fence' || b.end - b.start < 100_000),
+  ]) {
+    const first = /^[\s\ufeff\u200b]*(["(])/.exec(
+      text.slice(block.start, Math.min(block.end, block.start + 80)),
+    )
+    if (first === null) continue
+    const region = decodeBare(text, block.start, block.end, options)
+    const complete =
+      region !== undefined &&
+      !region.truncated &&
+      /^[\s\u200b\ufeff;]*$/.test(text.slice(region.end, block.end))
+    if (
+      !complete ||
+      !(first[1] === '(' ? region.node.kind === 'array' : region.node.kind === 'string' && !region.node.bare)
+    )
+      continue
+    found.push({
+      ...region,
+      reasoning: block.reasoning,
+      fence: block.kind === 'fence' ? block.name : undefined,
+    })
+  }
+  if (found.length === 0) return seen
+  const outside = seen.regions.filter((r) => !found.some((f) => f.start <= r.start && r.end <= f.end))
+  return { ...seen, regions: [...outside, ...found].sort((a, b) => a.start - b.start) }
+}
 
 function withShape(trial: Trial, seen: Scan, options: ScanOptions): Attempt | undefined {
   const guided = trial.target.guided as NonNullable<typeof trial.target.guided>
@@ -44,7 +78,7 @@ function withShape(trial: Trial, seen: Scan, options: ScanOptions): Attempt | un
 }
 
 /** A paragraph of prose, and then a value begins on a line of its own. */
-const RESTART = /\n[^\S\n]*\n(?=[\s\ufeff]*(?:[`~]{3,}\w*\s*)?[{[]\s*["'{[])/g
+const RESTART = /\n[^\S\n]*\n(?=[\s\ufeff]*(?:[`~]{3,}\w*\s*)?[{[｛［]\s*["'“„‘«＂{[])/g
 
 /** The model broke off and began again: what an unfinished value has swallowed is read for itself. */
 function restarted(trial: Trial, seen: Scan, options: ScanOptions, declared: ReadonlySet<string>): Ranked[] {
@@ -104,7 +138,7 @@ function fromRegions(trial: Trial, regions: readonly Region[], declared: Readonl
     const previous = regions[index - 1]
     const tier = tierOf(trial.text, region, previous, root)
     const correction = isCorrection(trial.text, region, previous)
-    for (const tried of readings(trial, region, declared)) {
+    for (const tried of tier === ECHO ? [attempt(trial, region)] : readings(trial, region, declared)) {
       ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
     }
     if (tier === ANSWER && region.node.kind === 'object') parts.push(region)
@@ -124,11 +158,16 @@ function fromRegions(trial: Trial, regions: readonly Region[], declared: Readonl
 /** A region as it stands and, if that does not fit, what it wraps or what should wrap it. */
 function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
   const direct = attempt(trial, region)
-  if (direct.valid && strangeness(direct.plain, declared) === 0) return [direct]
+  if (direct.valid && !isForced(direct) && strangeness(direct.plain, declared) === 0) return [direct]
   const inside = lifted(trial, region, declared)
   if (direct.valid || inside.length > 0) return [direct, ...inside]
   const around = enclosed(trial, region)
   return around === undefined ? [direct] : [direct, around]
+}
+
+/** Valid only because something was thrown away or made into text: another reading may be the right one. */
+function isForced(tried: Attempt): boolean {
+  return tried.changes.some(({ rule }) => rule === 'json->str' || rule === 'wrap' || rule === 'drop-key')
 }
 
 /** An object that has none of the declared members, or nothing at all, is an unlikely answer. */
@@ -172,11 +211,11 @@ function otherwise(trial: Trial, seen: Scan, options: ScanOptions, declared: Rea
     const region = decodeBare(trial.text, start, end, options)
     if (region !== undefined) regions.push(region)
   }
-  let swallowed = seen.regions.find((region) => region.truncated)
+  let swallowed = seen.regions.find(beganTooEarly)
   for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
     const again = scan(trial.text, options, swallowed.start + 1).regions
     regions.push(...again)
-    swallowed = again.find((region) => region.truncated)
+    swallowed = again.find(beganTooEarly)
   }
   const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
   const lines =
@@ -185,6 +224,20 @@ function otherwise(trial: Trial, seen: Scan, options: ScanOptions, declared: Rea
     ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
   return ranked
 }
+
+/** A region that runs to the end of the text and holds what is no JSON: its bracket belonged to the prose. */
+function beganTooEarly(region: Region): boolean {
+  return region.truncated && region.edits.some((edit) => PROSE_RULES.has(edit.rule))
+}
+
+const PROSE_RULES: ReadonlySet<string> = new Set([
+  'stray-text',
+  'bare-value',
+  'inner-quote',
+  'missing-colon',
+  'missing-quote',
+  'bare-key',
+])
 
 /** Where a value may stand without brackets of its own: the whole text, or a fence or tag in it. */
 function bareSpans(text: string, seen: Scan): [number, number][] {

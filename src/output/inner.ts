@@ -12,18 +12,19 @@ export function decodeInner(text: string, settings: Settings): Node | undefined 
   const region = regions[0]
   if (region === undefined || regions.length > 1 || region.truncated) return undefined
   const around = text.slice(0, region.start) + text.slice(region.end)
-  if (!/^[\s`]*(?:json)?[\s`;]*$/i.test(around)) return undefined
+  if (
+    !/^[\s`~;\u0000\u200b-\u200d\u2060\ufeff]*(?:json)?[\s`~;}\]\u0000\u200b-\u200d\u2060\ufeff]*$/i.test(
+      around,
+    )
+  )
+    return undefined
   const tolerable = region.edits.every((edit) => rules[edit.rule].level <= settings.tolerance)
   return tolerable ? region.node : undefined
 }
 
-/** A cheap look before the scan. */
+/** A cheap look before the scan: nothing but spaces, invisible characters and a fence before the first bracket. */
 export function mayHold(text: string): boolean {
-  for (let i = 0; i < text.length && i < 64; i++) {
-    const c = text[i]
-    if (c === '{' || c === '[' || c === '｛' || c === '［') return true
-    if (c !== ' ' && c !== '\n' && c !== '\t' && c !== '\r' && c !== '`' && !/[jsonJSON]/.test(c as string))
-      return false
-  }
-  return false
+  return /^[\s\u0000\u200b-\u200d\u2060\ufeff]{0,64}(?:[`~]{3,8} ?\w{0,10}\s{0,8})?[\ufeff]?[{[｛［]/.test(
+    text,
+  )
 }

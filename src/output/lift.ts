@@ -16,6 +16,7 @@ interface Inside {
   readonly node: Node
   readonly text: string
   readonly depth: number
+  readonly key: string | undefined
   /** Siblings that are left behind on the way. */
   readonly left: number
 }
@@ -24,19 +25,21 @@ interface Inside {
 export function lifted(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
   const scalars = !wantsContainer(trial)
   const found: Attempt[] = []
-  const queue: Inside[] = [{ node: region.node, text: trial.text, depth: 0, left: 0 }]
+  const queue: Inside[] = [
+    { node: region.node, text: region.source ?? trial.text, depth: 0, key: undefined, left: 0 },
+  ]
   let looked = 0
   for (const outer of queue) {
     if (outer.depth >= DEEPEST) continue
-    const tries: Attempt[] = []
+    const tries: { tried: Attempt; key: string | undefined }[] = []
     for (const inner of inside(trial, outer, declared)) {
       if (++looked > MOST) return found
       queue.push(inner)
       if (!scalars && inner.node.items === undefined) continue
       const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
-      if (tried.valid) tries.push(tried)
+      if (tried.valid) tries.push({ tried, key: inner.key })
     }
-    found.push(...(tries.length > 1 ? oneOf(tries, outer.node, scalars) : tries))
+    found.push(...oneOf(tries, outer.node, scalars))
   }
   return found
 }
@@ -44,14 +47,15 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
 const RESULT = /^(?:answer|result|output|value|response|data|verdict|final|content|text|label)/i
 
 /** Several fit in one place: among the items of a list none is the one, among scalars only one that is called the answer. */
-function oneOf(tries: readonly Attempt[], outer: Node, scalars: boolean): readonly Attempt[] {
-  if (outer.kind === 'array') return []
-  if (!scalars) return tries
-  const named = tries.filter((tried) => {
-    const index = outer.items?.findIndex((item) => item.value === tried.changes[0]?.after) ?? -1
-    return RESULT.test(outer.keys?.[index] ?? '')
-  })
-  return named.length === 1 ? named : []
+function oneOf(
+  tries: readonly { tried: Attempt; key: string | undefined }[],
+  outer: Node,
+  scalars: boolean,
+): Attempt[] {
+  const all = tries.map(({ tried }) => tried)
+  if (all.length < 2 || (!scalars && outer.kind === 'object')) return all
+  const named = tries.filter(({ key }) => key !== undefined && RESULT.test(key))
+  return scalars && named.length === 1 ? named.map(({ tried }) => tried) : []
 }
 
 function wantsContainer(trial: Trial): boolean {
@@ -83,7 +87,7 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
     const item = items[index] as Node
     const key = node.keys?.[index]
     if (key !== undefined && declared.has(key)) continue
-    yield* opened(trial, { node: item, text, depth: depth + 1, left: outer.left + items.length - 1 })
+    yield* opened(trial, { node: item, text, depth: depth + 1, key, left: outer.left + items.length - 1 })
   }
 }
 

@@ -89,7 +89,7 @@ export function memberAt(w: Window, from: number): Answer {
   if (ch.isCloser(c)) return YES
   if (isEllipsis(w.buf, i)) return YES
   if (ch.isQuote(c)) return quotedKeyAt(w, i)
-  if (c === ch.BACKSLASH && ch.isQuote(w.buf.charCodeAt(i + 1))) return quotedKeyAt(w, i + 1)
+  if (c === ch.BACKSLASH && ch.isQuote(w.buf.charCodeAt(i + 1))) return quotedKeyAt(w, i + 1, true)
   if (!ch.isNameChar(c)) return NO
   const key = bareKeyAt(w, i)
   return key === NO ? strayWordAt(w, i) : key
@@ -108,7 +108,7 @@ function strayWordAt(w: Window, from: number): Answer {
 }
 
 /** `"name" :` at the opening quote `from`. */
-export function quotedKeyAt(w: Window, from: number): Answer {
+export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   const { buf } = w
   const closers = ch.closersOf(buf.charCodeAt(from))
   const end = Math.min(buf.length, from + KEY_REACH)
@@ -119,7 +119,7 @@ export function quotedKeyAt(w: Window, from: number): Answer {
     const c = buf.charCodeAt(i)
     if (c === ch.LF) return NO
     if (c === ch.BACKSLASH) {
-      if (ch.isQuote(buf.charCodeAt(i + 1)) && followedByColon(w, i + 2) === YES) return YES
+      if (escaped && ch.isQuote(buf.charCodeAt(i + 1))) return followedByColon(w, i + 2)
       i++
     } else if (c === ch.DQUOTE || closers.includes(buf[i] as string)) {
       let after = i + 1
@@ -167,8 +167,9 @@ function followedByValue(w: Window, from: number, name: string): Answer {
   const i = skip(w, from)
   if (i === MORE) return MORE
   const { buf } = w
-  if (i === from || !/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name)) return NO
+  if (i === from || !/^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*(?: [\p{L}\p{M}\p{N}_$-]+){0,3}$/u.test(name)) return NO
   const c = buf.charCodeAt(i)
+  if (ch.isQuote(c) && name.includes(' ')) return NO
   if (ch.isOpener(c)) return YES
   const end = Math.min(buf.length, i + KEY_REACH)
   if (ch.isQuote(c)) {
@@ -211,7 +212,7 @@ function bareItemAt(w: Window, from: number, lostQuote: boolean): Answer {
     const c = ch.fold(buf.charCodeAt(i))
     if (c === ch.COMMA || c === ch.RBRACKET || c === ch.LF) return YES
     if (ch.isQuote(c) && lostQuote && c !== ch.SQUOTE) return endsMember(w, i + 1)
-    if ((ch.isQuote(c) && c !== ch.SQUOTE) || c === ch.COLON) return NO
+    if ((ch.isQuote(c) && c !== ch.SQUOTE) || (c === ch.COLON && !buf.startsWith('://', i))) return NO
   }
   if (end < buf.length) return NO
   if (!w.final) return MORE

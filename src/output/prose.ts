@@ -91,7 +91,7 @@ export class Prose {
     while (buf[j] === mark) j++
     if (j >= buf.length && !w.final) return MORE
     if (j - i < 3) return j
-    let label = j
+    let label = /^ (?:json|json5|jsonc|yaml|text)\s/i.test(buf.slice(j, j + 8)) ? j + 1 : j
     while (label < buf.length && label < j + 32 && ch.isNameChar(buf.charCodeAt(label))) label++
     if (label >= buf.length && !w.final) return MORE
     const open = this.fence
@@ -102,7 +102,11 @@ export class Prose {
       if (label === j) return j
     }
     if (open !== undefined && this.fence === open) return j
-    this.fence = { mark: buf.slice(i, j), label: buf.slice(j, label).toLowerCase(), start: base + label }
+    this.fence = {
+      mark: buf.slice(i, j),
+      label: buf.slice(j, label).trim().toLowerCase(),
+      start: base + label,
+    }
     return label
   }
 
@@ -174,7 +178,7 @@ function objectStarts(w: Window, at: number): typeof YES | typeof NO | typeof MO
   const c = ch.fold(buf.charCodeAt(i))
   if (ch.isQuote(c) || c === ch.RBRACE || c === ch.RBRACKET) return YES
   if (c === ch.BACKSLASH) return ch.isQuote(buf.charCodeAt(i + 1)) ? YES : NO
-  if (c === ch.COMMA) return only(buf, at)
+  if (c === ch.COMMA) return ch.isQuote(buf.charCodeAt(i + 1)) ? YES : only(buf, at)
   if (c === ch.LBRACE) return isObjectAfterBrace(w, i)
   if (c === ch.DOT || c === 0x2026) return only(buf, at)
   if (!ch.isNameChar(c)) return only(buf, at)
@@ -205,7 +209,8 @@ function listStarts(w: Window, at: number): typeof YES | typeof NO | typeof MORE
   const c = ch.fold(buf.charCodeAt(i))
   if (c === ch.RBRACKET) return isCheckbox(buf, at) ? NO : YES
   if (ch.isQuote(c) || c === ch.LBRACE || c === ch.LBRACKET || c === ch.LPAREN) return YES
-  if (c === ch.COMMA || c === ch.RBRACE) return only(buf, at)
+  if (c === ch.COMMA) return /^,\s*["'{[\d]/.test(buf.slice(i, i + 20)) ? YES : only(buf, at)
+  if (c === ch.RBRACE) return only(buf, at)
   if (c === ch.BACKSLASH) return ch.isQuote(buf.charCodeAt(i + 1)) ? YES : NO
   return wordsInBrackets(w, at, i)
 }

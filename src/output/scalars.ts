@@ -81,11 +81,14 @@ function* slices(text: string, blocks: readonly Block[]): Generator<[number, num
 function trimmed(text: string, start: number, end: number): [number, number] {
   const slice = text.slice(start, end)
   const before =
-    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>)*/.exec(slice.slice(0, 400))?.[0]
-      .length ?? 0
+    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>|<bos>|<start_of_turn>)*/.exec(
+      slice.slice(0, 400),
+    )?.[0].length ?? 0
   const tail = slice.slice(Math.max(before, slice.length - 400))
   const after =
-    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>)*$/.exec(tail)?.[0].length ?? 0
+    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>|<eos>|<end_of_turn>|\[\/INST\])*$/.exec(
+      tail,
+    )?.[0].length ?? 0
   return [start + before, end - after]
 }
 

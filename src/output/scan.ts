@@ -15,6 +15,8 @@ export interface Region {
   readonly truncated: boolean
   readonly fence: string | undefined
   readonly reasoning: boolean
+  /** The text that the node's spans refer to, where it is not the whole text. */
+  readonly source?: string
 }
 
 export interface ScanOptions {
@@ -42,6 +44,12 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   for (;;) {
     i = prose.next(decoder, i, 0)
     if (i === MORE || i >= text.length) break
+    const escaped = escapedBody(text, i, options)
+    if (escaped !== undefined) {
+      regions.push({ ...escaped, ...prose.surroundings })
+      i = escaped.end
+      continue
+    }
     decoder.i = i
     decoder.start()
     decoder.run()
@@ -50,6 +58,14 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
     if (decoder.tooDeep) tooDeep = true
     else if (node !== undefined) {
       const region = { node, edits, start: i, end, truncated: decoder.truncated, ...prose.surroundings }
+      if (region.truncated && prose.fence !== undefined) {
+        const fenced = withinFence(text, region, prose.fence.mark, options)
+        if (fenced !== undefined) {
+          regions.push(fenced)
+          i = fenced.end
+          continue
+        }
+      }
       const settled = decoder.ambiguous && !options.dropClosers ? otherReading(text, region, options) : region
       regions.push(settled)
       end = settled.end
@@ -65,10 +81,41 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   }
 }
 
+const ESCAPED_START = /[{[](?:\s|\\[nrt])*(?:[{[](?:\s|\\[nrt])*)*\\"/y
+
+/** `{\"a\": 1}`: the inside of a JSON string without its quotes. Unescaped as a whole if it is well-formed as such. */
+function escapedBody(text: string, start: number, options: ScanOptions): Region | undefined {
+  ESCAPED_START.lastIndex = start
+  if (!ESCAPED_START.test(text)) return undefined
+  let end = start
+  while (end < text.length && text[end] !== '"' && text[end] !== '\n') end += text[end] === '\\' ? 2 : 1
+  end = Math.max(text.lastIndexOf('}', end - 1), text.lastIndexOf(']', end - 1)) + 1
+  if (end <= start) return undefined
+  let inner: string
+  try {
+    inner = JSON.parse(`"${text.slice(start, end)}"`) as string
+  } catch {
+    return undefined
+  }
+  const [region] = scan(inner, options).regions
+  if (region === undefined || region.start !== 0 || region.end !== inner.length) return undefined
+  const { node, truncated } = region
+  const edits: TextEdit[] = [{ rule: 'escaped-quotes', start, end, after: node }]
+  return { node, edits, start, end, truncated, fence: undefined, reasoning: false, source: inner }
+}
+
 /** A closing bracket was in doubt: the reading that needs less repair, and leaves no brackets behind, is right. */
 function otherReading(text: string, region: Region, options: ScanOptions): Region {
   const other = scanOne(text, region, { ...options, dropClosers: true })
   return other !== undefined && price(text, other) < price(text, region) ? other : region
+}
+
+/** A value that ran past the end of its fence: read again up to there. */
+function withinFence(text: string, region: Region, mark: string, options: ScanOptions): Region | undefined {
+  const close = text.indexOf(`\n${mark}`, region.start)
+  if (close < 0) return undefined
+  const other = scanOne(text.slice(0, close), region, options)
+  return other !== undefined && !other.truncated ? other : undefined
 }
 
 function scanOne(text: string, like: Region, options: ScanOptions): Region | undefined {

@@ -46,8 +46,10 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
   if (s.seg < at) flush(d, s, at)
   const content = s.acc.slice(0, s.rejectLength)
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
-  const structure = /[\s,}\]]*$/.exec(tail)?.[0] ?? ''
-  const gap = structure.includes('\n') ? structure : (/[\s,]*$/.exec(tail)?.[0] ?? '')
+  const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
+  const gap = structure.includes('\n')
+    ? structure
+    : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
   s.rule = 'missing-quote'
   emit(d, s, content.slice(0, content.length - gap.length), at - gap.length)
   return DONE

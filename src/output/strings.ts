@@ -70,7 +70,7 @@ function delimiterAt(buf: string, at: number, quote: number): number {
   const next = ch.fold(third)
   const structural =
     next === ch.COMMA || next === ch.COLON || ch.isCloser(next) || ch.isSpace(next) || Number.isNaN(next)
-  return structural || next === ch.SLASH || next === ch.HASH || next === ch.BACKSLASH ? 1 : 2
+  return structural || next === ch.SLASH || next === ch.BACKSLASH ? 1 : 2
 }
 
 /** A fence as a value: its label and the line break after it are not content. */
