@@ -48,6 +48,9 @@ describe('hostile texts', () => {
       expect(() => parse(make(size))).not.toThrow()
       expect(() => parse(make(size), SCHEMA)).not.toThrow()
     }
+    // Small ones first: a reader that is quadratic would not come back from the large ones.
+    for (const kilo of [16, 64])
+      expect(fastest(make(kilo * 1024), 1), `milliseconds at ${kilo} KB`).toBeLessThanOrEqual(1000)
     expect(() => parse(make(SIZES[0]!))).not.toThrow()
     const { ratio, times } = worstGrowth(make)
     expect(
