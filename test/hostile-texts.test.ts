@@ -27,7 +27,7 @@ function fastest(text: string, repeats: number): number {
 function worstGrowth(make: (size: number) => string): { ratio: number; times: number[] } {
   let worst = { ratio: Number.POSITIVE_INFINITY, times: [] as number[] }
   for (let attempt = 0; attempt < 3 && worst.ratio > 2.5; attempt++) {
-    const times = SIZES.map((size) => fastest(make(size), 3 + attempt * 3))
+    const times = SIZES.map((size) => fastest(make(size), 2 + attempt * 3))
     const ratios = times
       .slice(1)
       .map((time, i) => (time < NOISE_FLOOR ? 1 : time / Math.max(times[i]!, NOISE_FLOOR / 2)))
