@@ -38,16 +38,17 @@ export function tierOf(
   return SAMPLE.test(prose) && !CORRECTION.test(prose) ? EXAMPLE : ANSWER
 }
 
+const KEYWORDS = ['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', 'description', 'items']
+
 /** A JSON Schema where none is wanted. */
 function looksLikeSchema(value: unknown, shape: Shape | undefined): boolean {
   if (!isObject(value)) return false
   if (Object.hasOwn(value, '$schema') || Object.hasOwn(value, '$defs'))
     return !shape?.names.includes('$schema')
-  const words = Object.hasOwn(value, 'properties') && isObject(value['properties'])
-  return (
-    words &&
-    (Object.hasOwn(value, 'type') || Object.hasOwn(value, 'required')) &&
-    !shape?.names.includes('properties')
+  const { properties } = value
+  if (!isObject(properties) || shape?.names.includes('properties')) return false
+  return Object.values(properties).every(
+    (property) => isObject(property) && KEYWORDS.some((word) => Object.hasOwn(property, word)),
   )
 }
 

@@ -227,7 +227,7 @@ export class Decoder implements Machine {
       return true
     }
     // A value without a key: it cannot be kept, and must not be lost unseen.
-    return this.pass(1, 'stray-value')
+    return this.pass(balancedLength(this.buf, this.i), 'stray-value')
   }
 
   /** What looked like an object is a set: read it as a list. */
@@ -558,10 +558,25 @@ export class Decoder implements Machine {
   }
 }
 
+/** How long the bracketed text at `from` is; at least 1, and bounded. */
+function balancedLength(buf: string, from: number): number {
+  let open = 0
+  const end = Math.min(buf.length, from + 10_000)
+  for (let i = from; i < end; i++) {
+    const c = buf.charCodeAt(i)
+    if (ch.isOpener(c)) open++
+    else if (c === ch.RBRACE || c === ch.RBRACKET) {
+      if (--open === 0) return i + 1 - from
+    }
+  }
+  return 1
+}
+
 /** `r"…"`, `f'…'`: a Python string. */
 function isStringPrefix(buf: string, i: number): boolean {
   const next = buf.charCodeAt(i + 1)
-  return (next === ch.DQUOTE || next === ch.SQUOTE) && /[rRfFuUbB]/.test(buf[i] as string)
+  if ((next !== ch.DQUOTE && next !== ch.SQUOTE) || !/[rRfFuUbB]/.test(buf[i] as string)) return false
+  return /^[^\n]{0,400}?["']\s*[,}\])]/.test(buf.slice(i + 2, i + 420))
 }
 
 /** Without the spaces at its end, invisible ones included. */

@@ -63,7 +63,7 @@ export const rules = {
   rewrite: rule('extract', 2, 4, 'quote marks of a mail or HTML entities were resolved'),
   tuple: rule('syntactic', 2, 1, 'round brackets or a set were read as a list'),
   call: rule('syntactic', 2, 2, 'a function call was read as its argument'),
-  'key-lines': rule('syntactic', 2, 6, 'lines of "key: value" were read as an object'),
+  'key-lines': rule('syntactic', 2, 6, 'lines of "key: value" or bullets were read as an object or list'),
   // Toward the schema.
   'str->int': rule('semantic', 0, 1, 'a string was read as an integer'),
   'str->float': rule('semantic', 0, 1, 'a string was read as a number'),

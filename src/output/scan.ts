@@ -88,10 +88,13 @@ interface Doubt {
 
 /** A value that ran past its fence is read again up to there; one with a doubtful bracket is read the other way too. */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
-  if (region.truncated && fence !== undefined) {
+  const crossed = region.edits.find((edit) => edit.rule === 'fence' && edit.start > region.start)
+  if (fence !== undefined && (region.truncated || crossed !== undefined)) {
     const close = text.indexOf(`\n${fence}`, region.start)
     const fenced = close < 0 ? undefined : one(text.slice(0, close), region.start, doubt.options)
-    if (fenced !== undefined && !fenced.truncated) return fenced
+    // The fence was closed, so nothing was cut off: only brackets are missing.
+    if (fenced !== undefined && (!fenced.truncated || crossed !== undefined))
+      return fenced.with({ truncated: false })
   }
   if (!doubt.ambiguous) return region
   const other = one(text, region.start, { ...doubt.options, dropClosers: true })

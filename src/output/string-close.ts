@@ -52,6 +52,7 @@ function closesKey(d: Machine, s: StringState, end: number, next: number, c: num
 }
 
 function closesValue(d: Machine, s: StringState, at: number, end: number, next: number, c: number): Closing {
+  if ((c === ch.COMMA || c === ch.RBRACE) && swallowedMember(d, s)) return BEFORE_KEY
   if (c === ch.COMMA || c === ch.SEMICOLON) return commaAfterValue(d, next)
   if (c === ch.RBRACE) return doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
@@ -69,6 +70,19 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST)
     return d.buf.charCodeAt(next + 1) === ch.DQUOTE ? YES : NO
   return NO
+}
+
+/** `"first, b: "second"`: the one inner quote opens the value of a bare key, so this string ended before that key. */
+function swallowedMember(d: Machine, s: StringState): boolean {
+  const at = s.rejectAt - d.base
+  if (s.rejects !== 1 || at < 0) return false
+  const key = /,\s*([A-Za-z_]\w{0,40}\s*:\s*)$/.exec(
+    d.buf.slice(Math.max(0, s.start - d.base + 1, at - 80), at),
+  )
+  if (key === null) return false
+  s.rejectAt -= (key[1] as string).length
+  s.rejectLength -= (key[1] as string).length
+  return true
 }
 
 /** After `"text",` the next member must follow, or a new object of the surrounding list. */
@@ -128,6 +142,8 @@ function opensKey(d: Machine, s: StringState, at: number): Closing {
 }
 
 function closesItem(d: Machine, s: StringState, end: number, next: number, c: number): Closing {
+  // Brackets after a string in bare text close nothing.
+  if (d.stack.length === 1 && d.stack[0]?.implicit && ch.isCloser(c)) return NO
   if ((c === ch.COMMA || c === ch.RBRACKET || c === ch.COLON) && lostItsEnd(d, s, c === ch.COLON))
     return BEFORE_KEY
   if (c === ch.COMMA || c === ch.SEMICOLON) return itemAt(d, next + 1, s.rejects === 0)
@@ -140,7 +156,20 @@ function closesItem(d: Machine, s: StringState, end: number, next: number, c: nu
   if (ch.isQuote(c)) return next > end || s.rejects === 0 ? quoteAfterItem(d, next) : NO
   if (ch.isOpener(c)) return next > end ? YES : NO
   if (next > end && (ch.isDigit(c) || c === ch.MINUS)) return itemAt(d, next)
-  return next > end && s.rejects === 0 ? strayWords(d, next, LIST) : NO
+  if (next === end || s.rejects > 0) return NO
+  const stray = strayWords(d, next, LIST)
+  // "a" b", …: the next item lost its opening quote.
+  return stray === NO && lostOpening(d.buf, end, next) ? YES : stray
+}
+
+/** One word and a quote that closes, after a quote that does not look like an opening one. */
+function lostOpening(buf: string, end: number, next: number): boolean {
+  const before = buf.charCodeAt(end - 2)
+  return (
+    !ch.isSpace(before) &&
+    !ch.isDigit(before) &&
+    /^[\p{L}\p{N}_-]{1,60}"\s*[,\]]/u.test(buf.slice(next, next + 80))
+  )
 }
 
 /** Words between a closing quote and the next separator, with no quote among them, belong to nothing. */
@@ -245,6 +274,7 @@ function afterRoot(d: Machine, s: StringState, from: number): Answer {
   let sawQuote = false
   for (let i = from; i < end; i++) {
     const c = ch.fold(d.buf.charCodeAt(i))
+    if (c === ch.LF) return YES
     if (c === s.quote) sawQuote = true
     else if (sawQuote && c === ch.RBRACE) return NO
     else if (!ch.isSpace(c)) sawQuote = false

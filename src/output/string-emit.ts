@@ -47,9 +47,10 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const content = s.acc.slice(0, s.rejectLength)
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
   const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
-  const gap = structure.includes('\n')
-    ? structure
-    : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
+  const gap =
+    structure.includes('\n') || (s.role === 'item' && structure.includes(']'))
+      ? structure
+      : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
   s.rule = 'missing-quote'
   emit(d, s, withoutOddQuote(content.slice(0, content.length - gap.length)), at - gap.length)
   return DONE

@@ -5,6 +5,7 @@ import { emit, takeBack } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
+  if (s.role === 'key' && splitKey(d, s)) return true
   const closers = trailingClosers(d, s)
   // Quotes inside text come in pairs: an odd one was the end.
   if (s.rejects % 2 === 1 && s.rejectAt >= d.base && (closers === undefined || looksClosing(d, s))) {
@@ -25,6 +26,15 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
     return true
   }
   dropCut(d, s)
+  return true
+}
+
+/** `{"key:value}`: the key lost its closing quote. */
+function splitKey(d: Machine, s: StringState): boolean {
+  const match = /^([\p{L}_$][\p{L}\p{M}\p{N}_$-]*)\s*:/u.exec(fullText(d, s).slice(0, 120))
+  if (match === null || s.acc !== '' || s.rejects > 0) return false
+  s.rule = 'missing-quote'
+  emit(d, s, match[1] as string, s.seg + (match[1] as string).length)
   return true
 }
 
