@@ -21,7 +21,7 @@ function plainToken(d: Machine): number {
   if (i >= buf.length) return d.final ? i : MORE
   if (i === d.i) return NO
   const c = buf.charCodeAt(i)
-  if (c === ch.RBRACE || c === ch.RBRACKET) return i
+  if (c === ch.RBRACE || c === ch.RBRACKET || (c === ch.RPAREN && d.top?.round)) return i
   if (c === ch.BACKSLASH && isEscapedSpace(buf.charCodeAt(i + 1))) return i
   if (c === ch.COMMA) {
     if (d.top?.kind !== OBJECT || isWhole(buf.slice(d.i, i), buf.charCodeAt(i + 1))) return i
@@ -88,7 +88,7 @@ function valueEnd(d: Machine): number {
     } else if (ch.isOpener(c) || c === ch.LPAREN) {
       open++
     } else if (ch.isCloser(c)) {
-      if (open === 0 && c !== ch.RPAREN) return i
+      if (open === 0 && (c !== ch.RPAREN || d.top?.round)) return i
       if (open > 0) open--
     } else if (c === ch.DQUOTE || c === ch.SQUOTE || c === 0x201c) {
       if (i > d.i && ch.isSpace(buf.charCodeAt(i - 1))) {

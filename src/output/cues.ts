@@ -14,7 +14,7 @@ const CORRECTION =
 const SAMPLE =
   /\b(?:for example|example|examples|e\.g|for instance|such as|sample|template|schema|in the (?:form|shape) of|would look like|looks like|expected format|format:|format is|input:|given the|request was)\b|пример|beispiel|ejemplo|exemple|esempio|例えば|例如|예를/i
 const TYPE_WORD =
-  /^(?:string|str|number|integer|int|float|boolean|bool|null|array|object|date|datetime|any|text|<[^<>]*>|\.{3}|…|(?:string|number|integer|boolean|array|object)\b.*|your .*|\[[^\]]*\]|\{[^}]*\})$/i
+  /^(?:string|str|number|integer|int|float|boolean|bool|null|array|object|date|datetime|any|text|<[^<>]*>|\.{3}|…|(?:string|number|integer|boolean|array|object)\b.*|your .*|\[[\w ,.|-]{0,40}\]|\{[\w ]{0,30}\})$/i
 
 /** The prose between the previous region and this one. */
 function proseBefore(text: string, region: Region, previous: Region | undefined, reach: number): string {

@@ -226,6 +226,7 @@ export class Decoder implements Machine {
       this.toList(frame)
       return true
     }
+    if (c === ch.LPAREN) return this.pass(roundLength(this.buf, this.i), 'stray-text')
     // A value without a key: it cannot be kept, and must not be lost unseen.
     return this.pass(balancedLength(this.buf, this.i), 'stray-value')
   }
@@ -556,6 +557,11 @@ export class Decoder implements Machine {
     while (this.stack.length > 0) this.closeFrame('truncated')
     this.done = true
   }
+}
+
+/** A remark in round brackets on one line, or just the bracket. */
+function roundLength(buf: string, from: number): number {
+  return /^\([^()\n"]{0,200}\)/.exec(buf.slice(from, from + 204))?.[0].length ?? 1
 }
 
 /** How long the bracketed text at `from` is; at least 1, and bounded. */

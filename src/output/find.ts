@@ -175,7 +175,8 @@ function fromRegions(trial: Trial, regions: readonly Region[], declared: Readonl
     for (const tried of tier === ECHO ? [attempt(trial, region)] : readings(trial, region, declared)) {
       ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
     }
-    if (tier === ANSWER && isObject(region.value)) parts.push(region)
+    const text = typeof region.value === 'string' && region.fence !== undefined
+    if (tier === ANSWER && (isObject(region.value) || text)) parts.push(region)
   })
   if (
     listWanted(trial) &&

@@ -118,7 +118,7 @@ export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   if (buf.charCodeAt(start) === buf.charCodeAt(from) && ch.isNameChar(buf.charCodeAt(start + 1))) start++
   for (let i = start; i < end; i++) {
     const c = buf.charCodeAt(i)
-    if (c === ch.LF) return NO
+    if (c === ch.LF) return /^[\w$-]+\s*:\s*\S/.test(buf.slice(start, i)) ? YES : NO
     if (c === ch.BACKSLASH) {
       if (escaped && ch.isQuote(buf.charCodeAt(i + 1))) return followedByColon(w, i + 2)
       i++
@@ -157,10 +157,8 @@ export function followedByColon(w: Window, from: number): Answer {
 
 /** `:`, its full-width twin, `=` or `=>`. */
 export function isColon(buf: string, i: number): boolean {
-  return (
-    ch.fold(buf.charCodeAt(i)) === ch.COLON ||
-    (buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) === 62)
-  )
+  if (ch.fold(buf.charCodeAt(i)) === ch.COLON) return true
+  return buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) !== ch.EQUALS
 }
 
 /** No colon follows: a key all the same if the text is over, if the colon got inside the quotes, or was left out. */

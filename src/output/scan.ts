@@ -158,7 +158,7 @@ export function decodeBare(
   decoder.i = start
   decoder.start()
   const head = text.slice(start, Math.min(end, start + 240))
-  const members = /^\s*(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:/.test(head)
+  const members = /^\s*(?:(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:|[A-Za-z_]\w*=(?!=))/.test(head)
   sink.open(members ? 'object' : 'array', start)
   sink.edit('missing-opener', start, start, members ? '{' : '[')
   decoder.stack.push({

@@ -65,7 +65,7 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (c === ch.BACKTICK && d.buf.startsWith('```', next)) return YES
   if (ch.isQuote(c)) return next === end && s.delimiter === 1 && s.rejects > 0 ? NO : quotedKeyAt(d, next)
   if (ch.isNameChar(c) && lineBreakBetween(d.buf, end, next)) return bareKeyAt(d, next)
-  if (ch.isNameChar(c) && next > end && namedValueAt(d.buf, next)) return YES
+  if ((d.top?.round || d.top?.implicit) && next > end && namedValueAt(d.buf, next)) return YES
   if (next > end && s.rejects === 0) return strayWords(d, next, OBJECT)
   if (c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST)
     return d.buf.charCodeAt(next + 1) === ch.DQUOTE ? YES : NO
@@ -179,7 +179,8 @@ function strayWords(d: Machine, from: number, kind: typeof OBJECT | typeof LIST)
     const c = ch.fold(d.buf.charCodeAt(i))
     if ((ch.isQuote(c) && c !== ch.SQUOTE) || ch.isOpener(c)) return NO
     if (c === ch.COMMA) return kind === OBJECT ? memberAt(d, i + 1) : itemAt(d, i + 1)
-    if (ch.isCloser(c)) return (kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET) ? YES : NO
+    if (c === ch.RBRACE || c === ch.RBRACKET)
+      return (kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET) ? YES : NO
   }
   return end === d.buf.length && !d.final ? MORE : NO
 }
@@ -189,6 +190,7 @@ function lostItsEnd(d: Machine, s: StringState, list: boolean): boolean {
   if (s.rejects !== 1 || s.rejectAt < d.base) return false
   let i = s.rejectAt - d.base - 1
   if (ch.isSpace(d.buf.charCodeAt(i + 2))) return false
+  if (list && /\n[\s,{}[\]]*[{}\]][\s,{}[\]]*$/.test(d.buf.slice(Math.max(0, i - 200), i + 1))) return true
   while (i > s.start - d.base && ch.isSpace(d.buf.charCodeAt(i))) i--
   if (ch.fold(d.buf.charCodeAt(i)) !== ch.COMMA) return false
   if (!list) return true

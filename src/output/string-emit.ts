@@ -57,7 +57,7 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
 }
 
 /** `"x', "key"`: the string was closed by the wrong quote. */
-function withoutOddQuote(text: string): string {
+export function withoutOddQuote(text: string): string {
   const last = text[text.length - 1]
   if (last !== "'" && last !== '’' && last !== '”') return text
   const pair = last === "'" ? "'" : last === '”' ? '“' : '‘'

@@ -1,7 +1,7 @@
 /** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
 import * as ch from './chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
-import { emit, takeBack } from './string-emit.ts'
+import { emit, takeBack, withoutOddQuote } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
@@ -53,7 +53,7 @@ function settle(d: Machine, s: StringState, end: number): boolean {
   const text = (s.acc + d.buf.slice(s.seg, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
   // A comma before the bracket was meant for the list.
-  emit(d, s, text.replace(/,$/, ''), end)
+  emit(d, s, withoutOddQuote(text.replace(/,$/, '')), end)
   return true
 }
 

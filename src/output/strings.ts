@@ -109,7 +109,10 @@ export function readString(d: Machine, s: StringState): boolean {
       i = next
     } else if (c < 32) {
       s.rule ??= 'raw-control'
-      if (c === ch.LF) s.newlineAt = d.base + i
+      if (c === ch.LF) {
+        s.newlineAt = d.base + i
+        if (s.role === 'key' && keyBeforeLine(d, s, i)) return true
+      }
       i++
     } else if (c === ch.DQUOTE && s.quote === ch.SQUOTE) {
       // 'x", "key": the wrong quote closes, if it is the only one and a key or the end follows.
@@ -139,6 +142,16 @@ function countBracket(s: StringState, c: number): void {
   else if (c === ch.RBRACE && s.braces > 0) s.braces--
   else if (c === ch.LBRACKET) s.brackets++
   else if (c === ch.RBRACKET && s.brackets > 0) s.brackets--
+}
+
+/** `"key: 1,` and the line ends: the key lost its closing quote. */
+function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
+  const match = s.acc === '' && s.rejects === 0 ? /^([\w$-]+)\s*:\s*\S/.exec(d.buf.slice(s.seg, i)) : null
+  if (match === null) return false
+  s.rule = 'missing-quote'
+  const end = s.seg + (match[1] as string).length
+  finish(d, s, end, end)
+  return true
 }
 
 /** A string opened by “ is closed by ”, if one follows before the next “. */
