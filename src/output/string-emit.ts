@@ -60,12 +60,16 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
   d.string = undefined
   d.i = tokenEnd
   const end = d.base + tokenEnd
-  if (s.role === 'key') return emitKey(d, s, text, end)
+  if (s.role === 'key') {
+    emitKey(d, s, text, end)
+    return
+  }
   if (s.role === 'item' && startsImplicitObject(d, s, tokenEnd)) {
     if (listIsOver(d, s)) {
       takeBack(d, s)
       d.closeFrame('missing-closer')
-      return emitKey(d, s, text, end)
+      emitKey(d, s, text, end)
+      return
     }
     d.sink.open('object', s.start)
     d.sink.edit('missing-opener', s.start, s.start, '{')
@@ -83,7 +87,8 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
     d.gapStart = s.start
     d.gapCommas = 0
     d.gapRule = undefined
-    return emitKey(d, s, text, end)
+    emitKey(d, s, text, end)
+    return
   }
   d.sink.scalar('string', text, s.start, end)
   if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')

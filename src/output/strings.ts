@@ -102,7 +102,7 @@ export function readString(d: Machine, s: StringState): boolean {
       return false
     }
     if (c === ch.BACKSLASH) {
-      const next = escape(d, s, i)
+      const next = resolveEscape(d, s, i)
       if (next === MORE) return suspend(d, s, i)
       if (next === DONE) return true
       i = next
@@ -172,7 +172,7 @@ function suspend(d: Machine, s: StringState, i: number): false {
 }
 
 /** Resolves the escape at `i`. */
-function escape(d: Machine, s: StringState, i: number): number {
+function resolveEscape(d: Machine, s: StringState, i: number): number {
   const { buf } = d
   if (i + 1 >= buf.length) {
     if (!d.final) return MORE
