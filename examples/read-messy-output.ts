@@ -13,4 +13,4 @@ console.log(result.repairs.map((repair) => repair.rule).join(' '))
 
 // Prints:
 // { name: 'Ada', age: 36, langs: [ 'en', 'fr' ] }
-// surroundings single-quotes bare-key trailing-comma missing-closer str->int
+// surroundings single-quotes single-quotes bare-key single-quotes single-quotes single-quotes single-quotes trailing-comma fence truncated str->int
