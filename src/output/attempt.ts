@@ -87,7 +87,11 @@ export function attempt(
       ? before.changes
       : [...before.changes, ...coercion.changes]
   const plain = coercion === undefined ? value : coercion.value
-  const issues = [...(coercion?.issues ?? []), ...intolerable(region.edits, settings)]
+  const issues = [
+    ...(coercion?.issues ?? []),
+    ...intolerable(region.edits, settings),
+    ...strayValues(region.edits),
+  ]
   const checked = issues.length > 0 ? undefined : asItStands?.ok ? asItStands : target.check(plain)
   return {
     region,
@@ -106,6 +110,20 @@ function costOf(edits: readonly TextEdit[]): number {
   let cost = 0
   for (const edit of edits) cost += rules[edit.rule].cost
   return cost
+}
+
+/** Values that had no place: to drop them would be a silent loss. */
+function strayValues(edits: readonly TextEdit[]): Issue[] {
+  const edit = edits.find((e) => e.rule === 'stray-value')
+  if (edit === undefined) return []
+  return [
+    {
+      code: 'output/stray-value',
+      at: { span: [edit.start, edit.end] },
+      message: 'a value stands in an object without a key',
+      hint: 'Give it a key, or close the list before it later',
+    },
+  ]
 }
 
 /** Edits that the tolerance does not allow. */

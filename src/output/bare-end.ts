@@ -21,7 +21,7 @@ function plainToken(d: Machine): number {
   if (i >= buf.length) return d.final ? i : MORE
   if (i === d.i) return NO
   const c = buf.charCodeAt(i)
-  if (c === ch.RBRACE || c === ch.RBRACKET) return i
+  if (c === ch.RBRACE || c === ch.RBRACKET || (c === ch.RPAREN && d.top?.round)) return i
   if (c === ch.BACKSLASH && isEscapedSpace(buf.charCodeAt(i + 1))) return i
   if (c === ch.COMMA) {
     if (d.top?.kind !== OBJECT || isWhole(buf.slice(d.i, i), buf.charCodeAt(i + 1))) return i
@@ -73,10 +73,11 @@ function valueEnd(d: Machine): number {
   const limit = Math.min(buf.length, d.i + LONGEST)
   for (let i = d.i; i < limit; i++) {
     const c = ch.fold(buf.charCodeAt(i))
-    if (c === ch.COMMA || c === ch.LF) {
+    if (c === ch.LF && isFenceLine(buf, i + 1)) return i
+    if (c === ch.COMMA || c === ch.LF || c === ch.SEMICOLON) {
       const member = memberAt(d, i + 1)
       if (member === MORE) return MORE
-      if (member === YES && (c === ch.COMMA || !endsList(d, i))) return i
+      if (member === YES && (c !== ch.LF || !endsList(d, i))) return i
       const next = skip(d, i + 1)
       if (c === ch.COMMA && next >= 0 && (ch.fold(buf.charCodeAt(next)) === ch.COMMA || nextObject(d, next)))
         return i
@@ -87,7 +88,7 @@ function valueEnd(d: Machine): number {
     } else if (ch.isOpener(c) || c === ch.LPAREN) {
       open++
     } else if (ch.isCloser(c)) {
-      if (open === 0 && c !== ch.RPAREN) return i
+      if (open === 0 && (c !== ch.RPAREN || d.top?.round)) return i
       if (open > 0) open--
     } else if (c === ch.DQUOTE || c === ch.SQUOTE || c === 0x201c) {
       if (i > d.i && ch.isSpace(buf.charCodeAt(i - 1))) {
@@ -100,6 +101,12 @@ function valueEnd(d: Machine): number {
     }
   }
   return limit === buf.length && !d.final ? MORE : limit
+}
+
+/** A line that begins with a fence is no part of a value. */
+function isFenceLine(buf: string, from: number): boolean {
+  const ink = buf.slice(from, from + 16).trimStart()
+  return ink.startsWith('```') || ink.startsWith('~~~')
 }
 
 /** The next object of the list around this one begins: this one lost its closing brace. */
@@ -152,7 +159,12 @@ function itemEnd(d: Machine): number {
     if (c === ch.LPAREN && open === 0 && isCall(buf, d.i, i)) return i
     if (c === ch.LPAREN) open++
     else if (c === ch.RPAREN && open > 0) open--
-    else if ((c === ch.COMMA && open === 0) || c === ch.LF || (ch.isCloser(c) && open === 0)) return i
+    else if (
+      ((c === ch.COMMA || c === ch.SEMICOLON) && open === 0) ||
+      c === ch.LF ||
+      (ch.isCloser(c) && open === 0)
+    )
+      return i
     else if (c === ch.LBRACE && i > d.i) return i
     else if (ch.isSpace(c) && splitsHere(buf, d.i, i)) return i
     else if ((c === ch.SLASH || c === ch.HASH) && isComment(buf, d.i, i)) return i

@@ -16,6 +16,7 @@ export const MINUS = 45
 export const DOT = 46
 export const SLASH = 47
 export const COLON = 58
+export const SEMICOLON = 59
 export const LESS = 60
 export const EQUALS = 61
 export const LBRACKET = 91

@@ -69,43 +69,28 @@ function shut(d: Machine, frame: Frame, c: number): void {
   d.afterValue()
 }
 
-/** The bracket closes a frame further down: the ones above lost theirs, unless this one is merely of the wrong kind. */
+/**
+ * The bracket closes a frame further down: the ones above lost theirs. Unless what follows fits only if the bracket was
+ * meant for the top frame and is of the wrong kind, or was one too many.
+ */
 function closerFromBelow(d: Machine, below: number, next: number): boolean {
   const top = d.stack[d.stack.length - 1] as Frame
   const parent = d.stack[d.stack.length - 2] as Frame
-  if (
-    below === d.stack.length - 2 &&
-    parent.kind === OBJECT &&
-    !top.implicit &&
-    ch.fold(d.buf.charCodeAt(next)) === ch.COMMA
-  ) {
-    // {"a": [1, 2}, "b": 3}: the object plainly goes on.
-    const grand = d.stack[below - 1]
-    const member = memberAt(d, next + 1)
-    if (member === MORE) return false
-    if (member === YES && grand?.kind === OBJECT) d.ambiguous = true
-    if (member === YES && (grand?.kind !== OBJECT || d.options.dropClosers) && goesOn(d, next)) {
-      shut(d, top, d.buf.charCodeAt(d.i))
-      return true
-    }
+  const left = d.stack[below - 1]
+  const isComma = ch.fold(d.buf.charCodeAt(next)) === ch.COMMA
+  const closing = left === undefined ? (isComma ? NO : YES) : continues(d, left, next)
+  const wrong = top.implicit ? NO : continues(d, parent, next)
+  const extra = continues(d, top, next)
+  if (closing === MORE || wrong === MORE || extra === MORE) return false
+  const other = wrong === YES || extra === YES
+  if (other && closing === YES) d.ambiguous = true
+  if (other && (closing === NO || d.options.dropClosers)) {
+    if (wrong === NO) return d.pass(1, 'extra-closer')
+    shut(d, top, d.buf.charCodeAt(d.i))
+    return true
   }
-  const extra = isExtra(d, top, below, next)
-  if (extra === MORE) return false
-  if (extra === YES) return d.pass(1, 'extra-closer')
   while (d.stack.length - 1 > below) d.closeFrame('missing-closer')
   return true
-}
-
-/** What follows fits the frame at hand and not the one that would be left: then the bracket is one too many. */
-function isExtra(d: Machine, top: Frame, below: number, next: number): Answer {
-  const here = continues(d, top, next)
-  if (here !== YES) return here
-  const left = d.stack[below - 1]
-  const there =
-    left === undefined ? (ch.fold(d.buf.charCodeAt(next)) === ch.COMMA ? NO : YES) : continues(d, left, next)
-  if (there === MORE) return MORE
-  if (there === YES) d.ambiguous = true
-  return there === NO || d.options.dropClosers ? YES : NO
 }
 
 /** Whether a comma and another member or item of this frame stand at `i`. */
@@ -119,12 +104,6 @@ function continues(d: Machine, frame: Frame, i: number): Answer {
   return itemAt(d, i + 1)
 }
 
-/** After the comma stands a key, not merely another bracket. */
-function goesOn(d: Machine, comma: number): boolean {
-  const i = skip(d, comma + 1)
-  return i >= 0 && i < d.buf.length && !ch.isCloser(d.buf.charCodeAt(i))
-}
-
 /** No frame wants this bracket: it stands for the right one, or for nothing. */
 function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
   if (frame.implicit && d.stack.length === 1) return d.pass(1, 'extra-closer')
@@ -132,7 +111,12 @@ function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
   const more = c === ch.COMMA ? (frame.kind === OBJECT ? memberAt(d, next + 1) : itemAt(d, next + 1)) : NO
   if (more === MORE) return false
   const ownCloserNext = frame.kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET
-  if ((more === YES && next < d.buf.length) || ownCloserNext) return d.pass(1, 'extra-closer')
+  const parent = d.stack[d.stack.length - 2]
+  const beyond = parent === undefined ? NO : continues(d, parent, next)
+  if (beyond === MORE) return false
+  if (beyond === YES && more === YES) d.ambiguous = true
+  const meant = beyond === YES && !d.options.dropClosers
+  if (!meant && ((more === YES && next < d.buf.length) || ownCloserNext)) return d.pass(1, 'extra-closer')
   shut(d, frame, d.buf.charCodeAt(d.i))
   return true
 }

@@ -14,7 +14,7 @@ const CORRECTION =
 const SAMPLE =
   /\b(?:for example|example|examples|e\.g|for instance|such as|sample|template|schema|in the (?:form|shape) of|would look like|looks like|expected format|format:|format is|input:|given the|request was)\b|пример|beispiel|ejemplo|exemple|esempio|例えば|例如|예를/i
 const TYPE_WORD =
-  /^(?:string|str|number|integer|int|float|boolean|bool|null|array|object|date|datetime|any|text|<[^<>]*>|\.{3}|…|(?:string|number|integer|boolean|array|object)\b.*|your .*|\[[^\]]*\]|\{[^}]*\})$/i
+  /^(?:string|str|number|integer|int|float|boolean|bool|null|array|object|date|datetime|any|text|<[^<>]*>|\.{3}|…|(?:string|number|integer|boolean|array|object)\b.*|your .*|\[[\w ,.|-]{0,40}\]|\{[\w ]{0,30}\})$/i
 
 /** The prose between the previous region and this one. */
 function proseBefore(text: string, region: Region, previous: Region | undefined, reach: number): string {
@@ -38,16 +38,17 @@ export function tierOf(
   return SAMPLE.test(prose) && !CORRECTION.test(prose) ? EXAMPLE : ANSWER
 }
 
+const KEYWORDS = ['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', 'description', 'items']
+
 /** A JSON Schema where none is wanted. */
 function looksLikeSchema(value: unknown, shape: Shape | undefined): boolean {
   if (!isObject(value)) return false
   if (Object.hasOwn(value, '$schema') || Object.hasOwn(value, '$defs'))
     return !shape?.names.includes('$schema')
-  const words = Object.hasOwn(value, 'properties') && isObject(value['properties'])
-  return (
-    words &&
-    (Object.hasOwn(value, 'type') || Object.hasOwn(value, 'required')) &&
-    !shape?.names.includes('properties')
+  const { properties } = value
+  if (!isObject(properties) || shape?.names.includes('properties')) return false
+  return Object.values(properties).every(
+    (property) => isObject(property) && KEYWORDS.some((word) => Object.hasOwn(property, word)),
   )
 }
 

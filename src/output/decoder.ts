@@ -123,7 +123,7 @@ export class Decoder implements Machine {
       if (isKey ? plainKey(this, c) : plainString(this, c)) return true
     } else if (c < 128 && (isKey ? plainBareKey(this) : plainToken(this, c))) return true
     if (ch.isOddSpace(c)) return this.pass(1, 'odd-space')
-    if (c === 59 && frame?.kind !== OBJECT) return this.pass(1, 'stray-text')
+    if (c === ch.SEMICOLON) return this.semicolon(frame)
     if (
       (c === ch.DOT || c === 0x2026) &&
       isEllipsis(buf, i) &&
@@ -154,11 +154,21 @@ export class Decoder implements Machine {
     return true
   }
 
+  /** A semicolon between members or items is a comma; at the end of a statement it is nothing. */
+  private semicolon(frame: Frame | undefined): boolean {
+    if (frame === undefined || frame.implicit || (frame.kind === OBJECT && frame.state !== KEY))
+      return this.pass(1, 'stray-text')
+    this.gapRule ??= 'missing-comma'
+    this.gapCommas++
+    this.i++
+    return true
+  }
+
   private colon(c: number, frame: Frame | undefined): boolean {
     const odd = this.oddToken
     this.oddToken = false
     if (frame?.kind !== OBJECT || frame.state !== AFTER_KEY) {
-      if (c === ch.EQUALS) return this.valueStart(c)
+      if (c === ch.EQUALS && (frame?.kind !== OBJECT || frame.state === VALUE)) return this.valueStart(c)
       return this.pass(1, 'stray-text')
     }
     frame.state = VALUE
@@ -216,7 +226,9 @@ export class Decoder implements Machine {
       this.toList(frame)
       return true
     }
-    return this.pass(1, 'stray-text')
+    if (c === ch.LPAREN) return this.pass(roundLength(this.buf, this.i), 'stray-text')
+    // A value without a key: it cannot be kept, and must not be lost unseen.
+    return this.pass(balancedLength(this.buf, this.i), 'stray-value')
   }
 
   /** What looked like an object is a set: read it as a list. */
@@ -336,6 +348,7 @@ export class Decoder implements Machine {
     }
     if (c === ch.LBRACE || c === ch.LBRACKET || c === ch.LPAREN) return this.openBracket(c)
     if (c === ch.BACKTICK && this.buf.startsWith('```', this.i)) return this.fenceAsValue()
+    if (isStringPrefix(this.buf, this.i)) return this.pass(1, 'literal')
     if (ch.isQuote(c)) return this.beginString(false)
     return this.bareValue()
   }
@@ -544,6 +557,32 @@ export class Decoder implements Machine {
     while (this.stack.length > 0) this.closeFrame('truncated')
     this.done = true
   }
+}
+
+/** A remark in round brackets on one line, or just the bracket. */
+function roundLength(buf: string, from: number): number {
+  return /^\([^()\n"]{0,200}\)/.exec(buf.slice(from, from + 204))?.[0].length ?? 1
+}
+
+/** How long the bracketed text at `from` is; at least 1, and bounded. */
+function balancedLength(buf: string, from: number): number {
+  let open = 0
+  const end = Math.min(buf.length, from + 10_000)
+  for (let i = from; i < end; i++) {
+    const c = buf.charCodeAt(i)
+    if (ch.isOpener(c)) open++
+    else if (c === ch.RBRACE || c === ch.RBRACKET) {
+      if (--open === 0) return i + 1 - from
+    }
+  }
+  return 1
+}
+
+/** `r"…"`, `f'…'`: a Python string. */
+function isStringPrefix(buf: string, i: number): boolean {
+  const next = buf.charCodeAt(i + 1)
+  if ((next !== ch.DQUOTE && next !== ch.SQUOTE) || !/[rRfFuUbB]/.test(buf[i] as string)) return false
+  return /^[^\n]{0,400}?["']\s*[,}\])]/.test(buf.slice(i + 2, i + 420))
 }
 
 /** Without the spaces at its end, invisible ones included. */

@@ -3,7 +3,7 @@ import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
 import { decodeInner } from './inner.ts'
-import { keyLines } from './key-lines.ts'
+import { bulletLines, keyLines } from './key-lines.ts'
 import { declaredNames, enclosed, lifted } from './lift.ts'
 import { best, type Ranked } from './rank.ts'
 import { Region } from './region.ts'
@@ -29,6 +29,8 @@ export function find(trial: Trial): Found {
 }
 
 type ScanOptions = Parameters<typeof scan>[1]
+
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Strict JSON has been read already: then there is one region, the text. */
 function scanOf(trial: Trial, options: ScanOptions): Scan {
@@ -59,7 +61,9 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
       /^[\s\u200b\ufeff;]*$/.test(text.slice(region.end, block.end))
     if (
       !complete ||
-      !(first[1] === '(' ? Array.isArray(region.value) : typeof region.value === 'string' && !region.bare)
+      !(first[1] === '('
+        ? Array.isArray(region.value) && !isImplicit(region)
+        : typeof region.value === 'string' && !region.bare)
     )
       continue
     found.push(
@@ -125,6 +129,11 @@ function proseStart(text: string, index: number): number {
   return Math.max(0, text.lastIndexOf('\n\n', index - 1))
 }
 
+/** Its brackets are the reader's own. */
+function isImplicit(region: Region): boolean {
+  return region.edits.some((edit) => edit.rule === 'missing-opener')
+}
+
 /** Which kinds of value the root of the schema allows, its unions included. */
 function rootKinds(trial: Trial): { container: boolean; scalar: boolean } {
   const guided = trial.target.guided as NonNullable<typeof trial.target.guided>
@@ -157,7 +166,6 @@ function scalarsFirst(trial: Trial, seen: Scan): Ranked[] {
 
 function fromRegions(trial: Trial, regions: readonly Region[], declared: ReadonlySet<string>): Ranked[] {
   const { root } = trial.target.guided as NonNullable<typeof trial.target.guided>
-  const listWanted = root.types.includes('array') && !root.types.includes('object')
   const ranked: Ranked[] = []
   const parts: Region[] = []
   regions.forEach((region, index) => {
@@ -167,18 +175,45 @@ function fromRegions(trial: Trial, regions: readonly Region[], declared: Readonl
     for (const tried of tier === ECHO ? [attempt(trial, region)] : readings(trial, region, declared)) {
       ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
     }
-    if (tier === ANSWER && isObject(region.value)) parts.push(region)
+    const text = typeof region.value === 'string' && region.fence !== undefined
+    if (tier === ANSWER && (isObject(region.value) || text)) parts.push(region)
   })
   if (
-    listWanted &&
+    listWanted(trial) &&
     parts.length > 1 &&
     !ranked.some((r) => r.attempt.valid && Array.isArray(r.attempt.region.value))
   ) {
     const all = attempt(trial, together(parts))
     // One of several values alone would be a silent loss.
-    if (all.valid) return [{ attempt: all, tier: ANSWER, correction: false, extra: 0 }]
+    const whole = all.valid ? all : gathered(trial, parts, ranked)
+    if (whole !== undefined) return [{ attempt: whole, tier: ANSWER, correction: false, extra: 0 }]
   }
   return ranked
+}
+
+/** Each part holds an item of the list inside something else: the lists of one that they give are joined. */
+function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranked[]): Attempt | undefined {
+  const lists: unknown[][] = []
+  for (const part of parts) {
+    const found = ranked.find(
+      (r) => r.attempt.region === part && r.attempt.valid && Array.isArray(r.attempt.plain),
+    )
+    if (found === undefined) return undefined
+    lists.push(found.attempt.plain as unknown[])
+  }
+  const region = together(parts)
+  const plain = lists.flat()
+  const change = { rule: 'collect' as const, pointer: '', before: region.value, after: plain }
+  const checked = trial.target.check(plain)
+  if (!checked.ok) return undefined
+  return {
+    ...attempt(trial, region),
+    changes: [change],
+    plain,
+    value: checked.value,
+    valid: true,
+    issues: [],
+  }
 }
 
 /** A region as it stands and, if that does not fit, what it wraps or what should wrap it. */
@@ -231,25 +266,32 @@ function otherwise(trial: Trial, seen: Scan, options: ScanOptions, declared: Rea
   const regions: Region[] = []
   for (const [start, end] of bareSpans(trial.text, seen)) {
     const region = decodeBare(trial.text, start, end, options)
-    if (region !== undefined) regions.push(region)
+    if (region !== undefined && (!listWanted(trial) || isData(region))) regions.push(region)
   }
-  let swallowed = seen.regions.find(beganTooEarly)
+  const ink = trial.text.length - trial.text.trimStart().length
+  let swallowed = seen.regions.find(
+    (region) => region.start > ink && region.fence === undefined && beganTooEarly(region),
+  )
   for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
     const again = scan(trial.text, options, swallowed.start + 1).regions
     regions.push(...again)
     swallowed = again.find(beganTooEarly)
   }
   const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
-  const lines =
-    seen.regions.length === 0 && !/[{[]/.test(trial.text) ? keyLines(trial.text, guided) : undefined
+  const lines = listWanted(trial) ? bulletLines(trial.text) : keyLines(trial.text, guided)
   if (lines !== undefined)
     ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
   return ranked
 }
 
+function listWanted(trial: Trial): boolean {
+  const types = trial.target.guided?.root.types ?? []
+  return types.includes('array') && !types.includes('object')
+}
+
 /** A region that runs to the end of the text and holds what is no JSON: its bracket belonged to the prose. */
 function beganTooEarly(region: Region): boolean {
-  return region.truncated && region.edits.some((edit) => PROSE_RULES.has(edit.rule))
+  return region.truncated && region.start > 0 && region.edits.some((edit) => PROSE_RULES.has(edit.rule))
 }
 
 const PROSE_RULES: ReadonlySet<string> = new Set([
@@ -284,8 +326,10 @@ function withoutShape(trial: Trial, seen: Scan): Attempt | undefined {
   if (members !== undefined) return attempt(trial, members)
   const lines = sequence(text, seen.regions)
   if (lines !== undefined) return attempt(trial, lines)
+  const lossy = seen.regions.find((region) => region.edits.some((edit) => edit.rule === 'stray-value'))
+  if (lossy !== undefined) return attempt(trial, lossy)
   if (seen.regions.length > 0) return best(bySubstance(trial, seen.regions), trial.settings)
-  if (text.trim() === '' || seen.tooDeep) return undefined
+  if (seen.tooDeep || !/[\p{L}\p{N}]/u.test(text)) return undefined
   for (const [start, end] of [
     ...seen.blocks.map((b) => [b.start, b.end] as const),
     [0, text.length] as const,
@@ -313,7 +357,9 @@ function sequence(text: string, regions: readonly Region[]): Region | undefined 
     if (!/^[\s,]*$/.test(between) || (at > 0 && !/[\n,]/.test(between))) return undefined
     at = region.end
   }
-  return /^[\s,;]*$/.test(text.slice(at)) ? together(regions) : undefined
+  if (!/^[\s,;]*$/.test(text.slice(at))) return undefined
+  const full = regions.filter((region) => strangeness(region.value, NO_NAMES) === 0)
+  return full.length === 1 ? full[0] : together(regions)
 }
 
 /** Without a schema, objects and lists of values count before citations and placeholders in prose. */
@@ -326,7 +372,7 @@ function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
       attempt: inner === undefined ? attempt(trial, region) : unescaped(trial, region, inner),
       tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
       correction: isCorrection(trial.text, region, previous),
-      extra: strangeness(region.value, new Set()),
+      extra: strangeness(region.value, NO_NAMES),
     }
   })
 }
@@ -351,5 +397,7 @@ function isData(region: Region): boolean {
   const { node } = region
   if (node.items === undefined) return !(node.kind === 'string' && node.bare)
   if (node.kind === 'object') return true
-  return node.items.every((item) => item.kind !== 'string' || !item.bare || !/\s/.test(String(item.value)))
+  return node.items.every(
+    (item) => item.kind !== 'string' || !item.bare || /^[^\s<>`]+$/.test(String(item.value)),
+  )
 }

@@ -5,38 +5,69 @@ import type { Guided } from './target.ts'
 import { makeNode, type Node } from './tree.ts'
 
 const LINE =
-  /^\s*(?:[-*+•]\s+)?(?:\*\*|__|["'`])?([\p{L}_$][\p{L}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'`])?\s*(?:[:：=]|\*\*\s*:)\s*(?:\*\*)?(.*?)\s*,?\s*$/u
-const BULLET = /^\s*(?:[-*+•]|\d+[.)])\s+(.+?)\s*$/
+  /^\s*(?:[-*+•]\s+)?(?:\*\*|__|["'`])?([\p{L}_$][\p{L}\p{M}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'`])?\s*(?:[:：=]|[:：]\*\*|[:：]__)\s*(?:\*\*|__)?[^\S\n]*(.*)$/u
+const BULLET = /^\s*(?:[-*+•]|\d+[.)])\s+(.+)$/
 
 /** Longer lines are prose. */
 const LONGEST = 1_000
 
-/** An object from lines whose keys the schema declares; undefined when fewer than all required ones are there. */
+/** An object from lines whose keys the schema declares; undefined when a required one is missing, or JSON stands there. */
 export function keyLines(text: string, guided: Guided): Region | undefined {
-  if (text.length > 100_000 || guided.root.names.length === 0) return undefined
+  if (text.length > 100_000 || guided.root.names.length === 0 || /^\s*(?:[{[]|"[^"\n]*"\s*:)/m.test(text))
+    return undefined
   const known = new Map(guided.root.names.map((name) => [normalForm(name), name]))
   const members = new Map<string, Node>()
-  let list: Node[] | undefined
-  for (const line of text.split('\n')) {
-    const match = line.length > LONGEST ? null : LINE.exec(line)
+  const lines = text.split('\n').map((line) => (line.length > LONGEST ? '' : line))
+  for (let at = 0; at < lines.length; at++) {
+    const match = LINE.exec(lines[at] as string)
     const name = match === null ? undefined : known.get(normalForm(match[1] as string))
-    if (name !== undefined && !members.has(name)) {
-      const value = match?.[2] as string
-      list = value === '' ? [] : undefined
-      members.set(name, value === '' ? listNode(list as Node[]) : word(value))
-    } else if (list !== undefined) {
-      const bullet = line.length > LONGEST ? null : BULLET.exec(line)
-      if (bullet !== null) list.push(word(bullet[1] as string))
-      else if (line.trim() !== '') list = undefined
-    }
+    if (name === undefined || members.has(name)) continue
+    const value = (match?.[2] as string).trim().replace(/,$/, '')
+    const node =
+      value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
+    if (node !== undefined) members.set(name, node)
   }
-  const entries = [...members].filter(([, node]) => node.items?.length !== 0)
-  if (
-    entries.length === 0 ||
-    [...guided.root.required].some((name) => !entries.some(([key]) => key === name))
-  )
-    return undefined
-  return region(text, entries)
+  if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined
+  return region(text, [...members])
+}
+
+/** The bulleted lines that follow, as a list. */
+function bullets(lines: readonly string[], from: number): Node | undefined {
+  const items: Node[] = []
+  for (let at = from; at < lines.length; at++) {
+    const bullet = BULLET.exec(lines[at] as string)
+    if (bullet === null && (lines[at] as string).trim() !== '') break
+    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
+  }
+  return items.length === 0 ? undefined : listNode(items)
+}
+
+/** The indented lines that follow, as one text. */
+function block(lines: readonly string[], from: number): Node {
+  const indent = /^\s+/.exec(lines[from] ?? '')?.[0] ?? ' '
+  const taken: string[] = []
+  for (
+    let at = from;
+    at < lines.length && ((lines[at] as string).startsWith(indent) || lines[at] === '');
+    at++
+  ) {
+    taken.push((lines[at] as string).slice(indent.length))
+  }
+  return makeNode('string', taken.join('\n').trimEnd(), 0, 0)
+}
+
+/** A list where every item has a line with a bullet or number of its own, and nothing else looks like an answer. */
+export function bulletLines(text: string): Region | undefined {
+  if (text.length > 100_000) return undefined
+  const items: Node[] = []
+  for (const line of text.split('\n')) {
+    const bullet = line.length > LONGEST ? null : BULLET.exec(line)
+    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
+  }
+  if (items.length === 0) return undefined
+  const node: Node = { ...listNode(items), start: 0, end: text.length }
+  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, () => node)
 }
 
 function word(text: string): Node {
@@ -45,12 +76,18 @@ function word(text: string): Node {
 }
 
 function listNode(items: Node[]): Node {
-  return { ...makeNode('array', undefined, 0, 0), items }
+  return {
+    ...makeNode(
+      'array',
+      items.map((item) => item.value),
+      0,
+      0,
+    ),
+    items,
+  }
 }
 
 function region(text: string, entries: readonly (readonly [string, Node])[]): Region {
-  for (const [, node] of entries)
-    if (node.items !== undefined) node.value = node.items.map((item) => item.value)
   const node: Node = {
     ...makeNode(
       'object',

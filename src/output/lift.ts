@@ -39,7 +39,7 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
       const tried = attempt(trial, region, inner.node, liftOf(region, inner), inner.text)
       if (tried.valid) tries.push({ tried, key: inner.key })
     }
-    found.push(...oneOf(tries, outer.node, scalars))
+    found.push(...oneOf(tries, outer.node, { scalars, listWanted: wantsList(trial) }))
   }
   return found
 }
@@ -50,10 +50,10 @@ const RESULT = /^(?:answer|result|output|value|response|data|verdict|final|conte
 function oneOf(
   tries: readonly { tried: Attempt; key: string | undefined }[],
   outer: Node,
-  scalars: boolean,
+  { scalars, listWanted }: { scalars: boolean; listWanted: boolean },
 ): Attempt[] {
   const all = tries.map(({ tried }) => tried)
-  if (all.length < 2 || (!scalars && outer.kind === 'object')) return all
+  if (all.length < 2 || (!scalars && outer.kind === 'object' && !listWanted)) return all
   const named = tries.filter(({ key }) => key !== undefined && RESULT.test(key))
   return scalars && named.length === 1 ? named.map(({ tried }) => tried) : []
 }
@@ -86,7 +86,13 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
   for (let index = 0; index < items.length && index < 50; index++) {
     const item = items[index] as Node
     const key = node.keys?.[index]
-    if (key !== undefined && declared.has(key)) continue
+    // A declared key is no wrapper, unless it is all there is and holds an object itself.
+    if (
+      key !== undefined &&
+      declared.has(key) &&
+      !(items.length === 1 && depth === 0 && item.kind === 'object')
+    )
+      continue
     yield* opened(trial, { node: item, text, depth: depth + 1, key, left: outer.left + items.length - 1 })
   }
 }

@@ -6,6 +6,8 @@ import { type Container, ValueSink } from './value-sink.ts'
 export class LiveSink extends ValueSink {
   finished: Pointer[] = []
   readonly #pointers: Pointer[] = []
+  /** Inside a member that replaces an earlier one: the depth from which nothing is announced. */
+  #silent = Number.POSITIVE_INFINITY
   /** A string that is still arriving occupies the place of the next value. */
   #held = false
 
@@ -14,16 +16,25 @@ export class LiveSink extends ValueSink {
     this.finished = []
     this.#pointers.length = 0
     this.#held = false
+    this.#silent = Number.POSITIVE_INFINITY
   }
 
   override open(kind: 'object' | 'array'): void {
     super.open(kind)
     this.#pointers.push(this.#here(this.containers.length - 2))
+    if (this.repeated) this.#silent = Math.min(this.#silent, this.containers.length)
+    this.repeated = false
   }
 
   override scalar(kind: NodeKind, value: unknown): void {
     super.scalar(kind, value)
-    this.finished.push(this.#here(this.containers.length - 1))
+    if (!this.repeated) this.#announce(this.#here(this.containers.length - 1))
+    this.repeated = false
+  }
+
+  /** What replaces an earlier member has been announced already. */
+  #announce(pointer: Pointer): void {
+    if (this.containers.length < this.#silent) this.finished.push(pointer)
   }
 
   override progress(text: string): void {
@@ -33,7 +44,9 @@ export class LiveSink extends ValueSink {
 
   override close(): void {
     super.close()
-    this.finished.push(this.#pointers.pop() as Pointer)
+    const pointer = this.#pointers.pop() as Pointer
+    this.#announce(pointer)
+    if (this.containers.length < this.#silent) this.#silent = Number.POSITIVE_INFINITY
   }
 
   override reopen(kind: 'object' | 'array'): void {

@@ -90,6 +90,7 @@ export function memberAt(w: Window, from: number): Answer {
   if (isEllipsis(w.buf, i)) return YES
   if (ch.isQuote(c)) return quotedKeyAt(w, i)
   if (c === ch.BACKSLASH && ch.isQuote(w.buf.charCodeAt(i + 1))) return quotedKeyAt(w, i + 1, true)
+  if (c === ch.COLON && ch.isNameChar(w.buf.charCodeAt(i + 1))) return bareKeyAt(w, i + 1)
   if (!ch.isNameChar(c)) return NO
   const key = bareKeyAt(w, i)
   return key === NO ? strayWordAt(w, i) : key
@@ -117,7 +118,7 @@ export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   if (buf.charCodeAt(start) === buf.charCodeAt(from) && ch.isNameChar(buf.charCodeAt(start + 1))) start++
   for (let i = start; i < end; i++) {
     const c = buf.charCodeAt(i)
-    if (c === ch.LF) return NO
+    if (c === ch.LF) return /^[\w$-]+\s*:\s*\S/.test(buf.slice(start, i)) ? YES : NO
     if (c === ch.BACKSLASH) {
       if (escaped && ch.isQuote(buf.charCodeAt(i + 1))) return followedByColon(w, i + 2)
       i++
@@ -125,7 +126,7 @@ export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
       let after = i + 1
       if (start === from + 2 && buf.charCodeAt(after) === c) after++
       const colon = followedByColon(w, after)
-      return colon === NO ? followedByValue(w, after, buf.slice(start, i)) : colon
+      return colon === NO ? looksLikeKey(w, after, buf.slice(start, i)) : colon
     }
   }
   if (buf.length <= end && !w.final) return MORE
@@ -154,12 +155,17 @@ export function followedByColon(w: Window, from: number): Answer {
   return isColon(w.buf, i) ? YES : NO
 }
 
-/** `:`, its full-width twin, or `=>`. */
+/** `:`, its full-width twin, `=` or `=>`. */
 export function isColon(buf: string, i: number): boolean {
-  return (
-    ch.fold(buf.charCodeAt(i)) === ch.COLON ||
-    (buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) === 62)
-  )
+  if (ch.fold(buf.charCodeAt(i)) === ch.COLON) return true
+  return buf.charCodeAt(i) === ch.EQUALS && buf.charCodeAt(i + 1) !== ch.EQUALS
+}
+
+/** No colon follows: a key all the same if the text is over, if the colon got inside the quotes, or was left out. */
+function looksLikeKey(w: Window, after: number, name: string): Answer {
+  if (after >= w.buf.length && w.final) return /^[\w$-]+$/.test(name) ? YES : NO
+  if (/^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*\s*:\s*$/u.test(name)) return YES
+  return followedByValue(w, after, name)
 }
 
 /** A key without its colon: a plain name, and then a value that ends as one. */

@@ -70,6 +70,8 @@ export interface StringState {
   shuts: number
   /** Offset of the last raw line break. */
   newlineAt: number
+  /** Double quotes seen in a string of single ones. */
+  others: number
   rule: RuleName | undefined
   /** The gap before the value, for the case that the value is taken back. */
   readonly before: {

@@ -148,5 +148,5 @@ function ends(buf: string, from: number, digitsMatter: boolean): boolean {
   const at = skipSpaces(buf, from)
   const c = buf.charCodeAt(at)
   if (c === ch.RBRACE || c === ch.RBRACKET) return true
-  return c === ch.COMMA && !(digitsMatter && ch.isDigit(buf.charCodeAt(at + 1)))
+  return c === ch.COMMA && !(digitsMatter && !(at + 1 < buf.length && !ch.isDigit(buf.charCodeAt(at + 1))))
 }

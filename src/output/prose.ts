@@ -21,7 +21,7 @@ export interface Block {
   readonly reasoning: boolean
 }
 
-const INTERESTING = /[{[`~<｛［]/g
+const INTERESTING = /[{[`~<｛［◁]/g
 const REASONING =
   /^(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis|monologue|inner_monologue)$/
 const TAG = /<(\/?)([A-Za-z_][\w:.-]{0,40})(?:\s[^<>]{0,200})?>/y
@@ -52,8 +52,10 @@ export class Prose {
       if (c === ch.LBRACE || c === ch.LBRACKET) {
         const starts = c === ch.LBRACE ? objectStarts(w, i) : listStarts(w, i)
         if (starts === MORE) return this.#wait(i)
-        if (starts === YES) return inQuotes(w.buf, i) ? i - 1 : i
+        if (starts === YES) return i > from && inQuotes(w.buf, i) ? i - 1 : i
         i = c === ch.LBRACKET ? this.#bracketTag(w.buf, i, base) : i + 1
+      } else if (c === 0x25c1) {
+        i = this.#whiteTag(w.buf, i, base)
       } else {
         const after = c === ch.LESS ? this.#tag(w, i, base) : this.#fence(w, i, base)
         if (after === MORE) return this.#wait(i)
@@ -132,6 +134,14 @@ export class Prose {
     return BRACKET_TAG.lastIndex
   }
 
+  /** `◁think▷` as some models write it. */
+  #whiteTag(buf: string, i: number, base: number): number {
+    const tag = /^◁(\/?)think▷/.exec(buf.slice(i, i + 10))
+    if (tag === null) return i + 1
+    this.#named('think', tag[1] === '/', base + i, base + i + tag[0].length)
+    return i + tag[0].length
+  }
+
   #named(name: string, closing: boolean, start: number, end: number): void {
     if (REASONING.test(name)) {
       if (!closing) this.reasoning++
@@ -178,7 +188,7 @@ function objectStarts(w: Window, at: number): typeof YES | typeof NO | typeof MO
   const c = ch.fold(buf.charCodeAt(i))
   if (ch.isQuote(c) || c === ch.RBRACE || c === ch.RBRACKET) return YES
   if (c === ch.BACKSLASH) return ch.isQuote(buf.charCodeAt(i + 1)) ? YES : NO
-  if (c === ch.COMMA) return ch.isQuote(buf.charCodeAt(i + 1)) ? YES : only(buf, at)
+  if (c === ch.COMMA) return /^,\s*["'“„]/.test(buf.slice(i, i + 40)) ? YES : only(buf, at)
   if (c === ch.LBRACE) return isObjectAfterBrace(w, i)
   if (c === ch.DOT || c === 0x2026) return only(buf, at)
   if (!ch.isNameChar(c)) return only(buf, at)

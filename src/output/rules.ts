@@ -59,9 +59,11 @@ export const rules = {
   concatenation: rule('syntactic', 2, 2, 'strings joined by + were joined'),
   ellipsis: rule('syntactic', 2, 2, 'an ellipsis was left out'),
   'stray-text': rule('syntactic', 2, 4, 'text that belongs to no member was left out'),
+  'stray-value': rule('syntactic', 2, 20, 'a value without a key was left out'),
+  rewrite: rule('extract', 2, 4, 'quote marks of a mail or HTML entities were resolved'),
   tuple: rule('syntactic', 2, 1, 'round brackets or a set were read as a list'),
   call: rule('syntactic', 2, 2, 'a function call was read as its argument'),
-  'key-lines': rule('syntactic', 2, 6, 'lines of "key: value" were read as an object'),
+  'key-lines': rule('syntactic', 2, 6, 'lines of "key: value" or bullets were read as an object or list'),
   // Toward the schema.
   'str->int': rule('semantic', 0, 1, 'a string was read as an integer'),
   'str->float': rule('semantic', 0, 1, 'a string was read as a number'),

@@ -10,6 +10,7 @@ import { makeNode } from './tree.ts'
 export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[] {
   const types = trial.target.guided?.root.types ?? []
   const values = trial.target.guided?.root.values
+  const numeric = types.includes('integer') || types.includes('number')
   const tries: Attempt[] = []
   const add = (region: Region | undefined): boolean => {
     if (region === undefined) return false
@@ -22,10 +23,12 @@ export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[
   }
   for (const [start, end] of slices(trial.text, blocks)) {
     if (add(bareScalar(trial, start, end))) return tries
+    if (numeric && end - start < 60 && add(wordRegion(trial.text, start, end - start))) return tries
     if (types.includes('string') && add(textRegion(trial, start, end))) return tries
   }
   if (values !== undefined && add(onlyWord(trial, values))) return tries
-  if (types.includes('integer') || types.includes('number')) add(onlyNumber(trial))
+  if (types.includes('boolean') && add(onlyWord(trial, ['true', 'false']))) return tries
+  if (numeric) add(onlyNumber(trial))
   return tries
 }
 
@@ -36,6 +39,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
   if (!/^["'“`]/.test(trimmed) || trimmed.startsWith('```') || trimmed.length < 2) return undefined
   const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptions(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
+  if (region.edits.some((edit) => edit.rule === 'inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
 }
 
@@ -58,6 +62,8 @@ function bareScalar(trial: Trial, start: number, end: number): Region | undefine
 /** Places that may hold the answer by themselves: the whole text, then tagged and fenced blocks, then emphasis. */
 function* slices(text: string, blocks: readonly Block[]): Generator<[number, number]> {
   yield trimmed(text, 0, text.length)
+  const reasoned = afterReasoning(text)
+  if (reasoned > 0) yield trimmed(text, reasoned, text.length)
   for (const block of blocks)
     if (!block.reasoning && block.end - block.start < 400) yield trimmed(text, block.start, block.end)
   if (text.length > 20_000) return
@@ -68,6 +74,15 @@ function* slices(text: string, blocks: readonly Block[]): Generator<[number, num
   }
   const last = text.trimEnd().lastIndexOf('\n') + 1
   if (last > 0) yield trimmed(text, last, text.length)
+}
+
+/** Where the last reasoning block ends. */
+function afterReasoning(text: string): number {
+  const closing =
+    /<\/(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)>|\[\/THINK\]|◁\/think▷/gi
+  let end = 0
+  for (const match of text.matchAll(closing)) end = match.index + match[0].length
+  return end
 }
 
 /** Without the spaces, invisible characters and chat tokens at its ends. */
@@ -85,7 +100,9 @@ function trimmed(text: string, start: number, end: number): [number, number] {
   return [start + before, end - after]
 }
 
-/** Exactly one of the listed words occurs in the text. */
+const NEGATION = /\b(?:not|no|never|non|isn't|neither|without)[\s-]+(?:\w+\s+)?$/i
+
+/** Exactly one of the listed words occurs in the text, and is not negated. */
 function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined {
   if (trial.text.length > 20_000) return undefined
   const found: Region[] = []
@@ -93,6 +110,8 @@ function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined 
     if (typeof value !== 'string' || normalForm(value) === '') continue
     const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(value)}(?![\\p{L}\\p{N}_])`, 'iu')
     const match = pattern.exec(trial.text)
+    if (match !== null && NEGATION.test(trial.text.slice(Math.max(0, match.index - 16), match.index)))
+      return undefined
     if (match !== null) found.push(wordRegion(trial.text, match.index, match[0].length))
   }
   return found.length === 1 ? found[0] : undefined

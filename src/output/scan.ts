@@ -88,10 +88,13 @@ interface Doubt {
 
 /** A value that ran past its fence is read again up to there; one with a doubtful bracket is read the other way too. */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
-  if (region.truncated && fence !== undefined) {
+  const crossed = region.edits.find((edit) => edit.rule === 'fence' && edit.start > region.start)
+  if (fence !== undefined && (region.truncated || crossed !== undefined)) {
     const close = text.indexOf(`\n${fence}`, region.start)
     const fenced = close < 0 ? undefined : one(text.slice(0, close), region.start, doubt.options)
-    if (fenced !== undefined && !fenced.truncated) return fenced
+    // The fence was closed, so nothing was cut off: only brackets are missing.
+    if (fenced !== undefined && (!fenced.truncated || crossed !== undefined))
+      return fenced.with({ truncated: false })
   }
   if (!doubt.ambiguous) return region
   const other = one(text, region.start, { ...doubt.options, dropClosers: true })
@@ -155,7 +158,7 @@ export function decodeBare(
   decoder.i = start
   decoder.start()
   const head = text.slice(start, Math.min(end, start + 240))
-  const members = /^\s*(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:/.test(head)
+  const members = /^\s*(?:(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:|[A-Za-z_]\w*=(?!=))/.test(head)
   sink.open(members ? 'object' : 'array', start)
   sink.edit('missing-opener', start, start, members ? '{' : '[')
   decoder.stack.push({

@@ -52,30 +52,44 @@ function closesKey(d: Machine, s: StringState, end: number, next: number, c: num
 }
 
 function closesValue(d: Machine, s: StringState, at: number, end: number, next: number, c: number): Closing {
-  if (c === ch.COMMA) return commaAfterValue(d, next)
+  if ((c === ch.COMMA || c === ch.RBRACE) && swallowedMember(d, s)) return BEFORE_KEY
+  if (c === ch.COMMA || c === ch.SEMICOLON) return commaAfterValue(d, next)
   if (c === ch.RBRACE) return doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
-  if (c === ch.RBRACKET || c === ch.RPAREN) {
-    return s.brackets > 0
-      ? closerFits(d, s, next, LIST)
-      : d.stack.some((f) => f.kind !== OBJECT)
-        ? YES
-        : closerFits(d, s, next, LIST)
+  if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
+  if (c === ch.RBRACKET) {
+    const inList = d.stack.some((frame) => frame.kind !== OBJECT)
+    return s.brackets > 0 || !inList ? closerFits(d, s, next, LIST) : YES
   }
   if (c === ch.COLON) return opensKey(d, s, at)
   if (c === ch.PLUS) return plusQuote(d, next)
   if (c === ch.BACKTICK && d.buf.startsWith('```', next)) return YES
   if (ch.isQuote(c)) return next === end && s.delimiter === 1 && s.rejects > 0 ? NO : quotedKeyAt(d, next)
   if (ch.isNameChar(c) && lineBreakBetween(d.buf, end, next)) return bareKeyAt(d, next)
-  if (ch.isNameChar(c) && next > end && s.rejects === 0) return strayWords(d, next, OBJECT)
+  if ((d.top?.round || d.top?.implicit) && next > end && namedValueAt(d.buf, next)) return YES
+  if (next > end && s.rejects === 0) return strayWords(d, next, OBJECT)
   if (c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST)
     return d.buf.charCodeAt(next + 1) === ch.DQUOTE ? YES : NO
   return NO
+}
+
+/** `"first, b: "second"`: the one inner quote opens the value of a bare key, so this string ended before that key. */
+function swallowedMember(d: Machine, s: StringState): boolean {
+  const at = s.rejectAt - d.base
+  if (s.rejects !== 1 || at < 0) return false
+  const key = /,\s*([A-Za-z_]\w{0,40}\s*:\s*)$/.exec(
+    d.buf.slice(Math.max(0, s.start - d.base + 1, at - 80), at),
+  )
+  if (key === null) return false
+  s.rejectAt -= (key[1] as string).length
+  s.rejectLength -= (key[1] as string).length
+  return true
 }
 
 /** After `"text",` the next member must follow, or a new object of the surrounding list. */
 function commaAfterValue(d: Machine, comma: number): Answer {
   const member = memberAt(d, comma + 1)
   if (member !== NO) return member
+  if (remarkAfter(d.buf, comma + 1)) return YES
   const i = skip(d, comma + 1)
   if (i === MORE) return MORE
   const c = ch.fold(d.buf.charCodeAt(i))
@@ -83,6 +97,26 @@ function commaAfterValue(d: Machine, comma: number): Answer {
   if (c !== ch.LBRACE || d.stack[d.stack.length - 2]?.kind !== LIST) return NO
   const key = skip(d, i + 1)
   return key === MORE ? MORE : ch.isQuote(d.buf.charCodeAt(key)) ? YES : NO
+}
+
+/** The rest of the line is a remark without quotes or brackets, and a quoted key begins the next line. */
+function remarkAfter(buf: string, from: number): boolean {
+  for (let i = from; i < from + 120 && i < buf.length; i++) {
+    const c = buf.charCodeAt(i)
+    if (ch.isQuote(c) && c !== ch.SQUOTE) return false
+    if (c === ch.LF)
+      return (
+        i > from &&
+        /^\s*(?:"[^"\n]{1,100}"\s*:|\})/.test(buf.slice(i, i + 160)) &&
+        buf.slice(from, i).trim() !== ''
+      )
+  }
+  return false
+}
+
+/** `name='x'`, `name=1` as Python prints them. */
+function namedValueAt(buf: string, from: number): boolean {
+  return /^[A-Za-z_]\w{0,60}=['"\d[{(TFN-]/.test(buf.slice(from, from + 80))
 }
 
 /** Doubled commas. */
@@ -103,13 +137,18 @@ function opensKey(d: Machine, s: StringState, at: number): Closing {
     if (d.buf.charCodeAt(i) === ch.LF) return BEFORE_KEY
     i--
   }
+  if (s.braces > 0 || s.brackets > 0) return NO
   return ch.fold(d.buf.charCodeAt(i)) === ch.COMMA && s.start - d.base < i ? BEFORE_KEY : NO
 }
 
 function closesItem(d: Machine, s: StringState, end: number, next: number, c: number): Closing {
-  if ((c === ch.COMMA || c === ch.RBRACKET) && lostItsEnd(d, s)) return BEFORE_KEY
-  if (c === ch.COMMA) return itemAt(d, next + 1, s.rejects === 0)
-  if (c === ch.RBRACKET || c === ch.RPAREN) return doubtful(s) ? closerFits(d, s, next, LIST) : YES
+  // Brackets after a string in bare text close nothing.
+  if (d.stack.length === 1 && d.stack[0]?.implicit && ch.isCloser(c)) return NO
+  if ((c === ch.COMMA || c === ch.RBRACKET || c === ch.COLON) && lostItsEnd(d, s, c === ch.COLON))
+    return BEFORE_KEY
+  if (c === ch.COMMA || c === ch.SEMICOLON) return itemAt(d, next + 1, s.rejects === 0)
+  if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
+  if (c === ch.RBRACKET) return doubtful(s) ? closerFits(d, s, next, LIST) : YES
   if (c === ch.RBRACE) return s.braces > 0 ? closerFits(d, s, next, OBJECT) : YES
   if (c === ch.COLON) return s.rejects === 0 ? YES : NO
   if (c === ch.PLUS) return plusQuote(d, next)
@@ -117,7 +156,20 @@ function closesItem(d: Machine, s: StringState, end: number, next: number, c: nu
   if (ch.isQuote(c)) return next > end || s.rejects === 0 ? quoteAfterItem(d, next) : NO
   if (ch.isOpener(c)) return next > end ? YES : NO
   if (next > end && (ch.isDigit(c) || c === ch.MINUS)) return itemAt(d, next)
-  return ch.isNameChar(c) && next > end && s.rejects === 0 ? strayWords(d, next, LIST) : NO
+  if (next === end || s.rejects > 0) return NO
+  const stray = strayWords(d, next, LIST)
+  // "a" b", …: the next item lost its opening quote.
+  return stray === NO && lostOpening(d.buf, end, next) ? YES : stray
+}
+
+/** One word and a quote that closes, after a quote that does not look like an opening one. */
+function lostOpening(buf: string, end: number, next: number): boolean {
+  const before = buf.charCodeAt(end - 2)
+  return (
+    !ch.isSpace(before) &&
+    !ch.isDigit(before) &&
+    /^[\p{L}\p{N}_-]{1,60}"\s*[,\]]/u.test(buf.slice(next, next + 80))
+  )
 }
 
 /** Words between a closing quote and the next separator, with no quote among them, belong to nothing. */
@@ -125,20 +177,27 @@ function strayWords(d: Machine, from: number, kind: typeof OBJECT | typeof LIST)
   const end = Math.min(d.buf.length, from + 80)
   for (let i = from; i < end; i++) {
     const c = ch.fold(d.buf.charCodeAt(i))
-    if (ch.isQuote(c)) return NO
+    if ((ch.isQuote(c) && c !== ch.SQUOTE) || ch.isOpener(c)) return NO
     if (c === ch.COMMA) return kind === OBJECT ? memberAt(d, i + 1) : itemAt(d, i + 1)
-    if (ch.isCloser(c)) return (kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET) ? YES : NO
+    if (c === ch.RBRACE || c === ch.RBRACKET)
+      return (kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET) ? YES : NO
   }
   return end === d.buf.length && !d.final ? MORE : NO
 }
 
 /** `["a, "b"]`: one inner quote, right after a comma, opens the next item. */
-function lostItsEnd(d: Machine, s: StringState): boolean {
+function lostItsEnd(d: Machine, s: StringState, list: boolean): boolean {
   if (s.rejects !== 1 || s.rejectAt < d.base) return false
   let i = s.rejectAt - d.base - 1
   if (ch.isSpace(d.buf.charCodeAt(i + 2))) return false
+  if (list && /\n[\s,{}[\]]*[{}\]][\s,{}[\]]*$/.test(d.buf.slice(Math.max(0, i - 200), i + 1))) return true
   while (i > s.start - d.base && ch.isSpace(d.buf.charCodeAt(i))) i--
-  return ch.fold(d.buf.charCodeAt(i)) === ch.COMMA
+  if (ch.fold(d.buf.charCodeAt(i)) !== ch.COMMA) return false
+  if (!list) return true
+  // ["a", "b], "key": …: the list ended with this string.
+  i--
+  while (ch.isSpace(d.buf.charCodeAt(i))) i--
+  return d.buf.charCodeAt(i) === ch.RBRACKET && s.brackets === 0
 }
 
 /** `"a" "b"`: a missing comma, unless the second quote is the one that closes. */
@@ -217,6 +276,7 @@ function afterRoot(d: Machine, s: StringState, from: number): Answer {
   let sawQuote = false
   for (let i = from; i < end; i++) {
     const c = ch.fold(d.buf.charCodeAt(i))
+    if (c === ch.LF) return YES
     if (c === s.quote) sawQuote = true
     else if (sawQuote && c === ch.RBRACE) return NO
     else if (!ch.isSpace(c)) sawQuote = false

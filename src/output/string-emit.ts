@@ -47,12 +47,23 @@ export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const content = s.acc.slice(0, s.rejectLength)
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
   const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
-  const gap = structure.includes('\n')
-    ? structure
-    : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
+  const gap =
+    structure.includes('\n') || (s.role === 'item' && structure.includes(']'))
+      ? structure
+      : (/[\s,\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? '')
   s.rule = 'missing-quote'
-  emit(d, s, content.slice(0, content.length - gap.length), at - gap.length)
+  emit(d, s, withoutOddQuote(content.slice(0, content.length - gap.length)), at - gap.length)
   return DONE
+}
+
+/** `"x', "key"`: the string was closed by the wrong quote. */
+export function withoutOddQuote(text: string): string {
+  const last = text[text.length - 1]
+  if (last !== "'" && last !== '’' && last !== '”') return text
+  const pair = last === "'" ? "'" : last === '”' ? '“' : '‘'
+  const count = text.split(last).length - 1
+  const opened = pair === last ? count - 1 : text.split(pair).length - 1
+  return (pair === last ? count % 2 === 1 && !/\w'\w/.test(text) : opened < count) ? text.slice(0, -1) : text
 }
 
 /** Tells the sink; the decoder goes on after `tokenEnd`. */

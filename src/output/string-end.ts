@@ -1,10 +1,11 @@
 /** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
 import * as ch from './chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
-import { emit, takeBack } from './string-emit.ts'
+import { emit, takeBack, withoutOddQuote } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
+  if (s.role === 'key' && splitKey(d, s)) return true
   const closers = trailingClosers(d, s)
   // Quotes inside text come in pairs: an odd one was the end.
   if (s.rejects % 2 === 1 && s.rejectAt >= d.base && (closers === undefined || looksClosing(d, s))) {
@@ -28,6 +29,15 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
   return true
 }
 
+/** `{"key:value}`: the key lost its closing quote. */
+function splitKey(d: Machine, s: StringState): boolean {
+  const match = /^([\p{L}_$][\p{L}\p{M}\p{N}_$-]*)\s*:/u.exec(fullText(d, s).slice(0, 120))
+  if (match === null || s.acc !== '' || s.rejects > 0) return false
+  s.rule = 'missing-quote'
+  emit(d, s, match[1] as string, s.seg + (match[1] as string).length)
+  return true
+}
+
 function firstInk(d: Machine): number {
   let i = 0
   while (i < d.buf.length && (ch.isSpace(d.buf.charCodeAt(i)) || ch.isOddSpace(d.buf.charCodeAt(i)))) i++
@@ -43,7 +53,7 @@ function settle(d: Machine, s: StringState, end: number): boolean {
   const text = (s.acc + d.buf.slice(s.seg, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
   // A comma before the bracket was meant for the list.
-  emit(d, s, text.replace(/,$/, ''), end)
+  emit(d, s, withoutOddQuote(text.replace(/,$/, '')), end)
   return true
 }
 

@@ -3,7 +3,7 @@
  * string. The decision itself (what may follow a closing quote here) is in `string-close.ts`.
  */
 import * as ch from './chars.ts'
-import { MORE, NO } from './lookahead.ts'
+import { MORE, NO, YES } from './lookahead.ts'
 import type { Machine, Role, StringState } from './machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
 import { DONE, finish, finishBefore, flush } from './string-emit.ts'
@@ -49,6 +49,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     opens: 0,
     shuts: 0,
     newlineAt: -1,
+    others: 0,
     rule: escaped
       ? 'escaped-quotes'
       : delimiter > 1
@@ -108,7 +109,19 @@ export function readString(d: Machine, s: StringState): boolean {
       i = next
     } else if (c < 32) {
       s.rule ??= 'raw-control'
-      if (c === ch.LF) s.newlineAt = d.base + i
+      if (c === ch.LF) {
+        s.newlineAt = d.base + i
+        if (s.role === 'key' && keyBeforeLine(d, s, i)) return true
+      }
+      i++
+    } else if (c === ch.DQUOTE && s.quote === ch.SQUOTE) {
+      // 'x", "key": the wrong quote closes, if it is the only one and a key or the end follows.
+      const wrong = s.others === 0 && s.role !== 'root' ? closes(d, s, i, i + 1) : NO
+      if (wrong === MORE) return suspend(d, s, i)
+      if (wrong === YES && finish(d, s, i, i + 1) === DONE) return true
+      s.others++
+      i++
+    } else if (s.quote > 127 && c < 128 && properCloserAhead(d.buf, i, s)) {
       i++
     } else if (c === s.quote || s.closers.includes(buf[i] as string)) {
       const next = quoteAt(d, s, i)
@@ -131,6 +144,26 @@ function countBracket(s: StringState, c: number): void {
   else if (c === ch.RBRACKET && s.brackets > 0) s.brackets--
 }
 
+/** `"key: 1,` and the line ends: the key lost its closing quote. */
+function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
+  const match = s.acc === '' && s.rejects === 0 ? /^([\w$-]+)\s*:\s*\S/.exec(d.buf.slice(s.seg, i)) : null
+  if (match === null) return false
+  s.rule = 'missing-quote'
+  const end = s.seg + (match[1] as string).length
+  finish(d, s, end, end)
+  return true
+}
+
+/** A string opened by “ is closed by ”, if one follows before the next “. */
+function properCloserAhead(buf: string, i: number, s: StringState): boolean {
+  const end = Math.min(buf.length, i + 400)
+  for (let j = i + 1; j < end; j++) {
+    if (buf[j] === s.closers[0]) return true
+    if (buf.charCodeAt(j) === s.quote) return false
+  }
+  return false
+}
+
 /** A quote that could close: DONE, MORE, or the index at which to read on. */
 function quoteAt(d: Machine, s: StringState, i: number): number {
   if (s.escaped) {
@@ -151,17 +184,32 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
   const answer = closes(d, s, i, end)
   if (answer === MORE) return MORE
   if (answer === BEFORE_KEY) return finishBefore(d, s)
-  if (answer !== NO) return finish(d, s, i, end)
-  if (s.role === 'key' && s.rejects === 0 && d.buf.charCodeAt(i - 1) === ch.COLON) {
+  if (answer !== NO) return finish(d, s, contentEnd(d, s, i, end), end)
+  if (s.role === 'key' && s.rejects === 0 && /:\s*$/.test(d.buf.slice(Math.max(s.seg, i - 8), i))) {
     // {"key:"value"}: the key lost its closing quote, and this one opens the value.
     s.rule = 'missing-quote'
-    return finish(d, s, i - 1, i - 1)
+    const colon = d.buf.lastIndexOf(':', i)
+    return finish(d, s, colon, colon)
   }
   s.rejects++
   s.rejectAt = d.base + i
   s.rejectLength = s.acc.length + (i - s.seg)
   s.rule = 'inner-quote'
   return end
+}
+
+/** Where the content ends: before the closing quote, and before one more that was doubled by mistake. */
+function contentEnd(d: Machine, s: StringState, i: number, end: number): number {
+  if (s.delimiter === 2 && end === i + 1 && s.rejects % 2 === 1) {
+    // ""P" q": the second quote belongs to the text.
+    s.acc = `"${s.acc}`
+    s.rule = 'inner-quote'
+    return i
+  }
+  if (s.delimiter !== 1 || s.rejects !== 1 || s.rejectAt !== d.base + i - 1 || s.seg > i - 1) return i
+  if (ch.isDigit(d.buf.charCodeAt(i - 2))) return i
+  s.rule = 'doubled-quotes'
+  return i - 1
 }
 
 /** Leaves off before `i`, with everything up to there collected. */

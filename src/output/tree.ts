@@ -138,6 +138,7 @@ export class TreeSink implements Sink {
     else {
       parent.items?.pop()
       if (parent.kind === 'array') (parent.value as unknown[]).pop()
+      else delete (parent.value as Record<string, unknown>)[parent.keys?.[parent.keys.length - 1] as string]
     }
     this.open(kind, old.start)
   }

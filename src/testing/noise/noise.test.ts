@@ -65,6 +65,24 @@ describe('the noise generator', () => {
     }
   })
 
+  it('damages every schema in the same way each time, and says nothing that the schema forbids', () => {
+    for (const damage of DAMAGES) {
+      for (const source of NOISE_SCHEMAS) {
+        for (let seed = SEED; seed < SEED + 4; seed++) {
+          const once = (): unknown => {
+            const random = createRandom(seed)
+            return damage.apply(random, makeSample(random, source))
+          }
+          const outcome = once() as ReturnType<typeof damage.apply>
+          expect(once(), `${damage.name} on ${source.name}, seed ${seed}`).toEqual(outcome)
+          if (outcome === undefined) continue
+          if ('lost' in outcome) expect(damage.family).toBe('lost')
+          else expect(isValid(source.schema, outcome.expected), `${damage.name} on ${source.name}`).toBe(true)
+        }
+      }
+    }
+  })
+
   it('draws every kind', () => {
     const drawn = new Set(
       [...noiseCorpus({ seed: SEED, count: DAMAGES.length })].flatMap((sample) => sample.kinds),

@@ -168,6 +168,8 @@ export const BARE: readonly Damage[] = [
   syntax('null-as-undefined', 'literal', (random, _sample, tokens) => {
     const nulls = places(tokens, (token) => token.text === 'null')
     const index = pickOrNot(random, nulls)
-    return index === undefined ? undefined : retext(tokens, index, random.pick(['undefined', 'NaN']))
+    return index === undefined
+      ? undefined
+      : retext(tokens, index, random.pick(['undefined', 'NaN', 'Infinity']))
   }),
 ]

@@ -127,14 +127,14 @@ export const FORMS: readonly NoiseSchema[] = [
   {
     name: 'locales',
     schema: object({
-      messages: { type: 'object', additionalProperties: object({ short: text, long: text }) },
+      messages: { type: 'object', additionalProperties: object({ brief: text, detail: text }) },
       version: whole,
     }),
     make: (r) => ({
       messages: Object.fromEntries(
         r
           .some(['de-AT', 'fr-FR', 'ja-JP', 'ar-EG', 'hi-IN'], r.int(1, 3))
-          .map((key) => [key, { short: word(r), long: prose(r) }]),
+          .map((key) => [key, { brief: word(r), detail: prose(r) }]),
       ),
       version: r.int(1, 99),
     }),

@@ -1,0 +1,79 @@
+/** Documents of a wanted size, intact and broken in the ways models break them; the meaning is always the same. */
+import { createRandom } from '../../dist/testing/index.js'
+
+export const schema = {
+  type: 'object',
+  properties: {
+    items: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'integer' },
+          name: { type: 'string' },
+          tags: { type: 'array', items: { type: 'string' } },
+          price: { type: 'number' },
+          active: { type: 'boolean' },
+          note: { type: 'string' },
+        },
+        required: ['id', 'name', 'tags', 'price', 'active', 'note'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['items'],
+  additionalProperties: false,
+}
+
+/** A value whose JSON text is about `bytes` long; the same every time. */
+export function makeValue(bytes) {
+  const random = createRandom(42)
+  const items = []
+  for (let written = 0; written < bytes; ) {
+    const item = {
+      id: items.length,
+      name: random.pick(['Ann Lee', 'José Álvarez', '王小明', 'Zoë Müller']),
+      tags: random.some(['red', 'green', 'urgent', 'draft', 'größe'], random.int(0, 3)),
+      price: random.int(1, 99999) / 100,
+      active: random.chance(),
+      note: random.pick([
+        'Deliver to the back door',
+        'See {below} and [1], please: it matters',
+        'She said "yes" twice',
+      ]),
+    }
+    items.push(item)
+    written += JSON.stringify(item).length + 1
+  }
+  return { items }
+}
+
+/** How each kind of damage writes the same value. */
+export const breakers = {
+  'trailing commas': (value) => write(value, { trailing: true }),
+  'single quotes': (value) =>
+    write(value, { quote: (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'` }),
+  comments: (value) => write(value, { comment: ' // as in the text' }),
+  'unquoted keys': (value) => write(value, { key: (key) => key }),
+  'missing closers': (value) => write(value, {}).replace(/\s*\]\s*\}\s*$/, ''),
+  'fence and prose': (value) =>
+    `Here's what I found:\n\n\`\`\`json\n${write(value, {})}\n\`\`\`\n\nThat's all.`,
+  'unescaped quotes': (value) => write(value, { quote: (text) => `"${text}"` }),
+}
+
+function write(value, { trailing = false, comment = '', quote = JSON.stringify, key = quote }) {
+  const end = trailing ? ',' : ''
+  const lines = value.items.map((item) => {
+    const members = Object.entries(item).map(([name, one]) => {
+      const text =
+        typeof one === 'string'
+          ? quote(one)
+          : Array.isArray(one)
+            ? `[${one.map(quote).join(', ')}${one.length > 0 ? end : ''}]`
+            : String(one)
+      return `${key(name)}: ${text}`
+    })
+    return `    {${members.join(', ')}${end}}`
+  })
+  return `{\n  ${key('items')}: [${comment}\n${lines.join(`,${comment}\n`)}${end}\n  ]${end}\n}`
+}

@@ -1,0 +1,71 @@
+/** (b) Broken JSON: the same input for the reader and for jsonrepair + JSON.parse + Ajv, and the intact one for JSON.parse. */
+import { jsonrepair } from 'jsonrepair'
+import { parse } from '../../dist/output/index.js'
+import { sameJson } from '../../dist/testing/index.js'
+import { breakers, makeValue, schema } from '../lib/documents.mjs'
+import { race, wouldTakeTooLong } from '../lib/measure.mjs'
+import { validator } from '../lib/peers.mjs'
+import { ms, size, table, times } from '../lib/table.mjs'
+
+export async function broken({ quick }) {
+  const validate = validator(schema)
+  const sizes = quick ? [1024, 51_200] : [1024, 102_400, 1_048_576, 5_242_880]
+  const rows = []
+  for (const [kind, breakIt] of Object.entries(breakers)) {
+    const before = { proviso: [], jsonrepair: [] }
+    for (const bytes of sizes) {
+      const value = makeValue(bytes)
+      const text = breakIt(value)
+      const intact = JSON.stringify(value)
+      const contenders = {
+        'JSON.parse': () => JSON.parse(intact),
+        proviso: () => parse(text, schema),
+        jsonrepair: () => validate(JSON.parse(jsonrepair(text))),
+      }
+      const skipped = Object.keys(before).filter((name) => wouldTakeTooLong(before[name], sizes, bytes))
+      for (const name of skipped) delete contenders[name]
+      const took = await race(contenders, { repeats: quick ? 5 : 11 })
+      for (const name of Object.keys(before)) before[name].push(took[name] ?? 'too slow')
+      const right = {
+        proviso: 'proviso' in contenders && isRight(() => parse(text, schema), value),
+        jsonrepair:
+          typeof took.jsonrepair === 'number' &&
+          isRight(() => ({ ok: true, value: JSON.parse(jsonrepair(text)) }), value),
+      }
+      rows.push({
+        kind,
+        bytes,
+        intact: took['JSON.parse'],
+        proviso: took.proviso ?? 'too slow',
+        jsonrepair: took.jsonrepair ?? 'too slow',
+        right,
+      })
+    }
+  }
+  return { name: 'broken', rows }
+}
+
+function isRight(run, value) {
+  try {
+    const result = run()
+    return result.ok && sameJson(result.value, value)
+  } catch {
+    return false
+  }
+}
+
+export function showBroken({ rows }) {
+  const mark = (time, right) => `${ms(time)}${typeof time === 'number' && !right ? ' (wrong)' : ''}`
+  return table(
+    ['broken by', 'size', 'JSON.parse of the intact', 'proviso', '', 'jsonrepair + JSON.parse + Ajv', ''],
+    rows.map((row) => [
+      row.kind,
+      size(row.bytes),
+      ms(row.intact),
+      mark(row.proviso, row.right.proviso),
+      times(row.proviso, row.intact),
+      mark(row.jsonrepair, row.right.jsonrepair),
+      times(row.jsonrepair, row.intact),
+    ]),
+  )
+}

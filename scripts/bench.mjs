@@ -1,0 +1,42 @@
+/** `npm run bench -- output [--quick] [--json] [--write]`: installs the peers, builds what is stale, runs one bench. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const bench = join(root, 'bench')
+const [name, ...rest] = process.argv.slice(2)
+const known = readdirSync(bench)
+  .filter((file) => file.endsWith('.mjs'))
+  .map((file) => file.replace('.mjs', ''))
+
+if (name === undefined || !known.includes(name)) {
+  console.error(`Usage: npm run bench -- ${known.join('|')} [--quick] [--json] [--write]`)
+  process.exit(2)
+}
+
+if (isOlder(join(bench, 'node_modules', '.package-lock.json'), [join(bench, 'package-lock.json')])) {
+  // No install scripts: one peer brings a package whose script reports home.
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], bench)
+}
+if (isOlder(join(root, 'dist', 'output', 'index.js'), filesIn(join(root, 'src'))))
+  run('npm', ['run', '--silent', 'build'], root)
+run(process.execPath, ['--expose-gc', join(bench, `${name}.mjs`), ...rest], root, 'inherit')
+
+function run(command, args, cwd, stdout = 2) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['inherit', stdout, 'inherit'] })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+function isOlder(target, sources) {
+  if (!existsSync(target)) return true
+  const made = statSync(target).mtimeMs
+  return sources.some((file) => statSync(file).mtimeMs > made)
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+}
