@@ -53,9 +53,9 @@ export function wouldTakeTooLong(times, sizes, next, limit = 10_000) {
 
 /** Runs until the engine has had a chance to compile it well; the milliseconds of the last run. */
 async function warmUp(run) {
-  const end = performance.now() + 150
+  const end = performance.now() + 1500
   let last = 0
-  for (let i = 0; i < 2000 && performance.now() < end; i++) last = await time(run)
+  for (let i = 0; i < 5000 && performance.now() < end; i++) last = await time(run)
   return last
 }
 

@@ -16,8 +16,9 @@ export function bareEnd(d: Machine): number {
 /** Numbers and literals that are followed by a separator, the usual case. NO: look closer. */
 function plainToken(d: Machine): number {
   const { buf } = d
-  let i = d.i
+  let i = Math.max(d.i, d.scanned - d.base)
   while (i < buf.length && isPlain(buf.charCodeAt(i))) i++
+  d.scanned = d.base + i
   if (i >= buf.length) return d.final ? i : MORE
   if (i === d.i) return NO
   const c = buf.charCodeAt(i)

@@ -41,6 +41,7 @@ export class Decoder implements Machine {
   string: StringState | undefined
   truncated = false
   ambiguous = false
+  scanned = 0
   tooDeep = false
   /** The root value is complete. */
   done = false
@@ -69,6 +70,7 @@ export class Decoder implements Machine {
     this.done = false
     this.truncated = false
     this.ambiguous = false
+    this.scanned = 0
     this.tooDeep = false
     this.stack.length = 0
     this.string = undefined

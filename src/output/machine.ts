@@ -73,6 +73,8 @@ export interface StringState {
   /** Double quotes seen in a string of single ones. */
   others: number
   rule: RuleName | undefined
+  /** The rule that held before the first quote was taken as content. */
+  ruleBefore: RuleName | undefined
   /** The gap before the value, for the case that the value is taken back. */
   readonly before: {
     readonly gapStart: number
@@ -100,6 +102,8 @@ export interface Machine {
   string: StringState | undefined
   truncated: boolean
   done: boolean
+  /** Up to which offset the bare token at hand is known to be plain: a stream must not look at it again. */
+  scanned: number
   /** A closing bracket could be read in two ways. */
   ambiguous: boolean
   /** The token at hand was written with full-width punctuation. */

@@ -112,7 +112,12 @@ function read(trial: Trial, shadow: boolean): ParseResult {
   return settle(trial, attempt, shadow)
 }
 
-const NOTHING_MADE: Made = { edits: NONE, changes: NONE, custom: NONE }
+const NOTHING_MADE: Made = {
+  region: { start: 0, end: 0, value: undefined },
+  edits: NONE,
+  changes: NONE,
+  custom: NONE,
+}
 
 function depthIssue(text: string, settings: Settings): Issue {
   const { depth } = settings.limits

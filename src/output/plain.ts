@@ -108,26 +108,35 @@ function itemFollows(buf: string, from: number, quote: number): boolean {
   return c === quote || c === ch.LBRACE || c === ch.LBRACKET
 }
 
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-
 /** A number of at most 15 characters, or a literal, followed by a comma or a closing bracket. */
 export function plainToken(d: Machine, c: number): boolean {
   const frame = d.top
   if (frame === undefined || (frame.kind === OBJECT && frame.state !== VALUE)) return false
-  const { buf } = d
   if (c === 116 || c === 102 || c === 110) return literal(d, c)
-  NUMBER.lastIndex = d.i
-  if (!NUMBER.test(buf)) return false
-  const end = NUMBER.lastIndex
-  if (end - d.i > 15 || !ends(buf, end, frame.kind === OBJECT)) return false
-  const value = Number(buf.slice(d.i, end))
-  if (!Number.isFinite(value)) return false
+  if (!ch.isDigit(c) && c !== ch.MINUS) return false
+  const { buf } = d
+  const end = endOfNumber(buf, d.i)
+  if (end < 0 || end - d.i > 15 || !ends(buf, end, frame.kind === OBJECT)) return false
   const start = d.base + d.i
   d.beginValue(start)
-  d.sink.scalar('number', value, start, d.base + end)
+  d.sink.scalar('number', Number(buf.slice(d.i, end)), start, d.base + end)
   d.i = end
   d.afterValue()
   return true
+}
+
+/** End of a JSON number without an exponent; -1 for anything else. */
+function endOfNumber(buf: string, from: number): number {
+  let i = buf.charCodeAt(from) === ch.MINUS ? from + 1 : from
+  const first = buf.charCodeAt(i)
+  if (!ch.isDigit(first)) return -1
+  i++
+  if (first === 48 && ch.isDigit(buf.charCodeAt(i))) return -1
+  while (ch.isDigit(buf.charCodeAt(i))) i++
+  if (buf.charCodeAt(i) !== ch.DOT) return i
+  const point = i++
+  while (ch.isDigit(buf.charCodeAt(i))) i++
+  return i > point + 1 ? i : -1
 }
 
 function literal(d: Machine, c: number): boolean {

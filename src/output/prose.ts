@@ -90,7 +90,7 @@ export class Prose {
     const { buf } = w
     const mark = buf[i] as string
     let j = i
-    while (buf[j] === mark) j++
+    while (buf[j] === mark && j < i + 100) j++
     if (j >= buf.length && !w.final) return MORE
     if (j - i < 3) return j
     let label = /^ (?:json|json5|jsonc|yaml|text)\s/i.test(buf.slice(j, j + 8)) ? j + 1 : j

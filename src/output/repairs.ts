@@ -1,4 +1,5 @@
 /** Repairs as the caller sees them: made from edits and changes only when somebody reads them (DECISIONS 2). */
+import { jsonEqual } from '../base/equal.ts'
 import type { Attempt } from './attempt.ts'
 import type { ValueChange } from './coercing.ts'
 import { type RuleName, rules } from './rules.ts'
@@ -13,14 +14,43 @@ export interface CustomChange {
 }
 
 export interface Made {
+  readonly region: Pick<Attempt['region'], 'start' | 'end' | 'value'>
   readonly edits: readonly TextEdit[]
   readonly changes: readonly ValueChange[]
   readonly custom: readonly CustomChange[]
 }
 
+/** The edits, if they lead to the value that was read; else one edit that replaces the region as a whole. */
+function proven(text: string, made: Made): readonly TextEdit[] {
+  const [first] = made.edits
+  if (first === undefined || first.rule === 'text-is-value' || leadsTo(text, made.edits, made.region.value))
+    return made.edits
+  const { start, end, value } = made.region
+  const inside = made.edits.filter((edit) => edit.rule !== 'surroundings')
+  const rule = inside[0]?.rule ?? 'stray-text'
+  const around = made.edits.filter((edit) => edit.rule === 'surroundings')
+  return [...around, { rule, start, end, after: { value } }].sort((a, b) => a.start - b.start)
+}
+
+function leadsTo(text: string, edits: readonly TextEdit[], value: unknown): boolean {
+  let edited = ''
+  let at = 0
+  for (const edit of edits) {
+    if (edit.start < at) return false
+    edited += text.slice(at, edit.start)
+    edited += typeof edit.after === 'string' ? edit.after : JSON.stringify(edit.after.value)
+    at = edit.end
+  }
+  try {
+    return jsonEqual(JSON.parse(edited + text.slice(at)), value)
+  } catch {
+    return false
+  }
+}
+
 /** Everything that led from the text to the value, in the order in which it is to be applied. */
 export function madeBy(text: string, attempt: Attempt, custom: readonly CustomChange[]): Made {
-  return { edits: settled(text, attempt), changes: attempt.changes, custom }
+  return { region: attempt.region, edits: settled(text, attempt), changes: attempt.changes, custom }
 }
 
 export function countOf(made: Made): number {
@@ -29,7 +59,7 @@ export function countOf(made: Made): number {
 
 export function materialise(text: string, made: Made, limit: number): Repair[] {
   const repairs: Repair[] = []
-  for (const edit of made.edits) {
+  for (const edit of proven(text, made)) {
     if (repairs.length >= limit) return repairs
     repairs.push(textRepair(text, edit))
   }

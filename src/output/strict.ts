@@ -1,10 +1,11 @@
 /** The happy path: text that is JSON as it stands. */
 import { classify } from './bare.ts'
+import { isDigit } from './chars.ts'
 
 export type Strict = { readonly value: unknown } | undefined
 
-/** Digits that a double might not hold; one cheap look at the text decides whether to look closer. */
-const SUSPECT = /\d{16}|[eE]\+?\d{3}/
+/** An exponent that may be too large for a double. */
+const EXPONENT = /\d[eE]\+?\d{3}/
 
 /** The value of strict JSON; undefined when the text is not, or when a number in it would lose digits. */
 export function parseStrict(text: string): Strict {
@@ -14,7 +15,30 @@ export function parseStrict(text: string): Strict {
   } catch {
     return undefined
   }
-  return SUSPECT.test(text) && losesDigits(text) ? undefined : { value }
+  const suspect = hasLongInteger(text) || EXPONENT.test(text)
+  return suspect && losesDigits(text) ? undefined : { value }
+}
+
+/** How many digits a double holds for certain. */
+const SAFE_DIGITS = 15
+
+/** Whether a run of 16 digits stands anywhere but behind a point: looks at every sixteenth character only. */
+function hasLongInteger(text: string): boolean {
+  const n = text.length
+  let i = SAFE_DIGITS
+  while (i < n) {
+    if (!isDigit(text.charCodeAt(i))) {
+      i += SAFE_DIGITS + 1
+      continue
+    }
+    let start = i
+    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--
+    let end = i + 1
+    while (end < n && isDigit(text.charCodeAt(end))) end++
+    if (end - start > SAFE_DIGITS && text.charCodeAt(start - 1) !== 46) return true
+    i = end + SAFE_DIGITS
+  }
+  return false
 }
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g

@@ -121,8 +121,8 @@ function listIsOver(d: Machine, s: StringState): boolean {
 /** The string is not the value that had begun: its edits and its place are given back. */
 export function takeBack(d: Machine, s: StringState): void {
   const frame = d.stack[d.stack.length - 1]
-  d.sink.rollback(d.valueMark)
   if (s.role !== 'key') {
+    d.sink.rollback(d.valueMark)
     d.sink.undo()
     if (frame !== undefined) frame.count--
   }

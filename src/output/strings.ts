@@ -50,6 +50,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     shuts: 0,
     newlineAt: -1,
     others: 0,
+    ruleBefore: undefined,
     rule: escaped
       ? 'escaped-quotes'
       : delimiter > 1
@@ -191,6 +192,7 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
     const colon = d.buf.lastIndexOf(':', i)
     return finish(d, s, colon, colon)
   }
+  if (s.rejects === 0) s.ruleBefore = s.rule
   s.rejects++
   s.rejectAt = d.base + i
   s.rejectLength = s.acc.length + (i - s.seg)

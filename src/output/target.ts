@@ -38,6 +38,19 @@ const guides = new WeakMap<CompiledSchema, Guided>()
 /** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
 export function targetOf(schema: AnySchema | string | undefined, options: ParseOptions): Target {
   if (schema === undefined || schema === true) return FREE
+  // The usual case costs one look-up.
+  const plain =
+    (typeof schema === 'object' || typeof schema === 'function') && !options.untrusted && !options.jsonSchema
+  const known = plain ? targets.get(schema) : undefined
+  if (known !== undefined) return known
+  const target = makeTarget(schema, options)
+  if (plain) targets.set(schema, target)
+  return target
+}
+
+const targets = new WeakMap<object, Target>()
+
+function makeTarget(schema: AnySchema | string, options: ParseOptions): Target {
   if (isStandardSchema(schema)) return standardTarget(schema, options)
   const json = typeof schema === 'string' ? (shorthandSchema(schema) ?? false) : schema
   const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
