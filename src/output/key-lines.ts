@@ -22,7 +22,7 @@ export function keyLines(text: string, guided: Guided): Region | undefined {
     const match = LINE.exec(lines[at] as string)
     const name = match === null ? undefined : known.get(normalForm(match[1] as string))
     if (name === undefined || members.has(name)) continue
-    const value = (match?.[2] as string).trim().replace(/,$/, '')
+    const value = String(match?.[2]).trim().replace(/,$/, '')
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
     if (node !== undefined) members.set(name, node)
