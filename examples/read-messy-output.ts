@@ -9,7 +9,7 @@ const answer =
   "Sure! Here you go:\n```json\n{'name': 'Ada', age: '36', 'langs': ['en', 'fr',]\n```\nAnything else?"
 const result = parse(answer, schema)
 console.log(result.ok ? result.value : result.issues)
-console.log(result.repairs.map((repair) => repair.rule).join(' '))
+console.log(new Set(result.repairs.map((repair) => repair.rule)))
 
 // Prints:
 // { name: 'Ada', age: 36, langs: [ 'en', 'fr' ] }
