@@ -119,6 +119,12 @@ describe('the schema is followed', () => {
       object({ l: { type: 'array', items: integer } }),
       { l: [1] },
     ],
+    [
+      'behind round brackets',
+      '{"n": ("7"), "s": ({"k": 1})}',
+      object({ n: integer, s: text }),
+      { n: 7, s: '{"k": 1}' },
+    ],
     ['to listed numbers', '{"v": "1"}', object({ v: { enum: [1, 2] } }), { v: 1 }],
     ['to listed texts', '{"v": 1}', object({ v: { enum: ['1', '2'] } }), { v: '1' }],
   ])('%s', (_, source, schema, value) => {

@@ -48,6 +48,7 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['<|channel|>analysis {"a": 1}<|channel|>final {"b": 2}', { b: 2 }],
       ['<|start_thought|>{"a": 1}<|end_thought|>{"b": 2}', { b: 2 }],
       ['<|channel|>analysis {"a": 1}<|end|>{"b": 2}', { b: 2 }],
+      ['◁think▷{"a": 1}◁/think▷{"b": 2}', { b: 2 }],
       ['<think>{"a": 1}', { a: 1 }],
     ],
   ],
@@ -65,6 +66,13 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['hello', 'hello'],
       ['Just a sentence, with a comma.', 'Just a sentence, with a comma.'],
       ['  two words\n', 'two words'],
+    ],
+  ],
+  [
+    'JSON that was escaped once too often',
+    [
+      ['Answer: "{\\"a\\": 1}" ok', { a: 1 }],
+      ['Answer: "[1, \\"x\\"]"', [1, 'x']],
     ],
   ],
   [

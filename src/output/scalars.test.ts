@@ -115,6 +115,7 @@ describe('lines of key and value', () => {
     ['**Name**: Ada\n**Age**: 36', { name: 'Ada', age: 36 }],
     ['name = Ada\nage = 36', { name: 'Ada', age: 36 }],
     ['- name: "Ada"\n- age: 36\n- tags:\n  - x\n  - y\n\nBye', { name: 'Ada', age: 36, tags: ['x', 'y'] }],
+    ['name: |\n  Ada\n  Lovelace\nage: 36', { name: 'Ada\nLovelace', age: 36 }],
     ['Name: Ada', FAILS],
     ['Nothing of the kind', FAILS],
   ])('%j', (text, value) => {

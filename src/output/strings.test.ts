@@ -42,6 +42,9 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['{"a": "x\n}', { a: 'x' }],
       ['{"key:"v"}', { key: 'v' }],
       ['{a": 1, b": 2}', { a: 1, b: 2 }],
+      ['{"a: 1,\n"b": 2}', { a: 1, b: 2 }],
+      ['{"name: "x"\n"b": 2}', { name: 'x', b: 2 }],
+      ['{"a": "first, b: "second"}', { a: 'first', b: 'second' }],
     ],
   ],
   [
