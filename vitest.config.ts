@@ -14,6 +14,8 @@ export default defineConfig({
   },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    // Threads end with the process: a test that never comes back does not outlive `npm test`.
+    pool: 'threads',
     // Several tests measure growth or start processes: more workers than half of a small machine disturb them.
     maxWorkers: 2,
     testTimeout: 60_000,
