@@ -8,6 +8,8 @@ import { rules } from './rules.ts'
 import { type Node, type Sink, type TextEdit, TreeSink } from './tree.ts'
 import { ValueSink } from './value-sink.ts'
 
+export type ScanOptions = DecoderOptions
+
 export interface Scan {
   readonly regions: readonly Region[]
   readonly blocks: readonly Block[]
@@ -21,10 +23,14 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
   const prose = new Prose()
   const regions: Region[] = []
   let i = from
+  // What was no escaped body once is none from further inside either.
+  let plainUntil = 0
   for (;;) {
     i = prose.next(decoder, i, 0)
     if (i === MORE || i >= text.length) break
-    const region = escapedBody(text, i, options) ?? regionAt(decoder, sink, i)
+    const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
+    if (typeof escaped === 'number') plainUntil = escaped
+    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i)
     // One value beyond the limit fails the whole text: there is no use in looking on.
     if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
     if (region === undefined) {
@@ -110,7 +116,8 @@ function one(text: string, start: number, options: DecoderOptions): Region | und
 function price(text: string, region: Region): number {
   let cost = region.truncated ? 4 : 0
   for (const edit of region.edits) cost += rules[edit.rule].cost
-  for (let i = region.end; i < text.length && /[\s,}\]]/.test(text[i] as string); i++) {
+  const end = Math.min(text.length, region.end + 64)
+  for (let i = region.end; i < end && /[\s,}\]]/.test(text[i] as string); i++) {
     if (text[i] === '}' || text[i] === ']') cost += 3
     else if (text[i] === ',') cost += 1
   }
@@ -119,18 +126,18 @@ function price(text: string, region: Region): number {
 
 const ESCAPED_START = /[{[](?:\s|\\[nrt])*(?:[{[](?:\s|\\[nrt])*)*\\"/y
 
-/** `{\"a\": 1}`: the inside of a JSON string without its quotes. Unescaped as a whole if it is well-formed as such. */
-function escapedBody(text: string, start: number, options: DecoderOptions): Region | undefined {
+/** `{\"a\": 1}`: the inside of a JSON string without its quotes. Unescaped as a whole if it is well-formed as such; else where it was given up. */
+function escapedBody(text: string, start: number, options: DecoderOptions): Region | number | undefined {
   ESCAPED_START.lastIndex = start
   if (!ESCAPED_START.test(text)) return undefined
   let end = start
   while (end < text.length && text[end] !== '"' && text[end] !== '\n') end += text[end] === '\\' ? 2 : 1
-  end = Math.max(text.lastIndexOf('}', end - 1), text.lastIndexOf(']', end - 1)) + 1
-  if (end <= start) return undefined
-  const inner = unescapedText(text.slice(start, end))
-  if (inner === undefined) return undefined
+  const limit = end
+  while (end > start && text[end - 1] !== '}' && text[end - 1] !== ']') end--
+  const inner = end <= start ? undefined : unescapedText(text.slice(start, end))
+  if (inner === undefined) return limit
   const [region] = scan(inner, options).regions
-  if (region === undefined || region.start !== 0 || region.end !== inner.length) return undefined
+  if (region === undefined || region.start !== 0 || region.end !== inner.length) return limit
   const edits: TextEdit[] = [{ rule: 'escaped-quotes', start, end, after: { value: region.value } }]
   return region.with({ edits, start, end, source: inner })
 }

@@ -1,0 +1,64 @@
+/** Where no region fits: members without braces, regions that began too early, lines of key and value. */
+import { attempt, type Trial } from './attempt.ts'
+import { ANSWER } from './cues.ts'
+import { bulletLines, keyLines } from './key-lines.ts'
+import type { Ranked } from './rank.ts'
+import { fromRegions, listWanted } from './readings.ts'
+import type { Region } from './region.ts'
+import { decodeBare, type Scan, scan } from './scan.ts'
+import { isData, scanOptionsOf } from './survey.ts'
+import type { Guided } from './target.ts'
+
+/** How often a region that swallowed the rest of the text is read again from inside. */
+const RESCANS = 4
+
+export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ranked[] {
+  const options = scanOptionsOf(trial)
+  const guided = trial.target.guided as Guided
+  const regions: Region[] = []
+  for (const [start, end] of bareSpans(trial.text, seen)) {
+    const region = decodeBare(trial.text, start, end, options)
+    if (region !== undefined && (!listWanted(trial) || isData(region))) regions.push(region)
+  }
+  const ink = trial.text.length - trial.text.trimStart().length
+  let swallowed = seen.regions.find(
+    (region) => region.start > ink && region.fence === undefined && beganTooEarly(region),
+  )
+  for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
+    const again = scan(trial.text, options, swallowed.start + 1).regions
+    regions.push(...again)
+    swallowed = again.find(beganTooEarly)
+  }
+  const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
+  const lines = listWanted(trial) ? bulletLines(trial.text) : keyLines(trial.text, guided)
+  if (lines !== undefined)
+    ranked.push({ attempt: attempt(trial, lines), tier: ANSWER, correction: false, extra: 40 })
+  return ranked
+}
+
+/** A region that runs to the end of the text and holds what is no JSON: its bracket belonged to the prose. */
+function beganTooEarly(region: Region): boolean {
+  return region.truncated && region.start > 0 && region.edits.some((edit) => PROSE_RULES.has(edit.rule))
+}
+
+const PROSE_RULES: ReadonlySet<string> = new Set([
+  'stray-text',
+  'bare-value',
+  'inner-quote',
+  'missing-colon',
+  'missing-quote',
+  'bare-key',
+])
+
+/** Where a value may stand without brackets of its own: the whole text, or a fence or tag in it. */
+function bareSpans(text: string, seen: Scan): [number, number][] {
+  const spans: [number, number][] = []
+  const start = text.length - text.trimStart().length
+  const first = seen.regions[0]
+  if (first === undefined || first.start > start) spans.push([start, text.length])
+  for (const block of seen.blocks) {
+    if (!seen.regions.some((region) => region.start >= block.start && region.end <= block.end))
+      spans.push([block.start, block.end])
+  }
+  return spans.slice(0, 20)
+}

@@ -1,0 +1,119 @@
+/** What the regions of a text can mean under the schema: as they stand, lifted, enclosed, or several as one list. */
+import { isObject } from '../base/json.ts'
+import { type Attempt, attempt, type Trial } from './attempt.ts'
+import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
+import { enclosed, lifted } from './lift.ts'
+import type { Ranked } from './rank.ts'
+import { Region } from './region.ts'
+import type { Guided } from './target.ts'
+import { makeNode, type Node, type TextEdit } from './tree.ts'
+
+/** How many regions are looked into; of the rest only what stands is tried. */
+const MOST_READ = 1_000
+
+export function fromRegions(
+  trial: Trial,
+  regions: readonly Region[],
+  declared: ReadonlySet<string>,
+): Ranked[] {
+  const { root } = trial.target.guided as Guided
+  const ranked: Ranked[] = []
+  const parts: Region[] = []
+  regions.forEach((region, index) => {
+    const previous = regions[index - 1]
+    const tier = tierOf(trial.text, region, previous, root)
+    const correction = isCorrection(trial.text, region, previous)
+    const direct = tier === ECHO || index >= MOST_READ
+    for (const tried of direct ? [attempt(trial, region)] : readings(trial, region, declared)) {
+      ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
+    }
+    const text = typeof region.value === 'string' && region.fence !== undefined
+    if (tier === ANSWER && (isObject(region.value) || text)) parts.push(region)
+  })
+  if (
+    listWanted(trial) &&
+    parts.length > 1 &&
+    !ranked.some((r) => r.attempt.valid && Array.isArray(r.attempt.region.value))
+  ) {
+    const all = attempt(trial, together(parts))
+    // One of several values alone would be a silent loss.
+    const whole = all.valid ? all : gathered(trial, parts, ranked)
+    if (whole !== undefined) return [{ attempt: whole, tier: ANSWER, correction: false, extra: 0 }]
+  }
+  return ranked
+}
+
+/** Each part holds an item of the list inside something else: the lists of one that they give are joined. */
+function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranked[]): Attempt | undefined {
+  const lists: unknown[][] = []
+  const valid = new Map(
+    ranked.filter((r) => r.attempt.valid && Array.isArray(r.attempt.plain)).map((r) => [r.attempt.region, r]),
+  )
+  for (const part of parts) {
+    const found = valid.get(part)
+    if (found === undefined) return undefined
+    lists.push(found.attempt.plain as unknown[])
+  }
+  const region = together(parts)
+  const plain = lists.flat()
+  const change = { rule: 'collect' as const, pointer: '', before: region.value, after: plain }
+  const checked = trial.target.check(plain)
+  if (!checked.ok) return undefined
+  return {
+    ...attempt(trial, region),
+    changes: [change],
+    plain,
+    value: checked.value,
+    valid: true,
+    issues: [],
+  }
+}
+
+/** A region as it stands and, if that does not fit, what it wraps or what should wrap it. */
+function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
+  const direct = attempt(trial, region)
+  if (direct.valid && !isForced(direct) && strangeness(direct.plain, declared) === 0) return [direct]
+  const inside = lifted(trial, region, declared)
+  if (direct.valid || inside.length > 0) return [direct, ...inside]
+  const around = enclosed(trial, region)
+  return around === undefined ? [direct] : [direct, around]
+}
+
+/** Valid only because something was thrown away or made into text: another reading may be the right one. */
+function isForced(tried: Attempt): boolean {
+  return tried.changes.some(({ rule }) => rule === 'json->str' || rule === 'wrap' || rule === 'drop-key')
+}
+
+/** An object that has none of the declared members, or nothing at all, is an unlikely answer. */
+export function strangeness(value: unknown, declared: ReadonlySet<string>): number {
+  if (Array.isArray(value)) return value.length === 0 ? 15 : 0
+  if (!isObject(value)) return 0
+  const keys = Object.keys(value)
+  if (keys.length === 0) return 15
+  return declared.size > 0 && !keys.some((key) => declared.has(key)) ? 20 : 0
+}
+
+/** Separate values as one list. */
+export function together(parts: readonly Region[]): Region {
+  const first = parts[0] as Region
+  const last = parts[parts.length - 1] as Region
+  const edits: TextEdit[] = [{ rule: 'collect', start: first.start, end: first.start, after: '[' }]
+  parts.forEach((part, index) => {
+    edits.push(...part.edits)
+    const next = parts[index + 1]
+    if (next !== undefined) edits.push({ rule: 'collect', start: part.end, end: next.start, after: ',' })
+  })
+  edits.push({ rule: 'collect', start: last.end, end: last.end, after: ']' })
+  const value = parts.map((part) => part.value)
+  const truncated = parts.some((part) => part.truncated)
+  const nodes = (): Node => ({
+    ...makeNode('array', value, first.start, last.end),
+    items: parts.map((part) => part.node),
+  })
+  return new Region({ value, edits, start: first.start, end: last.end, truncated }, nodes)
+}
+
+export function listWanted(trial: Trial): boolean {
+  const types = trial.target.guided?.root.types ?? []
+  return types.includes('array') && !types.includes('object')
+}
