@@ -165,11 +165,8 @@ function closesItem(d: Machine, s: StringState, end: number, next: number, c: nu
 /** One word and a quote that closes, after a quote that does not look like an opening one. */
 function lostOpening(buf: string, end: number, next: number): boolean {
   const before = buf.charCodeAt(end - 2)
-  return (
-    !ch.isSpace(before) &&
-    !ch.isDigit(before) &&
-    /^[\p{L}\p{N}_-]{1,60}"\s*[,\]]/u.test(buf.slice(next, next + 80))
-  )
+  const inches = /(?:^|[\s("])\d+$/.test(buf.slice(Math.max(0, end - 8), end - 1))
+  return !ch.isSpace(before) && !inches && /^[\p{L}\p{N}_-]{1,60}"\s*[,\]]/u.test(buf.slice(next, next + 80))
 }
 
 /** Words between a closing quote and the next separator, with no quote among them, belong to nothing. */

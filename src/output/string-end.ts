@@ -48,10 +48,19 @@ function fullText(d: Machine, s: StringState): string {
   return s.acc + d.buf.slice(s.seg)
 }
 
+const MEMBER = /,\s*[A-Za-z_]\w{0,40}\s*:\s*(?:-?\d+(?:\.\d+)?|true|false|null|\[[^\]]*\]?)$/
+
 /** Ends the string at `end` as if its quote stood there. */
 function settle(d: Machine, s: StringState, end: number): boolean {
   const text = (s.acc + d.buf.slice(s.seg, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
+  const member = s.role === 'value' && s.acc === '' ? MEMBER.exec(text.slice(-200)) : null
+  if (member !== null) {
+    // "first, b: 1}: the rest is the next member.
+    const rest = text.length - Math.max(0, text.length - 200) - member.index
+    emit(d, s, text.slice(0, text.length - rest), s.seg + text.length - rest)
+    return true
+  }
   // A comma before the bracket was meant for the list.
   emit(d, s, withoutOddQuote(text.replace(/,$/, '')), end)
   return true

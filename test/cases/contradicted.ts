@@ -29,6 +29,8 @@ export const POLICIES = {
   'text-read-as-value':
     'text of an object or list is read where the schema wants one, also when it is not strict JSON',
   'bad-item-issue': 'a bad or surplus item of a list is an issue; dropping it is opt-in',
+  'no-silent-loss': 'text is not dropped to make the rest fit: it stays in the value, or the text is refused',
+  'unplaced-value-refused': 'a value without a key is an issue; it is not appended to its neighbour by guess',
   'draft-2020': 'schemas are 2020-12 unless they say draft-07, so `items` is never a list of schemas',
 } as const
 
@@ -134,6 +136,22 @@ const ROWS: readonly (readonly [Policy, readonly string[]])[] = [
     ],
   ],
   ['bad-item-issue', numbered(PATHS, 67)],
+  [
+    'no-silent-loss',
+    [
+      `${OBJECT}edge_cases/121`,
+      `${OBJECT}empty_object_array_fallback_preserves_legacy_key_context/151`,
+      ...numbered(`${STRING}test_parse_string_object_value_brace_heuristics`, 252, 254),
+      `${STRING}test_parse_string_missing_quotes_object_value_stops_at_quote_fragment/262`,
+    ],
+  ],
+  [
+    'unplaced-value-refused',
+    [
+      `${REPAIR}test_parse_array.test_parse_array_edge_cases/53`,
+      ...numbered(`${OBJECT}edge_cases`, 138, 139),
+    ],
+  ],
   ['draft-2020', numbered(PATHS, [68, 70])],
 ]
 
