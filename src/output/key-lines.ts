@@ -20,9 +20,10 @@ export function keyLines(text: string, guided: Guided): Region | undefined {
   const lines = text.split('\n').map((line) => (line.length > LONGEST ? '' : line))
   for (let at = 0; at < lines.length; at++) {
     const match = LINE.exec(lines[at] as string)
-    const name = match === null ? undefined : known.get(normalForm(match[1] as string))
+    if (match === null) continue
+    const name = known.get(normalForm(match[1] as string))
     if (name === undefined || members.has(name)) continue
-    const value = String(match?.[2]).trim().replace(/,$/, '')
+    const value = (match[2] as string).trim().replace(/,$/, '')
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
     if (node !== undefined) members.set(name, node)

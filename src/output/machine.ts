@@ -102,6 +102,8 @@ export interface Machine {
   string: StringState | undefined
   truncated: boolean
   done: boolean
+  /** The value is nested deeper than allowed. */
+  tooDeep: boolean
   /** Up to which offset the bare token at hand is known to be plain: a stream must not look at it again. */
   scanned: number
   /** A closing bracket could be read in two ways. */
@@ -113,13 +115,15 @@ export interface Machine {
   gapRule: RuleName | undefined
   pending: PendingKey | undefined
   /** Edits that stood before the value now being read; a value that is taken back takes its edits along. */
-  readonly valueMark: number
+  valueMark: number
   readonly sink: Sink
   readonly options: DecoderOptions
   /** Leaves `length` characters of the gap behind. */
   pass(length: number, rule: RuleName): boolean
   /** What looked like an object is a set: read it as a list. */
   toList(frame: Frame): void
+  /** The key is known; it counts once its value begins. */
+  takeKey(text: string, end: number, frame: Frame, rule: RuleName | undefined): boolean
   /** Remembers a key and the gap before it until its value begins; `start` is the token's, by default `i`. */
   hold(text: string, end: number, rule: RuleName | undefined, start?: number): void
   /** The key has no value: it goes back into the gap before it. */

@@ -1,11 +1,12 @@
 /** Reading while the model still writes: typed partials after every chunk, and at the end exactly what `parse` says. */
+import { isObject } from '../base/json.ts'
 import { Decoder } from './decoder.ts'
 import { LiveSink } from './live.ts'
 import { MORE } from './lookahead.ts'
 import { parse } from './parse.ts'
 import { Prose } from './prose.ts'
 import { settingsOf } from './settings.ts'
-import { targetOf } from './target.ts'
+import { type Target, targetOf } from './target.ts'
 import type { AnySchema, Infer, ParseOptions, ParseResult, Partial_, Pushed, Reader } from './types.ts'
 
 /** How much of a string behind a doubtful quote is held back, because the quote may still turn out to open a key. */
@@ -34,6 +35,7 @@ class StreamReader<T> implements Reader<T> {
   readonly #sink = new LiveSink()
   readonly #decoder: Decoder
   readonly #prose = new Prose()
+  readonly #target: Target
   readonly #wanted: ReadonlySet<string>
   #inValue = false
   /** The value shown stands; later ones are passed over. */
@@ -50,7 +52,8 @@ class StreamReader<T> implements Reader<T> {
     this.#limit = settings.limits.bytes
     const { depth } = settings.limits
     this.#decoder = new Decoder(this.#sink, { depth, acceptTruncated: true })
-    this.#wanted = new Set(targetOf(schema, options).guided?.root.types ?? [])
+    this.#target = targetOf(schema, options)
+    this.#wanted = new Set(this.#target.guided?.root.types ?? [])
   }
 
   push(chunk: string): Pushed<T> {
@@ -117,8 +120,16 @@ class StreamReader<T> implements Reader<T> {
     return this.#wanted.has(this.#decoder.buf[at] === '[' ? 'array' : 'object')
   }
 
+  /** Whether the complete value can be the answer: it is valid, or it has every member that is required. */
   #fits(): boolean {
-    return this.#sink.begun
+    const { guided } = this.#target
+    const { value } = this.#sink
+    if (guided === undefined || this.#target.check(value).ok || !isObject(value)) return true
+    const { required, names } = guided.root
+    return (
+      [...required].every((name) => Object.hasOwn(value, name)) &&
+      names.some((name) => Object.hasOwn(value, name))
+    )
   }
 
   /** Shows what is certain of a string that is still arriving. */

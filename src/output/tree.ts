@@ -31,12 +31,23 @@ export interface TextEdit {
   readonly after: string | { readonly value: unknown }
 }
 
+export interface Marked {
+  readonly start: number
+  readonly end: number
+  /** It stood without quotes. */
+  readonly bare: boolean
+  /** It is a number that JavaScript cannot hold exactly. */
+  readonly big: boolean
+}
+
 /** What the decoder tells as it goes. `TreeSink` keeps everything, `LiveSink` (stream) only the growing value. */
 export interface Sink {
   open(kind: 'object' | 'array', start: number): void
   /** The member with this key begins; its value follows. */
   key(text: string, start: number): void
   scalar(kind: NodeKind, value: unknown, start: number, end: number): void
+  /** A string with something to remember about it. */
+  marked(value: string, place: Marked): void
   /** A string is arriving: what of it is certain so far. */
   progress(text: string): void
   close(end: number): void
@@ -113,14 +124,8 @@ export class TreeSink implements Sink {
     this.#add(makeNode(kind, kind === 'constant' ? null : value, start, end))
   }
 
-  /** A scalar with something to remember about it. */
-  marked(
-    kind: NodeKind,
-    value: unknown,
-    place: { start: number; end: number; bare: boolean; big: boolean },
-  ): void {
-    const { start, end, bare, big } = place
-    this.#add({ kind, start, end, value, keys: undefined, items: undefined, starts: undefined, bare, big })
+  marked(value: string, { start, end, bare, big }: Marked): void {
+    this.#add({ ...makeNode('string', value, start, end), bare, big })
   }
 
   progress(): void {}

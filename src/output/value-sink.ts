@@ -1,7 +1,7 @@
 /** The plain values that the decoder reads, and the edits it makes: all that most texts need. Base of the stream's sink. */
 import { setOwn } from '../base/json.ts'
 import type { RuleName } from './rules.ts'
-import type { NodeKind, Sink, TextEdit } from './tree.ts'
+import type { Marked, NodeKind, Sink, TextEdit } from './tree.ts'
 
 export type Container = unknown[] | Record<string, unknown>
 
@@ -45,6 +45,10 @@ export class ValueSink implements Sink {
 
   scalar(kind: NodeKind, value: unknown, _start?: number, _end?: number): void {
     this.put(kind === 'constant' ? null : value)
+  }
+
+  marked(value: string, { start, end }: Marked): void {
+    this.scalar('string', value, start, end)
   }
 
   progress(_text: string): void {}

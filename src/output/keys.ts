@@ -1,0 +1,113 @@
+/** What stands where a key should: quoted and bare keys, words that belong to nothing, brackets, fences. */
+import * as ch from './chars.ts'
+import { MORE, quotedKeyAt, skip, YES } from './lookahead.ts'
+import { type Frame, LIST, type Machine } from './machine.ts'
+import { openString } from './strings.ts'
+
+/** A key should begin at `d.i`; false when more text is needed. */
+export function keyStart(d: Machine, c: number, frame: Frame): boolean {
+  if (c === ch.BACKTICK && d.buf.startsWith('```', d.i)) return passFence(d)
+  if (ch.isQuote(c)) return openString(d, 'key', false)
+  if (c === ch.LBRACE || c === ch.LBRACKET || c === ch.LPAREN) return bracketForKey(d, c, frame)
+  return bareKey(d, frame)
+}
+
+/** An opening bracket where a key should be. */
+function bracketForKey(d: Machine, c: number, frame: Frame): boolean {
+  const parent = d.stack[d.stack.length - 2]
+  d.oddToken = false
+  if (frame.count > 0 && parent?.kind === LIST && c === ch.LBRACE) {
+    d.closeFrame('missing-closer')
+    return true
+  }
+  if (frame.count === 0 && !frame.implicit && d.gapCommas === 0) {
+    // {{"a":1}} and {[1,2]}: the outer brace says nothing.
+    if (c === ch.LBRACE) {
+      frame.spare++
+      return d.pass(1, 'extra-closer')
+    }
+    d.toList(frame)
+    return true
+  }
+  if (c === ch.LPAREN) return d.pass(roundLength(d.buf, d.i), 'stray-text')
+  // A value without a key: it cannot be kept, and must not be lost unseen.
+  return d.pass(balancedLength(d.buf, d.i), 'stray-value')
+}
+
+function bareKey(d: Machine, frame: Frame): boolean {
+  const { buf } = d
+  let i = d.i
+  while (i < buf.length && i < d.i + 256) {
+    const c = ch.fold(buf.charCodeAt(i))
+    if (
+      c === ch.COLON ||
+      c === ch.EQUALS ||
+      c === ch.COMMA ||
+      c === ch.LF ||
+      ch.isCloser(c) ||
+      ch.isOpener(c)
+    )
+      break
+    if (ch.isQuote(c) && c !== ch.SQUOTE) break
+    if (
+      c === ch.SQUOTE &&
+      (buf.charCodeAt(i - 1) === ch.SPACE || ch.fold(buf.charCodeAt(i + 1)) === ch.COLON)
+    )
+      break
+    i++
+  }
+  if (i >= buf.length && !d.final) return false
+  const stop = ch.fold(buf.charCodeAt(i))
+  const text = buf.slice(d.i, i).trimEnd()
+  if (stop === ch.COLON || stop === ch.EQUALS) return d.takeKey(text, d.i + text.length, frame, 'bare-key')
+  if (ch.isQuote(stop)) return bareBeforeQuote(d, text, i, frame)
+  if (
+    (stop === ch.COMMA || stop === ch.RBRACE) &&
+    frame.count === 0 &&
+    d.gapCommas === 0 &&
+    !frame.implicit &&
+    text !== ''
+  ) {
+    d.toList(frame)
+    return true
+  }
+  return d.pass(Math.max(1, i - d.i), 'stray-text')
+}
+
+/** Words and then a quote: a key that lost its opening quote or its colon, or words that belong to nothing. */
+function bareBeforeQuote(d: Machine, text: string, quote: number, frame: Frame): boolean {
+  const after = skip(d, quote + 1)
+  if (after === MORE) return false
+  const adjacent = d.i + text.length === quote
+  if (adjacent && ch.fold(d.buf.charCodeAt(after)) === ch.COLON)
+    return d.takeKey(text, quote + 1, frame, 'missing-quote')
+  const key = quotedKeyAt(d, quote)
+  if (key === MORE) return false
+  if (key === YES || !/^[\w$-]+$/.test(text)) return d.pass(quote - d.i, 'stray-text')
+  return d.takeKey(text, d.i + text.length, frame, 'bare-key')
+}
+
+function passFence(d: Machine): boolean {
+  let i = d.i + 3
+  while (ch.isNameChar(d.buf.charCodeAt(i))) i++
+  return i >= d.buf.length && !d.final ? false : d.pass(i - d.i, 'fence')
+}
+
+/** A remark in round brackets on one line, or just the bracket. */
+function roundLength(buf: string, from: number): number {
+  return /^\([^()\n"]{0,200}\)/.exec(buf.slice(from, from + 204))?.[0].length ?? 1
+}
+
+/** How long the bracketed text at `from` is; at least 1, and bounded. */
+function balancedLength(buf: string, from: number): number {
+  let open = 0
+  const end = Math.min(buf.length, from + 10_000)
+  for (let i = from; i < end; i++) {
+    const c = buf.charCodeAt(i)
+    if (ch.isOpener(c)) open++
+    else if (c === ch.RBRACE || c === ch.RBRACKET) {
+      if (--open === 0) return i + 1 - from
+    }
+  }
+  return 1
+}
