@@ -12,5 +12,5 @@ if (!result.ok) console.log(feedback(result.issues))
 
 // Prints:
 // The JSON is not valid yet. Correct this:
-// - /population: must be integer, but is a string. Expected "integer", got "about half a million".
+// - /population: must be integer, but is the string "about half a million". Expected "integer", got "about half a million".
 // Return only the corrected JSON.

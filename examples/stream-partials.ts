@@ -21,7 +21,7 @@ console.log(result.ok && JSON.stringify(result.value))
 // Prints:
 // {"title":"Te"}
 // {"title":"Tea","steps":["Boil wa"]} /title
-// {"title":"Tea","steps":["Boil water","Wait"]} /steps/0 /steps/1
-// {"title":"Tea","steps":["Boil water","Wait","Drink"]} /steps/2 /steps
+// {"title":"Tea","steps":["Boil water","Wait"]} /steps/0
+// {"title":"Tea","steps":["Boil water","Wait","Drink"]} /steps/1 /steps/2 /steps
 // {"title":"Tea","steps":["Boil water","Wait","Drink"]}
 // {"title":"Tea","steps":["Boil water","Wait","Drink"]}

@@ -62,16 +62,22 @@ export function run(command, args) {
  * Runs a command in the repository with the terminal attached and returns its exit code.
  * @param {string} command
  * @param {string[]} args
- * @param {Record<string, string>} [env]
+ * @param {{ env?: Record<string, string>, timeoutMs?: number }} [options]
  */
-export function tryRun(command, args, env = {}) {
+export function tryRun(command, args, { env = {}, timeoutMs } = {}) {
   const done = spawnSync(command, args, {
     cwd: root,
     stdio: 'inherit',
     env: { ...process.env, ...env },
     shell: process.platform === 'win32',
+    // What does not come back by itself does not listen to a polite signal either.
+    ...(timeoutMs !== undefined && { timeout: timeoutMs, killSignal: 'SIGKILL' }),
   })
-  if (done.error) console.error(`\`${command}\` could not be started: ${done.error.message}`)
+  if (done.error) {
+    const late = 'code' in done.error && done.error.code === 'ETIMEDOUT'
+    const what = late ? `did not end within ${timeoutMs} ms` : `could not be started: ${done.error.message}`
+    console.error(`\n\`${command}\` ${what}`)
+  }
   return done.status ?? 1
 }
 

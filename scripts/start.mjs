@@ -16,7 +16,7 @@ const colored = process.stdout.isTTY && process.env['NO_COLOR'] === undefined
 /** @param {number} code @param {string} text */
 const paint = (code, text) => (colored ? `\u001b[${code}m${text}\u001b[0m` : text)
 /** @param {string} text */
-const indent = (text) => text.replaceAll(/^/gm, '  ')
+const indent = (text) => text.replaceAll(/^(?=.)/gm, '  ')
 
 console.log(`\n${paint(1, 'Proviso reads whatever a model writes into JSON that satisfies a schema.')}`)
 

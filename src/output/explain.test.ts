@@ -97,6 +97,17 @@ describe('explain', () => {
     )
   })
 
+  it('shows spaces that were replaced', () => {
+    const comma = {
+      stage: 'syntactic',
+      rule: 'missing-comma',
+      at: { span: [4, 5] },
+      before: ' ',
+      after: ',',
+    } as const
+    expect(explain({ ...clean, repairs: [comma], repairCount: 1 })).toContain('1:5  " " → ,')
+  })
+
   it('tells what the reader would have done in shadow mode', () => {
     const shadow: ParseResult = { ...clean, repairs: [convert], repairCount: 1 }
     const told = explain({ ...clean, ok: false, issues: [], shadow })

@@ -64,7 +64,9 @@ function explainRule(rule: string, repairs: readonly Repair[], place: Placer): s
 
 function show(part: unknown, at: Place): string {
   if (part === undefined || ('span' in at && part === '')) return '(nothing)'
-  return 'span' in at && typeof part === 'string' ? excerpt(part) : excerptValue(part)
+  if (!('span' in at) || typeof part !== 'string') return excerptValue(part)
+  // Spaces alone would not be seen.
+  return part.trim() === '' ? `"${excerpt(part)}"` : excerpt(part)
 }
 
 function explainBranches(branches: ParseResult['branches']): string[] {
