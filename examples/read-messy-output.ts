@@ -13,4 +13,4 @@ console.log([...new Set(result.repairs.map((repair) => repair.rule))].join(' '))
 
 // Prints:
 // { name: 'Ada', age: 36, langs: [ 'en', 'fr' ] }
-// surroundings single-quotes bare-key trailing-comma truncated str->int
+// surroundings single-quotes bare-key trailing-comma missing-closer str->int

@@ -98,13 +98,19 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
   if (fence !== undefined && (region.truncated || crossed !== undefined)) {
     const close = text.indexOf(`\n${fence}`, region.start)
     const fenced = close < 0 ? undefined : one(text.slice(0, close), region.start, doubt.options)
-    // The fence was closed, so nothing was cut off: only brackets are missing.
-    if (fenced !== undefined && (!fenced.truncated || crossed !== undefined))
-      return fenced.with({ truncated: false })
+    if (fenced !== undefined && (!fenced.truncated || crossed !== undefined)) return closedByFence(fenced)
   }
   if (!doubt.ambiguous) return region
   const other = one(text, region.start, { ...doubt.options, dropClosers: true })
   return other !== undefined && price(text, other) < price(text, region) ? other : region
+}
+
+/** The fence was closed, so nothing was cut off: only brackets are missing. */
+function closedByFence(region: Region): Region {
+  const edits = region.edits.map(
+    (edit): TextEdit => (edit.rule === 'truncated' ? { ...edit, rule: 'missing-closer' } : edit),
+  )
+  return region.with({ truncated: false, edits })
 }
 
 function one(text: string, start: number, options: DecoderOptions): Region | undefined {
