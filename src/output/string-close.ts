@@ -53,7 +53,8 @@ function closesKey(d: Machine, s: StringState, end: number, next: number, c: num
 
 function closesValue(d: Machine, s: StringState, at: number, end: number, next: number, c: number): Closing {
   if ((c === ch.COMMA || c === ch.RBRACE) && swallowedMember(d, s)) return BEFORE_KEY
-  if (c === ch.COMMA || c === ch.SEMICOLON) return commaAfterValue(d, next)
+  if (c === ch.COMMA || c === ch.SEMICOLON) return commaAfterValue(d, s, next)
+  if (c === ch.RBRACE && s.braces > 0 && s.rejects % 2 === 1) return NO
   if (c === ch.RBRACE) return doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) {
@@ -64,7 +65,7 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (c === ch.PLUS) return plusQuote(d, next)
   if (c === ch.BACKTICK && d.buf.startsWith('```', next)) return YES
   if (ch.isQuote(c)) return next === end && s.delimiter === 1 && s.rejects > 0 ? NO : quotedKeyAt(d, next)
-  if (ch.isNameChar(c) && lineBreakBetween(d.buf, end, next)) return bareKeyAt(d, next)
+  if (ch.isNameChar(c) && lineBreakBetween(d.buf, end, next)) return bareMemberAfter(d, s, next)
   if ((d.top?.round || d.top?.implicit) && next > end && namedValueAt(d.buf, next)) return YES
   if (next > end && s.rejects === 0) return strayWords(d, next, OBJECT)
   if (c === ch.LBRACE && d.stack[d.stack.length - 2]?.kind === LIST)
@@ -86,10 +87,11 @@ function swallowedMember(d: Machine, s: StringState): boolean {
 }
 
 /** After `"text",` the next member must follow, or a new object of the surrounding list. */
-function commaAfterValue(d: Machine, comma: number): Answer {
+function commaAfterValue(d: Machine, s: StringState, comma: number): Answer {
   const member = memberAt(d, comma + 1)
   if (member !== NO) return member
-  if (remarkAfter(d.buf, comma + 1)) return YES
+  if (s.rejects === 0 && remarkAfter(d.buf, comma + 1)) return YES
+  if (s.rejects === 0 && listBegins(d, comma)) return YES
   const i = skip(d, comma + 1)
   if (i === MORE) return MORE
   const c = ch.fold(d.buf.charCodeAt(i))
@@ -117,6 +119,20 @@ function remarkAfter(buf: string, from: number): boolean {
 /** `name='x'`, `name=1` as Python prints them. */
 function namedValueAt(buf: string, from: number): boolean {
   return /^[A-Za-z_]\w{0,60}=['"\d[{(TFN-]/.test(buf.slice(from, from + 80))
+}
+
+/** A bare key on the next line; after an odd number of inner quotes this one closes the pair instead. */
+function bareMemberAfter(d: Machine, s: StringState, next: number): Answer {
+  if (s.rejects % 2 === 1) return NO
+  const key = bareKeyAt(d, next)
+  if (key !== YES || d.top?.round || d.top?.implicit) return key
+  return /^[^\n:]{0,80}=/.test(d.buf.slice(next, next + 82)) ? NO : YES
+}
+
+/** Strings on lines of their own follow, and then a bracket that nothing opened: the list lost its opening one. */
+export function listBegins(d: Machine, comma: number): boolean {
+  const rest = d.buf.slice(comma, comma + 2_000)
+  return /^,[^\S\n]*\n\s*"(?:[^"\\\n]|\\.)*"\s*(?:,\s*"(?:[^"\\\n]|\\.)*"\s*){0,40}\]/.test(rest)
 }
 
 /** Doubled commas. */
@@ -275,7 +291,7 @@ function afterRoot(d: Machine, s: StringState, from: number): Answer {
     const c = ch.fold(d.buf.charCodeAt(i))
     if (c === ch.LF) return YES
     if (c === s.quote) sawQuote = true
-    else if (sawQuote && c === ch.RBRACE) return NO
+    else if (sawQuote && (c === ch.RBRACE || c === ch.COMMA)) return NO
     else if (!ch.isSpace(c)) sawQuote = false
   }
   return end === d.buf.length && !d.final ? MORE : YES

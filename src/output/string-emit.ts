@@ -1,7 +1,8 @@
 /** The end of a string: telling the sink, reading on after `+`, and strings that turn out to be keys. */
 import * as ch from './chars.ts'
 import { MORE, skip } from './lookahead.ts'
-import { AFTER_KEY, KEY, type Machine, OBJECT, type StringState } from './machine.ts'
+import { AFTER_KEY, KEY, LIST, type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
+import { listBegins } from './string-close.ts'
 
 /** The string is settled. */
 export const DONE = -2
@@ -101,9 +102,32 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
     emitKey(d, s, text, end)
     return
   }
+  if (s.role === 'value' && s.rejects === 0 && listFollows(d, tokenEnd)) openLostList(d, s)
   d.sink.scalar('string', text, s.start, end)
   if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')
   d.afterValue()
+}
+
+function listFollows(d: Machine, tokenEnd: number): boolean {
+  const comma = skip(d, tokenEnd)
+  return comma !== MORE && d.buf.charCodeAt(comma) === ch.COMMA && listBegins(d, comma)
+}
+
+/** The list of which this string is the first item. */
+function openLostList(d: Machine, s: StringState): void {
+  d.sink.open('array', s.start)
+  d.sink.edit('missing-opener', s.start, s.start, '[')
+  d.stack.push({
+    kind: LIST,
+    state: VALUE,
+    count: 1,
+    implicit: false,
+    set: false,
+    spare: 0,
+    start: s.start,
+    openEdit: -1,
+    round: false,
+  })
 }
 
 /** `{"a": [1, 2, "b": 3}`: the list lost its bracket, and this is the next key of the object around it. */

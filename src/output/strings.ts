@@ -72,7 +72,7 @@ function delimiterAt(buf: string, at: number, quote: number): number {
   const next = ch.fold(third)
   const structural =
     next === ch.COMMA || next === ch.COLON || ch.isCloser(next) || ch.isSpace(next) || Number.isNaN(next)
-  return structural || next === ch.SLASH || next === ch.BACKSLASH ? 1 : 2
+  return structural || next === ch.SLASH || /^\\[nrt]\s*[}\],"]/.test(buf.slice(at + 2, at + 8)) ? 1 : 2
 }
 
 /** A fence as a value: its label and the line break after it are not content. */

@@ -7,6 +7,9 @@ import { KEY, LIST, type Machine, OBJECT, ROUND, VALUE } from './machine.ts'
 import type { RuleName } from './rules.ts'
 import { openString } from './strings.ts'
 
+/** What people write behind an item: (as in the text), <-- this one. */
+const REMARK = /^(?:\([\p{L}][^()\n"]{2,150}\)|<--?[^\n"]{1,150}|←[^\n"]{1,150})(?=\s*\n)/u
+
 /** A value begins at `d.i`; false when more text is needed. */
 export function valueStart(d: Machine, c: number): boolean {
   if (d.top?.kind === ROUND && d.top.count === 0 && namedArgument(d)) {
@@ -16,6 +19,10 @@ export function valueStart(d: Machine, c: number): boolean {
     d.sink.reedit(d.top.openEdit, '{')
     return true
   }
+  const mayRemark =
+    (c === ch.LPAREN || c === ch.LESS || c === 0x2190) && d.top?.kind === LIST && d.gapCommas > 0
+  const remark = mayRemark ? REMARK.exec(d.buf.slice(d.i, d.i + 200)) : null
+  if (remark !== null) return d.pass(remark[0].length, 'stray-text')
   if (c === ch.LBRACE || c === ch.LBRACKET || c === ch.LPAREN) return openBracket(d, c)
   if (c === ch.BACKTICK && d.buf.startsWith('```', d.i)) return fenceAsValue(d)
   if (isStringPrefix(d.buf, d.i)) return d.pass(1, 'literal')
@@ -148,7 +155,7 @@ function nothing(d: Machine, length: number): boolean {
 function isStringPrefix(buf: string, i: number): boolean {
   const next = buf.charCodeAt(i + 1)
   if ((next !== ch.DQUOTE && next !== ch.SQUOTE) || !/[rRfFuUbB]/.test(buf[i] as string)) return false
-  return /^[^\n]{0,400}?["']\s*[,}\])]/.test(buf.slice(i + 2, i + 420))
+  return /^[^\n,}\])][^\n]{0,400}?["']\s*[,}\])]/.test(buf.slice(i + 2, i + 420))
 }
 
 /** Without the spaces at its end, invisible ones included. */
