@@ -170,6 +170,7 @@ describe('where a list is wanted', () => {
       'First {"a": 1}, then {"a": "2"}.',
       '```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```',
       '<item>{"a": 1}</item><item>{a: 2}</item>',
+      '{"item": {"a": 1}}\n{"item": {"a": 2}}',
     ])
       expect(read(text, objects)).toEqual(all)
   })
