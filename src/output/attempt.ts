@@ -48,6 +48,9 @@ function guideOf(guided: Guided, settings: Settings): Guide {
       fuel -= steps
       return fuel >= 0
     },
+    get exhausted() {
+      return fuel < 0
+    },
   }
 }
 

@@ -29,6 +29,8 @@ export interface Guide {
   readonly settings: Settings
   /** Counts the work; throws nothing, answers false when the fuel is used up. */
   spend(steps: number): boolean
+  /** Whether the fuel was used up. */
+  readonly exhausted: boolean
 }
 
 /** A value on its way, and the node it was read from where that is known already. */

@@ -50,7 +50,10 @@ function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefine
   if (chosen?.valid) return chosen
   ranked.push(...lastResorts(trial, seen, declared))
   chosen = best(ranked, trial.settings)
-  if (chosen?.valid || !kinds.scalar) return chosen
+  if (chosen?.valid) return chosen
+  // A word where an object or list is wanted is no candidate at all.
+  const word = typeof chosen?.region.value !== 'object' && trial.strict === undefined
+  if (!kinds.scalar) return word ? undefined : chosen
   return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
 }
 

@@ -2,14 +2,12 @@
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { isCorrection, tierOf } from './cues.ts'
-import { decodeInner } from './inner.ts'
 import { best, type Ranked } from './rank.ts'
-import { strangeness, together } from './readings.ts'
+import { strangeness, together, unescaped } from './readings.ts'
 import type { Region } from './region.ts'
 import { quotedWhole, textRegion } from './scalars.ts'
 import { decodeBare, type Scan, type ScanOptions } from './scan.ts'
 import { isData, isSlight, scanOptionsOf } from './survey.ts'
-import type { Node } from './tree.ts'
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
@@ -62,19 +60,12 @@ function sequence(text: string, regions: readonly Region[]): Region | undefined 
 function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
   return regions.map((region, index) => {
     const previous = regions[index - 1]
-    const inner = typeof region.value === 'string' ? decodeInner(region.value, trial.settings) : undefined
     const slight = region.fence === undefined && regions.length > 1 && isSlight(region.value)
     return {
-      attempt: inner === undefined ? attempt(trial, region) : unescaped(trial, region, inner),
+      attempt: unescaped(trial, region) ?? attempt(trial, region),
       tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
       correction: isCorrection(trial.text, region, previous),
       extra: strangeness(region.value, NO_NAMES),
     }
   })
-}
-
-/** A string in prose that holds JSON. */
-function unescaped(trial: Trial, region: Region, inner: Node): Attempt {
-  const change = { rule: 'unescape' as const, pointer: '', before: region.value, after: inner.value }
-  return attempt(trial, region, inner, { changes: [change], cost: 2 }, String(region.value))
 }

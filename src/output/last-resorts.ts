@@ -18,7 +18,8 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const regions: Region[] = []
   for (const [start, end] of bareSpans(trial.text, seen)) {
     const region = decodeBare(trial.text, start, end, options)
-    if (region !== undefined && (!listWanted(trial) || isData(region))) regions.push(region)
+    if (region === undefined) continue
+    if (!listWanted(trial) || isData(region)) regions.push(region)
   }
   const ink = trial.text.length - trial.text.trimStart().length
   let swallowed = seen.regions.find(

@@ -126,7 +126,7 @@ export function declaredNames(guided: Guided): ReadonlySet<string> {
 /** `[…]` where `{"items": […]}` is wanted: only if the schema leaves no choice of the name. */
 export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   const { guided } = trial.target
-  if (guided === undefined || guided.root.types.join() !== 'object') return undefined
+  if (guided === undefined || guided.root.types.join() !== 'object' || region.implicit) return undefined
   const { required, names } = guided.root
   const name =
     required.size === 1 ? [...required][0] : required.size === 0 && names.length === 1 ? names[0] : undefined

@@ -88,7 +88,11 @@ export function memberAt(w: Window, from: number): Answer {
   const c = ch.fold(w.buf.charCodeAt(i))
   if (ch.isCloser(c)) return YES
   if (isEllipsis(w.buf, i)) return YES
-  if (ch.isQuote(c)) return quotedKeyAt(w, i)
+  if (ch.isQuote(c)) {
+    const key = quotedKeyAt(w, i)
+    // "key"}: a key whose value never came.
+    return key === NO && /^"[\w$-]{1,60}"\s*\}/.test(w.buf.slice(i, i + 80)) ? YES : key
+  }
   if (c === ch.BACKSLASH && ch.isQuote(w.buf.charCodeAt(i + 1))) return quotedKeyAt(w, i + 1, true)
   if (c === ch.COLON && ch.isNameChar(w.buf.charCodeAt(i + 1))) return bareKeyAt(w, i + 1)
   if (!ch.isNameChar(c)) return NO
@@ -164,7 +168,8 @@ export function isColon(buf: string, i: number): boolean {
 /** No colon follows: a key all the same if the text is over, if the colon got inside the quotes, or was left out. */
 function looksLikeKey(w: Window, after: number, name: string): Answer {
   if (after >= w.buf.length && w.final) return /^[\w$-]+$/.test(name) ? YES : NO
-  if (/^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*\s*:\s*$/u.test(name)) return YES
+  if (/^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*\s*:\s*(?:(?:-?[\d.]+|true|false|null)\s*,\s*)?$/u.test(name))
+    return YES
   return followedByValue(w, after, name)
 }
 
@@ -216,7 +221,7 @@ function bareItemAt(w: Window, from: number, lostQuote: boolean): Answer {
   const end = Math.min(buf.length, from + 80)
   for (let i = from; i < end; i++) {
     const c = ch.fold(buf.charCodeAt(i))
-    if (c === ch.COMMA || c === ch.RBRACKET || c === ch.LF) return YES
+    if (c === ch.COMMA || c === ch.RBRACKET || c === ch.RPAREN || c === ch.LF) return YES
     if (ch.isQuote(c) && lostQuote && c !== ch.SQUOTE) return endsMember(w, i + 1)
     if ((ch.isQuote(c) && c !== ch.SQUOTE) || (c === ch.COLON && !buf.startsWith('://', i))) return NO
   }

@@ -112,6 +112,19 @@ function read(trial: Trial, shadow: boolean): ParseResult {
   return settle(trial, attempt, shadow)
 }
 
+/** The fuel ran out before the value was converted. */
+function stepsIssue(trial: Trial): readonly Issue[] {
+  if (!trial.guide?.exhausted) return NONE
+  return [
+    {
+      code: 'limit/steps',
+      at: { span: [0, trial.text.length] },
+      message: `the value could not be converted within limits.steps (${trial.settings.limits.steps})`,
+      hint: 'Raise limits.steps, or ask the model for less',
+    },
+  ]
+}
+
 const NOTHING_MADE: Made = {
   region: { start: 0, end: 0, value: undefined },
   edits: NONE,
@@ -166,7 +179,7 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
       })
     : withGetter(common, {
         ok: false as const,
-        issues: allIssues(issues, target.explain(value), attempt),
+        issues: allIssues([...stepsIssue(trial), ...issues], target.explain(value), attempt),
         candidate: value,
       })
   const send = settings.options.onEvent

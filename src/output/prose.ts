@@ -236,7 +236,7 @@ function wordsInBrackets(w: Window, at: number, from: number): typeof YES | type
       const next = buf.charCodeAt(i + 1)
       return next === ch.LPAREN || next === ch.COLON || /^[xX/]?[A-Z_/]*$/.test(buf.slice(from, i)) ? NO : YES
     }
-    if (ch.isOpener(c)) return NO
+    if (ch.isOpener(c)) return /^[-\d"']/.test(buf.slice(from, from + 1)) ? YES : NO
   }
   if (from + 120 >= buf.length && !w.final) return MORE
   return only(buf, at)

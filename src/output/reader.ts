@@ -18,7 +18,7 @@ const DOUBT = 256
  * @example
  * const reader = createReader({ type: 'object' })
  * reader.push('{"name": "A').partial // { name: 'A' }
- * reader.push('da"}').finished // ['/name', '']
+ * reader.push('da"}').finished // ['/name'], and '' once it is certain that nothing follows
  * reader.end() // the same as parse('{"name": "Ada"}', …)
  */
 export function createReader<S extends AnySchema = AnySchema>(

@@ -2,9 +2,11 @@
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
+import { decodeInner } from './inner.ts'
 import { enclosed, lifted } from './lift.ts'
 import type { Ranked } from './rank.ts'
 import { Region } from './region.ts'
+import { rules } from './rules.ts'
 import type { Guided } from './target.ts'
 import { makeNode, type Node, type TextEdit } from './tree.ts'
 
@@ -73,10 +75,22 @@ function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranke
 function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
   const direct = attempt(trial, region)
   if (direct.valid && !isForced(direct) && strangeness(direct.plain, declared) === 0) return [direct]
+  const inner = unescaped(trial, region)
+  if (inner?.valid) return [direct, inner]
+  if (trial.settings.aop !== 'full') return [direct]
   const inside = lifted(trial, region, declared)
   if (direct.valid || inside.length > 0) return [direct, ...inside]
   const around = enclosed(trial, region)
   return around === undefined ? [direct] : [direct, around]
+}
+
+/** A string that holds JSON, unfolded. */
+export function unescaped(trial: Trial, region: Region): Attempt | undefined {
+  if (typeof region.value !== 'string' || trial.settings.unescapeDepth === 0) return undefined
+  const inner = decodeInner(region.value, trial.settings)
+  if (inner === undefined) return undefined
+  const change = { rule: 'unescape' as const, pointer: '', before: region.value, after: inner.value }
+  return attempt(trial, region, inner, { changes: [change], cost: rules.unescape.cost }, region.value)
 }
 
 /** Valid only because something was thrown away or made into text: another reading may be the right one. */

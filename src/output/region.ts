@@ -51,6 +51,11 @@ export class Region implements Fields {
     return this.#node
   }
 
+  /** Its brackets are the reader's own. */
+  get implicit(): boolean {
+    return this.edits.some((edit) => edit.rule === 'missing-opener' && edit.start === this.start)
+  }
+
   /** The same region, seen otherwise. */
   with(changes: Partial<Fields>): Region {
     return new Region({ ...(this as Fields), ...changes }, () => this.node)

@@ -103,11 +103,14 @@ function settled(text: string, attempt: Attempt): TextEdit[] {
   if (hasInk(text, 0, start)) edits.push({ rule: 'surroundings', start: 0, end: start, after: '' })
   if (hasInk(text, end, text.length))
     edits.push({ rule: 'surroundings', start: end, end: text.length, after: '' })
-  edits.sort((a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start))
+  // Insertions first, then the widest replacement, which swallows what lies inside it.
+  edits.sort(
+    (a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start) || b.end - a.end,
+  )
   const kept: TextEdit[] = []
   let until = -1
   for (const edit of edits) {
-    if (edit.end < until || (edit.start < until && edit.end <= until)) continue
+    if (edit.start < until) continue
     kept.push(edit)
     until = Math.max(until, edit.end)
   }

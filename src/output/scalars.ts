@@ -36,7 +36,7 @@ export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[
 export function quotedWhole(trial: Trial): Region | undefined {
   const { text } = trial
   const trimmed = text.trim()
-  if (!/^["'“`]/.test(trimmed) || trimmed.startsWith('```') || trimmed.length < 2) return undefined
+  if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
   const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptions(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
   if (region.edits.some((edit) => edit.rule === 'inner-quote')) return undefined

@@ -186,11 +186,14 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
   if (answer === MORE) return MORE
   if (answer === BEFORE_KEY) return finishBefore(d, s)
   if (answer !== NO) return finish(d, s, contentEnd(d, s, i, end), end)
-  if (s.role === 'key' && s.rejects === 0 && /:\s*$/.test(d.buf.slice(Math.max(s.seg, i - 8), i))) {
-    // {"key:"value"}: the key lost its closing quote, and this one opens the value.
-    s.rule = 'missing-quote'
-    const colon = d.buf.lastIndexOf(':', i)
-    return finish(d, s, colon, colon)
+  if (s.role === 'key' && s.rejects === 0 && s.acc === '') {
+    // {"key: "value"} and {"key: 1, "next": …}: the key lost its closing quote.
+    const lost = /^([^":\n]{1,80}):\s*(?:(?:-?[\d.]+|true|false|null)\s*,\s*)?$/.exec(d.buf.slice(s.seg, i))
+    if (lost !== null) {
+      s.rule = 'missing-quote'
+      const colon = s.seg + (lost[1] as string).length
+      return finish(d, s, colon, colon)
+    }
   }
   if (s.rejects === 0) s.ruleBefore = s.rule
   s.rejects++

@@ -39,7 +39,7 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
     if (
       !complete ||
       !(first[1] === '('
-        ? Array.isArray(region.value) && !isImplicit(region)
+        ? Array.isArray(region.value) && !region.implicit
         : typeof region.value === 'string' && !region.bare)
     )
       continue
@@ -50,11 +50,6 @@ function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
   if (found.length === 0) return seen
   const outside = seen.regions.filter((r) => !found.some((f) => f.start <= r.start && r.end <= f.end))
   return { ...seen, regions: [...outside, ...found].sort((a, b) => a.start - b.start) }
-}
-
-/** Its brackets are the reader's own. */
-function isImplicit(region: Region): boolean {
-  return region.edits.some((edit) => edit.rule === 'missing-opener')
 }
 
 /** `[1]`, `[x]`: what prose puts into brackets. */
@@ -71,6 +66,8 @@ export function isData(region: Region): boolean {
   const { node } = region
   if (node.items === undefined) return !(node.kind === 'string' && node.bare)
   if (node.kind === 'object') return true
+  const kinds = new Set(node.items.map((item) => item.items !== undefined))
+  if (region.implicit && kinds.size > 1) return false
   return node.items.every(
     (item) => item.kind !== 'string' || !item.bare || /^[^\s<>`]+$/.test(String(item.value)),
   )
