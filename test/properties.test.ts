@@ -6,7 +6,9 @@ import type { ReaderEvent } from '../src/output/types.ts'
 import { noiseCorpus, sameJson } from '../src/testing/index.ts'
 
 const SEED = 20_250_614
-const RUNS = { seed: SEED, numRuns: 1500 }
+/** The long form (`npm run test:long`) looks at a hundred times as many. */
+const TIMES = process.env['PROVISO_LONG'] ? 100 : 1
+const RUNS = { seed: SEED, numRuns: 1500 * TIMES }
 
 const SCHEMA = {
   type: 'object',
@@ -144,7 +146,7 @@ describe('a stream', () => {
         const whole = parse(sample.text, sample.schema)
         expect(end).toEqual(whole)
       }),
-      { ...RUNS, numRuns: 600 },
+      { ...RUNS, numRuns: 600 * TIMES },
     )
     fc.assert(
       fc.property(fc.oneof(anyText, mutated, json), places, (text, at) => {
@@ -152,7 +154,7 @@ describe('a stream', () => {
         for (const chunk of cut(text, at)) reader.push(chunk)
         expect(reader.end()).toEqual(parse(text))
       }),
-      { ...RUNS, numRuns: 600 },
+      { ...RUNS, numRuns: 600 * TIMES },
     )
   })
 
@@ -170,7 +172,7 @@ describe('a stream', () => {
           }
         }
       }),
-      { ...RUNS, numRuns: 600 },
+      { ...RUNS, numRuns: 600 * TIMES },
     )
   })
 })
@@ -183,14 +185,14 @@ describe('repairs', () => {
         if (!result.ok || result.repairCount > result.repairs.length) return
         expect(replay(sample.text, result.repairs), `${sample.id} ${sample.kinds}`).toEqual(result.value)
       }),
-      { ...RUNS, numRuns: 1000 },
+      { ...RUNS, numRuns: 1000 * TIMES },
     )
     fc.assert(
       fc.property(mutated, (text) => {
         const result = parse(text)
         if (result.ok) expect(replay(text, result.repairs)).toEqual(result.value)
       }),
-      { ...RUNS, numRuns: 500 },
+      { ...RUNS, numRuns: 500 * TIMES },
     )
   })
 

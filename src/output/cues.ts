@@ -10,7 +10,7 @@ export const ECHO = 2
 export const REASONING = 3
 
 const CORRECTION =
-  /\b(?:actually|corrected|correction|correct (?:version|answer|json|output|one)|final (?:answer|output|result|json|version|response)|revised|updated version|fixed version|instead|wait|let me (?:fix|correct|redo)|here is the (?:fixed|final))\b|корректн|исправлен|korrigiert|richtig ist|corregid|corrigé|rectif|更正|修正|最终|最終|正しい/i
+  /\b(?:actually|corrected|correction|correct (?:version|answer|json|output|one)|final (?:answer|output|result|json|version|response)|revised|updated version|fixed version|instead|wait|let me (?:fix|correct|redo)|here is the (?:fixed|final))\b|\b(?:edit|erratum|errata|right|correct)\s*:|bonne réponse|korrektur|sondern|correcto|corretto|корректн|исправлен|korrigiert|richtig ist|corregid|corrigé|rectif|更正|修正|最终|最終|正しい/i
 const SAMPLE =
   /\b(?:for example|example|examples|e\.g|for instance|such as|sample|template|schema|in the (?:form|shape) of|would look like|looks like|expected format|format:|format is|input:|given the|request was)\b|пример|beispiel|ejemplo|exemple|esempio|例えば|例如|예를/i
 const TYPE_WORD =

@@ -41,6 +41,7 @@ export class Decoder implements Machine {
   truncated = false
   ambiguous = false
   scanned = 0
+  unbalanced = 0
   tooDeep = false
   /** The root value is complete. */
   done = false
@@ -70,6 +71,7 @@ export class Decoder implements Machine {
     this.truncated = false
     this.ambiguous = false
     this.scanned = 0
+    this.unbalanced = 0
     this.tooDeep = false
     this.stack.length = 0
     this.string = undefined

@@ -22,7 +22,9 @@ export function find(trial: Trial): Found {
   const { guided } = trial.target
   const seen = survey(trial)
   if (guided === undefined) return { attempt: readFreely(trial, seen), tooDeep: seen.tooDeep }
-  const chosen = withShape(trial, guided, seen)
+  const first =
+    trial.text.includes('&quot;') && !trial.text.includes('"') ? rewritten(trial, guided) : undefined
+  const chosen = first ?? withShape(trial, guided, seen)
   return { attempt: chosen?.valid ? chosen : (rewritten(trial, guided) ?? chosen), tooDeep: seen.tooDeep }
 }
 

@@ -26,6 +26,8 @@ export function keyLines(text: string, guided: Guided): Region | undefined {
     const value = (match[2] as string).trim().replace(/,$/, '')
     const node =
       value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
+    // A nested object by indentation: not read, and not to be dropped unseen.
+    if (node === undefined && /^\s+\S/.test(lines[at + 1] ?? '')) return undefined
     if (node !== undefined) members.set(name, node)
   }
   if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined
@@ -73,7 +75,17 @@ export function bulletLines(text: string): Region | undefined {
 
 function word(text: string): Node {
   const quoted = /^(["'`])(.*)\1$/.exec(text)
-  return { ...makeNode('string', quoted ? (quoted[2] as string) : text, 0, 0), bare: quoted === null }
+  if (quoted === null) return { ...makeNode('string', text, 0, 0), bare: true }
+  return makeNode('string', quoted[1] === '"' ? resolved(text) : quoted[2], 0, 0)
+}
+
+/** The text of a JSON string; the text between the quotes when it is none. */
+function resolved(text: string): string {
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return text.slice(1, -1)
+  }
 }
 
 function listNode(items: Node[]): Node {

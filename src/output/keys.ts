@@ -31,7 +31,7 @@ function bracketForKey(d: Machine, c: number, frame: Frame): boolean {
   }
   if (c === ch.LPAREN) return d.pass(roundLength(d.buf, d.i), 'stray-text')
   // A value without a key: it cannot be kept, and must not be lost unseen.
-  return d.pass(balancedLength(d.buf, d.i), 'stray-value')
+  return d.pass(d.base + d.i < d.unbalanced ? 1 : balancedLength(d), 'stray-value')
 }
 
 function bareKey(d: Machine, frame: Frame): boolean {
@@ -98,16 +98,17 @@ function roundLength(buf: string, from: number): number {
   return /^\([^()\n"]{0,200}\)/.exec(buf.slice(from, from + 204))?.[0].length ?? 1
 }
 
-/** How long the bracketed text at `from` is; at least 1, and bounded. */
-function balancedLength(buf: string, from: number): number {
+/** How long the bracketed text at `d.i` is, if it is closed within bounds; else 1, and what was looked at is remembered. */
+function balancedLength(d: Machine): number {
   let open = 0
-  const end = Math.min(buf.length, from + 10_000)
-  for (let i = from; i < end; i++) {
-    const c = buf.charCodeAt(i)
+  const end = Math.min(d.buf.length, d.i + 10_000)
+  for (let i = d.i; i < end; i++) {
+    const c = d.buf.charCodeAt(i)
     if (ch.isOpener(c)) open++
     else if (c === ch.RBRACE || c === ch.RBRACKET) {
-      if (--open === 0) return i + 1 - from
+      if (--open === 0) return i + 1 - d.i
     }
   }
+  d.unbalanced = d.base + end
   return 1
 }

@@ -136,7 +136,7 @@ export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   if (buf.length <= end && !w.final) return MORE
   if (end - from >= KEY_REACH) return YES
   // The text ends inside a key.
-  return /^[\w$-]*$/.test(buf.slice(start, end)) ? YES : NO
+  return /^[\w$-]*(?:\s*:\s*\S[^"]*)?$/.test(buf.slice(start, end)) ? YES : NO
 }
 
 /** `name :` at `from`, on one line, and not the start of a URL. */

@@ -61,7 +61,8 @@ export interface StringState {
   /** Quotes that were taken as content, and where the last one stood. */
   rejects: number
   rejectAt: number
-  rejectLength: number
+  /** The content before that quote. */
+  rejectText: string
   /** Brackets opened and not closed inside the content. */
   braces: number
   brackets: number
@@ -106,6 +107,8 @@ export interface Machine {
   tooDeep: boolean
   /** Up to which offset the bare token at hand is known to be plain: a stream must not look at it again. */
   scanned: number
+  /** Up to which offset no closing bracket was found for one that belongs to nothing. */
+  unbalanced: number
   /** A closing bracket could be read in two ways. */
   ambiguous: boolean
   /** The token at hand was written with full-width punctuation. */

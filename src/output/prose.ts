@@ -234,6 +234,8 @@ function wordsInBrackets(w: Window, at: number, from: number): typeof YES | type
     if (c === ch.RBRACKET) {
       if (i + 1 >= buf.length && !w.final) return MORE
       const next = buf.charCodeAt(i + 1)
+      // One bare word in brackets is prose, unless it is all there is.
+      if (/^\p{L}/u.test(buf.slice(from, from + 2))) return only(buf, at)
       return next === ch.LPAREN || next === ch.COLON || /^[xX/]?[A-Z_/]*$/.test(buf.slice(from, i)) ? NO : YES
     }
     if (ch.isOpener(c)) return /^[-\d"']/.test(buf.slice(from, from + 1)) ? YES : NO

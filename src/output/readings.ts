@@ -22,6 +22,7 @@ export function fromRegions(
   const ranked: Ranked[] = []
   const parts: Region[] = []
   regions.forEach((region, index) => {
+    if (index >= MOST_READ && !trial.target.check(region.value).ok) return
     const previous = regions[index - 1]
     const tier = tierOf(trial.text, region, previous, root)
     const correction = isCorrection(trial.text, region, previous)

@@ -17,6 +17,9 @@ export interface Scan {
   readonly tooDeep: boolean
 }
 
+/** How many doubtful regions are read the other way too: each such reading may run to the end of the text. */
+const MOST_DOUBTS = 8
+
 export function scan(text: string, options: DecoderOptions, from = 0): Scan {
   const sink = new ValueSink()
   const decoder = decoderOf(sink, text, options)
@@ -25,6 +28,7 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
   let i = from
   // What was no escaped body once is none from further inside either.
   let plainUntil = 0
+  let doubts = 0
   for (;;) {
     i = prose.next(decoder, i, 0)
     if (i === MORE || i >= text.length) break
@@ -37,8 +41,11 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
       i = Math.max(decoder.i, i + 1)
       continue
     }
-    const settled = reconsider(text, region, prose.fence?.mark, { ambiguous: decoder.ambiguous, options })
-    regions.push(settled.with(prose.surroundings))
+    const settled = reconsider(text, region, prose.fence?.mark, {
+      ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
+      options,
+    })
+    regions.push(settled.reasoning ? settled : settled.with(prose.surroundings))
     i = Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
@@ -94,6 +101,9 @@ interface Doubt {
 
 /** A value that ran past its fence is read again up to there; one with a doubtful bracket is read the other way too. */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
+  const thought = closedThought(text, region)
+  if (thought !== undefined)
+    return one(text.slice(0, thought), region.start, doubt.options)?.with({ reasoning: true }) ?? region
   const crossed = region.edits.find((edit) => edit.rule === 'fence' && edit.start > region.start)
   if (fence !== undefined && (region.truncated || crossed !== undefined)) {
     const close = text.indexOf(`\n${fence}`, region.start)
@@ -103,6 +113,23 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
   if (!doubt.ambiguous) return region
   const other = one(text, region.start, { ...doubt.options, dropClosers: true })
   return other !== undefined && price(text, other) < price(text, region) ? other : region
+}
+
+const THOUGHT_END =
+  /<\/(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis)>|\[\/THINK\]|◁\/think▷|<\|end\|>|<\|channel\|>/gi
+
+/** Where the reasoning ends that a broken region has run out of. */
+function closedThought(text: string, region: Region): number | undefined {
+  if (region.edits.length === 0) return undefined
+  THOUGHT_END.lastIndex = region.start
+  const close = THOUGHT_END.exec(text)
+  if (close === null || close.index >= region.end) return undefined
+  // Opened inside the region it belongs to the value.
+  return /<(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)>/i.test(
+    text.slice(region.start, close.index),
+  )
+    ? undefined
+    : close.index
 }
 
 /** The fence was closed, so nothing was cut off: only brackets are missing. */

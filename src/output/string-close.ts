@@ -55,7 +55,8 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if ((c === ch.COMMA || c === ch.RBRACE) && swallowedMember(d, s)) return BEFORE_KEY
   if (c === ch.COMMA || c === ch.SEMICOLON) return commaAfterValue(d, s, next)
   if (c === ch.RBRACE && s.braces > 0 && s.rejects % 2 === 1) return NO
-  if (c === ch.RBRACE) return doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
+  const quoteBehind = c === ch.RBRACE && ch.isQuote(d.buf.charCodeAt(next + 1))
+  if (c === ch.RBRACE) return quoteBehind || doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) {
     const inList = d.stack.some((frame) => frame.kind !== OBJECT)
@@ -82,14 +83,16 @@ function swallowedMember(d: Machine, s: StringState): boolean {
   )
   if (key === null) return false
   s.rejectAt -= (key[1] as string).length
-  s.rejectLength -= (key[1] as string).length
+  s.rejectText = s.rejectText.slice(0, -(key[1] as string).length)
   return true
 }
 
 /** After `"text",` the next member must follow, or a new object of the surrounding list. */
 function commaAfterValue(d: Machine, s: StringState, comma: number): Answer {
   const member = memberAt(d, comma + 1)
-  if (member !== NO) return member
+  // After an odd number of inner quotes a bare word with a colon is more likely text than a key.
+  const bare = member === YES && s.rejects % 2 === 1 && ch.isNameChar(d.buf.charCodeAt(skip(d, comma + 1)))
+  if (member !== NO && !bare) return member
   if (s.rejects === 0 && remarkAfter(d.buf, comma + 1)) return YES
   if (s.rejects === 0 && listBegins(d, comma)) return YES
   const i = skip(d, comma + 1)

@@ -44,8 +44,7 @@ export function finish(d: Machine, s: StringState, contentEnd: number, tokenEnd:
  */
 export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const at = s.rejectAt - d.base
-  if (s.seg < at) flush(d, s, at)
-  const content = s.acc.slice(0, s.rejectLength)
+  const content = s.rejectText
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
   const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
   const gap =

@@ -9,7 +9,7 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
   const closers = trailingClosers(d, s)
   // Quotes inside text come in pairs: an odd one was the end.
   if (s.rejects % 2 === 1 && s.rejectAt >= d.base && (closers === undefined || looksClosing(d, s))) {
-    s.acc = fullText(d, s).slice(0, s.rejectLength)
+    s.acc = s.rejectText
     s.rule = s.rejects > 1 ? 'inner-quote' : s.ruleBefore
     emit(d, s, s.acc, s.rejectAt - d.base + 1)
     passRest(d, closers)

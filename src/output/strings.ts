@@ -43,7 +43,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     seg: at + delimiter,
     rejects: 0,
     rejectAt: -1,
-    rejectLength: 0,
+    rejectText: '',
     braces: 0,
     brackets: 0,
     opens: 0,
@@ -198,20 +198,27 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
   if (s.rejects === 0) s.ruleBefore = s.rule
   s.rejects++
   s.rejectAt = d.base + i
-  s.rejectLength = s.acc.length + (i - s.seg)
+  flush(d, s, i)
+  s.rejectText = s.acc
   s.rule = 'inner-quote'
   return end
 }
 
 /** Where the content ends: before the closing quote, and before one more that was doubled by mistake. */
 function contentEnd(d: Machine, s: StringState, i: number, end: number): number {
+  if (s.delimiter === 2 && end === i + 2 && s.rejects > 0 && s.rejects % 2 === 0) {
+    // ""No," he said, "never."": the outer quotes belong to the text.
+    s.acc = `"${s.acc}`
+    s.rule = 'inner-quote'
+    return i + 1
+  }
   if (s.delimiter === 2 && end === i + 1 && s.rejects % 2 === 1) {
     // ""P" q": the second quote belongs to the text.
     s.acc = `"${s.acc}`
     s.rule = 'inner-quote'
     return i
   }
-  if (s.delimiter !== 1 || s.rejects !== 1 || s.rejectAt !== d.base + i - 1 || s.seg > i - 1) return i
+  if (s.delimiter !== 1 || s.rejects !== 1 || s.rejectAt !== d.base + i - 1) return i
   if (ch.isDigit(d.buf.charCodeAt(i - 2))) return i
   s.rule = 'doubled-quotes'
   return i - 1

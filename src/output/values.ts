@@ -90,7 +90,7 @@ function bareValue(d: Machine): boolean {
   if (call) return d.pass(end - d.i, 'call')
   let rule: RuleName = 'bare-value'
   if (text.length > 1 && ch.isQuote(text.charCodeAt(text.length - 1)) && !ch.isQuote(text.charCodeAt(0))) {
-    text = text.slice(0, -1)
+    text = unescapedWord(text.slice(0, -1))
     rule = 'missing-quote'
   }
   const bare = classify(text)
@@ -149,6 +149,16 @@ function nothing(d: Machine, length: number): boolean {
   if (frame?.kind === OBJECT) d.dropPending('missing-value')
   else d.gapRule ??= 'stray-text'
   return true
+}
+
+/** The inside of a string that lost its opening quote, escapes resolved where they are sound. */
+function unescapedWord(text: string): string {
+  if (!text.includes('\\')) return text
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return text
+  }
 }
 
 /** `r"…"`, `f'…'`: a Python string. */
