@@ -116,20 +116,16 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
 }
 
 const THOUGHT_END =
-  /<\/(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis)>|\[\/THINK\]|◁\/think▷|<\|end\|>|<\|channel\|>/gi
+  /<\/(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis)>|\[\/THINK\]|◁\/think▷|<\|end\|>|<\|channel\|>/i
+const THOUGHT_START = /<(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)>/i
 
 /** Where the reasoning ends that a broken region has run out of. */
 function closedThought(text: string, region: Region): number | undefined {
   if (region.edits.length === 0) return undefined
-  THOUGHT_END.lastIndex = region.start
-  const close = THOUGHT_END.exec(text)
-  if (close === null || close.index >= region.end) return undefined
+  const inside = text.slice(region.start, region.end)
+  const close = inside.search(THOUGHT_END)
   // Opened inside the region it belongs to the value.
-  return /<(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)>/i.test(
-    text.slice(region.start, close.index),
-  )
-    ? undefined
-    : close.index
+  return close < 0 || THOUGHT_START.test(inside.slice(0, close)) ? undefined : region.start + close
 }
 
 /** The fence was closed, so nothing was cut off: only brackets are missing. */
