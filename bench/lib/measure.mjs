@@ -15,9 +15,10 @@ export async function race(contenders, { repeats = 7, budget = 4000 } = {}) {
     else runs.set(name, { run, batch: 1, times: [], spent: 0, warm: first > 200 ? first : await warmUp(run) })
   }
   // Small tasks are repeated inside one turn, so that the clock can see them.
-  for (const entry of runs.values()) entry.batch = Math.max(1, Math.ceil(8 / Math.max(entry.warm, 0.001)))
+  for (const entry of runs.values()) entry.batch = Math.max(1, Math.ceil(20 / Math.max(entry.warm, 0.001)))
+  // Once, not before every turn: a collection also shrinks the young heap, and the next run would pay for growing it.
+  globalThis.gc?.()
   for (let i = 0; i < repeats; i++) {
-    globalThis.gc?.()
     for (const entry of runs.values()) if (i === 0 || entry.spent < budget) await turn(entry)
   }
   for (const [name, entry] of runs) result[name] = median(entry.times)

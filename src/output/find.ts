@@ -3,7 +3,7 @@ import { type Attempt, attempt, type Trial, trialOf } from './attempt.ts'
 import { ANSWER } from './cues.ts'
 import { readFreely } from './free.ts'
 import { lastResorts } from './last-resorts.ts'
-import { declaredNames, lifted } from './lift.ts'
+import { lifted } from './lift.ts'
 import { best, type Ranked } from './rank.ts'
 import { fromRegions } from './readings.ts'
 import { restarted } from './restart.ts'
@@ -43,9 +43,8 @@ function rewritten(trial: Trial, guided: Guided): Attempt | undefined {
 }
 
 function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefined {
-  const kinds = rootKinds(guided)
+  const { kinds, declared } = guided
   if (!kinds.container) return best(scalarsFirst(trial, seen), trial.settings)
-  const declared = declaredNames(guided)
   const ranked = fromRegions(trial, seen.regions, declared)
   ranked.push(...restarted(trial, seen, declared))
   let chosen = best(ranked, trial.settings)
@@ -57,20 +56,6 @@ function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefine
   const word = typeof chosen?.region.value !== 'object' && trial.strict === undefined
   if (!kinds.scalar) return word ? undefined : chosen
   return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
-}
-
-/** Which kinds of value the root of the schema allows, its unions included. */
-function rootKinds(guided: Guided): { container: boolean; scalar: boolean } {
-  const shapes = [guided.root]
-  const unions = guided.root.unions
-  const branches = unions.flatMap((u) =>
-    Array.from({ length: u.branches }, (_, i) => guided.shapes.at([`${u.pointer}/${i}`])),
-  )
-  const all = guided.root.types.length > 0 || branches.length === 0 ? shapes : branches
-  const open = all.some((shape) => shape.types.length === 0)
-  const types = new Set(all.flatMap((shape) => shape.types))
-  const container = open || types.has('object') || types.has('array')
-  return { container, scalar: open || [...types].some((type) => type !== 'object' && type !== 'array') }
 }
 
 function plain(attempts: readonly Attempt[]): Ranked[] {

@@ -112,17 +112,6 @@ function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean 
   return types.includes(node.kind as JsonType) && trial.settings.aop === 'full'
 }
 
-/** Property names that the schema declares at its root, in any of its branches. */
-export function declaredNames(guided: Guided): ReadonlySet<string> {
-  const names = new Set(guided.root.names)
-  for (const union of guided.root.unions) {
-    for (let i = 0; i < union.branches; i++) {
-      for (const name of guided.shapes.at([`${union.pointer}/${i}`]).names) names.add(name)
-    }
-  }
-  return names
-}
-
 /** `[…]` where `{"items": […]}` is wanted: only if the schema leaves no choice of the name. */
 export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   const { guided } = trial.target

@@ -8,6 +8,7 @@ import type { JsonSchema } from '../schema/compile.ts'
 import { checkSize } from '../schema/limits.ts'
 import { isStandardSchema } from '../schema/standard.ts'
 import type { Answer, PortableOptions, Refusal } from './off-thread-messages.ts'
+import { namedSchema } from './shorthand.ts'
 import type { AnySchema, ParseOptions, ParseResult } from './types.ts'
 import { createPool, type Outcome } from './worker-pool.ts'
 
@@ -143,6 +144,7 @@ function portableSchema(schema: AnySchema | undefined, untrusted: boolean): Json
       },
     )
   }
+  if (typeof schema === 'string') return namedSchema(schema)
   // Before it is copied: a schema beyond the limits must not cost the main thread anything.
   if (untrusted && schema !== undefined) checkSize(schema)
   return portable(schema, 'The schema')

@@ -10,7 +10,15 @@ import { type CustomChange, countOf, type Made, madeBy, materialise } from './re
 import { type Settings, settingsOf } from './settings.ts'
 import { deeperThan, parseStrict } from './strict.ts'
 import { type Target, targetOf } from './target.ts'
-import type { AnySchema, Infer, ParseFailure, ParseOptions, ParseResult, ParseSuccess } from './types.ts'
+import type {
+  AnySchema,
+  Infer,
+  ParseFailure,
+  ParseOptions,
+  ParseResult,
+  ParseSuccess,
+  Repair,
+} from './types.ts'
 
 const NO_OPTIONS: ParseOptions = {}
 const NONE: readonly [] = []
@@ -157,39 +165,61 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
   const { text, target, settings } = trial
   const { value, custom, issues } = runStages(trial, attempt)
   const made = madeBy(text, attempt, custom)
-  const common = {
-    raw: text,
-    truncated: attempt.region.truncated,
-    branches: attempt.branches,
-    repairCount: countOf(made),
-    get repairs() {
-      const repairs = materialise(text, made, settings.limits.repairs)
-      Object.defineProperty(this, 'repairs', { value: repairs, enumerable: true })
-      return repairs
-    },
-  }
   const checked =
     issues.length > 0 ? undefined : custom.length > 0 || !attempt.valid ? target.check(value) : undefined
   const ok = issues.length === 0 && (checked === undefined ? attempt.valid : checked.ok)
-  const result = ok
-    ? withGetter(common, {
-        ok: true as const,
-        value: checked?.ok ? checked.value : attempt.value,
-        issues: NONE,
-      })
-    : withGetter(common, {
-        ok: false as const,
-        issues: allIssues([...stepsIssue(trial), ...issues], target.explain(value), attempt),
-        candidate: value,
-      })
+  const found = ok
+    ? { value: checked?.ok ? checked.value : attempt.value }
+    : { issues: allIssues([...stepsIssue(trial), ...issues], target.explain(value), attempt), value }
+  const result = resultOf({ text, attempt, made, limit: settings.limits.repairs }, found)
   const send = settings.options.onEvent
-  if (send !== undefined && (!ok || countOf(made) > 0)) sendEvents(send, made, result as ParseResult, shadow)
-  return result as ParseResult
+  if (send !== undefined && (!ok || countOf(made) > 0)) sendEvents(send, made, result, shadow)
+  return result
 }
 
-/** Object spread would read the lazy `repairs`; this keeps it lazy. */
-function withGetter<A extends object, B extends object>(lazy: A, rest: B): A & B {
-  return Object.defineProperties(rest, Object.getOwnPropertyDescriptors(lazy)) as A & B
+interface Account {
+  readonly text: string
+  readonly attempt: Attempt
+  readonly made: Made
+  readonly limit: number
+}
+
+/** `repairs` is made when it is first read: most callers never do, and there can be many. */
+function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
+  const { text, attempt, made, limit } = account
+  let list: readonly Repair[] | undefined
+  const { branches, region } = attempt
+  const { truncated } = region
+  const repairCount = countOf(made)
+  const raw = text
+  if (found.issues === undefined) {
+    return {
+      ok: true,
+      value: found.value,
+      issues: NONE,
+      get repairs() {
+        list ??= materialise(text, made, limit)
+        return list
+      },
+      repairCount,
+      truncated,
+      branches,
+      raw,
+    }
+  }
+  return {
+    ok: false,
+    issues: found.issues,
+    candidate: found.value,
+    get repairs() {
+      list ??= materialise(text, made, limit)
+      return list
+    },
+    repairCount,
+    truncated,
+    branches,
+    raw,
+  }
 }
 
 function allIssues(own: readonly Issue[], found: readonly Issue[], attempt: Attempt): readonly Issue[] {

@@ -1,4 +1,5 @@
 /** The short type names of output declarations (`string[]`, `object`, …) and the check of an output against them (ADR-01…11, C20, C21, C49). Called by templates and pipelines. */
+import { ProvisoError } from '../base/error.ts'
 import { isObject, jsonType } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/compile.ts'
@@ -112,4 +113,13 @@ function formatIssue(expectedType: string, value: unknown, path: Pointer): Outpu
     details: { expectedType, actualType },
     path,
   }
+}
+
+/** The schema of a type name; throws for a name that is none. */
+export function namedSchema(name: string): JsonSchema {
+  const schema = shorthandSchema(name)
+  if (schema !== undefined) return schema
+  throw new ProvisoError('schema/invalid', `"${name.slice(0, 60)}" is not the name of a type`, {
+    hint: 'Use object, array, string, number, integer, boolean or null, with [] for lists, or a JSON Schema',
+  })
 }

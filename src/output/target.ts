@@ -4,13 +4,17 @@ import { type CompiledSchema, compileSchema, type JsonSchema } from '../schema/c
 import { linearRegex, nativeRegex } from '../schema/regex.ts'
 import { type Shape, Shapes } from '../schema/shape.ts'
 import { isStandardSchema, standardJsonSchema, validateStandard } from '../schema/standard.ts'
-import { shorthandSchema } from './shorthand.ts'
+import { namedSchema } from './shorthand.ts'
 import type { AnySchema, ParseOptions } from './types.ts'
 
 export interface Guided {
   readonly compiled: CompiledSchema
   readonly shapes: Shapes
   readonly root: Shape
+  /** Property names that the root declares, in any of its branches. */
+  readonly declared: ReadonlySet<string>
+  /** Which kinds of value the root allows, its unions included. */
+  readonly kinds: { readonly container: boolean; readonly scalar: boolean }
 }
 
 export interface Target {
@@ -36,7 +40,7 @@ const FREE: Target = {
 const guides = new WeakMap<CompiledSchema, Guided>()
 
 /** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
-export function targetOf(schema: AnySchema | string | undefined, options: ParseOptions): Target {
+export function targetOf(schema: AnySchema | undefined, options: ParseOptions): Target {
   if (schema === undefined || schema === true) return FREE
   // The usual case costs one look-up.
   const plain =
@@ -50,9 +54,9 @@ export function targetOf(schema: AnySchema | string | undefined, options: ParseO
 
 const targets = new WeakMap<object, Target>()
 
-function makeTarget(schema: AnySchema | string, options: ParseOptions): Target {
+function makeTarget(schema: AnySchema, options: ParseOptions): Target {
   if (isStandardSchema(schema)) return standardTarget(schema, options)
-  const json = typeof schema === 'string' ? (shorthandSchema(schema) ?? false) : schema
+  const json = typeof schema === 'string' ? namedSchema(schema) : schema
   const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
   return {
     guided: guideOf(compiled, options),
@@ -85,8 +89,21 @@ function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
   if (guided === undefined) {
     const engine = options.untrusted ? linearRegex : nativeRegex
     const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
-    guided = { compiled, shapes, root: shapes.at(['']) }
+    const root = shapes.at([''])
+    const branches = root.unions.flatMap((union) =>
+      Array.from({ length: union.branches }, (_, i) => shapes.at([`${union.pointer}/${i}`])),
+    )
+    const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
+    guided = { compiled, shapes, root, declared, kinds: kindsOf(root, branches) }
     guides.set(compiled, guided)
   }
   return guided
+}
+
+function kindsOf(root: Shape, branches: readonly Shape[]): Guided['kinds'] {
+  const all = root.types.length > 0 || branches.length === 0 ? [root] : branches
+  const open = all.some((shape) => shape.types.length === 0)
+  const types = new Set(all.flatMap((shape) => shape.types))
+  const container = open || types.has('object') || types.has('array')
+  return { container, scalar: open || [...types].some((type) => type !== 'object' && type !== 'array') }
 }

@@ -150,8 +150,8 @@ export interface ParseFailure extends Common {
 
 export type ParseResult<T = unknown> = ParseSuccess<T> | ParseFailure
 
-/** What a caller may hand in as a schema. */
-export type AnySchema = JsonSchema | StandardSchemaV1
+/** What a caller may hand in as a schema: JSON Schema, a Standard Schema value, or a type name such as `string[]`. */
+export type AnySchema = JsonSchema | StandardSchemaV1 | string
 
 /** The type of the value that a schema promises. */
 export type Infer<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown
