@@ -29,26 +29,28 @@ if (unknown.length > 0) {
   )
   process.exit(2)
 }
-if (has('--write') && (has('--quick') || only.length > 0)) {
-  console.error('--write takes a full run: figures of a quick or partial one would not be comparable.')
+if (has('--write') && has('--quick')) {
+  console.error('--write takes full-size documents: figures of a quick run would not be comparable.')
   process.exit(2)
 }
 
 const machine = `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`
 const results = { machine, date: new Date().toISOString().slice(0, 10), quick: has('--quick') }
-const shown = []
 for (const [name, run, show] of SECTIONS) {
   if (only.length > 0 && !only.includes(name)) continue
   console.error(`… ${name}`)
   results[name] = await run({ quick: has('--quick') })
-  shown.push(show(results[name]))
-  if (!has('--json')) console.log(`\n${shown.at(-1)}`)
+  const shown = show(results[name])
+  if (!has('--json')) console.log(`\n${shown}`)
+  if (has('--write')) write(name, shown)
 }
 if (has('--json')) console.log(JSON.stringify(results))
-if (has('--write')) {
-  const [start, end] = ['<!-- figures:output -->', '<!-- /figures:output -->']
+
+/** Ratios are inside one section, so a section can be measured and written by itself. */
+function write(name, shown) {
+  const [start, end] = [`<!-- figures:output ${name} -->`, `<!-- /figures:output ${name} -->`]
   const text = readFileSync(page, 'utf8')
-  const figures = `${start}\n\n${machine}, ${results.date}.\n\n${shown.join('\n\n')}\n\n${end}`
+  const figures = `${start}\n\n${machine}, ${results.date}.\n\n${shown}\n\n${end}`
   writeFileSync(
     page,
     text.slice(0, text.indexOf(start)) + figures + text.slice(text.indexOf(end) + end.length),
