@@ -58,6 +58,8 @@ export interface StringState {
   acc: string
   /** Index in the buffer from which content is not yet in `acc`. */
   seg: number
+  /** What is not yet in `acc` holds escapes that JSON knows. */
+  escapes: boolean
   /** Quotes that were taken as content, and where the last one stood. */
   rejects: number
   rejectAt: number

@@ -9,8 +9,21 @@ export const DONE = -2
 
 /** Collects content up to `i`. */
 export function flush(d: Machine, s: StringState, i: number): void {
-  if (i > s.seg) s.acc += d.buf.slice(s.seg, i)
+  if (i > s.seg) s.acc += pieceOf(d, s, i)
   s.seg = i
+  s.escapes = false
+}
+
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g
+const PLAIN: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+/** Content from where it was last collected up to `i`. Sound escapes are resolved here, many at a time. */
+export function pieceOf(d: Machine, s: StringState, i: number): string {
+  const piece = d.buf.slice(s.seg, i)
+  if (!s.escapes) return piece
+  return piece.replace(ESCAPE, (_, hex: string | undefined, c: string) =>
+    hex === undefined ? (PLAIN[c] ?? c) : String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }
 
 /** Ends the string: content up to `contentEnd`, token up to `tokenEnd`. */

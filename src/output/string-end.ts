@@ -1,7 +1,7 @@
 /** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
 import * as ch from './chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
-import { emit, takeBack, withoutOddQuote } from './string-emit.ts'
+import { emit, pieceOf, takeBack, withoutOddQuote } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
@@ -32,7 +32,7 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
 /** `{"key:value}`: the key lost its closing quote. */
 function splitKey(d: Machine, s: StringState): boolean {
   const match = /^([\p{L}_$][\p{L}\p{M}\p{N}_$-]*)\s*:/u.exec(fullText(d, s).slice(0, 120))
-  if (match === null || s.acc !== '' || s.rejects > 0) return false
+  if (match === null || s.acc !== '' || s.escapes || s.rejects > 0) return false
   s.rule = 'missing-quote'
   emit(d, s, match[1] as string, s.seg + (match[1] as string).length)
   return true
@@ -45,16 +45,16 @@ function firstInk(d: Machine): number {
 }
 
 function fullText(d: Machine, s: StringState): string {
-  return s.acc + d.buf.slice(s.seg)
+  return s.acc + pieceOf(d, s, d.buf.length)
 }
 
 const MEMBER = /,\s*[A-Za-z_]\w{0,40}\s*:\s*(?:-?\d+(?:\.\d+)?|true|false|null|\[[^\]]*\]?)$/
 
 /** Ends the string at `end` as if its quote stood there. */
 function settle(d: Machine, s: StringState, end: number): boolean {
-  const text = (s.acc + d.buf.slice(s.seg, Math.max(s.seg, end))).trimEnd()
+  const text = (s.acc + pieceOf(d, s, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
-  const member = s.role === 'value' && s.acc === '' ? MEMBER.exec(text.slice(-200)) : null
+  const member = s.role === 'value' && s.acc === '' && !s.escapes ? MEMBER.exec(text.slice(-200)) : null
   if (member !== null) {
     // "first, b: 1}: the rest is the next member.
     const rest = text.length - Math.max(0, text.length - 200) - member.index

@@ -40,6 +40,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     delimiter,
     escaped,
     acc: '',
+    escapes: false,
     seg: at + delimiter,
     rejects: 0,
     rejectAt: -1,
@@ -258,6 +259,10 @@ function resolveEscape(d: Machine, s: StringState, i: number): number {
   }
   if (c === 117) return unicodeEscape(d, s, i, width)
   const plain = ESCAPES[String.fromCharCode(c)]
+  if (plain !== undefined && width === 2) {
+    s.escapes = true
+    return i + width
+  }
   flush(d, s, i)
   if (plain !== undefined) {
     s.acc += plain
@@ -275,6 +280,8 @@ function resolveEscape(d: Machine, s: StringState, i: number): number {
     return i + 4
   }
   // An escape that means nothing: both characters are content.
+  s.acc += buf.slice(i, i + 2)
+  s.seg = i + 2
   return i + 2
 }
 
@@ -293,8 +300,13 @@ function unicodeEscape(d: Machine, s: StringState, i: number, width: number): nu
   const from = i + width
   if (from + 4 > d.buf.length && !d.final) return MORE
   const hex = d.buf.slice(from, from + 4)
+  const sound = /^[0-9a-fA-F]{4}$/.test(hex)
+  if (sound && width === 2) {
+    s.escapes = true
+    return from + 4
+  }
   flush(d, s, i)
-  if (/^[0-9a-fA-F]{4}$/.test(hex)) {
+  if (sound) {
     s.acc += String.fromCharCode(Number.parseInt(hex, 16))
     s.seg = from + 4
     return from + 4
@@ -305,5 +317,7 @@ function unicodeEscape(d: Machine, s: StringState, i: number, width: number): nu
     return d.buf.length
   }
   s.rule ??= 'escape'
+  s.acc += d.buf.slice(i, i + 2)
+  s.seg = i + 2
   return i + 2
 }
