@@ -63,8 +63,8 @@ export interface StringState {
   /** Quotes that were taken as content, and where the last one stood. */
   rejects: number
   rejectAt: number
-  /** The content before that quote. */
-  rejectText: string
+  /** The content before that quote, once it has been collected (`rejectedText`). */
+  rejectText: string | undefined
   /** Brackets opened and not closed inside the content. */
   braces: number
   brackets: number

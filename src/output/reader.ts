@@ -137,7 +137,7 @@ class StreamReader<T> implements Reader<T> {
     const s = this.#decoder.string
     if (s === undefined || s.role === 'key') return
     const pending = s.rejects > 0 && this.#decoder.base + this.#decoder.i - s.rejectAt < DOUBT
-    this.#sink.progress(pending ? s.rejectText : s.acc)
+    this.#sink.progress(pending ? (s.rejectText ?? s.acc) : s.acc)
   }
 
   /** What of the buffer is still needed. */

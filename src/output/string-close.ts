@@ -83,7 +83,7 @@ function swallowedMember(d: Machine, s: StringState): boolean {
   )
   if (key === null) return false
   s.rejectAt -= (key[1] as string).length
-  s.rejectText = s.rejectText.slice(0, -(key[1] as string).length)
+  s.rejectText = s.rejectText?.slice(0, -(key[1] as string).length)
   return true
 }
 

@@ -9,9 +9,21 @@ export const DONE = -2
 
 /** Collects content up to `i`. */
 export function flush(d: Machine, s: StringState, i: number): void {
+  const reject = s.rejectAt - d.base
+  if (s.rejects > 0 && s.rejectText === undefined && reject >= s.seg && reject < i) {
+    // The content before the last inner quote may still be asked for.
+    s.acc += pieceOf(d, s, reject)
+    s.rejectText = s.acc
+    s.seg = reject
+  }
   if (i > s.seg) s.acc += pieceOf(d, s, i)
   s.seg = i
   s.escapes = false
+}
+
+/** The content before the last inner quote. */
+export function rejectedText(d: Machine, s: StringState): string {
+  return s.rejectText ?? s.acc + pieceOf(d, s, s.rejectAt - d.base)
 }
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g
@@ -57,7 +69,7 @@ export function finish(d: Machine, s: StringState, contentEnd: number, tokenEnd:
  */
 export function finishBefore(d: Machine, s: StringState): typeof DONE {
   const at = s.rejectAt - d.base
-  const content = s.rejectText
+  const content = rejectedText(d, s)
   const tail = d.buf.slice(Math.max(0, s.start - d.base, at - 256), at)
   const structure = /[\s,{}[\]\u0000\u200b-\u200d\u2060]*$/.exec(tail)?.[0] ?? ''
   const gap =

@@ -1,7 +1,7 @@
 /** The text ended inside a string: did the model forget the closing quote, or was it cut off? */
 import * as ch from './chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
-import { emit, pieceOf, takeBack, withoutOddQuote } from './string-emit.ts'
+import { emit, pieceOf, rejectedText, takeBack, withoutOddQuote } from './string-emit.ts'
 
 /** Always settles the string; the decoder then closes what is open. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
@@ -9,7 +9,7 @@ export function endOfTextInString(d: Machine, s: StringState): boolean {
   const closers = trailingClosers(d, s)
   // Quotes inside text come in pairs: an odd one was the end.
   if (s.rejects % 2 === 1 && s.rejectAt >= d.base && (closers === undefined || looksClosing(d, s))) {
-    s.acc = s.rejectText
+    s.acc = rejectedText(d, s)
     s.rule = s.rejects > 1 ? 'inner-quote' : s.ruleBefore
     emit(d, s, s.acc, s.rejectAt - d.base + 1)
     passRest(d, closers)

@@ -44,7 +44,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     seg: at + delimiter,
     rejects: 0,
     rejectAt: -1,
-    rejectText: '',
+    rejectText: undefined,
     braces: 0,
     brackets: 0,
     opens: 0,
@@ -199,8 +199,7 @@ function quoteAt(d: Machine, s: StringState, i: number): number {
   if (s.rejects === 0) s.ruleBefore = s.rule
   s.rejects++
   s.rejectAt = d.base + i
-  flush(d, s, i)
-  s.rejectText = s.acc
+  s.rejectText = undefined
   s.rule = 'inner-quote'
   return end
 }
