@@ -7,7 +7,7 @@ import { strangeness, together, unescaped } from './readings.ts'
 import type { Region } from './region.ts'
 import { quotedWhole, textRegion } from './scalars.ts'
 import { decodeBare, type Scan, type ScanOptions } from './scan.ts'
-import { isData, isSlight, scanOptionsOf } from './survey.ts'
+import { isData, isSlight, LONGEST_BARE, scanOptionsOf } from './survey.ts'
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
@@ -28,6 +28,7 @@ export function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
     ...seen.blocks.map((b) => [b.start, b.end] as const),
     [0, text.length] as const,
   ]) {
+    if (end - start > LONGEST_BARE) continue
     const region = decodeBare(text, start, end, options)
     if (region !== undefined && isData(region)) return attempt(trial, region)
   }

@@ -6,13 +6,14 @@ import type { Ranked } from './rank.ts'
 import { fromRegions, listWanted } from './readings.ts'
 import type { Region } from './region.ts'
 import { decodeBare, type Scan, scan } from './scan.ts'
-import { isData, scanOptionsOf } from './survey.ts'
+import { isData, LONGEST_BARE, scanOptionsOf } from './survey.ts'
 import type { Guided } from './target.ts'
 
 /** How often a region that swallowed the rest of the text is read again from inside. */
 const RESCANS = 4
 
 export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ranked[] {
+  if (trial.text.length > LONGEST_BARE) return []
   const options = scanOptionsOf(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []

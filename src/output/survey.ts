@@ -4,6 +4,9 @@ import type { Region } from './region.ts'
 import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from './scan.ts'
 import { deeperThan } from './strict.ts'
 
+/** Longer texts are not read without brackets of their own: that is for answers, not for megabytes of something else. */
+export const LONGEST_BARE = 1_000_000
+
 export function scanOptionsOf(trial: Trial): ScanOptions {
   return { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
 }
