@@ -38,11 +38,15 @@ export const rules = {
     '@noble/hashes': ['base'],
     canonicalize: ['base'],
     '@standard-schema/spec': ['schema', 'output'],
+    zod: ['domain'],
+    kysely: ['adapters'],
+    libsql: ['adapters'],
+    pg: ['adapters'],
     commander: ['cli'],
     picocolors: ['cli'],
   },
   // Rooms that must run in a browser, and the files in them that are for Node alone.
-  browserSafe: ['base', 'schema', 'output'],
+  browserSafe: ['base', 'schema', 'output', 'domain', 'plan'],
   nodeOnly: /^output\/(off-thread[^/]*|worker-pool)\.ts$/,
   // What the examples may import besides the package itself and Node.
   examples: ['zod'],

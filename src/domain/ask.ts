@@ -1,0 +1,46 @@
+/** A question to a person, bound to the exact value that it shows, and the answer. */
+import type { Json } from '../base/json.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+
+/**
+ * Why a person is asked: to approve a value (`approval`), a policy or a side effect (`policy`, `side_effect`),
+ * the whole answer (`final`); to say what to do after a failure or an unknown outcome (`failure`, `unknown_outcome`);
+ * to do the work (`task`); or to make something clear (`clarify`).
+ */
+export type AskKind =
+  | 'approval'
+  | 'policy'
+  | 'side_effect'
+  | 'final'
+  | 'failure'
+  | 'unknown_outcome'
+  | 'task'
+  | 'clarify'
+
+export type Decision = 'approve' | 'edit' | 'reject' | 'answer'
+
+export interface Ask {
+  readonly requestId: string
+  readonly kind: AskKind
+  readonly nodeId?: string
+  readonly policyId?: string
+  readonly question: string
+  /** What is shown; the reply must name its hash. */
+  readonly value: Json
+  readonly valueHash: string
+  /** What an edited or answered value must satisfy. */
+  readonly schema?: JsonSchema
+  readonly decisions: readonly Decision[]
+  /** Milliseconds since 1970; after that it counts as rejected. */
+  readonly expiresAt: number
+}
+
+export interface Reply {
+  readonly requestId: string
+  readonly decision: Decision
+  readonly value?: Json
+  readonly valueHash: string
+  readonly note?: string
+  /** Who; `system` for an expiry. */
+  readonly by: string
+}

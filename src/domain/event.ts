@@ -1,0 +1,166 @@
+/**
+ * The facts of a run, by the names that journal, stream and console share. An event is never edited; a new meaning is a
+ * new field with an upcaster (`upcast.ts`) or a new type.
+ */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Ask, Decision } from './ask.ts'
+import type { DiagnosticBundle } from './diagnostic.ts'
+import type { Envelope } from './envelope.ts'
+import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
+import type { Draft, FacetProvenance, Plan } from './plan.ts'
+import type { Action, TriggerKind } from './policy.ts'
+import type { NodeStatus } from './status.ts'
+
+/** What a timer is for. */
+export type TimerPurpose =
+  | { readonly kind: 'retry'; readonly nodeId: string }
+  | { readonly kind: 'ask'; readonly requestId: string }
+  | { readonly kind: 'deadline' }
+  | { readonly kind: 'policy'; readonly policyId: string }
+
+/** Why a run ended without an answer, or a node without an output. */
+export interface Failure {
+  /** Stable name, `room/what`. */
+  readonly code: string
+  readonly message: string
+  readonly issues?: readonly Issue[]
+  readonly details?: { readonly [key: string]: Json }
+}
+
+/** Where one part of the answer comes from. */
+export interface Provenance {
+  readonly pointer: string
+  readonly nodeId?: string
+  readonly capabilityId?: string
+  readonly attempt?: number
+  readonly facet?: string
+  readonly repairs?: readonly { readonly stage: string; readonly rule: string; readonly pointer?: string }[]
+  /** Who approved or wrote it. */
+  readonly person?: string
+}
+
+/** One link of the audit chain: `hash` = SHA-256 of `prev` and the row (`engine/audit.ts`). */
+export interface AuditLink {
+  readonly prev: string
+  readonly hash: string
+}
+
+export interface EventPayloads {
+  start: {
+    readonly envelope: Envelope
+    readonly threadId?: string
+    readonly correlationId: string
+    readonly schemaHash: string
+    /** A plan written by hand; without it a planner drafts. */
+    readonly draft?: Draft
+  }
+  plan_requested: {
+    readonly attempt: number
+    readonly phase: 'initial' | 'replan'
+    readonly policies: readonly string[]
+    readonly capabilities: readonly { readonly id: string; readonly name: string; readonly status: string }[]
+    readonly trigger?: { readonly policyId?: string; readonly rationale?: string; readonly nodeId?: string }
+  }
+  plan_rejected: { readonly attempt: number; readonly diagnostics: DiagnosticBundle }
+  plan_generated: {
+    readonly plan: Plan
+    readonly planVersion: number
+    readonly satisfactionScore: number
+    readonly diagnostics: DiagnosticBundle
+    readonly metadata: { readonly resumed?: true; readonly [key: string]: Json | undefined }
+  }
+  plan_updated: {
+    readonly previousVersion: number
+    readonly version: number
+    readonly nodes: readonly { readonly id: string; readonly status: NodeStatus }[]
+    readonly trigger: { readonly policyId?: string; readonly rationale?: string; readonly nodeId?: string }
+  }
+  node_start: {
+    readonly capabilityId?: string
+    readonly label?: string
+    readonly derived?: boolean
+    readonly facetProvenance?: FacetProvenance
+  }
+  attempt_start: {
+    readonly attempt: number
+    readonly capabilityId: string
+    /** Travels with the call: the same for a repeated call of one logical attempt. */
+    readonly idempotencyKey: string
+    readonly inputs: Json
+    readonly deadlineAt?: number
+  }
+  attempt_end: { readonly attempt: number } & AttemptResult
+  budget_reserved: { readonly attempt: number; readonly calls: number; readonly tokens: number }
+  budget_settled: { readonly attempt: number; readonly calls: number; readonly tokens: number }
+  node_complete: {
+    readonly output: Output
+    readonly attempt: number
+    readonly capabilityId?: string
+    /** Which targets a routing node chose. */
+    readonly chosen?: readonly string[]
+    readonly person?: string
+    readonly facetProvenance?: FacetProvenance
+  }
+  node_error: {
+    readonly attempt: number
+    readonly outcome: Outcome | 'suppressed' | 'rejected' | 'input_invalid'
+    readonly error: Failure
+  }
+  node_skipped: { readonly reason: string }
+  validation_error: { readonly scope: string; readonly errors: readonly Issue[] }
+  policy_triggered: {
+    readonly policyId: string
+    readonly trigger: TriggerKind | 'follow_up'
+    readonly actionDetails: Action
+    /** The older name of the action, for clients that know it. */
+    readonly action: string
+    readonly by?: string
+  }
+  hitl_request: Ask & { readonly audit: AuditLink }
+  hitl_resolved: {
+    readonly requestId: string
+    readonly decision: Decision | 'expired'
+    readonly value?: Json
+    readonly valueHash: string
+    readonly by: string
+    readonly note?: string
+    readonly audit: AuditLink
+  }
+  timer_set: { readonly timerId: string; readonly dueAt: number; readonly purpose: TimerPurpose }
+  timer_fired: { readonly timerId: string }
+  cancel_requested: { readonly by: string; readonly reason?: string }
+  log: { readonly event: string; readonly payload?: { readonly [key: string]: Json } }
+  complete: {
+    readonly status: 'completed' | 'failed' | 'cancelled'
+    readonly output?: Json
+    readonly error?: Failure
+    readonly provenance?: readonly Provenance[]
+    /** The satisfaction score computed anew from what really came out. */
+    readonly observedSatisfaction?: number
+    readonly usage?: Usage
+  }
+}
+
+export type EventType = keyof EventPayloads
+
+interface EventOf<T extends EventType> {
+  readonly type: T
+  /** Version of this type's payload. */
+  readonly version: number
+  /** Milliseconds since 1970, by the clock of whoever appended it. */
+  readonly at: number
+  readonly planVersion: number
+  readonly nodeId?: string
+  readonly message?: string
+  readonly payload: EventPayloads[T]
+}
+
+/** A fact that is not in the journal yet. */
+export type NewEvent<T extends EventType = EventType> = { [K in T]: EventOf<K> }[T]
+
+/** A fact of the journal: `seq` counts from 1 without gaps. */
+export type JournalEvent<T extends EventType = EventType> = NewEvent<T> & {
+  readonly runId: string
+  readonly seq: number
+}

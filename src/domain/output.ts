@@ -1,0 +1,55 @@
+/** What an attempt yields, and the ways in which a call can end. */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+
+/** Every way in which a call ends; control flow is never one of them. */
+export type Outcome =
+  | 'ok'
+  | 'invalid'
+  | 'truncated'
+  | 'refused'
+  | 'timed_out'
+  | 'throttled'
+  | 'provider_error'
+  | 'cancelled'
+  /** A crash came between the call and its end: nobody knows whether it took effect. */
+  | 'outcome_unknown'
+
+export interface Usage {
+  readonly calls: number
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly costUsd?: number
+}
+
+/** A repair as the journal keeps it: enough for provenance, without the text. */
+export interface RepairNote {
+  readonly stage: string
+  readonly rule: string
+  readonly pointer?: string
+}
+
+export interface Output {
+  readonly value: Json
+  /** As reported, for nodes with a RAO contract. */
+  readonly confidence?: number
+  readonly confidenceType?: string
+  readonly escalate?: boolean
+  readonly reasoning?: string
+  readonly repairs?: readonly RepairNote[]
+  /** The raw text of a model, redacted; absent with `store_raw = false`. */
+  readonly raw?: string
+}
+
+/** How one attempt ended. */
+export interface AttemptResult {
+  readonly outcome: Outcome
+  readonly output?: Output
+  readonly issues: readonly Issue[]
+  readonly usage: Usage
+  readonly model?: string
+  /** The provider asked to wait this long. */
+  readonly retryAfterMs?: number
+  /** The capability said that nothing was applied, so that trying again is safe. */
+  readonly notApplied?: boolean
+}

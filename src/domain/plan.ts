@@ -1,0 +1,142 @@
+/** A Draft is a DAG that somebody proposes; a Plan is one that `prove` has accepted. The engine runs nothing else. */
+import type { Json } from '../base/json.ts'
+import type { Pointer } from '../base/pointer.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import type { NodeKind } from './capability.ts'
+import type { Condition, Constraint } from './contract.ts'
+import type { DiagnosticBundle } from './diagnostic.ts'
+
+/** Where a value comes from. */
+export type Source =
+  | { readonly node: string; readonly pointer?: Pointer }
+  /** From the envelope: `/inputs/x`, `/objective`, `/specialInstructions`. */
+  | { readonly envelope: Pointer }
+  | { readonly value: Json }
+
+/** One source, or several of which the first that exists is taken (branches that join). */
+export type Binding = Source | readonly Source[]
+
+export interface Retry {
+  /** Further attempts with the same capability after one failed. Default 0. */
+  readonly max?: number
+  /** Wait before the first of them; doubles each time. Default 0. */
+  readonly backoffMs?: number
+}
+
+export interface Route {
+  readonly condition: Condition
+  readonly to: string | readonly string[]
+  readonly label?: string
+}
+
+/** The first route whose condition holds for the node's inputs is taken, else `elseTo`; all other targets are skipped. */
+export interface Routing {
+  readonly routes: readonly Route[]
+  readonly elseTo?: string | readonly string[]
+}
+
+/** RAO's limits on what a node may do; enforced by the proof and at dispatch. */
+export interface NodeConstraints {
+  readonly max_duration_ms?: number
+  /** Its context is redacted. */
+  readonly no_credential_access?: boolean
+  /** It gets no tools. */
+  readonly no_execution_authority?: boolean
+  /** It is never dispatched to something remote. */
+  readonly no_network_access?: boolean
+}
+
+export interface DraftNode {
+  readonly id: string
+  readonly kind?: NodeKind
+  readonly label?: string
+  /** Who does it. Absent for routing nodes, which the engine decides itself. */
+  readonly capabilityId?: string
+  readonly derived?: boolean
+  /** Facets in use; absent means all of the capability's. */
+  readonly facets?: { readonly input?: readonly string[]; readonly output?: readonly string[] }
+  /** Schemas by hand, instead of or in addition to facets. */
+  readonly contracts?: { readonly input?: JsonSchema; readonly output?: JsonSchema }
+  /** Where each property of the input comes from; what is absent is bound by name. */
+  readonly inputs?: { readonly [property: string]: Binding }
+  readonly instructions?: string
+  readonly routing?: Routing
+  readonly postConditions?: readonly Condition[]
+  /** Node data; RAO's contract keys are read from here (`contract`, `autoApproveAbove`, …). */
+  readonly data?: { readonly [key: string]: Json }
+  readonly constraints?: NodeConstraints
+  readonly retry?: Retry
+  /** Other capabilities to try, in order, when this one has failed for good. */
+  readonly alternates?: readonly string[]
+  /** After everything failed: fail (default), or ask a person. A `fail` edge goes before either. */
+  readonly onFail?: 'fail' | 'ask'
+  /** Calls that all its attempts together may make. Default 4. */
+  readonly callBudget?: number
+  readonly timeoutMs?: number
+  readonly rationale?: string
+  readonly metadata?: { readonly [key: string]: Json }
+}
+
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  /** Followed when the source completed (`pass`, default), failed (`fail`), or both. */
+  readonly when?: 'pass' | 'fail' | 'always'
+}
+
+export interface Limits {
+  readonly maxTokens?: number
+  readonly maxCalls?: number
+  /** From the start of the run to its end, waiting for people included. */
+  readonly deadlineMs?: number
+  /** Attempts of this run at one time. Default 16. */
+  readonly concurrency?: number
+  /** Asks in one run. Default 3. */
+  readonly maxAsks?: number
+  /** New plan versions in one run. Default 2. */
+  readonly maxReplans?: number
+}
+
+export interface Draft {
+  readonly nodes: readonly DraftNode[]
+  readonly edges?: readonly Edge[]
+  /** Where the answer comes from: one value for all of it, or one per property; what is absent is bound by name. */
+  readonly output?: Binding | { readonly properties: { readonly [property: string]: Binding } }
+  readonly limits?: Limits
+  readonly metadata?: { readonly [key: string]: Json }
+}
+
+/** A node with everything decided: schemas compiled from facets, every input bound. */
+export interface PlanNode extends DraftNode {
+  readonly kind: NodeKind
+  readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
+  readonly inputs: { readonly [property: string]: readonly Source[] }
+  /** All of what must hold of its output: the capability's and its own. */
+  readonly postConditions: readonly Condition[]
+  /** The caller's constraints that this node is the run-time guard of (prover rule 5). */
+  readonly guards: readonly Constraint[]
+  readonly provides: readonly string[]
+  readonly enforces: readonly string[]
+  readonly facetProvenance: FacetProvenance
+}
+
+/** Which facet each property of a contract comes from. */
+export interface FacetProvenance {
+  readonly input: readonly { readonly facet: string; readonly pointer: Pointer }[]
+  readonly output: readonly { readonly facet: string; readonly pointer: Pointer }[]
+}
+
+declare const proven: unique symbol
+
+export interface Plan {
+  readonly [proven]: true
+  readonly version: number
+  readonly nodes: readonly PlanNode[]
+  readonly edges: readonly Required<Edge>[]
+  readonly output:
+    | readonly Source[]
+    | { readonly properties: { readonly [property: string]: readonly Source[] } }
+  readonly limits: Limits
+  readonly diagnostics: DiagnosticBundle
+  readonly metadata: { readonly [key: string]: Json }
+}

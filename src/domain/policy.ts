@@ -1,0 +1,70 @@
+/** What a caller says about the way: how plans may look, and what to do when something happens in a run. */
+import type { Json } from '../base/json.ts'
+import type { Condition } from './contract.ts'
+
+export interface Policies {
+  readonly planner: PlannerPolicy
+  /** In order: for one event the first match wins. */
+  readonly runtime: readonly RuntimePolicy[]
+}
+
+export interface PlannerPolicy {
+  readonly topology?: {
+    readonly variantCount?: number
+    readonly maxDepth?: number
+    readonly requiredKinds?: readonly string[]
+    readonly forbiddenKinds?: readonly string[]
+  }
+  readonly selection?: {
+    readonly require?: readonly string[]
+    readonly forbid?: readonly string[]
+    readonly prefer?: readonly string[]
+    readonly avoid?: readonly string[]
+  }
+  readonly optimisation?: {
+    readonly objective?: 'speed' | 'quality' | 'diversity' | 'token_efficiency'
+    /** Also the run's limit of tokens. */
+    readonly maxTokens?: number
+  }
+  /** Free hints for the planner. `sideEffects: "allow"` lifts the approval that a tainted run needs (DECISIONS 31). */
+  readonly directives?: { readonly [key: string]: Json }
+}
+
+export interface RuntimePolicy {
+  readonly id: string
+  readonly enabled: boolean
+  readonly trigger: Trigger
+  readonly action: Action
+  /** How often it may act in one run; after that its trigger is ignored. Default: no limit (`replan`: 2). */
+  readonly maxAttempts?: number
+}
+
+/** Static: by kind or by capability; all fields must match, none means every node. */
+export interface Selector {
+  readonly kind?: string
+  readonly capabilityId?: string
+}
+
+export type Trigger =
+  | { readonly kind: 'onStart' }
+  | { readonly kind: 'onNodeComplete'; readonly selector?: Selector; readonly condition?: Condition }
+  | { readonly kind: 'onValidationFail'; readonly selector?: Selector; readonly condition?: Condition }
+  | { readonly kind: 'onTimeout'; readonly ms: number }
+  | { readonly kind: 'onMetricBelow'; readonly metric: string; readonly threshold: number }
+  | { readonly kind: 'manual' }
+
+export type TriggerKind = Trigger['kind']
+
+export type Action =
+  | { readonly type: 'replan'; readonly rationale?: string }
+  | {
+      readonly type: 'hitl'
+      readonly rationale?: string
+      /** After approval; absent means resume. */
+      readonly approveAction?: Action
+      /** After rejection; absent means fail. */
+      readonly rejectAction?: Action
+    }
+  | { readonly type: 'fail'; readonly message?: string }
+  | { readonly type: 'pause'; readonly reason?: string }
+  | { readonly type: 'emit'; readonly event: string; readonly payload?: { readonly [key: string]: Json } }

@@ -1,0 +1,11 @@
+/** The port to what is alive: facets and capabilities, as planners, prover and engine see them. */
+import type { Capability } from '../capability.ts'
+import type { Facet } from '../facet.ts'
+
+export interface Catalog {
+  facets(): readonly Facet[]
+  /** Active capabilities. */
+  capabilities(): readonly Capability[]
+  /** By id, active or not; absent if unknown here. */
+  capability(capabilityId: string): Capability | undefined
+}

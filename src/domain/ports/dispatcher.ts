@@ -1,0 +1,45 @@
+/** The port to whoever does the work of a node: one dispatcher per kind of capability. */
+import type { Json } from '../../base/json.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { Capability } from '../capability.ts'
+import type { AttemptResult } from '../output.ts'
+import type { NodeConstraints } from '../plan.ts'
+
+/** All that an attempt may know: a copy of its own, so that nothing of a failed attempt reaches another. */
+export interface Bundle {
+  readonly objective: string
+  readonly inputs: Json
+  readonly instructions: string
+  readonly specialInstructions: readonly string[]
+  /** What must come back. */
+  readonly returns: JsonSchema
+  readonly clarifications: readonly string[]
+  /** What was wrong with the attempt before, for a model to mend. */
+  readonly feedback?: string
+}
+
+export interface Dispatch {
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly capability: Capability
+  readonly bundle: Bundle
+  /** The node's RAO contract asks for an envelope instead of a bare value. */
+  readonly rao: boolean
+  readonly constraints: NodeConstraints
+  /** Calls left in the node's budget. */
+  readonly calls: number
+  /** Ends with the run, the node's time or the process. */
+  readonly signal: AbortSignal
+  /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */
+  readonly onEvent: (event: string, payload?: { readonly [key: string]: Json }) => void
+}
+
+export interface Dispatcher {
+  readonly kind: string
+  /** It leaves this machine: refused for nodes with `no_network_access`. */
+  readonly remote: boolean
+  /** Resolves with how the call ended; a rejection counts as `provider_error`. */
+  dispatch(call: Dispatch): Promise<AttemptResult>
+}

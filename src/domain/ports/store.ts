@@ -1,0 +1,176 @@
+/**
+ * The port to a store. The journal is the truth: everything else a store keeps is derived from the events of one append in
+ * the same transaction. All implementations pass `testing/store-suite.ts`.
+ */
+import type { Json } from '../../base/json.ts'
+import type { Ask } from '../ask.ts'
+import type { JournalEvent, NewEvent } from '../event.ts'
+import type { RunHead } from '../run.ts'
+import type { RunStatus } from '../status.ts'
+
+/** What the head becomes with an append; the store adds sequence and times. */
+export interface HeadUpdate {
+  readonly status: RunStatus
+  readonly planVersion: number
+  readonly wakeAt?: number
+  readonly satisfactionScore?: number
+  readonly observedSatisfaction?: number
+}
+
+export interface Lease {
+  readonly owner: string
+  /** Grows with every change of owner; an append with an old one is refused. */
+  readonly epoch: number
+}
+
+export interface NewRun {
+  readonly runId: string
+  readonly tenant: string
+  readonly events: readonly NewEvent[]
+  readonly head: HeadUpdate
+  /** Claimed at once for this owner, if given. */
+  readonly claim?: { readonly owner: string; readonly leaseMs: number }
+}
+
+export interface Append {
+  readonly runId: string
+  /** The sequence number of the last event that the caller has seen. */
+  readonly expectedSeq: number
+  readonly events: readonly NewEvent[]
+  readonly head: HeadUpdate
+  /** The writer's lease; absent for replies, cancellations and resumptions, which anybody may append. */
+  readonly lease?: Lease
+  /** Give the lease back in the same transaction: the run waits or is over. */
+  readonly release?: boolean
+}
+
+/** `conflict`: somebody appended first; `fenced`: the lease is another's; nothing was written in either case. */
+export type AppendResult =
+  | { readonly kind: 'appended'; readonly seq: number }
+  | { readonly kind: 'conflict'; readonly seq: number }
+  | { readonly kind: 'fenced' }
+  | { readonly kind: 'missing' }
+
+export interface Claim {
+  readonly runId: string
+  readonly lease: Lease
+}
+
+export interface RunQuery {
+  readonly tenant?: string
+  readonly status?: readonly RunStatus[]
+  readonly threadId?: string
+  readonly limit?: number
+  /** Runs older than this one (by creation, then id), for paging. */
+  readonly before?: string
+}
+
+export interface AskRow extends Ask {
+  readonly runId: string
+  readonly tenant: string
+  readonly status: 'pending' | 'resolved' | 'denied'
+  readonly createdAt: number
+  readonly resolvedAt?: number
+  readonly decision?: string
+  readonly by?: string
+  readonly note?: string
+}
+
+/** The ledger of one node, as the debugging endpoint shows it. */
+export interface NodeRow {
+  readonly runId: string
+  readonly nodeId: string
+  readonly planVersion: number
+  readonly capabilityId?: string
+  readonly kind: string
+  readonly label?: string
+  readonly status: string
+  readonly attempts: number
+  readonly output?: Json
+  readonly error?: Json
+  readonly startedAt?: number
+  readonly endedAt?: number
+}
+
+export interface SnapshotRow {
+  readonly runId: string
+  readonly planVersion: number
+  readonly seq: number
+  readonly at: number
+  readonly pendingNodeIds: readonly string[]
+  readonly plan: Json
+  /** Values by facet or property at that moment. */
+  readonly facets: Json
+}
+
+export interface OutputRow {
+  readonly runId: string
+  readonly planVersion: number
+  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly output?: Json
+  readonly error?: Json
+  readonly provenance?: Json
+  readonly schemaHash: string
+  readonly at: number
+}
+
+/** One timed piece of work, kept for health reports and telemetry. */
+export interface SpanRow {
+  readonly runId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly status: string
+  readonly attributes: { readonly [key: string]: Json }
+}
+
+/** One row of the audit: who decided what, chained by hash. */
+export interface AuditRow {
+  readonly runId: string
+  readonly requestId: string
+  readonly seq: number
+  readonly at: number
+  readonly by: string
+  readonly what: string
+  readonly subjectHash: string
+  readonly prev: string
+  readonly hash: string
+}
+
+export interface Store {
+  readonly name: string
+  /** Creates the run with its first events (sequence from 1); `false` if the id is taken. */
+  create(run: NewRun): Promise<Lease | true | false>
+  append(append: Append): Promise<AppendResult>
+  /** Events after a sequence number, in order. Limit default 1000. */
+  read(runId: string, after: number, limit?: number): Promise<JournalEvent[]>
+  head(runId: string): Promise<RunHead | undefined>
+  runs(query: RunQuery): Promise<RunHead[]>
+
+  /** Takes runs whose time has come and that nobody holds, or whose holder's lease ran out; by the store's own clock. */
+  claim(request: { owner: string; leaseMs: number; limit: number; runId?: string }): Promise<Claim[]>
+  /** Prolongs every lease of an owner; the run ids still held. */
+  renew(request: { owner: string; leaseMs: number }): Promise<string[]>
+  release(runId: string, lease: Lease): Promise<void>
+  /** The earliest time at which `claim` could give something, for whoever sleeps until then. */
+  nextWake(): Promise<number | undefined>
+  /** Something was appended, by this process or (where the store can tell) another. Only wakes; the truth is read. */
+  onChange(listener: (runId: string) => void): () => void
+
+  asks(query: {
+    tenant?: string
+    runId?: string
+    status?: AskRow['status']
+    limit?: number
+  }): Promise<AskRow[]>
+  ask(requestId: string): Promise<AskRow | undefined>
+  nodes(runId: string): Promise<NodeRow[]>
+  snapshots(runId: string): Promise<SnapshotRow[]>
+  output(runId: string): Promise<OutputRow | undefined>
+  spans(runId: string): Promise<SpanRow[]>
+  audit(runId: string): Promise<AuditRow[]>
+
+  close(): Promise<void>
+}
