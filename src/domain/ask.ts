@@ -1,6 +1,7 @@
 /** A question to a person, bound to the exact value that it shows, and the answer. */
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Action } from './policy.ts'
 
 /**
  * Why a person is asked: to approve a value (`approval`), a policy or a side effect (`policy`, `side_effect`),
@@ -31,6 +32,9 @@ export interface Ask {
   /** What an edited or answered value must satisfy. */
   readonly schema?: JsonSchema
   readonly decisions: readonly Decision[]
+  /** What a policy's ask leads to; absent means resume after approval and fail after rejection. */
+  readonly approveAction?: Action
+  readonly rejectAction?: Action
   /** Milliseconds since 1970; after that it counts as rejected. */
   readonly expiresAt: number
 }

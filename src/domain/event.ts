@@ -14,7 +14,8 @@ import type { NodeStatus } from './status.ts'
 
 /** What a timer is for. */
 export type TimerPurpose =
-  | { readonly kind: 'retry'; readonly nodeId: string }
+  /** Try again, with the capability at this place of `[capabilityId, ...alternates]`. */
+  | { readonly kind: 'retry'; readonly nodeId: string; readonly candidate: number }
   | { readonly kind: 'ask'; readonly requestId: string }
   | { readonly kind: 'deadline' }
   | { readonly kind: 'policy'; readonly policyId: string }
@@ -64,7 +65,8 @@ export interface EventPayloads {
   }
   plan_rejected: { readonly attempt: number; readonly diagnostics: DiagnosticBundle }
   plan_generated: {
-    readonly plan: Plan
+    /** Absent when a run is resumed that was paused before it had one. */
+    readonly plan: Plan | null
     readonly planVersion: number
     readonly satisfactionScore: number
     readonly diagnostics: DiagnosticBundle
@@ -87,6 +89,8 @@ export interface EventPayloads {
     readonly capabilityId: string
     /** Travels with the call: the same for a repeated call of one logical attempt. */
     readonly idempotencyKey: string
+    /** Whether it may simply be repeated when its outcome is unknown. */
+    readonly idempotent: boolean
     readonly inputs: Json
     readonly deadlineAt?: number
   }
@@ -116,6 +120,8 @@ export interface EventPayloads {
     /** The older name of the action, for clients that know it. */
     readonly action: string
     readonly by?: string
+    /** The ask that this follows. */
+    readonly requestId?: string
   }
   hitl_request: Ask & { readonly audit: AuditLink }
   hitl_resolved: {

@@ -1,18 +1,20 @@
 /** The state of a run: what folding its journal gives. Only `fold.ts` changes it. */
 
 import type { Json } from '../base/json.ts'
-import type { Ask, Decision } from './ask.ts'
+import type { Ask, AskKind, Decision } from './ask.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, TimerPurpose } from './event.ts'
 import type { AttemptResult, Output } from './output.ts'
-import type { Draft, Plan, PlanNode } from './plan.ts'
+import type { Draft, Edge, Plan, PlanNode } from './plan.ts'
+import type { Action } from './policy.ts'
 import type { NodeStatus, RunStatus } from './status.ts'
 
 export interface AttemptState {
   readonly attempt: number
   readonly capabilityId: string
   readonly idempotencyKey: string
+  readonly idempotent: boolean
   readonly inputs: Json
   readonly startedAt: number
   readonly deadlineAt?: number
@@ -30,78 +32,108 @@ export interface NodeState {
   /** The last attempt; earlier ones are in the journal. */
   attempt?: AttemptState
   attempts: number
-  /** Attempts with the capability in use, and which of `[capabilityId, ...alternates]` that is. */
-  tries: number
+  /** Which of `[capabilityId, ...alternates]` is in use, and how many of its attempts have failed. */
   candidate: number
+  failures: number
+  /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
+  throttles: number
+  unknowns: number
+  /** Part of the idempotency key; grows when an attempt certainly took no effect or gave a definite answer. */
+  logical: number
+  /** Calls made by all its attempts. */
   calls: number
   output?: Output
   completed?: EventPayloads['node_complete']
   error?: Failure
+  /** What a person said about it, until the consequence is in the journal. */
+  reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
   clarifications: string[]
-  /** A person approved its side effect, or a repetition after a failure. */
-  approved?: boolean
+  /** What was wrong with the last answer, for whoever tries again. */
+  feedback?: string
+  /** A person approved its side effect. */
+  approved: boolean
 }
 
-export interface AskState extends Ask {
-  reply?: {
-    readonly decision: Decision | 'expired'
-    readonly value?: Json
-    readonly by: string
-    readonly note?: string
-  }
-  /** Its consequence is in the journal. */
-  applied?: boolean
+export interface AskReply {
+  readonly kind: AskKind
+  readonly requestId: string
+  readonly decision: Decision | 'expired'
+  readonly value?: Json
+  readonly by: string
+  readonly note?: string
 }
 
-export interface RunState {
-  readonly runId: string
-  /** Sequence number of the last event folded in. */
-  seq: number
-  startedAt: number
-  /** Time of the last event. */
-  at: number
-  envelope: Envelope
-  draft?: Draft
-  correlationId: string
-  threadId?: string
-  plan?: Plan
-  planVersion: number
-  /** Set from `plan_requested` until a plan is generated or planning is given up. */
-  planning?: { attempt: number; readonly phase: 'initial' | 'replan'; readonly trigger: PlanTrigger }
-  /** A policy asked for a new plan; requested once nothing is in flight. */
-  replan?: PlanTrigger
-  rejected?: DiagnosticBundle
-  replans: number
-  nodes: Map<string, NodeState>
-  /** Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan. */
-  ready: Set<string>
-  judging: Set<string>
-  running: Set<string>
-  /** Nodes not settled yet. */
-  unsettled: number
-  asks: Map<string, AskState>
-  openAsks: Set<string>
-  /** Replied, consequence not yet in the journal. */
-  repliedAsks: Set<string>
-  timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
-  policyFired: Map<string, number>
-  /** An action that a policy ordered and that is not carried out yet. */
-  ordered?: { readonly type: 'fail' | 'pause'; readonly message: string; readonly policyId: string }
-  paused?: { readonly reason: string; readonly policyId?: string }
-  budget: { reservedCalls: number; reservedTokens: number; calls: number; tokens: number; costUsd: number }
-  /** Hash of the last link of the audit chain. */
-  audit: string
-  cancel?: { readonly by: string; readonly reason?: string }
-  /** The answer, approved by a person, or absent until then. */
-  finalApproval?: { readonly decision: Decision | 'expired'; readonly value?: Json; readonly by: string }
-  finished?: EventPayloads['complete']
+/** An action that a person's reply set off and that is not carried out yet. */
+export interface FollowUp {
+  readonly requestId: string
+  readonly policyId: string
+  readonly action: Action
+  readonly nodeId?: string
 }
 
 export interface PlanTrigger {
   readonly policyId?: string
   readonly rationale?: string
   readonly nodeId?: string
+}
+
+export interface Planning {
+  readonly attempt: number
+  readonly phase: 'initial' | 'replan'
+  readonly trigger: PlanTrigger
+  /** Why the draft of this attempt was refused; absent while it is being made. */
+  rejected?: DiagnosticBundle
+  /** Why the draft before this attempt was refused. */
+  readonly previous?: DiagnosticBundle
+}
+
+export interface RunState {
+  readonly runId: string
+  /** Sequence number of the last event folded in. */
+  seq: number
+  readonly startedAt: number
+  readonly envelope: Envelope
+  readonly schemaHash: string
+  readonly draft?: Draft
+  readonly correlationId: string
+  readonly threadId?: string
+  plan?: Plan
+  planVersion: number
+  planning?: Planning
+  /** A new plan was ordered; it is requested once nothing is in flight. */
+  replan?: PlanTrigger
+  replans: number
+  nodes: Map<string, NodeState>
+  /** Edges by the node they leave. */
+  outgoing: Map<string, Required<Edge>[]>
+  // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.
+  ready: Set<string>
+  running: Set<string>
+  judging: Set<string>
+  /** No incoming edge is followed: to be skipped. */
+  dead: Set<string>
+  /** Failed, and no edge leads on. */
+  fatal: Set<string>
+  /** How many nodes are not settled yet. */
+  unsettled: number
+  asks: Map<string, Ask>
+  openAsks: Set<string>
+  followUps: FollowUp[]
+  timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
+  policyFired: Map<string, number>
+  /** The run has to fail; carried out once nothing is in flight. */
+  failing?: Failure
+  paused?: { readonly reason: string; readonly policyId?: string }
+  budget: { reservedCalls: number; reservedTokens: number; calls: number; tokens: number; costUsd: number }
+  /** What each open attempt has reserved, by node. */
+  reserved: Map<string, { readonly calls: number; readonly tokens: number }>
+  /** Hash of the last link of the audit chain. */
+  audit: string
+  cancel?: { readonly by: string; readonly reason?: string }
+  /** What a person said of the whole answer. */
+  finalReply?: AskReply
+  finished?: EventPayloads['complete']
 }
 
 /** What a store keeps beside the journal so that work can be found without folding. */

@@ -157,7 +157,7 @@ export interface Store {
   /** The earliest time at which `claim` could give something, for whoever sleeps until then. */
   nextWake(): Promise<number | undefined>
   /** Something was appended, by this process or (where the store can tell) another. Only wakes; the truth is read. */
-  onChange(listener: (runId: string) => void): () => void
+  onChange(listener: (runId: string, seq: number) => void): () => void
 
   asks(query: {
     tenant?: string

@@ -1,0 +1,106 @@
+/**
+ * How settled nodes open or close the way for others. Every edge is settled exactly once, live or dead; a node with all
+ * its edges settled is ready if one of them is live and skipped otherwise, so that branches which join never wait for one
+ * that was not taken.
+ */
+import type { Edge, Plan, PlanNode } from './plan.ts'
+import type { NodeState, RunState } from './run.ts'
+import type { NodeStatus } from './status.ts'
+
+/** Puts a plan in force. Nodes that were settled under the version before and keep their id keep their outcome. */
+export function installPlan(state: RunState, plan: Plan): void {
+  const before = state.nodes
+  state.plan = plan
+  state.planVersion = plan.version
+  state.nodes = new Map()
+  state.outgoing = new Map()
+  for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()
+  for (const node of plan.nodes) {
+    const carried = before.get(node.id)
+    state.nodes.set(
+      node.id,
+      carried?.status === 'completed' ? { ...carried, node, open: 0, live: 0 } : fresh(node),
+    )
+    state.outgoing.set(node.id, [])
+  }
+  for (const edge of plan.edges) {
+    state.outgoing.get(edge.from)?.push(edge)
+    const target = state.nodes.get(edge.to)
+    if (target) target.open++
+  }
+  for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
+  state.unsettled = 0
+  for (const node of state.nodes.values()) if (node.status !== 'completed') state.unsettled++
+  for (const node of state.nodes.values()) {
+    if (node.status === 'completed') followEdges(state, node)
+    else if (node.open === 0) setStatus(state, node, 'ready')
+  }
+}
+
+function fresh(node: PlanNode): NodeState {
+  return {
+    node,
+    status: 'pending',
+    open: 0,
+    live: 0,
+    started: false,
+    attempts: 0,
+    candidate: 0,
+    failures: 0,
+    throttles: 0,
+    unknowns: 0,
+    logical: 1,
+    calls: 0,
+    clarifications: [],
+    approved: false,
+  }
+}
+
+/** The sets of the state that hold nodes of a status. */
+const setOf = { ready: 'ready', running: 'running', judging: 'judging' } as const
+
+export function setStatus(state: RunState, node: NodeState, status: NodeStatus): void {
+  const { id } = node.node
+  for (const name of Object.values(setOf)) state[name].delete(id)
+  node.status = status
+  if (status === 'ready' || status === 'running' || status === 'judging') state[setOf[status]].add(id)
+}
+
+/** Completed, failed or skipped: the node is done with, and its edges are settled. */
+export function settle(state: RunState, node: NodeState, status: 'completed' | 'error' | 'skipped'): void {
+  setStatus(state, node, status)
+  delete node.reply
+  state.dead.delete(node.node.id)
+  state.unsettled--
+  const live = followEdges(state, node)
+  if (status === 'error' && !live) state.fatal.add(node.node.id)
+}
+
+function followEdges(state: RunState, node: NodeState): boolean {
+  let followed = false
+  for (const edge of state.outgoing.get(node.node.id) ?? []) {
+    const live = isLive(node, edge)
+    followed ||= live
+    const target = state.nodes.get(edge.to)
+    if (!target) continue
+    target.open--
+    if (live) target.live++
+    if (target.open > 0 || target.status !== 'pending') continue
+    if (target.live > 0) setStatus(state, target, 'ready')
+    else state.dead.add(edge.to)
+  }
+  return followed
+}
+
+function isLive(source: NodeState, edge: Required<Edge>): boolean {
+  switch (source.status) {
+    case 'completed': {
+      const chosen = source.completed?.chosen
+      return edge.when !== 'fail' && (chosen === undefined || chosen.includes(edge.to))
+    }
+    case 'error':
+      return edge.when !== 'pass'
+    default:
+      return false
+  }
+}

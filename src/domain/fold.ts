@@ -1,0 +1,286 @@
+/**
+ * From events to state. `fold` is pure for whoever calls it; inside, one state is changed event by event, so that the cost
+ * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
+ */
+import { jsonType } from '../base/json.ts'
+import type { Envelope } from './envelope.ts'
+import type { EventType, JournalEvent, NewEvent } from './event.ts'
+import { installPlan, setStatus, settle } from './fold-graph.ts'
+import type { Outcome } from './output.ts'
+import type { AskReply, NodeState, RunState } from './run.ts'
+
+/** The state after all these events, which must begin with `start`. */
+export function fold(events: Iterable<JournalEvent>): RunState | undefined {
+  let state: RunState | undefined
+  for (const event of events) {
+    if (state === undefined) state = begin(event.runId, event)
+    else applyEvent(state, event)
+  }
+  return state
+}
+
+/** The state after the first event of a run. */
+export function begin(runId: string, event: NewEvent): RunState {
+  if (event.type !== 'start') throw new Error(`A journal begins with start, not with ${event.type}`)
+  const { envelope, correlationId, schemaHash, threadId, draft } = event.payload
+  return {
+    runId,
+    seq: 1,
+    startedAt: event.at,
+    envelope: envelope as Envelope,
+    schemaHash,
+    correlationId,
+    ...(threadId !== undefined && { threadId }),
+    ...(draft !== undefined && { draft }),
+    planVersion: 0,
+    replans: 0,
+    nodes: new Map(),
+    outgoing: new Map(),
+    ready: new Set(),
+    running: new Set(),
+    judging: new Set(),
+    dead: new Set(),
+    fatal: new Set(),
+    unsettled: 0,
+    asks: new Map(),
+    openAsks: new Set(),
+    followUps: [],
+    timers: new Map(),
+    policyFired: new Map(),
+    budget: { reservedCalls: 0, reservedTokens: 0, calls: 0, tokens: 0, costUsd: 0 },
+    reserved: new Map(),
+    audit: '',
+  }
+}
+
+/** Takes one more event into the state, which is changed in place. */
+export function applyEvent(state: RunState, event: NewEvent): void {
+  state.seq++
+  const apply = appliers[event.type] as (state: RunState, event: NewEvent) => void
+  apply(state, event)
+}
+
+type Appliers = { [T in EventType]: (state: RunState, event: NewEvent<T>) => void }
+
+const nothing = () => {}
+
+const appliers: Appliers = {
+  start: () => {
+    throw new Error('A run starts once')
+  },
+  plan_requested(state, { payload }) {
+    const previous = payload.attempt > 1 ? state.planning?.rejected : undefined
+    const { attempt, phase, trigger = {} } = payload
+    state.planning = { attempt, phase, trigger, ...(previous && { previous }) }
+    delete state.replan
+  },
+  plan_rejected(state, { payload }) {
+    if (state.planning) state.planning.rejected = payload.diagnostics
+  },
+  plan_generated(state, { payload }) {
+    if (payload.metadata.resumed) {
+      delete state.paused
+      return
+    }
+    if (state.planning?.phase === 'replan') state.replans++
+    delete state.planning
+    if (payload.plan) installPlan(state, payload.plan)
+  },
+  plan_updated: nothing,
+  node_start(state, event) {
+    nodeOf(state, event).started = true
+  },
+  attempt_start(state, event) {
+    const node = nodeOf(state, event)
+    const { payload, at } = event
+    node.attempts = payload.attempt
+    node.attempt = {
+      attempt: payload.attempt,
+      capabilityId: payload.capabilityId,
+      idempotencyKey: payload.idempotencyKey,
+      idempotent: payload.idempotent,
+      inputs: payload.inputs,
+      startedAt: at,
+      ...(payload.deadlineAt !== undefined && { deadlineAt: payload.deadlineAt }),
+    }
+    setStatus(state, node, 'running')
+  },
+  attempt_end(state, event) {
+    const node = nodeOf(state, event)
+    if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
+    const { usage, outcome, notApplied } = event.payload
+    node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
+    node.calls += usage.calls
+    if (outcome === 'throttled') node.throttles++
+    else if (outcome === 'outcome_unknown') node.unknowns++
+    else if (outcome !== 'ok') node.failures++
+    if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
+    if (notApplied || definite.has(outcome)) node.logical++
+    state.budget.calls += usage.calls
+    state.budget.tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    state.budget.costUsd += usage.costUsd ?? 0
+    setStatus(state, node, 'judging')
+  },
+  budget_reserved(state, { payload, nodeId }) {
+    state.budget.reservedCalls += payload.calls
+    state.budget.reservedTokens += payload.tokens
+    state.reserved.set(nodeId ?? '', { calls: payload.calls, tokens: payload.tokens })
+  },
+  budget_settled(state, { nodeId }) {
+    const held = state.reserved.get(nodeId ?? '')
+    if (!held) return
+    state.budget.reservedCalls -= held.calls
+    state.budget.reservedTokens -= held.tokens
+    state.reserved.delete(nodeId ?? '')
+  },
+  node_complete(state, event) {
+    const node = nodeOf(state, event)
+    node.output = event.payload.output
+    node.completed = event.payload
+    settle(state, node, 'completed')
+  },
+  node_error(state, event) {
+    const node = nodeOf(state, event)
+    node.error = event.payload.error
+    settle(state, node, 'error')
+  },
+  node_skipped(state, event) {
+    settle(state, nodeOf(state, event), 'skipped')
+  },
+  validation_error: nothing,
+  policy_triggered(state, { payload, nodeId }) {
+    const { policyId, actionDetails, requestId } = payload
+    state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + 1)
+    if (requestId !== undefined)
+      state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
+    switch (actionDetails.type) {
+      case 'replan':
+        state.replan = {
+          policyId,
+          ...(actionDetails.rationale !== undefined && { rationale: actionDetails.rationale }),
+          ...(nodeId !== undefined && { nodeId }),
+        }
+        return
+      case 'fail':
+        state.failing ??= {
+          code: 'policy/fail',
+          message: actionDetails.message ?? `Policy "${policyId}" ended the run`,
+          details: { policyId },
+        }
+        return
+      case 'pause':
+        state.paused = { reason: actionDetails.reason ?? `Policy "${policyId}" paused the run`, policyId }
+        return
+      default:
+        return
+    }
+  },
+  hitl_request(state, event) {
+    const { audit, ...ask } = event.payload
+    state.audit = audit.hash
+    state.asks.set(ask.requestId, ask)
+    state.openAsks.add(ask.requestId)
+    if (ask.kind === 'policy' || ask.kind === 'final') return
+    setStatus(state, nodeOf(state, event), 'awaiting_hitl')
+  },
+  hitl_resolved(state, { payload }) {
+    state.audit = payload.audit.hash
+    state.openAsks.delete(payload.requestId)
+    state.timers.delete(`ask:${payload.requestId}`)
+    const ask = state.asks.get(payload.requestId)
+    if (!ask) return
+    applyReply(state, {
+      kind: ask.kind,
+      requestId: payload.requestId,
+      decision: payload.decision,
+      ...(payload.value !== undefined && { value: payload.value }),
+      by: payload.by,
+      ...(payload.note !== undefined && { note: payload.note }),
+    })
+  },
+  timer_set(state, { payload }) {
+    state.timers.set(payload.timerId, { dueAt: payload.dueAt, purpose: payload.purpose })
+    if (payload.purpose.kind !== 'retry') return
+    const node = state.nodes.get(payload.purpose.nodeId)
+    if (!node) return
+    if (node.candidate !== payload.purpose.candidate) {
+      node.candidate = payload.purpose.candidate
+      node.failures = 0
+      node.logical++
+    }
+    setStatus(state, node, 'waiting')
+  },
+  timer_fired(state, { payload }) {
+    const timer = state.timers.get(payload.timerId)
+    state.timers.delete(payload.timerId)
+    if (timer?.purpose.kind === 'deadline') {
+      state.failing ??= { code: 'run/deadline', message: 'The run reached its deadline' }
+    }
+    if (timer?.purpose.kind !== 'retry') return
+    const node = state.nodes.get(timer.purpose.nodeId)
+    if (node?.status === 'waiting') setStatus(state, node, 'ready')
+  },
+  cancel_requested(state, { payload }) {
+    state.cancel ??= payload
+  },
+  log: nothing,
+  complete(state, { payload }) {
+    state.finished = payload
+    state.timers.clear()
+    state.ready.clear()
+    state.dead.clear()
+  },
+}
+
+/** Outcomes after which the same call would be a new one: it was answered, or nothing was done. */
+const definite: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused', 'throttled'])
+
+/** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
+function applyReply(state: RunState, reply: AskReply): void {
+  const ask = state.asks.get(reply.requestId)
+  if (!ask) return
+  const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'
+  if (ask.kind === 'final') {
+    state.finalReply = reply
+    return
+  }
+  if (ask.kind === 'policy') {
+    const action = agreed
+      ? ask.approveAction
+      : (ask.rejectAction ?? { type: 'fail', message: refusal(reply) })
+    if (action === undefined) return
+    state.followUps.push({
+      requestId: reply.requestId,
+      policyId: ask.policyId ?? '',
+      action,
+      ...(ask.nodeId !== undefined && { nodeId: ask.nodeId }),
+    })
+    return
+  }
+  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
+  if (node === undefined || node.status !== 'awaiting_hitl') return
+  if (agreed && reply.value === undefined && ask.kind !== 'approval' && ask.kind !== 'task') {
+    if (ask.kind === 'side_effect') node.approved = true
+    node.failures = 0
+    setStatus(state, node, 'ready')
+  } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
+    node.clarifications.push(
+      jsonType(reply.value) === 'string' ? String(reply.value) : JSON.stringify(reply.value),
+    )
+    setStatus(state, node, 'ready')
+  } else {
+    node.reply = reply
+    setStatus(state, node, 'judging')
+  }
+}
+
+export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {
+  if (reply.decision === 'expired') return 'Nobody answered in time'
+  return `${reply.by} said no${reply.note ? `: ${reply.note}` : ''}`
+}
+
+function nodeOf(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
+  const node = event.nodeId === undefined ? undefined : state.nodes.get(event.nodeId)
+  if (!node) throw new Error(`${event.type} names a node that the plan does not have: ${event.nodeId}`)
+  return node
+}

@@ -1,0 +1,292 @@
+/**
+ * One run in this process. Everything that happens to it comes in here, one thing at a time: results of attempts and of
+ * planning, and the news that somebody else appended. Each turn folds in what happened, decides to the end, appends all of
+ * it at once at the expected sequence, and only then lets the new attempts leave.
+ */
+import type { Json } from '../base/json.ts'
+import type { JournalEvent, NewEvent } from '../domain/event.ts'
+import { fold } from '../domain/fold.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { Append, AppendResult, HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import { settlement } from './budget.ts'
+import { orphanFacts } from './decide.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { headOf, policyAskOpen } from './head.ts'
+import type { PlanningResult } from './planning.ts'
+import type { Slots } from './slots.ts'
+import type { Start } from './starts.ts'
+import { type Step, step } from './step.ts'
+
+/** What an actor needs of its engine. */
+export interface ActorContext {
+  readonly store: Store
+  readonly slots: Slots
+  readonly moment: () => Moment
+  /** Makes the call of a started attempt. */
+  readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
+  /** Drafts and proves; at once where the draft is at hand. */
+  readonly plan: (state: RunState, signal: AbortSignal) => PlanningResult | Promise<PlanningResult>
+  /** Nothing is left to do for now: the run is over or waits, and the lease was given back. `more`: news came meanwhile. */
+  readonly onIdle: (runId: string, state: RunState, more: boolean) => void
+  /** The run belongs to somebody else now. */
+  readonly onLost: (runId: string) => void
+  /** A turn failed in a way that nobody foresaw (the store is gone, a bug); the lease runs out by itself. */
+  readonly onCrash: (runId: string, cause: unknown) => void
+}
+
+export interface Work {
+  readonly signal: AbortSignal
+  readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
+}
+
+export interface Actor {
+  /** Something may have changed: take a turn, or another one after the present. */
+  poke(): void
+  /** Somebody appended up to this sequence number. */
+  heard(seq: number): void
+  /** Let go of the run: attempts are abandoned, nothing more is written. */
+  stop(): void
+}
+
+/** How the run comes here: claimed from the store, or new, with its first events not yet stored. */
+export type Origin =
+  | { readonly kind: 'claimed'; readonly lease: Lease }
+  | {
+      readonly kind: 'new'
+      readonly state: RunState
+      readonly events: readonly NewEvent[]
+      /** What happens with the start. */
+      readonly opening: readonly NewEvent[]
+      readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
+    }
+
+interface InFlight {
+  readonly attempt: number
+  readonly abort: AbortController
+}
+
+interface Ended {
+  readonly nodeId: string
+  readonly attempt: number
+  readonly result: AttemptResult
+  readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
+}
+
+const pageSize = 5000
+
+export function createActor(runId: string, context: ActorContext, origin: Origin): Actor {
+  const { store, slots } = context
+  const inFlight = new Map<string, InFlight>()
+  let state = origin.kind === 'new' ? origin.state : undefined
+  let lease = origin.kind === 'claimed' ? origin.lease : undefined
+  let unsaved: readonly NewEvent[] = origin.kind === 'new' ? origin.events : []
+  let opening: readonly NewEvent[] = origin.kind === 'new' ? origin.opening : []
+  let ended: Ended[] = []
+  let planned: PlanningResult | undefined
+  let planning: AbortController | undefined
+  let latestHeard = 0
+  let busy = false
+  let again = false
+  let stopped = false
+
+  const poke = () => {
+    again = true
+    if (busy || stopped) return
+    busy = true
+    turns()
+      .catch((cause: unknown) => {
+        stop()
+        context.onCrash(runId, cause)
+      })
+      .finally(() => {
+        busy = false
+      })
+  }
+
+  const turns = async () => {
+    while (again && !stopped) {
+      again = false
+      await turn()
+    }
+  }
+
+  /** One turn; a conflict throws away what was decided and leaves what happened for the next. */
+  const turn = async () => {
+    const reloaded = state === undefined || latestHeard > state.seq
+    const current = reloaded ? await load() : state
+    if (current === undefined || stopped) return lost()
+    state = current
+    const from = { ended, planned, seq: current.seq }
+    ended = []
+    planned = undefined
+    const moment = context.moment()
+    const happened = [...opening, ...happenings(current, moment.now, from), ...(reloaded ? orphans(current, moment.now, from.ended) : [])]
+    const done = decideAll(current, moment, happened)
+    const events = [...unsaved, ...done.events]
+    const idle = isIdle(current, done)
+    const written = events.length === 0 ? undefined : await write(events, { seq: from.seq, idle, now: moment.now })
+    if (stopped) return
+    if (written?.kind === 'conflict') {
+      for (const start of done.starts) slots.give(start.capabilityId)
+      slots.done(runId)
+      ended = [...from.ended, ...ended]
+      planned ??= from.planned
+      state = undefined
+      again = true
+      return
+    }
+    if (written && written.kind !== 'appended') return lost()
+    unsaved = []
+    opening = []
+    for (const start of done.starts) launch(current, start)
+    if (done.plan && !planning) launchPlanning(current)
+    if (done.crowded) slots.wait(runId)
+    slots.done(runId)
+    if (mustStop(current)) for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
+    if (idle) await goIdle(current, { released: written !== undefined })
+  }
+
+  /** Steps until work is left; a draft that is at hand is proved in between, so that it costs no turn of its own. */
+  const decideAll = (current: RunState, moment: Moment, happened: readonly NewEvent[]): Step => {
+    const room = (capabilityId: string) => slots.take(runId, capabilityId)
+    let done = step(current, moment, { happened, room })
+    while (done.plan && !planning) {
+      planning = new AbortController()
+      const result = context.plan(current, planning.signal)
+      if (result instanceof Promise) {
+        awaitPlan(result)
+        return done
+      }
+      planning = undefined
+      const next = step(current, moment, { happened: result(current, moment.now), room })
+      done = { ...next, events: [...done.events, ...next.events], starts: [...done.starts, ...next.starts] }
+    }
+    return done
+  }
+
+  const write = async (
+    events: readonly NewEvent[],
+    at: { readonly seq: number; readonly idle: boolean; readonly now: number },
+  ): Promise<AppendResult> => {
+    const current = state as RunState
+    const head = headOf(current, at.now)
+    if (lease === undefined && origin.kind === 'new') {
+      lease = await origin.create(events, head)
+      if (at.idle) await store.release(runId, lease)
+      return { kind: 'appended', seq: current.seq }
+    }
+    const append: Append = {
+      runId,
+      expectedSeq: at.seq,
+      events,
+      head,
+      ...(lease && { lease }),
+      ...(at.idle && { release: true }),
+    }
+    return store.append(append)
+  }
+
+  const load = async (): Promise<RunState | undefined> => {
+    const events: JournalEvent[] = []
+    for (;;) {
+      const page = await store.read(runId, events.at(-1)?.seq ?? 0, pageSize)
+      events.push(...page)
+      if (page.length < pageSize) return fold(events)
+    }
+  }
+
+  const happenings = (current: RunState, now: number, from: { ended: readonly Ended[]; planned: PlanningResult | undefined }) => {
+    const facts: NewEvent[] = []
+    for (const { nodeId, attempt, result, logs } of from.ended) {
+      // Somebody else has settled the attempt meanwhile: what it brought is not applied.
+      if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue
+      const make = factsFor(current, now)
+      for (const log of logs) facts.push(make('log', log, { nodeId }))
+      facts.push(make('attempt_end', { attempt, ...result }, { nodeId }))
+      const { calls, inputTokens = 0, outputTokens = 0 } = result.usage
+      facts.push(...settlement(current, now, { nodeId, attempt, calls, tokens: inputTokens + outputTokens }))
+    }
+    if (from.planned && current.planning && !current.planning.rejected) facts.push(...from.planned(current, now))
+    return facts
+  }
+
+  const orphans = (current: RunState, now: number, just: readonly Ended[]) =>
+    orphanFacts(current, now, (nodeId) => inFlight.has(nodeId) || just.some((end) => end.nodeId === nodeId))
+
+  const isIdle = (current: RunState, done: Step) =>
+    current.running.size === 0 && !done.plan && planning === undefined && !done.crowded && ended.length === 0
+
+  /** Cancelled or failing: attempts in flight are told to stop. */
+  const mustStop = (current: RunState) =>
+    current.cancel !== undefined ||
+    current.failing !== undefined ||
+    (current.fatal.size > 0 && !current.replan && !current.paused && !policyAskOpen(current))
+
+  const launch = (current: RunState, start: Start) => {
+    const attempt = current.nodes.get(start.nodeId)?.attempts ?? 0
+    const abort = new AbortController()
+    const logs: Ended['logs'][number][] = []
+    inFlight.set(start.nodeId, { attempt, abort })
+    const work: Work = {
+      signal: abort.signal,
+      log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
+    }
+    context
+      .perform(current, start, work)
+      .then((result) => {
+        inFlight.delete(start.nodeId)
+        ended.push({ nodeId: start.nodeId, attempt, result, logs })
+      })
+      .finally(() => {
+        slots.give(start.capabilityId)
+        poke()
+      })
+      .catch((cause: unknown) => context.onCrash(runId, cause))
+  }
+
+  const launchPlanning = (current: RunState) => {
+    planning = new AbortController()
+    const result = context.plan(current, planning.signal)
+    awaitPlan(result instanceof Promise ? result : Promise.resolve(result))
+  }
+
+  const awaitPlan = (result: Promise<PlanningResult>) => {
+    result
+      .then((made) => {
+        planned = made
+        planning = undefined
+        poke()
+      })
+      .catch((cause: unknown) => context.onCrash(runId, cause))
+  }
+
+  const goIdle = async (current: RunState, { released }: { released: boolean }) => {
+    if (!released && lease) await store.release(runId, lease)
+    if (stopped) return
+    stopped = true
+    context.onIdle(runId, current, again || latestHeard > current.seq)
+  }
+
+  const lost = () => {
+    stop()
+    context.onLost(runId)
+  }
+
+  const stop = () => {
+    stopped = true
+    planning?.abort()
+    for (const { abort } of inFlight.values()) abort.abort(new Error('The run has left this process'))
+    slots.done(runId)
+  }
+
+  return {
+    poke,
+    heard(seq) {
+      if (state !== undefined && seq <= state.seq) return
+      latestHeard = Math.max(latestHeard, seq)
+      poke()
+    },
+    stop,
+  }
+}

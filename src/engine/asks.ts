@@ -1,0 +1,125 @@
+/** Asking people: what a question says, that it is bound to what it shows, and what a reply may be. */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Ask, AskKind, Decision, Reply } from '../domain/ask.ts'
+import type { NewEvent } from '../domain/event.ts'
+import type { RunState } from '../domain/run.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { auditLink, valueHash } from './audit.ts'
+import { factsFor, type Moment } from './fact.ts'
+
+/** What a person may do with each kind of ask. */
+const decisionsOf: Record<AskKind, readonly Decision[]> = {
+  approval: ['approve', 'edit', 'reject'],
+  final: ['approve', 'edit', 'reject'],
+  policy: ['approve', 'reject'],
+  side_effect: ['approve', 'reject'],
+  failure: ['approve', 'edit', 'answer', 'reject'],
+  unknown_outcome: ['approve', 'edit', 'answer', 'reject'],
+  task: ['answer', 'reject'],
+  clarify: ['answer', 'reject'],
+}
+
+export const defaultMaxAsks = 3
+
+/** Asks with the time at which they expire; or, at the limit of asks, what is wrong. */
+export function askFacts(
+  state: RunState,
+  moment: Moment,
+  wanted: Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt'>,
+): NewEvent[] | 'limit' {
+  if (state.asks.size >= (state.plan?.limits.maxAsks ?? defaultMaxAsks)) return 'limit'
+  const make = factsFor(state, moment.now)
+  const requestId = `${state.runId}:ask:${state.asks.size + 1}`
+  const expiresAt = moment.now + moment.askMs
+  const hash = valueHash(wanted.value)
+  const audit = auditLink(state.audit, {
+    runId: state.runId,
+    requestId,
+    at: moment.now,
+    by: 'system',
+    what: 'asked',
+    subjectHash: hash,
+  })
+  const ask = { ...wanted, requestId, valueHash: hash, decisions: decisionsOf[wanted.kind], expiresAt }
+  return [
+    make('hitl_request', { ...ask, audit }, { nodeId: wanted.nodeId }),
+    make(
+      'timer_set',
+      { timerId: `ask:${requestId}`, dueAt: expiresAt, purpose: { kind: 'ask', requestId } },
+      { nodeId: wanted.nodeId },
+    ),
+  ]
+}
+
+/** The event of a decision, chained to the audit. */
+export function resolveFact(
+  state: RunState,
+  now: number,
+  reply: Omit<Reply, 'decision'> & { readonly decision: Decision | 'expired' },
+): NewEvent {
+  const { requestId, decision, value, by, note } = reply
+  const audit = auditLink(state.audit, {
+    runId: state.runId,
+    requestId,
+    at: now,
+    by,
+    what: decision,
+    subjectHash: value === undefined ? reply.valueHash : valueHash(value),
+  })
+  const nodeId = state.asks.get(requestId)?.nodeId
+  return factsFor(state, now)(
+    'hitl_resolved',
+    {
+      requestId,
+      decision,
+      ...(value !== undefined && { value }),
+      valueHash: reply.valueHash,
+      by,
+      ...(note !== undefined && { note }),
+      audit,
+    },
+    { nodeId },
+  )
+}
+
+/** Nobody is going to answer it any more: it ran out, or the run went another way. */
+export function expireFact(state: RunState, now: number, details: { requestId: string; note?: string }): NewEvent {
+  const shown = state.asks.get(details.requestId)?.valueHash ?? ''
+  return resolveFact(state, now, { ...details, decision: 'expired', valueHash: shown, by: 'system' })
+}
+
+/** Why a reply cannot be taken: `resolved` is a conflict with somebody else's, the rest are mistakes of this one. */
+export type ReplyRefusal =
+  | { readonly reason: 'unknown' | 'resolved' | 'expired' | 'stale'; readonly message: string }
+  | { readonly reason: 'invalid'; readonly message: string; readonly issues: readonly Issue[] }
+
+export function checkReply(state: RunState, now: number, reply: Reply): ReplyRefusal | undefined {
+  const ask = state.asks.get(reply.requestId)
+  if (!ask) return { reason: 'unknown', message: `There is no ask "${reply.requestId}" in this run` }
+  if (!state.openAsks.has(reply.requestId))
+    return { reason: 'resolved', message: `The ask "${reply.requestId}" has been answered already` }
+  if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }
+  if (reply.valueHash !== ask.valueHash)
+    return { reason: 'stale', message: 'The reply is about another value than the one shown: look at it again' }
+  if (!ask.decisions.includes(reply.decision))
+    return {
+      reason: 'invalid',
+      message: `"${reply.decision}" is not an answer to this ask; it takes ${ask.decisions.join(', ')}`,
+      issues: [],
+    }
+  return checkValue(ask, reply)
+}
+
+function checkValue(ask: Ask, reply: Reply): ReplyRefusal | undefined {
+  const needsValue = reply.decision === 'edit' || reply.decision === 'answer'
+  if (needsValue && reply.value === undefined)
+    return { reason: 'invalid', message: `"${reply.decision}" needs a value`, issues: [] }
+  if (!needsValue && reply.value !== undefined)
+    return { reason: 'invalid', message: `"${reply.decision}" takes no value; use edit`, issues: [] }
+  if (!needsValue || ask.schema === undefined || ask.kind === 'clarify') return undefined
+  const issues = compileSchema(ask.schema).validate(reply.value as Json)
+  return issues.length === 0
+    ? undefined
+    : { reason: 'invalid', message: 'The value does not satisfy the contract', issues }
+}

@@ -1,0 +1,117 @@
+/** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
+import type { Clock } from '../base/clock.ts'
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { AttemptResult, Output } from '../domain/output.ts'
+import type { PlanNode } from '../domain/plan.ts'
+import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
+import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { readRaoEnvelope } from '../domain/rao-envelope.ts'
+import { parse } from '../output/index.ts'
+import { compileSchema } from '../schema/compile.ts'
+
+export interface AttemptCall {
+  readonly node: PlanNode
+  readonly capability: Capability | undefined
+  readonly dispatcher: Dispatcher | undefined
+  readonly call: Omit<Dispatch, 'signal' | 'capability'>
+  readonly clock: Clock
+  /** Milliseconds since 1970. */
+  readonly deadlineAt: number | undefined
+  /** The run, the process or a person wants it to stop. */
+  readonly signal: AbortSignal
+}
+
+export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
+  const { node, capability, dispatcher, call, clock, deadlineAt, signal } = attempt
+  const impossible = whyImpossible(attempt)
+  if (capability === undefined || dispatcher === undefined || impossible !== undefined)
+    return failed('provider_error', impossible ?? 'unreachable', { calls: 0, notApplied: true })
+  const stop = new AbortController()
+  const onAbort = () => stop.abort(signal.reason)
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  let late = false
+  const takeBack =
+    deadlineAt === undefined
+      ? () => {}
+      : clock.timer(deadlineAt, () => {
+          late = true
+          stop.abort(new Error('The attempt took too long'))
+        })
+  try {
+    const stopped = new Promise<undefined>((resolve) => {
+      if (stop.signal.aborted) resolve(undefined)
+      stop.signal.addEventListener('abort', () => resolve(undefined), { once: true })
+    })
+    const work = dispatcher.dispatch({ ...call, capability, signal: stop.signal })
+    work.catch(() => {})
+    // A call that does not heed its signal is not waited for; what it brings afterwards is never applied.
+    const result = await Promise.race([work, stopped])
+    if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })
+    if (signal.aborted || result === undefined) return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
+    return checkOutput(node, result)
+  } catch (cause) {
+    if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })
+    if (signal.aborted) return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
+    return failed('provider_error', cause instanceof Error ? cause.message : String(cause), { calls: 1 })
+  } finally {
+    takeBack()
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): string | undefined {
+  if (!capability) return `No capability "${node.capabilityId ?? ''}" is registered in this process`
+  if (!dispatcher) return `Nothing here can call capabilities of kind "${capability.kind}"`
+  if (call.constraints.no_network_access && dispatcher.remote)
+    return `"${node.id}" has no network access, and "${capability.capabilityId}" is remote`
+  return undefined
+}
+
+/** What came back is only an output if it satisfies the contract, whoever made it. */
+function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
+  if (result.outcome !== 'ok') return result
+  if (!result.output) return { ...result, outcome: 'invalid', issues: [issue('The call brought no value')] }
+  const contract = readRaoContract(node.data ?? {})
+  if (contract === undefined || isRaoError(contract)) return validated(node, result, result.output)
+  const envelope = readRaoEnvelope(result.output.value, contract)
+  if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [issue(envelope.message)] }
+  const read = readPrimary(envelope.primaryOutput, node)
+  if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
+  return validated(node, result, {
+    ...result.output,
+    value: read.value,
+    confidence: envelope.confidence,
+    confidenceType: envelope.confidenceType,
+    escalate: envelope.escalate,
+    ...(envelope.reasoning !== undefined && { reasoning: envelope.reasoning }),
+  })
+}
+
+/** `primary_output` is text; where the node's contract wants something else, it is read like any text of a model. */
+function readPrimary(text: string, node: PlanNode): { value: Json } | { issues: readonly Issue[] } {
+  const schema = node.contracts.output
+  if (compileSchema(schema).accepts(text)) return { value: text }
+  const read = parse(text, schema)
+  return read.ok ? { value: read.value as Json } : { issues: read.issues }
+}
+
+function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {
+  const issues = compileSchema(node.contracts.output).validate(output.value)
+  return issues.length === 0 ? { ...result, output } : { ...result, output, outcome: 'invalid', issues }
+}
+
+function failed(
+  outcome: AttemptResult['outcome'],
+  message: string,
+  more: { readonly calls: number; readonly notApplied?: boolean },
+): AttemptResult {
+  const { calls, notApplied } = more
+  return { outcome, issues: [issue(message, outcome)], usage: { calls }, ...(notApplied && { notApplied }) }
+}
+
+function issue(message: string, outcome = 'invalid'): Issue {
+  return { code: `attempt/${outcome}`, at: { pointer: '' }, message }
+}

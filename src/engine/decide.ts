@@ -1,0 +1,169 @@
+/**
+ * What to do next. Pure: the same state and moment give the same answer, whoever asks and however often. Facts come first,
+ * one group at a time; `step.ts` folds them in and asks again until only work is left.
+ */
+import type { NewEvent } from '../domain/event.ts'
+import type { RunState } from '../domain/run.ts'
+import { expireFact } from './asks.ts'
+import { settlement } from './budget.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { endFacts, finishFacts } from './finish.ts'
+import { isHeld, policyAskOpen } from './head.ts'
+import { judgeFacts } from './judge.ts'
+import { actionFacts, policyFacts } from './policies.ts'
+import { knownValues } from './values.ts'
+
+export type Decision =
+  | { readonly kind: 'facts'; readonly facts: readonly NewEvent[] }
+  /** Nodes that may start, as far as there is room (`starts.ts`). */
+  | { readonly kind: 'ready' }
+  /** A draft has to be made and proved. */
+  | { readonly kind: 'plan' }
+  /** Nothing until something happens. */
+  | { readonly kind: 'wait' }
+
+export const maxPlanAttempts = 3
+export const defaultMaxReplans = 2
+
+/** Each looks at one thing that may have to be done; the first that has facts is heard. */
+const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])[] = [
+  dueTimers,
+  judged,
+  followedUp,
+  skipped,
+  ended,
+  replanned,
+  planned,
+  finished,
+]
+
+export function decide(state: RunState, moment: Moment): Decision {
+  if (state.finished) return { kind: 'wait' }
+  for (const rule of rules) {
+    const facts = rule(state, moment)
+    if (facts.length > 0) return { kind: 'facts', facts }
+  }
+  if (state.planning && !state.planning.rejected && !state.cancel && !state.failing) return { kind: 'plan' }
+  if (!isHeld(state) && state.ready.size > 0) return { kind: 'ready' }
+  return { kind: 'wait' }
+}
+
+/** Attempts of a process that is gone: nobody knows how they ended. */
+export function orphanFacts(state: RunState, now: number, isHeldHere: (nodeId: string) => boolean): NewEvent[] {
+  const make = factsFor(state, now)
+  const facts: NewEvent[] = []
+  for (const nodeId of state.running) {
+    if (isHeldHere(nodeId)) continue
+    const attempt = state.nodes.get(nodeId)?.attempts ?? 0
+    const usage = { calls: 1 }
+    facts.push(make('attempt_end', { attempt, outcome: 'outcome_unknown', issues: [], usage }, { nodeId }))
+    facts.push(...settlement(state, now, { nodeId, attempt, calls: 1, tokens: 0 }))
+  }
+  return facts
+}
+
+function dueTimers(state: RunState, moment: Moment): NewEvent[] {
+  for (const [timerId, timer] of state.timers) {
+    if (timer.dueAt > moment.now) continue
+    const fired = factsFor(state, moment.now)('timer_fired', { timerId })
+    const { purpose } = timer
+    if (purpose.kind === 'ask') {
+      if (!state.openAsks.has(purpose.requestId)) return [fired]
+      return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
+    }
+    if (purpose.kind !== 'policy') return [fired]
+    const policy = state.envelope.policies.runtime.find(({ id }) => id === purpose.policyId)
+    if (!policy) return [fired]
+    return [fired, ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' })]
+  }
+  return []
+}
+
+function judged(state: RunState, moment: Moment): NewEvent[] {
+  for (const nodeId of state.judging) {
+    const node = state.nodes.get(nodeId)
+    if (node) return judgeFacts(state, moment, node)
+  }
+  return []
+}
+
+function followedUp(state: RunState, moment: Moment): NewEvent[] {
+  const [next] = state.followUps
+  return next ? actionFacts(state, moment, { ...next, trigger: 'follow_up' }) : []
+}
+
+function skipped(state: RunState, { now }: Moment): NewEvent[] {
+  const make = factsFor(state, now)
+  return [...state.dead].map((nodeId) => make('node_skipped', { reason: 'No edge to it was followed' }, { nodeId }))
+}
+
+/** Cancelled, failing, or a node is lost for good: the end comes once nothing is in flight. */
+function ended(state: RunState, { now }: Moment): NewEvent[] {
+  if (state.running.size > 0) return []
+  if (state.cancel) {
+    const { by, reason } = state.cancel
+    const error = { code: 'run/cancelled', message: `Cancelled by ${by}${reason ? `: ${reason}` : ''}` }
+    return endFacts(state, now, { status: 'cancelled', error })
+  }
+  if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
+  if (state.fatal.size === 0 || state.replan || state.paused || policyAskOpen(state)) return []
+  const [nodeId] = state.fatal
+  const failed = state.nodes.get(nodeId ?? '')?.error
+  const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }
+  return endFacts(state, now, { status: 'failed', error: { ...error, details: { ...error.details, nodeId: nodeId ?? '' } } })
+}
+
+/** A new plan was ordered: requested as soon as nothing is in flight, as often as the run may. */
+function replanned(state: RunState, moment: Moment): NewEvent[] {
+  const { replan } = state
+  if (!replan || state.running.size > 0 || state.paused || policyAskOpen(state)) return []
+  if (state.replans >= (state.plan?.limits.maxReplans ?? defaultMaxReplans)) {
+    const message = `A new plan was ordered (${replan.rationale ?? replan.policyId ?? ''}), but the run has had as many as it may`
+    return endFacts(state, moment.now, { status: 'failed', error: { code: 'plan/replan-limit', message } })
+  }
+  const [open] = state.openAsks
+  if (open !== undefined) return [expireFact(state, moment.now, { requestId: open, note: 'A new plan is made' })]
+  return [requestPlan(state, moment, 1)]
+}
+
+/** The first plan, and the next draft after one was rejected. */
+function planned(state: RunState, moment: Moment): NewEvent[] {
+  if (state.planning?.rejected) {
+    const tries = state.draft && state.planning.phase === 'initial' ? 1 : maxPlanAttempts
+    if (state.planning.attempt < tries) return [requestPlan(state, moment, state.planning.attempt + 1)]
+    const [failure] = state.planning.rejected.failures
+    const message = `No plan satisfies the contract: ${failure?.constraint ?? failure?.cause ?? ''}`
+    const error = { code: 'plan/rejected', message, details: { diagnostics: state.planning.rejected as never } }
+    return endFacts(state, moment.now, { status: 'failed', error })
+  }
+  return state.plan || state.planning || state.paused || policyAskOpen(state) ? [] : [requestPlan(state, moment, 1)]
+}
+
+function requestPlan(state: RunState, { now }: Moment, attempt: number): NewEvent {
+  const trigger = state.replan ?? state.planning?.trigger
+  return factsFor(state, now)('plan_requested', {
+    attempt,
+    phase: state.plan ? 'replan' : 'initial',
+    policies: state.envelope.policies.runtime.map(({ id }) => id),
+    capabilities: [],
+    ...(trigger && { trigger }),
+  })
+}
+
+/** Nothing is left to do. */
+function finished(state: RunState, moment: Moment): NewEvent[] {
+  if (!state.plan || isHeld(state) || state.unsettled > 0 || state.running.size > 0) return []
+  return finishFacts(state, moment)
+}
+
+/** The facts with which a run begins besides `start`: its timers, and the policies on start. */
+export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
+  const make = factsFor(state, moment.now)
+  const facts: NewEvent[] = []
+  for (const { id, enabled, trigger } of state.envelope.policies.runtime) {
+    if (!enabled || trigger.kind !== 'onTimeout') continue
+    const purpose = { kind: 'policy', policyId: id } as const
+    facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))
+  }
+  return [...facts, ...policyFacts(state, moment, { kind: 'onStart', values: () => knownValues(state) })]
+}

@@ -1,0 +1,307 @@
+/**
+ * The engine of one process: starts runs, takes over what its time has come for or what a dead process left, and lets
+ * actors carry them. It holds only what is at work; runs that wait live in the store.
+ */
+import type { Clock } from '../base/clock.ts'
+import { systemClock } from '../base/clock.ts'
+import { ProvisoError } from '../base/error.ts'
+import type { Reply } from '../domain/ask.ts'
+import type { Envelope } from '../domain/envelope.ts'
+import type { EventPayloads, JournalEvent } from '../domain/event.ts'
+import { begin } from '../domain/fold.ts'
+import type { Draft } from '../domain/plan.ts'
+import type { Catalog } from '../domain/ports/catalog.ts'
+import type { Dispatcher } from '../domain/ports/dispatcher.ts'
+import type { Planner } from '../domain/ports/planner.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import type { RunStatus } from '../domain/status.ts'
+import { schemaHash } from '../schema/hash.ts'
+import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
+import { createChanges } from './changes.ts'
+import { openingFacts } from './decide.ts'
+import { fact, type Moment } from './fact.ts'
+import { loadState, watchRun, type WatchOptions } from './journal.ts'
+import { performAttempt } from './perform.ts'
+import { draftAtHand, makePlan, proveDraft } from './planning.ts'
+import { cancel, reply, resume, triggerPolicy } from './replies.ts'
+import { createSlots, type SlotLimits } from './slots.ts'
+
+export interface EngineOptions {
+  readonly store: Store
+  readonly catalog: Catalog
+  readonly dispatchers: readonly Dispatcher[]
+  /** Drafts plans for runs that come without one. */
+  readonly planner?: Planner
+  readonly clock?: Clock
+  /** Makes ids of runs; must never give one twice. */
+  readonly newId: () => string
+  /** The name of this process among those on one store. */
+  readonly owner: string
+  /** How long a claim holds without a sign of life. Default 15 s; a sign is given three times as often. */
+  readonly leaseMs?: number
+  /** How often the store is asked for work that nobody told of. Default 1 s. */
+  readonly pollMs?: number
+  /** How long people have to answer. Default 24 h. */
+  readonly askMs?: number
+  readonly limits?: SlotLimits
+  /** Whether a text or value that this kind of capability brings could have been written by strangers. */
+  readonly untrustedKinds?: readonly string[]
+  /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
+  readonly onCrash?: (runId: string, cause: unknown) => void
+}
+
+export interface StartOptions {
+  readonly runId?: string
+  readonly tenant?: string
+  readonly threadId?: string
+  readonly correlationId?: string
+  /** A plan written by hand instead of a planner's. */
+  readonly draft?: Draft
+}
+
+/** Where a run stands when nothing goes on without a person or an end. */
+export interface Settled {
+  readonly runId: string
+  readonly status: RunStatus
+  readonly finished?: EventPayloads['complete']
+  readonly openAsks: readonly string[]
+}
+
+export interface Engine {
+  /** Stores the run, starts it and returns its id; it goes on whether or not anybody watches. */
+  start(envelope: Envelope, options?: StartOptions): Promise<string>
+  /** Resolves when the run is over, or waits for a person. */
+  settled(runId: string, signal?: AbortSignal): Promise<Settled>
+  state(runId: string): Promise<RunState>
+  watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
+  reply(runId: string, reply: Reply): Promise<void>
+  cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
+  resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
+  trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */
+  open(): void
+  /** Lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  /** Runs that are being carried here at this moment. */
+  readonly active: number
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { store, catalog, owner, clock = systemClock } = options
+  const leaseMs = options.leaseMs ?? 15_000
+  const pollMs = options.pollMs ?? 1_000
+  const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
+  const actors = new Map<string, Actor>()
+  const changes = createChanges(store, clock, pollMs)
+  const dispatchers = new Map(options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]))
+  const slots = createSlots(options.limits ?? {}, (runId) => {
+    const actor = actors.get(runId)
+    if (actor) actor.poke()
+    else slots.done(runId)
+  })
+  let closed = false
+  let opened = false
+  let pumping = false
+  let pumpAt = Number.POSITIVE_INFINITY
+  let takeBackPump = () => {}
+  let lastRenewal = clock.now()
+
+  const moment = (): Moment => ({
+    now: clock.now(),
+    askMs: options.askMs ?? 24 * 3_600_000,
+    capability(capabilityId) {
+      const known = catalog.capability(capabilityId)
+      if (!known) return undefined
+      const { idempotent, sideEffect, kind, cost } = known
+      return { idempotent, sideEffect, untrusted: untrusted.has(kind), tokens: cost?.estimatedTokens ?? 0 }
+    },
+  })
+
+  const context: ActorContext = {
+    store,
+    slots,
+    moment,
+    perform: (state, start, work) => performAttempt({ catalog, dispatchers, clock, state, start, work }),
+    plan(state, signal) {
+      const draft = draftAtHand(state)
+      return draft ? proveDraft(state, catalog, draft) : makePlan({ state, catalog, planner: options.planner, signal })
+    },
+    onIdle(runId, state, more) {
+      actors.delete(runId)
+      changes.tell(runId)
+      if (more) wakeAt(clock.now())
+      for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
+    },
+    onLost(runId) {
+      actors.delete(runId)
+      changes.tell(runId)
+    },
+    onCrash(runId, cause) {
+      actors.delete(runId)
+      options.onCrash?.(runId, cause)
+    },
+  }
+
+  const carry = (runId: string, origin: Origin) => {
+    const actor = createActor(runId, context, origin)
+    actors.set(runId, actor)
+    actor.poke()
+  }
+
+  const stopListening = store.onChange((runId, seq) => {
+    const actor = actors.get(runId)
+    if (actor) actor.heard(seq)
+  })
+
+  /** Looks for work no later than this. */
+  const wakeAt = (at: number) => {
+    if (!opened || closed || at >= pumpAt) return
+    takeBackPump()
+    pumpAt = at
+    takeBackPump = clock.timer(at, () => {
+      pumpAt = Number.POSITIVE_INFINITY
+      void pump()
+    })
+  }
+
+  const pump = async () => {
+    if (pumping || closed) return
+    pumping = true
+    try {
+      await renew()
+      for (let full = true; full && !closed; ) {
+        const claims = await store.claim({ owner, leaseMs, limit: claimSize })
+        for (const { runId, lease } of claims) if (!closed) carry(runId, { kind: 'claimed', lease })
+        full = claims.length === claimSize
+      }
+      const next = await store.nextWake()
+      if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
+    } catch (cause) {
+      options.onCrash?.('', cause)
+    } finally {
+      pumping = false
+      wakeAt(clock.now() + Math.min(pollMs, leaseMs / 3))
+    }
+  }
+
+  /** A sign of life for every run here; one that is not ours any more is let go. */
+  const renew = async () => {
+    if (actors.size === 0 || clock.now() - lastRenewal < leaseMs / 3) return
+    lastRenewal = clock.now()
+    const mine = [...actors.keys()]
+    const held = new Set(await store.renew({ owner, leaseMs }))
+    for (const runId of mine) {
+      if (held.has(runId)) continue
+      actors.get(runId)?.stop()
+      actors.delete(runId)
+    }
+  }
+
+  const outside = { store, moment }
+  /** After something came from outside: the actor here hears of it, or the run is claimed. */
+  const afterwards = (runId: string, state: RunState) => {
+    const actor = actors.get(runId)
+    if (actor) actor.heard(state.seq)
+    else if (!state.finished) wakeAt(clock.now())
+  }
+
+  return {
+    async start(envelope, given = {}) {
+      if (closed) throw new ProvisoError('engine/closed', 'The engine is closed')
+      const runId = given.runId ?? options.newId()
+      const { now } = moment()
+      const payload: EventPayloads['start'] = {
+        envelope,
+        correlationId: given.correlationId ?? runId,
+        schemaHash: schemaHash(envelope.outputContract.schema),
+        ...(given.threadId !== undefined && { threadId: given.threadId }),
+        ...(given.draft && { draft: given.draft }),
+      }
+      const first = fact('start', payload, { now, planVersion: 0 })
+      const state = begin(runId, first)
+      await new Promise<void>((resolve, reject) => {
+        carry(runId, {
+          kind: 'new',
+          state,
+          events: [first],
+          opening: openingFacts(state, moment()),
+          async create(events, head) {
+            const claim = { owner, leaseMs }
+            const lease = await store.create({ runId, tenant: given.tenant ?? 'default', events, head, claim }).catch((cause) => {
+              reject(cause)
+              throw cause
+            })
+            if (typeof lease !== 'object') {
+              const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
+              reject(error)
+              throw error
+            }
+            resolve()
+            return lease
+          },
+        })
+      })
+      return runId
+    },
+    async settled(runId, signal) {
+      for (;;) {
+        const news = changes.next(runId, signal)
+        const head = await store.head(runId)
+        if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+        if (settledStatuses.has(head.status) && !actors.has(runId)) {
+          const state = await loadState(store, runId)
+          const { finished, openAsks } = state
+          return { runId, status: head.status, ...(finished && { finished }), openAsks: [...openAsks] }
+        }
+        signal?.throwIfAborted()
+        if (closed) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
+        await news
+      }
+    },
+    state: (runId) => loadState(store, runId),
+    watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
+    async reply(runId, given) {
+      afterwards(runId, await reply(outside, runId, given))
+    },
+    async cancel(runId, given) {
+      afterwards(runId, await cancel(outside, runId, given))
+    },
+    async resume(runId, given) {
+      afterwards(runId, await resume(outside, runId, given))
+    },
+    async trigger(runId, given) {
+      afterwards(runId, await triggerPolicy(outside, runId, given))
+    },
+    open() {
+      opened = true
+      wakeAt(clock.now())
+    },
+    async close({ graceMs = 5_000 } = {}) {
+      if (closed) return
+      closed = true
+      takeBackPump()
+      const until = clock.now() + graceMs
+      while (actors.size > 0 && clock.now() < until) {
+        const [runId] = actors.keys()
+        await Promise.race([
+          changes.next(runId ?? ''),
+          new Promise<void>((resolve) => clock.timer(until, resolve)),
+        ])
+      }
+      for (const actor of actors.values()) actor.stop()
+      actors.clear()
+      stopListening()
+      changes.close()
+    },
+    get active() {
+      return actors.size
+    },
+  }
+}
+
+const claimSize = 32
+/** A wake-up that is due but cannot be claimed (somebody holds it) must not be asked for in a tight loop. */
+const shortestPause = 50
+
+const settledStatuses: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled', 'awaiting_hitl', 'awaiting_human'])

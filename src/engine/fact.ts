@@ -1,0 +1,46 @@
+/** Makes events: the one place that knows what every event carries besides its payload. */
+import type { EventPayloads, EventType, NewEvent } from '../domain/event.ts'
+import type { RunState } from '../domain/run.ts'
+
+/** What deciding needs besides the state: the time, and what is known of capabilities. */
+export interface Moment {
+  readonly now: number
+  /** What dispatch has to know of a capability; absent if nobody here can do it. */
+  readonly capability: (
+    capabilityId: string,
+  ) => { readonly idempotent: boolean; readonly sideEffect: boolean; readonly untrusted: boolean; readonly tokens: number } | undefined
+  /** How long an ask stays open. */
+  readonly askMs: number
+}
+
+export interface FactDetails {
+  readonly nodeId?: string | undefined
+  readonly message?: string | undefined
+}
+
+/** The version in which each type's payload is written; types not named are in version 1. */
+const versions: Partial<Record<EventType, number>> = {}
+
+export function fact<T extends EventType>(
+  type: T,
+  payload: EventPayloads[T],
+  at: { readonly now: number; readonly planVersion: number } & FactDetails,
+): NewEvent {
+  const event = {
+    type,
+    version: versions[type] ?? 1,
+    at: at.now,
+    planVersion: at.planVersion,
+    ...(at.nodeId !== undefined && { nodeId: at.nodeId }),
+    ...(at.message !== undefined && { message: at.message }),
+    payload,
+  }
+  // The union over all types cannot follow that type and payload belong together; the signature can.
+  return event as unknown as NewEvent
+}
+
+/** A maker of facts for one state at one moment. */
+export function factsFor(state: Pick<RunState, 'planVersion'>, now: number) {
+  return <T extends EventType>(type: T, payload: EventPayloads[T], details: FactDetails = {}): NewEvent =>
+    fact(type, payload, { now, planVersion: state.planVersion, ...details })
+}

@@ -1,0 +1,160 @@
+/** The end of a run: the answer put together from what the nodes gave, checked once more against the caller's contract. */
+import type { Issue } from '../base/issue.ts'
+import { type Json, setOwn } from '../base/json.ts'
+import { child } from '../base/pointer.ts'
+import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
+import { refusal } from '../domain/fold.ts'
+import type { Source } from '../domain/plan.ts'
+import type { RunState } from '../domain/run.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { askFacts, expireFact } from './asks.ts'
+import { conditionText, holds } from './conditions.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { policyFacts } from './policies.ts'
+import { findValue, knownValues } from './values.ts'
+
+/** Everything is settled: the answer, or what keeps it from being one. */
+export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
+  const composed = compose(state)
+  const reply = state.finalReply
+  const output = reply?.value ?? composed.output
+  const verdict = check(state, output)
+  const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
+  if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
+  const low = reply ? [] : satisfactionFacts(state, moment, { output, satisfaction: verdict.satisfaction })
+  if (low.length > 0) return low
+  if (state.envelope.policies.planner.directives?.askBeforeFinish === true) {
+    if (!reply) return askFinal(state, moment, output)
+    if (reply.decision === 'reject' || reply.decision === 'expired')
+      return endFacts(state, moment.now, { status: 'failed', error: { code: 'ask/rejected', message: refusal(reply) } })
+  }
+  const person = reply?.value === undefined ? undefined : reply.by
+  return endFacts(state, moment.now, {
+    status: 'completed',
+    output,
+    provenance: person === undefined ? composed.provenance : [{ pointer: '', person }],
+    observedSatisfaction: verdict.satisfaction,
+  })
+}
+
+/** The policy on low satisfaction acts at most as often as it may; after that the run ends as it is. */
+function satisfactionFacts(state: RunState, moment: Moment, end: { output: Json; satisfaction: number }): NewEvent[] {
+  const facts = policyFacts(state, moment, {
+    kind: 'onMetricBelow',
+    values: () => knownValues(state),
+    metrics: { satisfaction: end.satisfaction },
+  })
+  const acts = facts.some((event) => event.type === 'policy_triggered' && event.payload.actionDetails.type !== 'emit')
+  return acts || !facts.length ? facts : []
+}
+
+function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
+  if ([...state.openAsks].some((id) => state.asks.get(id)?.kind === 'final')) return []
+  const ask = askFacts(state, moment, {
+    kind: 'final',
+    question: 'Approve the answer?',
+    value: output,
+    schema: state.envelope.outputContract.schema,
+  })
+  if (ask !== 'limit') return ask
+  return endFacts(state, moment.now, {
+    status: 'failed',
+    error: { code: 'ask/limit', message: 'The answer needs approval, but the run has asked as often as it may' },
+  })
+}
+
+/** A contract that is not met: a new plan where one can be made, else the end with the account of why. */
+function unmetFacts(state: RunState, moment: Moment, unmet: { issues: readonly Issue[]; satisfaction: number }): NewEvent[] {
+  const make = factsFor(state, moment.now)
+  const error: Failure = {
+    code: 'contract/unmet',
+    message: `The answer does not satisfy the contract: ${unmet.issues[0]?.message ?? ''}`,
+    issues: unmet.issues,
+  }
+  return [
+    make('validation_error', { scope: 'output', errors: unmet.issues }),
+    ...endFacts(state, moment.now, { status: 'failed', error, observedSatisfaction: unmet.satisfaction }),
+  ]
+}
+
+/** The last event, after every ask that is still open has been taken back. */
+export function endFacts(state: RunState, now: number, payload: EventPayloads['complete']): NewEvent[] {
+  const { budget } = state
+  const usage = { calls: budget.calls, inputTokens: 0, outputTokens: budget.tokens, costUsd: budget.costUsd }
+  const facts: NewEvent[] = []
+  let audit = state.audit
+  for (const requestId of state.openAsks) {
+    const event = expireFact({ ...state, audit }, now, { requestId, note: 'The run ended' })
+    if (event.type === 'hitl_resolved') audit = event.payload.audit.hash
+    facts.push(event)
+  }
+  return [...facts, factsFor(state, now)('complete', { ...payload, usage })]
+}
+
+interface Composed {
+  readonly output: Json
+  readonly provenance: Provenance[]
+  readonly issues: Issue[]
+}
+
+/** The answer as the plan says where it comes from. */
+export function compose(state: RunState): Composed {
+  const binding = state.plan?.output ?? []
+  const provenance: Provenance[] = []
+  const take = (sources: readonly Source[], pointer: string): Json | undefined => {
+    const found = findValue(state, sources)
+    if (found) provenance.push(provenanceOf(state, found.source, pointer))
+    return found?.value
+  }
+  if (!('properties' in binding)) {
+    const output = take(binding, '')
+    if (output !== undefined) return { output, provenance, issues: [] }
+    const message = 'No node that was to give the answer has completed'
+    return { output: null, provenance, issues: [{ code: 'output/missing', at: { pointer: '' }, message }] }
+  }
+  const output: { [property: string]: Json } = {}
+  for (const [property, sources] of Object.entries(binding.properties)) {
+    const value = take(sources, child('', property))
+    if (value !== undefined) setOwn(output, property, value)
+  }
+  return { output, provenance, issues: [] }
+}
+
+function provenanceOf(state: RunState, source: Source, pointer: string): Provenance {
+  if (!('node' in source)) return { pointer }
+  const node = state.nodes.get(source.node)
+  const done = node?.completed
+  const facet = node?.node.facetProvenance.output.find((entry) => entry.pointer === (source.pointer ?? ''))?.facet
+  return {
+    pointer,
+    nodeId: source.node,
+    ...(done?.capabilityId !== undefined && { capabilityId: done.capabilityId }),
+    ...(done && { attempt: done.attempt }),
+    ...(facet !== undefined && { facet }),
+    ...(done?.output.repairs && { repairs: done.output.repairs }),
+    ...(done?.person !== undefined && { person: done.person }),
+  }
+}
+
+const weights = { hard: 1, soft: 0.5, informational: 0 }
+
+/** The caller's schema and every constraint on the real answer; the score counts what holds. */
+function check(state: RunState, output: Json): { issues: Issue[]; satisfaction: number } {
+  const { schema, constraints } = state.envelope.outputContract
+  const issues = compileSchema(schema).validate(output)
+  let held = 0
+  let total = 0
+  const known = constraints.length > 0 ? { ...(knownValues(state) as object), ...(output as object) } : {}
+  for (const constraint of constraints) {
+    const kept = holds(constraint.expr, known as Json) === 'yes'
+    total += weights[constraint.level]
+    if (kept) held += weights[constraint.level]
+    else if (constraint.level === 'hard')
+      issues.push({
+        code: 'output/constraint',
+        at: { pointer: '' },
+        message: `Constraint "${constraint.constraintId}" does not hold: ${conditionText(constraint.expr)}`,
+      })
+  }
+  return { issues, satisfaction: total === 0 ? 1 : held / total }
+}

@@ -1,0 +1,60 @@
+/** What a store keeps beside the journal: where the run stands, and when somebody has to look at it. */
+import type { HeadUpdate } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import type { RunStatus } from '../domain/status.ts'
+
+export function statusOf(state: RunState): RunStatus {
+  if (state.finished) return state.finished.status
+  if (state.running.size > 0 || mayGoOn(state)) return state.plan ? 'running' : 'pending'
+  if (state.openAsks.size > 0) return 'awaiting_hitl'
+  if (state.paused) return 'awaiting_human'
+  return state.plan ? 'running' : 'pending'
+}
+
+/** New attempts wait: for a person, a new plan, or the end. */
+export function isHeld(state: RunState): boolean {
+  if (state.paused || state.failing || state.cancel || state.planning || state.replan || state.finished) return true
+  if (state.fatal.size > 0 || state.followUps.length > 0) return true
+  return policyAskOpen(state)
+}
+
+/** A policy's question holds the whole run, a node's only the node. */
+export function policyAskOpen(state: RunState): boolean {
+  for (const id of state.openAsks) {
+    const kind = state.asks.get(id)?.kind
+    if (kind === 'policy' || kind === 'final') return true
+  }
+  return false
+}
+
+function mayGoOn(state: RunState): boolean {
+  if (state.cancel || state.failing || state.planning || state.replan || state.followUps.length > 0) return true
+  return !isHeld(state) && (state.ready.size > 0 || state.judging.size > 0)
+}
+
+/** `now` while there is something to do, else the first timer, else nothing: it waits for a person. */
+export function headOf(state: RunState, now: number): HeadUpdate {
+  const status = statusOf(state)
+  const { plan, finished } = state
+  const observed = finished?.observedSatisfaction
+  const wakeAt = finished ? undefined : status === 'running' || status === 'pending' ? wakeTime(state, now) : firstTimer(state)
+  return {
+    status,
+    planVersion: state.planVersion,
+    ...(wakeAt !== undefined && { wakeAt }),
+    ...(plan && { satisfactionScore: plan.diagnostics.satisfactionScore }),
+    ...(observed !== undefined && { observedSatisfaction: observed }),
+  }
+}
+
+/** A run that only waits for a retry is looked at then; any other may be taken over at once when its holder dies. */
+function wakeTime(state: RunState, now: number): number {
+  if (state.running.size > 0 || mayGoOn(state)) return now
+  return firstTimer(state) ?? now
+}
+
+export function firstTimer(state: RunState): number | undefined {
+  let first: number | undefined
+  for (const { dueAt } of state.timers.values()) if (first === undefined || dueAt < first) first = dueAt
+  return first
+}

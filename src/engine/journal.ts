@@ -1,0 +1,55 @@
+/** Reading a run's journal: all of it as a state, or event by event as it grows. */
+import { ProvisoError } from '../base/error.ts'
+import type { JournalEvent } from '../domain/event.ts'
+import { applyEvent, begin } from '../domain/fold.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import type { Changes } from './changes.ts'
+
+const pageSize = 5000
+
+/** The state of a run; `run/missing` if there is none. */
+export async function loadState(store: Store, runId: string): Promise<RunState> {
+  let state: RunState | undefined
+  for (;;) {
+    const page = await store.read(runId, state?.seq ?? 0, pageSize)
+    for (const event of page) {
+      if (state) applyEvent(state, event)
+      else state = begin(runId, event)
+    }
+    if (page.length < pageSize) break
+  }
+  if (!state) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  return state
+}
+
+export interface WatchOptions {
+  /** Only events after this sequence number. Default 0: from the beginning. */
+  readonly after?: number
+  readonly signal?: AbortSignal
+}
+
+/** Every event once and in order, from the journal itself, until the run is over or the signal says stop. */
+export async function* watchRun(
+  store: Store,
+  changes: Changes,
+  request: WatchOptions & { readonly runId: string },
+): AsyncGenerator<JournalEvent, void, void> {
+  const { runId, signal } = request
+  let after = request.after ?? 0
+  while (!signal?.aborted) {
+    const news = new AbortController()
+    const change = changes.next(runId, signal ? AbortSignal.any([signal, news.signal]) : news.signal)
+    const page = await store.read(runId, after, 500)
+    for (const event of page) {
+      after = event.seq
+      yield event
+      if (event.type === 'complete') return news.abort()
+    }
+    if (page.length > 0) {
+      news.abort()
+      continue
+    }
+    await change
+  }
+}

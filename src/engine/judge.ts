@@ -1,0 +1,167 @@
+/** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
+import type { Issue } from '../base/issue.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { refusal } from '../domain/fold.ts'
+import type { Output } from '../domain/output.ts'
+import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
+import type { AskReply, NodeState, RunState } from '../domain/run.ts'
+import { askFacts } from './asks.ts'
+import { conditionText, holds } from './conditions.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { errorFact, failureFacts } from './ladder.ts'
+import { policyFacts } from './policies.ts'
+import { knownValues } from './values.ts'
+
+export function judgeFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  if (node.reply) return replyFacts(state, moment, node, node.reply)
+  const result = node.attempt?.result
+  if (!result) return []
+  if (state.cancel || state.failing) return [errorFact(state, moment.now, node)]
+  if (result.outcome === 'outcome_unknown' && !node.attempt?.idempotent) return unknownFacts(state, moment, node)
+  if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
+  const broken = brokenConditions(state, node, result.output)
+  if (broken.length === 0) return routeFacts(state, moment, node, result.output)
+  const failed: NodeState = {
+    ...node,
+    failures: node.failures + 1,
+    ...(node.attempt && { attempt: { ...node.attempt, result: { ...result, outcome: 'invalid', issues: broken } } }),
+  }
+  return failureFacts(state, moment, failed)
+}
+
+/** Post-conditions of the node and constraints that it guards, as far as they do not hold; undecided is not holding. */
+function brokenConditions(state: RunState, node: NodeState, output: Output): Issue[] {
+  const issues: Issue[] = []
+  const add = (code: string, message: string) => issues.push({ code, at: { pointer: '' }, message })
+  for (const condition of node.node.postConditions) {
+    if (holds(condition, output.value) !== 'yes')
+      add('output/post-condition', `Post-condition does not hold: ${conditionText(condition)}`)
+  }
+  if (node.node.guards.length === 0) return issues
+  const values = knownValues(state, output.value)
+  for (const guard of node.node.guards) {
+    if (guard.level === 'hard' && holds(guard.expr, values) !== 'yes')
+      add('output/constraint', `Constraint "${guard.constraintId}" does not hold: ${conditionText(guard.expr)}`)
+  }
+  return issues
+}
+
+/** By the node's own contract: on, to a person, or suppressed. */
+function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Output): NewEvent[] {
+  const contract = readRaoContract(node.node.data ?? {})
+  if (contract !== undefined) {
+    if (isRaoError(contract))
+      return [nodeError(state, moment, node, { outcome: 'rejected', code: 'rao/contract', message: contract.message })]
+    // No confidence where one is due can only mean the most careful way.
+    const confidence = output.confidence ?? Number.NaN
+    const route = Number.isNaN(confidence)
+      ? 'human_review'
+      : routeConfidence(contract.thresholds, confidence, output.escalate ?? true)
+    if (route === 'suppress') return suppressFacts(state, moment, node, confidence)
+    if (route === 'human_review')
+      return approvalFacts(state, moment, node, {
+        output,
+        question: `Approve the output of "${node.node.label ?? node.node.id}"? Confidence ${confidence}${output.escalate ? ', escalated' : ''}`,
+      })
+  }
+  if (asksFor(state, node))
+    return approvalFacts(state, moment, node, { output, question: `Approve the output of "${node.node.label ?? node.node.id}"?` })
+  return completeFacts(state, moment, node, { output })
+}
+
+/** The caller asked for a person at this node (`hitlRequiredFor`: its id, label, kind or capability). */
+function asksFor(state: RunState, node: NodeState): boolean {
+  const labels = state.envelope.policies.planner.directives?.hitlRequiredFor
+  if (!Array.isArray(labels)) return false
+  const { id, label, kind, capabilityId } = node.node
+  return [id, label, kind, capabilityId].some((name) => name !== undefined && labels.includes(name))
+}
+
+function approvalFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  shown: { readonly output: Output; readonly question: string },
+): NewEvent[] {
+  const ask = askFacts(state, moment, {
+    kind: 'approval',
+    nodeId: node.node.id,
+    question: shown.question,
+    value: shown.output.value,
+    schema: node.node.contracts.output,
+  })
+  if (ask !== 'limit') return ask
+  return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/limit', message: 'The run has asked people as often as it may' })]
+}
+
+function suppressFacts(state: RunState, moment: Moment, node: NodeState, confidence: number): NewEvent[] {
+  return [
+    nodeError(state, moment, node, {
+      outcome: 'suppressed',
+      code: 'rao/suppressed',
+      message: `The output was suppressed: confidence ${confidence} is too low`,
+    }),
+  ]
+}
+
+function unknownFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const ask = askFacts(state, moment, {
+    kind: 'unknown_outcome',
+    nodeId: node.node.id,
+    question: `"${node.node.label ?? node.node.id}" was interrupted and may have taken effect: approve to do it again, or give its result`,
+    value: node.attempt?.inputs ?? null,
+    schema: node.node.contracts.output,
+  })
+  return ask === 'limit' ? [errorFact(state, moment.now, node)] : ask
+}
+
+/** A person approved, edited or gave the value; or refused. */
+function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
+  if (reply.decision === 'reject' || reply.decision === 'expired')
+    return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) })]
+  const own = node.attempt?.result?.output
+  const output: Output | undefined =
+    reply.value === undefined ? own : { ...(own ?? {}), value: reply.value }
+  if (output === undefined) return [errorFact(state, moment.now, node)]
+  return completeFacts(state, moment, node, { output, person: reply.by })
+}
+
+export function completeFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  done: { readonly output: Output; readonly person?: string; readonly chosen?: readonly string[] },
+): NewEvent[] {
+  const { output, person, chosen } = done
+  const { raw: _evidence, ...kept } = output
+  const capabilityId = node.attempt?.capabilityId
+  const complete = factsFor(state, moment.now)(
+    'node_complete',
+    {
+      output: kept,
+      attempt: node.attempts,
+      ...(capabilityId !== undefined && { capabilityId }),
+      ...(chosen && { chosen }),
+      ...(person !== undefined && { person }),
+      facetProvenance: node.node.facetProvenance,
+    },
+    { nodeId: node.node.id },
+  )
+  const values = () => knownValues(state, output.value)
+  const signal = { node, values, fresh: output.value, metrics: { confidence: output.confidence } }
+  const triggered = policyFacts(state, moment, { kind: 'onNodeComplete', ...signal })
+  return [
+    complete,
+    ...(triggered.length > 0 ? triggered : policyFacts(state, moment, { kind: 'onMetricBelow', ...signal })),
+  ]
+}
+
+export function nodeError(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  why: { readonly outcome: 'suppressed' | 'rejected' | 'input_invalid'; readonly code: string; readonly message: string; readonly issues?: readonly Issue[] },
+): NewEvent {
+  const { outcome, ...error } = why
+  return factsFor(state, moment.now)('node_error', { attempt: node.attempts, outcome, error }, { nodeId: node.node.id })
+}

@@ -1,0 +1,89 @@
+/** What becomes of a node whose attempt failed: again, with another capability, along its fail edge, to a person, or lost. */
+import type { NewEvent } from '../domain/event.ts'
+import type { AttemptResult, Outcome } from '../domain/output.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import { askFacts } from './asks.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { policyFacts } from './policies.ts'
+import { knownValues } from './values.ts'
+
+export const defaultCallBudget = 4
+/** Attempts that were refused before anything was done, and repetitions of attempts with unknown outcome. */
+const maxThrottles = 5
+const maxUnknowns = 10
+const longestBackoff = 5 * 60_000
+
+/** The outcomes that another attempt cannot better. */
+const hopeless: ReadonlySet<Outcome> = new Set(['cancelled'])
+
+export function failureFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const result = node.attempt?.result
+  if (!result) return []
+  const make = factsFor(state, moment.now)
+  const { id } = node.node
+  const facts: NewEvent[] = []
+  if (result.outcome === 'invalid') {
+    facts.push(make('validation_error', { scope: `node:${id}`, errors: result.issues }, { nodeId: id }))
+    facts.push(
+      ...policyFacts(state, moment, {
+        kind: 'onValidationFail',
+        node,
+        values: () => knownValues(state, result.output?.value),
+        ...(result.output && { fresh: result.output.value }),
+      }),
+    )
+  }
+  const again = nextTry(node, result)
+  if (again) {
+    const timerId = `retry:${id}:${node.attempts}`
+    const purpose = { kind: 'retry', nodeId: id, candidate: again.candidate } as const
+    return [...facts, make('timer_set', { timerId, dueAt: moment.now + again.waitMs, purpose }, { nodeId: id })]
+  }
+  return [...facts, ...giveUp(state, moment, node)]
+}
+
+/** The next attempt, as planned and as far as the node's calls go. */
+function nextTry(node: NodeState, result: AttemptResult): { candidate: number; waitMs: number } | undefined {
+  const { retry = {}, alternates = [], callBudget = defaultCallBudget } = node.node
+  if (hopeless.has(result.outcome)) return undefined
+  if (result.outcome === 'throttled' && node.throttles <= maxThrottles)
+    return { candidate: node.candidate, waitMs: result.retryAfterMs ?? backoff(retry.backoffMs ?? 1000, node.throttles) }
+  if (node.calls >= callBudget) return undefined
+  if (result.outcome === 'outcome_unknown')
+    return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
+  if (node.failures <= (retry.max ?? 0))
+    return { candidate: node.candidate, waitMs: backoff(retry.backoffMs ?? 0, node.failures) }
+  return node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
+}
+
+function backoff(first: number, times: number): number {
+  return Math.min(first * 2 ** Math.max(times - 1, 0), longestBackoff)
+}
+
+function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const result = node.attempt?.result
+  const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
+  if (node.node.onFail === 'ask' && !hasFallback && result) {
+    const ask = askFacts(state, moment, {
+      kind: 'failure',
+      nodeId: node.node.id,
+      question: `"${node.node.label ?? node.node.id}" failed (${result.outcome}): approve to try again, or give the value yourself`,
+      value: { outcome: result.outcome, issues: result.issues.map((issue) => issue.message) },
+      schema: node.node.contracts.output,
+    })
+    if (ask !== 'limit') return ask
+  }
+  return [errorFact(state, moment.now, node)]
+}
+
+export function errorFact(state: RunState, now: number, node: NodeState): NewEvent {
+  const result = node.attempt?.result
+  const outcome = result?.outcome ?? 'provider_error'
+  const first = result?.issues[0]
+  const error = {
+    code: `attempt/${outcome}`,
+    message: first?.message ?? `The attempt ended with ${outcome}`,
+    ...(result && result.issues.length > 0 && { issues: result.issues }),
+  }
+  return factsFor(state, now)('node_error', { attempt: node.attempts, outcome, error }, { nodeId: node.node.id })
+}

@@ -1,0 +1,63 @@
+/** Sends a started attempt on its way: its own copy of everything, the right dispatcher, the limits of its node. */
+import type { Clock } from '../base/clock.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { Catalog } from '../domain/ports/catalog.ts'
+import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
+import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { redact } from '../domain/redact.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import type { Work } from './actor.ts'
+import { runAttempt } from './attempt.ts'
+import { defaultCallBudget } from './ladder.ts'
+import type { Start } from './starts.ts'
+
+export interface Performance {
+  readonly catalog: Catalog
+  readonly dispatchers: ReadonlyMap<string, Dispatcher>
+  readonly clock: Clock
+  readonly state: RunState
+  readonly start: Start
+  readonly work: Work
+}
+
+export function performAttempt(performance: Performance): Promise<AttemptResult> {
+  const { catalog, dispatchers, clock, state, start, work } = performance
+  const node = state.nodes.get(start.nodeId)
+  if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
+  const capability = catalog.capability(start.capabilityId)
+  const contract = readRaoContract(node.node.data ?? {})
+  return runAttempt({
+    node: node.node,
+    capability,
+    dispatcher: capability && dispatchers.get(capability.kind),
+    call: {
+      runId: state.runId,
+      nodeId: start.nodeId,
+      attempt: node.attempt.attempt,
+      idempotencyKey: node.attempt.idempotencyKey,
+      bundle: bundleOf(state, node),
+      rao: contract !== undefined && !isRaoError(contract),
+      constraints: node.node.constraints ?? {},
+      calls: Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1),
+      onEvent: work.log,
+    },
+    clock,
+    deadlineAt: node.attempt.deadlineAt,
+    signal: work.signal,
+  })
+}
+
+/** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
+function bundleOf(state: RunState, node: NodeState): Bundle {
+  const { instructions = '', contracts, constraints } = node.node
+  const inputs = structuredClone(node.attempt?.inputs ?? {})
+  return {
+    objective: state.envelope.objective,
+    inputs: constraints?.no_credential_access ? redact(inputs) : inputs,
+    instructions,
+    specialInstructions: [...state.envelope.specialInstructions],
+    returns: contracts.output,
+    clarifications: [...node.clarifications],
+    ...(node.feedback !== undefined && { feedback: node.feedback }),
+  }
+}

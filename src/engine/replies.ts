@@ -1,0 +1,106 @@
+/**
+ * What comes from outside into a run, whoever carries it: replies, cancellations, resumptions, policies fired by hand. Each
+ * is appended at the sequence it was checked against; when somebody was faster, it is checked again against the new state.
+ */
+import { type ErrorCode, ProvisoError } from '../base/error.ts'
+import type { Reply } from '../domain/ask.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { applyEvent } from '../domain/fold.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { headOf, statusOf } from './head.ts'
+import { loadState } from './journal.ts'
+import { actionFacts } from './policies.ts'
+
+/** Others may write at the same time; each lost race means that another made progress. */
+const tries = 100
+
+export interface Outside {
+  readonly store: Store
+  readonly moment: () => Moment
+}
+
+/** Appends what `make` says of the present state; an empty list means that there is nothing to do. */
+async function appendChecked(
+  outside: Outside,
+  runId: string,
+  make: (state: RunState, moment: Moment) => readonly NewEvent[],
+): Promise<RunState> {
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const state = await loadState(outside.store, runId)
+    const moment = outside.moment()
+    const expectedSeq = state.seq
+    const events = make(state, moment)
+    if (events.length === 0) return state
+    for (const event of events) applyEvent(state, event)
+    const head = { ...headOf(state, moment.now), wakeAt: moment.now }
+    const result = await outside.store.append({ runId, expectedSeq, events, head })
+    if (result.kind === 'appended') return state
+  }
+  throw new ProvisoError('run/busy', `The run "${runId}" could not be written to after ${tries} tries`)
+}
+
+const refusalCodes: Record<ReplyRefusal['reason'], ErrorCode> = {
+  unknown: 'ask/unknown',
+  resolved: 'ask/resolved',
+  expired: 'ask/expired',
+  stale: 'ask/stale',
+  invalid: 'ask/invalid',
+}
+
+/** Records a person's decision. One decision counts: a second one is refused with `ask/resolved`. */
+export function reply(outside: Outside, runId: string, given: Reply): Promise<RunState> {
+  return appendChecked(outside, runId, (state, { now }) => {
+    const refusal = checkReply(state, now, given)
+    if (!refusal) return [resolveFact(state, now, given)]
+    const issues = 'issues' in refusal ? refusal.issues : undefined
+    throw new ProvisoError(refusalCodes[refusal.reason], refusal.message, issues && { issues })
+  })
+}
+
+/** Asks the run to end; one that is over stays as it is. */
+export function cancel(outside: Outside, runId: string, given: { by: string; reason?: string }): Promise<RunState> {
+  return appendChecked(outside, runId, (state, { now }) =>
+    state.finished || state.cancel ? [] : [factsFor(state, now)('cancel_requested', given)],
+  )
+}
+
+/** Lets a paused run go on under the plan it has. */
+export function resume(
+  outside: Outside,
+  runId: string,
+  given: { by: string; note?: string; expectedPlanVersion?: number },
+): Promise<RunState> {
+  return appendChecked(outside, runId, (state, { now }) => {
+    const { expectedPlanVersion, by, note } = given
+    if (expectedPlanVersion !== undefined && expectedPlanVersion !== state.planVersion)
+      throw new ProvisoError(
+        'plan/stale-version',
+        `The run has plan version ${state.planVersion}, not ${expectedPlanVersion}`,
+      )
+    if (!state.paused)
+      throw new ProvisoError('run/state', `Only a paused run can be resumed; this one is ${statusOf(state)}`, {
+        hint: state.openAsks.size > 0 ? 'It waits for a person: reply to its ask' : 'There is nothing to resume',
+      })
+    const diagnostics = state.plan?.diagnostics ?? { status: 'accepted', satisfactionScore: 1, failures: [], warnings: [], infos: [] }
+    const { satisfactionScore } = diagnostics
+    const metadata = { ...state.plan?.metadata, resumed: true as const, by, ...(note !== undefined && { note }) }
+    const plan = state.plan ?? null
+    return [
+      factsFor(state, now)('plan_generated', { plan, planVersion: state.planVersion, satisfactionScore, diagnostics, metadata }),
+    ]
+  })
+}
+
+/** Fires a policy with a manual trigger. */
+export function triggerPolicy(outside: Outside, runId: string, given: { policyId: string; by: string }): Promise<RunState> {
+  return appendChecked(outside, runId, (state, moment) => {
+    const policy = state.envelope.policies.runtime.find(({ id }) => id === given.policyId)
+    if (!policy?.enabled || policy.trigger.kind !== 'manual')
+      throw new ProvisoError('policy/unknown', `The run has no policy "${given.policyId}" that can be fired by hand`)
+    if (state.finished) throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`)
+    return actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'manual', by: given.by })
+  })
+}

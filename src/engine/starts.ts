@@ -1,0 +1,158 @@
+/** What to do with nodes that may start: an attempt, the choice of a route, a question first, or an error at once. */
+import { sha256Hex } from '../base/hash.ts'
+import { isObject, type Json } from '../base/json.ts'
+import type { EventPayloads, NewEvent } from '../domain/event.ts'
+import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { askFacts } from './asks.ts'
+import { reservation } from './budget.ts'
+import { holds } from './conditions.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { completeFacts, nodeError } from './judge.ts'
+import { assembleInputs } from './values.ts'
+
+/** An attempt that may leave as soon as these events are in the journal. */
+export interface Start {
+  readonly nodeId: string
+  readonly capabilityId: string
+  readonly events: readonly NewEvent[]
+}
+
+/** Facts that need nobody, a start, or nothing yet (the budget may become free again). */
+export type StartDecision = { readonly facts: NewEvent[] } | { readonly start: Start } | 'later'
+
+export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
+  const inputs = assembleInputs(state, node.node.inputs)
+  const issues = compileSchema(node.node.contracts.input).validate(inputs)
+  if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
+  if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
+  const capabilityId = [node.node.capabilityId, ...(node.node.alternates ?? [])][node.candidate] ?? ''
+  const known = moment.capability(capabilityId)
+  if (known?.sideEffect && !node.approved && needsApproval(state, node, moment)) {
+    return { facts: sideEffectFacts(state, moment, node, inputs) }
+  }
+  const reserved = reservation(state, node, known?.tokens ?? 0)
+  if (reserved === 'later') return 'later'
+  if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
+  return { start: startOf(state, moment, node, { inputs, capabilityId, idempotent: known?.idempotent ?? false, reserved }) }
+}
+
+interface Chosen {
+  readonly inputs: Json
+  readonly capabilityId: string
+  readonly idempotent: boolean
+  readonly reserved: { readonly calls: number; readonly tokens: number } | undefined
+}
+
+function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chosen): Start {
+  const make = factsFor(state, moment.now)
+  const { id } = node.node
+  const attempt = node.attempts + 1
+  const events: NewEvent[] = []
+  if (!node.started) events.push(startFact(state, moment, node))
+  if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
+  const allowed = durationOf(node)
+  const payload: EventPayloads['attempt_start'] = {
+    attempt,
+    capabilityId: chosen.capabilityId,
+    idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${state.planVersion}\n${node.logical}`),
+    idempotent: chosen.idempotent,
+    inputs: chosen.inputs,
+    ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
+  }
+  events.push(make('attempt_start', payload, { nodeId: id }))
+  return { nodeId: id, capabilityId: chosen.capabilityId, events }
+}
+
+/** The shortest of the node's own limits of time. */
+function durationOf(node: NodeState): number | undefined {
+  const { timeoutMs, constraints, data } = node.node
+  const contract = readRaoContract(data ?? {})
+  const limits = [timeoutMs, constraints?.max_duration_ms, contract === undefined || isRaoError(contract) ? undefined : contract.maxInferenceMs]
+  const given = limits.filter((limit) => limit !== undefined)
+  return given.length > 0 ? Math.min(...given) : undefined
+}
+
+function startFact(state: RunState, moment: Moment, node: NodeState): NewEvent {
+  const { id, capabilityId, label, derived, facetProvenance } = node.node
+  return factsFor(state, moment.now)(
+    'node_start',
+    {
+      ...(capabilityId !== undefined && { capabilityId }),
+      ...(label !== undefined && { label }),
+      ...(derived && { derived }),
+      facetProvenance,
+    },
+    { nodeId: id },
+  )
+}
+
+/** Content that strangers could have written has been read on the way here (DECISIONS 31). */
+function needsApproval(state: RunState, node: NodeState, moment: Moment): boolean {
+  if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
+  for (const other of state.nodes.values()) {
+    if (other === node || other.status !== 'completed' || other.completed?.person !== undefined) continue
+    const capabilityId = other.completed?.capabilityId
+    if (capabilityId !== undefined && (moment.capability(capabilityId)?.untrusted ?? true)) return true
+  }
+  return false
+}
+
+function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+  const ask = askFacts(state, moment, {
+    kind: 'side_effect',
+    nodeId: node.node.id,
+    question: `"${node.node.label ?? node.node.id}" changes something outside, after content that nobody has checked. Go ahead?`,
+    value: inputs,
+  })
+  if (ask !== 'limit') return ask
+  return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/limit', message: 'The run has asked people as often as it may' })]
+}
+
+function invalidInput(state: RunState, moment: Moment, node: NodeState, issues: EventPayloads['validation_error']['errors']): NewEvent[] {
+  const facts = node.started ? [] : [startFact(state, moment, node)]
+  return [
+    ...facts,
+    factsFor(state, moment.now)('validation_error', { scope: `input:${node.node.id}`, errors: issues }, { nodeId: node.node.id }),
+    nodeError(state, moment, node, {
+      outcome: 'input_invalid',
+      code: 'node/input-invalid',
+      message: `The input of "${node.node.id}" does not satisfy its contract: ${issues[0]?.message ?? ''}`,
+      issues,
+    }),
+  ]
+}
+
+function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const facts = node.started ? [] : [startFact(state, moment, node)]
+  return [
+    ...facts,
+    nodeError(state, moment, node, {
+      outcome: 'rejected',
+      code: 'budget/exhausted',
+      message: `The budget of the run does not allow "${node.node.id}" to start`,
+    }),
+  ]
+}
+
+/** The first route whose condition holds; a condition that cannot be decided is not taken. */
+function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+  const { routes, elseTo } = node.node.routing ?? { routes: [] }
+  const route = routes.find((candidate) => holds(candidate.condition, inputs) === 'yes')
+  const target = route?.to ?? elseTo ?? []
+  const chosen = typeof target === 'string' ? [target] : target
+  const start = startFact(state, moment, node)
+  if (chosen.length === 0) {
+    return [
+      start,
+      nodeError(state, moment, node, {
+        outcome: 'rejected',
+        code: 'node/no-route',
+        message: `No route of "${node.node.id}" applies, and it has no elseTo`,
+      }),
+    ]
+  }
+  const value = { ...(isObject(inputs) ? (inputs as { [name: string]: Json }) : {}), ...(route?.label && { route: route.label }) }
+  return [start, ...completeFacts(state, moment, node, { output: { value }, chosen })]
+}
