@@ -8,6 +8,7 @@ export default defineConfig({
     alias: {
       'proviso/output/off-thread': src('output/off-thread.ts'),
       'proviso/output': src('output/index.ts'),
+      'proviso/stores/memory': src('adapters/stores/memory.ts'),
       'proviso/testing': src('testing/index.ts'),
       proviso: src('index.ts'),
     },

@@ -46,6 +46,23 @@ export const errorTable = {
   'ask/stale': { fate: 'mend', exitCode: 2, hint: 'Read the ask again and reply with its valueHash' },
   'ask/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'engine/closed': { fate: 'retry', exitCode: 1, hint: 'Start a new engine on the same store' },
+  'store/locked': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Stop the other process, talk to it through its server, or open the store with readOnly',
+  },
+  'store/newer': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'A newer version of proviso has written here: install that version, or use another store',
+  },
+  'store/unavailable': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Look at the cause; nothing acknowledged is lost',
+  },
+  'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },
+  'store/closed': { fate: 'mend', exitCode: 1, hint: 'Open the store again' },
   aborted: { fate: 'stopped', exitCode: 130 },
 } as const satisfies Record<string, ErrorRow>
 

@@ -121,11 +121,16 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     ended = []
     planned = undefined
     const moment = context.moment()
-    const happened = [...opening, ...happenings(current, moment.now, from), ...(reloaded ? orphans(current, moment.now, from.ended) : [])]
+    const happened = [
+      ...opening,
+      ...happenings(current, moment.now, from),
+      ...(reloaded ? orphans(current, moment.now, from.ended) : []),
+    ]
     const done = decideAll(current, moment, happened)
     const events = [...unsaved, ...done.events]
     const idle = isIdle(current, done)
-    const written = events.length === 0 ? undefined : await write(events, { seq: from.seq, idle, now: moment.now })
+    const written =
+      events.length === 0 ? undefined : await write(events, { seq: from.seq, idle, now: moment.now })
     if (stopped) return
     if (written?.kind === 'conflict') {
       for (const start of done.starts) slots.give(start.capabilityId)
@@ -143,7 +148,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (done.plan && !planning) launchPlanning(current)
     if (done.crowded) slots.wait(runId)
     slots.done(runId)
-    if (mustStop(current)) for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
+    if (mustStop(current))
+      for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
     if (idle) await goIdle(current, { released: written !== undefined })
   }
 
@@ -196,7 +202,11 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     }
   }
 
-  const happenings = (current: RunState, now: number, from: { ended: readonly Ended[]; planned: PlanningResult | undefined }) => {
+  const happenings = (
+    current: RunState,
+    now: number,
+    from: { ended: readonly Ended[]; planned: PlanningResult | undefined },
+  ) => {
     const facts: NewEvent[] = []
     for (const { nodeId, attempt, result, logs } of from.ended) {
       // Somebody else has settled the attempt meanwhile: what it brought is not applied.
@@ -207,7 +217,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       const { calls, inputTokens = 0, outputTokens = 0 } = result.usage
       facts.push(...settlement(current, now, { nodeId, attempt, calls, tokens: inputTokens + outputTokens }))
     }
-    if (from.planned && current.planning && !current.planning.rejected) facts.push(...from.planned(current, now))
+    if (from.planned && current.planning && !current.planning.rejected)
+      facts.push(...from.planned(current, now))
     return facts
   }
 

@@ -84,7 +84,11 @@ export function resolveFact(
 }
 
 /** Nobody is going to answer it any more: it ran out, or the run went another way. */
-export function expireFact(state: RunState, now: number, details: { requestId: string; note?: string }): NewEvent {
+export function expireFact(
+  state: RunState,
+  now: number,
+  details: { requestId: string; note?: string },
+): NewEvent {
   const shown = state.asks.get(details.requestId)?.valueHash ?? ''
   return resolveFact(state, now, { ...details, decision: 'expired', valueHash: shown, by: 'system' })
 }
@@ -101,7 +105,10 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
     return { reason: 'resolved', message: `The ask "${reply.requestId}" has been answered already` }
   if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }
   if (reply.valueHash !== ask.valueHash)
-    return { reason: 'stale', message: 'The reply is about another value than the one shown: look at it again' }
+    return {
+      reason: 'stale',
+      message: 'The reply is about another value than the one shown: look at it again',
+    }
   if (!ask.decisions.includes(reply.decision))
     return {
       reason: 'invalid',

@@ -50,7 +50,8 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     // A call that does not heed its signal is not waited for; what it brings afterwards is never applied.
     const result = await Promise.race([work, stopped])
     if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })
-    if (signal.aborted || result === undefined) return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
+    if (signal.aborted || result === undefined)
+      return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
     return checkOutput(node, result)
   } catch (cause) {
     if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })

@@ -12,7 +12,11 @@ export interface Reserved {
  * What to set aside for an attempt: nothing where the run has no such limit. `later` while attempts in flight hold what is
  * left (they may give some back), `exhausted` when nobody does.
  */
-export function reservation(state: RunState, _node: NodeState, tokens: number): Reserved | undefined | 'later' | 'exhausted' {
+export function reservation(
+  state: RunState,
+  _node: NodeState,
+  tokens: number,
+): Reserved | undefined | 'later' | 'exhausted' {
   const { maxTokens, maxCalls } = state.plan?.limits ?? {}
   if (maxTokens === undefined && maxCalls === undefined) return undefined
   const { budget } = state
@@ -25,7 +29,11 @@ export function reservation(state: RunState, _node: NodeState, tokens: number): 
 }
 
 /** Gives back what an attempt had reserved; goes with its end. */
-export function settlement(state: RunState, now: number, end: { nodeId: string; attempt: number; calls: number; tokens: number }): NewEvent[] {
+export function settlement(
+  state: RunState,
+  now: number,
+  end: { nodeId: string; attempt: number; calls: number; tokens: number },
+): NewEvent[] {
   if (!state.reserved.has(end.nodeId)) return []
   const { nodeId, attempt, calls, tokens } = end
   return [factsFor(state, now)('budget_settled', { attempt, calls, tokens }, { nodeId })]

@@ -49,7 +49,11 @@ export function decide(state: RunState, moment: Moment): Decision {
 }
 
 /** Attempts of a process that is gone: nobody knows how they ended. */
-export function orphanFacts(state: RunState, now: number, isHeldHere: (nodeId: string) => boolean): NewEvent[] {
+export function orphanFacts(
+  state: RunState,
+  now: number,
+  isHeldHere: (nodeId: string) => boolean,
+): NewEvent[] {
   const make = factsFor(state, now)
   const facts: NewEvent[] = []
   for (const nodeId of state.running) {
@@ -74,7 +78,10 @@ function dueTimers(state: RunState, moment: Moment): NewEvent[] {
     if (purpose.kind !== 'policy') return [fired]
     const policy = state.envelope.policies.runtime.find(({ id }) => id === purpose.policyId)
     if (!policy) return [fired]
-    return [fired, ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' })]
+    return [
+      fired,
+      ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
+    ]
   }
   return []
 }
@@ -94,7 +101,9 @@ function followedUp(state: RunState, moment: Moment): NewEvent[] {
 
 function skipped(state: RunState, { now }: Moment): NewEvent[] {
   const make = factsFor(state, now)
-  return [...state.dead].map((nodeId) => make('node_skipped', { reason: 'No edge to it was followed' }, { nodeId }))
+  return [...state.dead].map((nodeId) =>
+    make('node_skipped', { reason: 'No edge to it was followed' }, { nodeId }),
+  )
 }
 
 /** Cancelled, failing, or a node is lost for good: the end comes once nothing is in flight. */
@@ -110,7 +119,10 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
   const [nodeId] = state.fatal
   const failed = state.nodes.get(nodeId ?? '')?.error
   const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }
-  return endFacts(state, now, { status: 'failed', error: { ...error, details: { ...error.details, nodeId: nodeId ?? '' } } })
+  return endFacts(state, now, {
+    status: 'failed',
+    error: { ...error, details: { ...error.details, nodeId: nodeId ?? '' } },
+  })
 }
 
 /** A new plan was ordered: requested as soon as nothing is in flight, as often as the run may. */
@@ -122,7 +134,8 @@ function replanned(state: RunState, moment: Moment): NewEvent[] {
     return endFacts(state, moment.now, { status: 'failed', error: { code: 'plan/replan-limit', message } })
   }
   const [open] = state.openAsks
-  if (open !== undefined) return [expireFact(state, moment.now, { requestId: open, note: 'A new plan is made' })]
+  if (open !== undefined)
+    return [expireFact(state, moment.now, { requestId: open, note: 'A new plan is made' })]
   return [requestPlan(state, moment, 1)]
 }
 
@@ -133,10 +146,16 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
     if (state.planning.attempt < tries) return [requestPlan(state, moment, state.planning.attempt + 1)]
     const [failure] = state.planning.rejected.failures
     const message = `No plan satisfies the contract: ${failure?.constraint ?? failure?.cause ?? ''}`
-    const error = { code: 'plan/rejected', message, details: { diagnostics: state.planning.rejected as never } }
+    const error = {
+      code: 'plan/rejected',
+      message,
+      details: { diagnostics: state.planning.rejected as never },
+    }
     return endFacts(state, moment.now, { status: 'failed', error })
   }
-  return state.plan || state.planning || state.paused || policyAskOpen(state) ? [] : [requestPlan(state, moment, 1)]
+  return state.plan || state.planning || state.paused || policyAskOpen(state)
+    ? []
+    : [requestPlan(state, moment, 1)]
 }
 
 function requestPlan(state: RunState, { now }: Moment, attempt: number): NewEvent {

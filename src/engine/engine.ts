@@ -21,7 +21,7 @@ import { type Actor, type ActorContext, createActor, type Origin } from './actor
 import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
 import { fact, type Moment } from './fact.ts'
-import { loadState, watchRun, type WatchOptions } from './journal.ts'
+import { loadState, type WatchOptions, watchRun } from './journal.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
 import { cancel, reply, resume, triggerPolicy } from './replies.ts'
@@ -125,7 +125,9 @@ export function createEngine(options: EngineOptions): Engine {
     perform: (state, start, work) => performAttempt({ catalog, dispatchers, clock, state, start, work }),
     plan(state, signal) {
       const draft = draftAtHand(state)
-      return draft ? proveDraft(state, catalog, draft) : makePlan({ state, catalog, planner: options.planner, signal })
+      return draft
+        ? proveDraft(state, catalog, draft)
+        : makePlan({ state, catalog, planner: options.planner, signal })
     },
     onIdle(runId, state, more) {
       actors.delete(runId)
@@ -228,10 +230,12 @@ export function createEngine(options: EngineOptions): Engine {
           opening: openingFacts(state, moment()),
           async create(events, head) {
             const claim = { owner, leaseMs }
-            const lease = await store.create({ runId, tenant: given.tenant ?? 'default', events, head, claim }).catch((cause) => {
-              reject(cause)
-              throw cause
-            })
+            const lease = await store
+              .create({ runId, tenant: given.tenant ?? 'default', events, head, claim })
+              .catch((cause) => {
+                reject(cause)
+                throw cause
+              })
             if (typeof lease !== 'object') {
               const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
               reject(error)
@@ -304,4 +308,10 @@ const claimSize = 32
 /** A wake-up that is due but cannot be claimed (somebody holds it) must not be asked for in a tight loop. */
 const shortestPause = 50
 
-const settledStatuses: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled', 'awaiting_hitl', 'awaiting_human'])
+const settledStatuses: ReadonlySet<RunStatus> = new Set([
+  'completed',
+  'failed',
+  'cancelled',
+  'awaiting_hitl',
+  'awaiting_human',
+])

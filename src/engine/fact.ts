@@ -8,7 +8,14 @@ export interface Moment {
   /** What dispatch has to know of a capability; absent if nobody here can do it. */
   readonly capability: (
     capabilityId: string,
-  ) => { readonly idempotent: boolean; readonly sideEffect: boolean; readonly untrusted: boolean; readonly tokens: number } | undefined
+  ) =>
+    | {
+        readonly idempotent: boolean
+        readonly sideEffect: boolean
+        readonly untrusted: boolean
+        readonly tokens: number
+      }
+    | undefined
   /** How long an ask stays open. */
   readonly askMs: number
 }

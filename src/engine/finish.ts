@@ -26,7 +26,10 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   if (state.envelope.policies.planner.directives?.askBeforeFinish === true) {
     if (!reply) return askFinal(state, moment, output)
     if (reply.decision === 'reject' || reply.decision === 'expired')
-      return endFacts(state, moment.now, { status: 'failed', error: { code: 'ask/rejected', message: refusal(reply) } })
+      return endFacts(state, moment.now, {
+        status: 'failed',
+        error: { code: 'ask/rejected', message: refusal(reply) },
+      })
   }
   const person = reply?.value === undefined ? undefined : reply.by
   return endFacts(state, moment.now, {
@@ -38,13 +41,19 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
 }
 
 /** The policy on low satisfaction acts at most as often as it may; after that the run ends as it is. */
-function satisfactionFacts(state: RunState, moment: Moment, end: { output: Json; satisfaction: number }): NewEvent[] {
+function satisfactionFacts(
+  state: RunState,
+  moment: Moment,
+  end: { output: Json; satisfaction: number },
+): NewEvent[] {
   const facts = policyFacts(state, moment, {
     kind: 'onMetricBelow',
     values: () => knownValues(state),
     metrics: { satisfaction: end.satisfaction },
   })
-  const acts = facts.some((event) => event.type === 'policy_triggered' && event.payload.actionDetails.type !== 'emit')
+  const acts = facts.some(
+    (event) => event.type === 'policy_triggered' && event.payload.actionDetails.type !== 'emit',
+  )
   return acts || !facts.length ? facts : []
 }
 
@@ -59,12 +68,19 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
   if (ask !== 'limit') return ask
   return endFacts(state, moment.now, {
     status: 'failed',
-    error: { code: 'ask/limit', message: 'The answer needs approval, but the run has asked as often as it may' },
+    error: {
+      code: 'ask/limit',
+      message: 'The answer needs approval, but the run has asked as often as it may',
+    },
   })
 }
 
 /** A contract that is not met: a new plan where one can be made, else the end with the account of why. */
-function unmetFacts(state: RunState, moment: Moment, unmet: { issues: readonly Issue[]; satisfaction: number }): NewEvent[] {
+function unmetFacts(
+  state: RunState,
+  moment: Moment,
+  unmet: { issues: readonly Issue[]; satisfaction: number },
+): NewEvent[] {
   const make = factsFor(state, moment.now)
   const error: Failure = {
     code: 'contract/unmet',
@@ -124,7 +140,9 @@ function provenanceOf(state: RunState, source: Source, pointer: string): Provena
   if (!('node' in source)) return { pointer }
   const node = state.nodes.get(source.node)
   const done = node?.completed
-  const facet = node?.node.facetProvenance.output.find((entry) => entry.pointer === (source.pointer ?? ''))?.facet
+  const facet = node?.node.facetProvenance.output.find(
+    (entry) => entry.pointer === (source.pointer ?? ''),
+  )?.facet
   return {
     pointer,
     nodeId: source.node,

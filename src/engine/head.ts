@@ -13,7 +13,8 @@ export function statusOf(state: RunState): RunStatus {
 
 /** New attempts wait: for a person, a new plan, or the end. */
 export function isHeld(state: RunState): boolean {
-  if (state.paused || state.failing || state.cancel || state.planning || state.replan || state.finished) return true
+  if (state.paused || state.failing || state.cancel || state.planning || state.replan || state.finished)
+    return true
   if (state.fatal.size > 0 || state.followUps.length > 0) return true
   return policyAskOpen(state)
 }
@@ -28,7 +29,8 @@ export function policyAskOpen(state: RunState): boolean {
 }
 
 function mayGoOn(state: RunState): boolean {
-  if (state.cancel || state.failing || state.planning || state.replan || state.followUps.length > 0) return true
+  if (state.cancel || state.failing || state.planning || state.replan || state.followUps.length > 0)
+    return true
   return !isHeld(state) && (state.ready.size > 0 || state.judging.size > 0)
 }
 
@@ -37,7 +39,11 @@ export function headOf(state: RunState, now: number): HeadUpdate {
   const status = statusOf(state)
   const { plan, finished } = state
   const observed = finished?.observedSatisfaction
-  const wakeAt = finished ? undefined : status === 'running' || status === 'pending' ? wakeTime(state, now) : firstTimer(state)
+  const wakeAt = finished
+    ? undefined
+    : status === 'running' || status === 'pending'
+      ? wakeTime(state, now)
+      : firstTimer(state)
   return {
     status,
     planVersion: state.planVersion,

@@ -17,14 +17,17 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   const result = node.attempt?.result
   if (!result) return []
   if (state.cancel || state.failing) return [errorFact(state, moment.now, node)]
-  if (result.outcome === 'outcome_unknown' && !node.attempt?.idempotent) return unknownFacts(state, moment, node)
+  if (result.outcome === 'outcome_unknown' && !node.attempt?.idempotent)
+    return unknownFacts(state, moment, node)
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
   const broken = brokenConditions(state, node, result.output)
   if (broken.length === 0) return routeFacts(state, moment, node, result.output)
   const failed: NodeState = {
     ...node,
     failures: node.failures + 1,
-    ...(node.attempt && { attempt: { ...node.attempt, result: { ...result, outcome: 'invalid', issues: broken } } }),
+    ...(node.attempt && {
+      attempt: { ...node.attempt, result: { ...result, outcome: 'invalid', issues: broken } },
+    }),
   }
   return failureFacts(state, moment, failed)
 }
@@ -41,7 +44,10 @@ function brokenConditions(state: RunState, node: NodeState, output: Output): Iss
   const values = knownValues(state, output.value)
   for (const guard of node.node.guards) {
     if (guard.level === 'hard' && holds(guard.expr, values) !== 'yes')
-      add('output/constraint', `Constraint "${guard.constraintId}" does not hold: ${conditionText(guard.expr)}`)
+      add(
+        'output/constraint',
+        `Constraint "${guard.constraintId}" does not hold: ${conditionText(guard.expr)}`,
+      )
   }
   return issues
 }
@@ -51,7 +57,13 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
   const contract = readRaoContract(node.node.data ?? {})
   if (contract !== undefined) {
     if (isRaoError(contract))
-      return [nodeError(state, moment, node, { outcome: 'rejected', code: 'rao/contract', message: contract.message })]
+      return [
+        nodeError(state, moment, node, {
+          outcome: 'rejected',
+          code: 'rao/contract',
+          message: contract.message,
+        }),
+      ]
     // No confidence where one is due can only mean the most careful way.
     const confidence = output.confidence ?? Number.NaN
     const route = Number.isNaN(confidence)
@@ -65,7 +77,10 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
       })
   }
   if (asksFor(state, node))
-    return approvalFacts(state, moment, node, { output, question: `Approve the output of "${node.node.label ?? node.node.id}"?` })
+    return approvalFacts(state, moment, node, {
+      output,
+      question: `Approve the output of "${node.node.label ?? node.node.id}"?`,
+    })
   return completeFacts(state, moment, node, { output })
 }
 
@@ -91,7 +106,13 @@ function approvalFacts(
     schema: node.node.contracts.output,
   })
   if (ask !== 'limit') return ask
-  return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/limit', message: 'The run has asked people as often as it may' })]
+  return [
+    nodeError(state, moment, node, {
+      outcome: 'rejected',
+      code: 'ask/limit',
+      message: 'The run has asked people as often as it may',
+    }),
+  ]
 }
 
 function suppressFacts(state: RunState, moment: Moment, node: NodeState, confidence: number): NewEvent[] {
@@ -118,10 +139,11 @@ function unknownFacts(state: RunState, moment: Moment, node: NodeState): NewEven
 /** A person approved, edited or gave the value; or refused. */
 function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
   if (reply.decision === 'reject' || reply.decision === 'expired')
-    return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) })]
+    return [
+      nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
+    ]
   const own = node.attempt?.result?.output
-  const output: Output | undefined =
-    reply.value === undefined ? own : { ...(own ?? {}), value: reply.value }
+  const output: Output | undefined = reply.value === undefined ? own : { ...(own ?? {}), value: reply.value }
   if (output === undefined) return [errorFact(state, moment.now, node)]
   return completeFacts(state, moment, node, { output, person: reply.by })
 }
@@ -160,8 +182,17 @@ export function nodeError(
   state: RunState,
   moment: Moment,
   node: NodeState,
-  why: { readonly outcome: 'suppressed' | 'rejected' | 'input_invalid'; readonly code: string; readonly message: string; readonly issues?: readonly Issue[] },
+  why: {
+    readonly outcome: 'suppressed' | 'rejected' | 'input_invalid'
+    readonly code: string
+    readonly message: string
+    readonly issues?: readonly Issue[]
+  },
 ): NewEvent {
   const { outcome, ...error } = why
-  return factsFor(state, moment.now)('node_error', { attempt: node.attempts, outcome, error }, { nodeId: node.node.id })
+  return factsFor(state, moment.now)(
+    'node_error',
+    { attempt: node.attempts, outcome, error },
+    { nodeId: node.node.id },
+  )
 }

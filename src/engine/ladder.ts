@@ -37,7 +37,10 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
   if (again) {
     const timerId = `retry:${id}:${node.attempts}`
     const purpose = { kind: 'retry', nodeId: id, candidate: again.candidate } as const
-    return [...facts, make('timer_set', { timerId, dueAt: moment.now + again.waitMs, purpose }, { nodeId: id })]
+    return [
+      ...facts,
+      make('timer_set', { timerId, dueAt: moment.now + again.waitMs, purpose }, { nodeId: id }),
+    ]
   }
   return [...facts, ...giveUp(state, moment, node)]
 }
@@ -47,7 +50,10 @@ function nextTry(node: NodeState, result: AttemptResult): { candidate: number; w
   const { retry = {}, alternates = [], callBudget = defaultCallBudget } = node.node
   if (hopeless.has(result.outcome)) return undefined
   if (result.outcome === 'throttled' && node.throttles <= maxThrottles)
-    return { candidate: node.candidate, waitMs: result.retryAfterMs ?? backoff(retry.backoffMs ?? 1000, node.throttles) }
+    return {
+      candidate: node.candidate,
+      waitMs: result.retryAfterMs ?? backoff(retry.backoffMs ?? 1000, node.throttles),
+    }
   if (node.calls >= callBudget) return undefined
   if (result.outcome === 'outcome_unknown')
     return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
@@ -85,5 +91,9 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
     message: first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
   }
-  return factsFor(state, now)('node_error', { attempt: node.attempts, outcome, error }, { nodeId: node.node.id })
+  return factsFor(state, now)(
+    'node_error',
+    { attempt: node.attempts, outcome, error },
+    { nodeId: node.node.id },
+  )
 }

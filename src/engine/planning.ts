@@ -1,9 +1,10 @@
 /** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
+
+import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { NewEvent } from '../domain/event.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Planner } from '../domain/ports/planner.ts'
-import type { NewEvent } from '../domain/event.ts'
-import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
 import { prove } from '../plan/prove.ts'
 import { factsFor } from './fact.ts'
@@ -50,7 +51,9 @@ function planFacts(state: RunState, now: number, proven: { plan: Plan; trigger: 
   const { version, diagnostics, metadata, limits } = plan
   const make = factsFor({ planVersion: version }, now)
   const { satisfactionScore } = diagnostics
-  const events = [make('plan_generated', { plan, planVersion: version, satisfactionScore, diagnostics, metadata })]
+  const events = [
+    make('plan_generated', { plan, planVersion: version, satisfactionScore, diagnostics, metadata }),
+  ]
   if (state.plan) {
     const nodes = plan.nodes.map(({ id }) => {
       const carried = state.nodes.get(id)?.status === 'completed'
@@ -64,7 +67,10 @@ function planFacts(state: RunState, now: number, proven: { plan: Plan; trigger: 
   return events
 }
 
-async function draftOf(call: PlanningCall, planning: Planning): Promise<{ draft: Draft } | { failure: Diagnostic }> {
+async function draftOf(
+  call: PlanningCall,
+  planning: Planning,
+): Promise<{ draft: Draft } | { failure: Diagnostic }> {
   const { state, catalog, planner, signal } = call
   const missing: Diagnostic = {
     severity: 'hard',
@@ -85,7 +91,13 @@ async function draftOf(call: PlanningCall, planning: Planning): Promise<{ draft:
       trigger: planning.trigger,
       completed: [...state.nodes.values()].flatMap(({ node, status, output }) =>
         status === 'completed' && output
-          ? [{ id: node.id, ...(node.capabilityId !== undefined && { capabilityId: node.capabilityId }), output: output.value }]
+          ? [
+              {
+                id: node.id,
+                ...(node.capabilityId !== undefined && { capabilityId: node.capabilityId }),
+                output: output.value,
+              },
+            ]
           : [],
       ),
       signal,
@@ -93,7 +105,13 @@ async function draftOf(call: PlanningCall, planning: Planning): Promise<{ draft:
     return { draft }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    return { failure: { ...missing, constraint: `the planner "${planner.name}" failed: ${message}`, suggestion: 'Try again' } }
+    return {
+      failure: {
+        ...missing,
+        constraint: `the planner "${planner.name}" failed: ${message}`,
+        suggestion: 'Try again',
+      },
+    }
   }
 }
 

@@ -2,8 +2,8 @@
 import type { Json } from '../base/json.ts'
 import { own } from '../base/json.ts'
 import type { NewEvent } from '../domain/event.ts'
-import type { NodeState, RunState } from '../domain/run.ts'
 import type { Action, RuntimePolicy, Selector, TriggerKind } from '../domain/policy.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
 import { askFacts } from './asks.ts'
 import { holds, type Verdict } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -27,8 +27,16 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
     if (verdict === 'no') continue
     // A condition that cannot be decided must not open a gate: a person looks at it.
     const action: Action =
-      verdict === 'yes' ? policy.action : { type: 'hitl', rationale: `The condition of policy "${policy.id}" cannot be decided` }
-    return actionFacts(state, moment, { policyId: policy.id, action, trigger: signal.kind, nodeId: signal.node?.node.id, shown: signal.fresh })
+      verdict === 'yes'
+        ? policy.action
+        : { type: 'hitl', rationale: `The condition of policy "${policy.id}" cannot be decided` }
+    return actionFacts(state, moment, {
+      policyId: policy.id,
+      action,
+      trigger: signal.kind,
+      nodeId: signal.node?.node.id,
+      shown: signal.fresh,
+    })
   }
   return []
 }
@@ -125,12 +133,20 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
         policyId,
         ...(nodeId !== undefined && { nodeId }),
         question: action.rationale ?? `Policy "${policyId}" asks whether the run may go on`,
-        value: ordered.shown ?? (nodeId === undefined ? undefined : state.nodes.get(nodeId)?.output?.value) ?? null,
+        value:
+          ordered.shown ??
+          (nodeId === undefined ? undefined : state.nodes.get(nodeId)?.output?.value) ??
+          null,
         ...(action.approveAction && { approveAction: action.approveAction }),
         ...(action.rejectAction && { rejectAction: action.rejectAction }),
       })
       if (ask !== 'limit') return [triggered(action), ...ask]
-      return [triggered({ type: 'fail', message: `Policy "${policyId}" asks a person, but the run has asked as often as it may` })]
+      return [
+        triggered({
+          type: 'fail',
+          message: `Policy "${policyId}" asks a person, but the run has asked as often as it may`,
+        }),
+      ]
     }
     default:
       return [triggered(action)]

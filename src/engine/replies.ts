@@ -61,7 +61,11 @@ export function reply(outside: Outside, runId: string, given: Reply): Promise<Ru
 }
 
 /** Asks the run to end; one that is over stays as it is. */
-export function cancel(outside: Outside, runId: string, given: { by: string; reason?: string }): Promise<RunState> {
+export function cancel(
+  outside: Outside,
+  runId: string,
+  given: { by: string; reason?: string },
+): Promise<RunState> {
   return appendChecked(outside, runId, (state, { now }) =>
     state.finished || state.cancel ? [] : [factsFor(state, now)('cancel_requested', given)],
   )
@@ -81,26 +85,63 @@ export function resume(
         `The run has plan version ${state.planVersion}, not ${expectedPlanVersion}`,
       )
     if (!state.paused)
-      throw new ProvisoError('run/state', `Only a paused run can be resumed; this one is ${statusOf(state)}`, {
-        hint: state.openAsks.size > 0 ? 'It waits for a person: reply to its ask' : 'There is nothing to resume',
-      })
-    const diagnostics = state.plan?.diagnostics ?? { status: 'accepted', satisfactionScore: 1, failures: [], warnings: [], infos: [] }
+      throw new ProvisoError(
+        'run/state',
+        `Only a paused run can be resumed; this one is ${statusOf(state)}`,
+        {
+          hint:
+            state.openAsks.size > 0
+              ? 'It waits for a person: reply to its ask'
+              : 'There is nothing to resume',
+        },
+      )
+    const diagnostics = state.plan?.diagnostics ?? {
+      status: 'accepted',
+      satisfactionScore: 1,
+      failures: [],
+      warnings: [],
+      infos: [],
+    }
     const { satisfactionScore } = diagnostics
-    const metadata = { ...state.plan?.metadata, resumed: true as const, by, ...(note !== undefined && { note }) }
+    const metadata = {
+      ...state.plan?.metadata,
+      resumed: true as const,
+      by,
+      ...(note !== undefined && { note }),
+    }
     const plan = state.plan ?? null
     return [
-      factsFor(state, now)('plan_generated', { plan, planVersion: state.planVersion, satisfactionScore, diagnostics, metadata }),
+      factsFor(state, now)('plan_generated', {
+        plan,
+        planVersion: state.planVersion,
+        satisfactionScore,
+        diagnostics,
+        metadata,
+      }),
     ]
   })
 }
 
 /** Fires a policy with a manual trigger. */
-export function triggerPolicy(outside: Outside, runId: string, given: { policyId: string; by: string }): Promise<RunState> {
+export function triggerPolicy(
+  outside: Outside,
+  runId: string,
+  given: { policyId: string; by: string },
+): Promise<RunState> {
   return appendChecked(outside, runId, (state, moment) => {
     const policy = state.envelope.policies.runtime.find(({ id }) => id === given.policyId)
     if (!policy?.enabled || policy.trigger.kind !== 'manual')
-      throw new ProvisoError('policy/unknown', `The run has no policy "${given.policyId}" that can be fired by hand`)
-    if (state.finished) throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`)
-    return actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'manual', by: given.by })
+      throw new ProvisoError(
+        'policy/unknown',
+        `The run has no policy "${given.policyId}" that can be fired by hand`,
+      )
+    if (state.finished)
+      throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`)
+    return actionFacts(state, moment, {
+      policyId: policy.id,
+      action: policy.action,
+      trigger: 'manual',
+      by: given.by,
+    })
   })
 }

@@ -50,7 +50,8 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
     take(runId, capabilityId) {
       if (turn === runId ? used : turn !== undefined || line.size > 0) return false
       const busy = byCapability.get(capabilityId) ?? 0
-      if (taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY)) return false
+      if (taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY))
+        return false
       byCapability.set(capabilityId, busy + 1)
       taken++
       if (turn === runId) {

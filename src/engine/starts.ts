@@ -35,7 +35,14 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   const reserved = reservation(state, node, known?.tokens ?? 0)
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
-  return { start: startOf(state, moment, node, { inputs, capabilityId, idempotent: known?.idempotent ?? false, reserved }) }
+  return {
+    start: startOf(state, moment, node, {
+      inputs,
+      capabilityId,
+      idempotent: known?.idempotent ?? false,
+      reserved,
+    }),
+  }
 }
 
 interface Chosen {
@@ -69,7 +76,11 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
 function durationOf(node: NodeState): number | undefined {
   const { timeoutMs, constraints, data } = node.node
   const contract = readRaoContract(data ?? {})
-  const limits = [timeoutMs, constraints?.max_duration_ms, contract === undefined || isRaoError(contract) ? undefined : contract.maxInferenceMs]
+  const limits = [
+    timeoutMs,
+    constraints?.max_duration_ms,
+    contract === undefined || isRaoError(contract) ? undefined : contract.maxInferenceMs,
+  ]
   const given = limits.filter((limit) => limit !== undefined)
   return given.length > 0 ? Math.min(...given) : undefined
 }
@@ -107,14 +118,29 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, input
     value: inputs,
   })
   if (ask !== 'limit') return ask
-  return [nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/limit', message: 'The run has asked people as often as it may' })]
+  return [
+    nodeError(state, moment, node, {
+      outcome: 'rejected',
+      code: 'ask/limit',
+      message: 'The run has asked people as often as it may',
+    }),
+  ]
 }
 
-function invalidInput(state: RunState, moment: Moment, node: NodeState, issues: EventPayloads['validation_error']['errors']): NewEvent[] {
+function invalidInput(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  issues: EventPayloads['validation_error']['errors'],
+): NewEvent[] {
   const facts = node.started ? [] : [startFact(state, moment, node)]
   return [
     ...facts,
-    factsFor(state, moment.now)('validation_error', { scope: `input:${node.node.id}`, errors: issues }, { nodeId: node.node.id }),
+    factsFor(state, moment.now)(
+      'validation_error',
+      { scope: `input:${node.node.id}`, errors: issues },
+      { nodeId: node.node.id },
+    ),
     nodeError(state, moment, node, {
       outcome: 'input_invalid',
       code: 'node/input-invalid',
@@ -153,6 +179,9 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Js
       }),
     ]
   }
-  const value = { ...(isObject(inputs) ? (inputs as { [name: string]: Json }) : {}), ...(route?.label && { route: route.label }) }
+  const value = {
+    ...(isObject(inputs) ? (inputs as { [name: string]: Json }) : {}),
+    ...(route?.label && { route: route.label }),
+  }
   return [start, ...completeFacts(state, moment, node, { output: { value }, chosen })]
 }

@@ -60,7 +60,11 @@ interface Starting {
 }
 
 /** Starts what may start. `decided`: something was settled without an attempt, so there is more to decide. */
-function startReady(state: RunState, moment: Moment, { room, take, starts }: Starting): 'decided' | 'crowded' | 'done' {
+function startReady(
+  state: RunState,
+  moment: Moment,
+  { room, take, starts }: Starting,
+): 'decided' | 'crowded' | 'done' {
   const most = state.plan?.limits.concurrency ?? defaultConcurrency
   for (const nodeId of state.ready) {
     const node = state.nodes.get(nodeId)

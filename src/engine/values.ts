@@ -36,7 +36,10 @@ function at(value: Json, pointer: Pointer): Json | undefined {
 }
 
 /** The input of a node: each bound property that has a value. */
-export function assembleInputs(state: RunState, bindings: { readonly [property: string]: readonly Source[] }): Json {
+export function assembleInputs(
+  state: RunState,
+  bindings: { readonly [property: string]: readonly Source[] },
+): Json {
   const inputs: { [property: string]: Json } = {}
   for (const [property, sources] of Object.entries(bindings)) {
     const found = findValue(state, sources)
@@ -52,7 +55,8 @@ export function assembleInputs(state: RunState, bindings: { readonly [property: 
 export function knownValues(state: RunState, latest?: Json): Json {
   const known: { [name: string]: Json } = {}
   const add = (value: unknown) => {
-    if (isObject(value)) for (const [name, member] of Object.entries(value)) setOwn(known, name, member as Json)
+    if (isObject(value))
+      for (const [name, member] of Object.entries(value)) setOwn(known, name, member as Json)
   }
   add(state.envelope.inputs)
   for (const node of state.nodes.values()) if (node.status === 'completed') add(node.output?.value)

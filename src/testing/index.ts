@@ -1,4 +1,4 @@
-/** `proviso/testing`: what measures a reader of model text. */
+/** `proviso/testing`: what measures a reader of model text, and what every store must do. */
 export { type HostileText, hostileTexts } from './hostile-texts.ts'
 export { makeSample, type NoiseOptions, type NoiseSample, noiseCorpus } from './noise/corpus.ts'
 export { DAMAGES } from './noise/damages.ts'
@@ -17,3 +17,5 @@ export {
   type Verdict,
 } from './noise/score.ts'
 export type { Damage, Family, NoiseSchema, Outcome, Sample, Slot } from './noise/types.ts'
+export { type StoreSuiteOptions, storeSuite } from './store-suite.ts'
+export type { Expectation, SuiteStore, TestApi } from './stores/test-api.ts'

@@ -1,0 +1,96 @@
+/**
+ * What an append, a claim or a release makes of a run's head: pure, so that every store decides alike.
+ * The store's part is to hold the head still (a transaction, a row lock) between reading and writing it.
+ */
+import type { JournalEvent } from '../../domain/event.ts'
+import type { Append, AppendResult, HeadUpdate, Lease, NewRun } from '../../domain/ports/store.ts'
+import type { RunHead } from '../../domain/run.ts'
+import type { RunStatus } from '../../domain/status.ts'
+
+/** The head as stores keep it: with the lease. */
+export interface StoredHead extends RunHead {
+  /** Grows with every claim and never shrinks, so that an old holder can be told from the new one. */
+  readonly epoch: number
+  /** Absent while nobody holds the run. */
+  readonly owner?: string
+  readonly leaseUntil?: number
+}
+
+const finished: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled'])
+
+export function firstHead(run: NewRun, now: number): StoredHead {
+  const start = run.events.find((event) => event.type === 'start')?.payload
+  const head: StoredHead = {
+    runId: run.runId,
+    tenant: run.tenant,
+    seq: run.events.length,
+    createdAt: now,
+    updatedAt: now,
+    objective: start?.envelope.objective ?? '',
+    schemaHash: start?.schemaHash ?? '',
+    correlationId: start?.correlationId ?? '',
+    ...(start?.threadId !== undefined && { threadId: start.threadId }),
+    ...update(run.head),
+    epoch: 0,
+  }
+  return run.claim === undefined ? head : claimed(head, run.claim, now)
+}
+
+/** Why an append is refused; `undefined` if it is not. A lost lease is told before a lost race. */
+export function refusal(head: StoredHead | undefined, append: Append): AppendResult | undefined {
+  if (head === undefined) return { kind: 'missing' }
+  if (append.lease !== undefined && !holds(head, append.lease)) return { kind: 'fenced' }
+  if (head.seq !== append.expectedSeq) return { kind: 'conflict', seq: head.seq }
+  return undefined
+}
+
+export function appended(head: StoredHead, append: Append, now: number): StoredHead {
+  const { wakeAt: _, ...kept } = append.release === true ? released(head) : head
+  return { ...kept, seq: head.seq + append.events.length, updatedAt: now, ...update(append.head) }
+}
+
+export function holds(head: StoredHead, lease: Lease): boolean {
+  return head.owner === lease.owner && head.epoch === lease.epoch
+}
+
+export function claimed(
+  head: StoredHead,
+  { owner, leaseMs }: { owner: string; leaseMs: number },
+  now: number,
+): StoredHead {
+  return { ...head, owner, epoch: head.epoch + 1, leaseUntil: now + leaseMs }
+}
+
+export function released(head: StoredHead): StoredHead {
+  const { owner: _, leaseUntil: __, ...free } = head
+  return free
+}
+
+/**
+ * From when on `claim` may give the run away: when its time comes if nobody holds it, when the lease runs out otherwise
+ * (a holder gives back a run that only waits, so one that is still held was in the middle of something). Never, once it is over.
+ */
+export function dueAt(head: StoredHead): number | undefined {
+  if (finished.has(head.status)) return undefined
+  return head.owner === undefined ? head.wakeAt : head.leaseUntil
+}
+
+export function publicHead({ epoch: _, owner: __, leaseUntil: ___, ...head }: StoredHead): RunHead {
+  return head
+}
+
+/** The new events as the journal will hold them. */
+export function numbered(runId: string, after: number, events: Append['events']): JournalEvent[] {
+  return events.map((event, index) => ({ ...event, runId, seq: after + index + 1 }))
+}
+
+/** Scores that an append does not name stay as they are; a time to wake that it does not name is gone. */
+function update(head: HeadUpdate): HeadUpdate {
+  return {
+    status: head.status,
+    planVersion: head.planVersion,
+    ...(head.wakeAt !== undefined && { wakeAt: head.wakeAt }),
+    ...(head.satisfactionScore !== undefined && { satisfactionScore: head.satisfactionScore }),
+    ...(head.observedSatisfaction !== undefined && { observedSatisfaction: head.observedSatisfaction }),
+  }
+}

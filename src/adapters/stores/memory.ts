@@ -1,0 +1,227 @@
+/** The store that forgets: plain maps, for tests, simulations and trying things out. Nothing survives the process. */
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { ProvisoError } from '../../base/error.ts'
+import type { JournalEvent } from '../../domain/event.ts'
+import type { AskRow, AuditRow, Lease, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
+import { defaultLimits } from './default-limits.ts'
+import {
+  appended,
+  claimed,
+  dueAt,
+  firstHead,
+  holds,
+  numbered,
+  publicHead,
+  refusal,
+  released,
+  type StoredHead,
+} from './heads.ts'
+import { createListeners } from './listeners.ts'
+import type { StoredNode } from './node-steps.ts'
+import { project } from './projections.ts'
+import type { PlanView } from './snapshot.ts'
+import type { StoredSpan } from './span-of.ts'
+
+export interface MemoryStoreOptions {
+  /** Whose time leases and wake-ups go by. Default: the machine's. */
+  readonly clock?: Pick<Clock, 'now'>
+}
+
+interface MemoryRun {
+  head: StoredHead
+  readonly journal: JournalEvent[]
+  readonly nodes: Map<string, StoredNode>
+  readonly asks: Map<string, AskRow>
+  readonly snapshots: SnapshotRow[]
+  readonly spans: Map<string, StoredSpan>
+  readonly audit: AuditRow[]
+  output?: OutputRow
+  plan?: PlanView
+}
+
+export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
+  const runs = new Map<string, MemoryRun>()
+  /** Runs that `claim` may give away now or later: claiming costs what is alive, not what ever was. */
+  const due = new Map<string, number>()
+  const askedIn = new Map<string, MemoryRun>()
+  const listeners = createListeners()
+  let closed = false
+
+  function opened(): typeof runs {
+    if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+    return runs
+  }
+
+  const find = (runId: string) => opened().get(runId)
+
+  function setHead(run: MemoryRun, head: StoredHead): void {
+    run.head = head
+    const at = dueAt(head)
+    if (at === undefined) due.delete(head.runId)
+    else due.set(head.runId, at)
+  }
+
+  function write(run: MemoryRun, head: StoredHead, events: readonly JournalEvent[]): void {
+    const changes = project(head, events, {
+      node: (nodeId) => run.nodes.get(nodeId),
+      ask: (requestId) => run.asks.get(requestId),
+      plan: () => run.plan,
+    })
+    for (const event of events) run.journal.push(event)
+    for (const [nodeId, node] of changes.nodes) run.nodes.set(nodeId, node)
+    for (const [requestId, ask] of changes.asks) {
+      run.asks.set(requestId, ask)
+      askedIn.set(requestId, run)
+    }
+    for (const span of changes.spans) {
+      run.spans.delete(span.spanId)
+      run.spans.set(span.spanId, span)
+    }
+    run.snapshots.push(...changes.snapshots)
+    run.audit.push(...changes.audit)
+    if (changes.output !== undefined) run.output = changes.output
+    if (changes.plan !== undefined) run.plan = changes.plan
+    setHead(run, head)
+    listeners.tell(head.runId)
+  }
+
+  return {
+    name: 'memory',
+
+    async create(request) {
+      if (find(request.runId) !== undefined) return false
+      const head = firstHead(request, clock.now())
+      const run: MemoryRun = {
+        head,
+        journal: [],
+        nodes: new Map(),
+        asks: new Map(),
+        snapshots: [],
+        spans: new Map(),
+        audit: [],
+      }
+      runs.set(request.runId, run)
+      write(run, head, numbered(request.runId, 0, request.events))
+      return request.claim === undefined ? true : leaseOf(head)
+    },
+
+    async append(append) {
+      const run = find(append.runId)
+      const refused = refusal(run?.head, append)
+      if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
+      const events = numbered(append.runId, append.expectedSeq, append.events)
+      write(run, appended(run.head, append, clock.now()), events)
+      return { kind: 'appended', seq: run.head.seq }
+    },
+
+    async read(runId, after, limit = defaultLimits.events) {
+      return find(runId)?.journal.slice(Math.max(after, 0), Math.max(after, 0) + limit) ?? []
+    },
+
+    async head(runId) {
+      const run = find(runId)
+      return run === undefined ? undefined : publicHead(run.head)
+    },
+
+    async runs({ tenant, status, threadId, limit = defaultLimits.runs, before }) {
+      const last = before === undefined ? undefined : find(before)?.head
+      if (before !== undefined && last === undefined) return []
+      return [...opened().values()]
+        .map((run) => run.head)
+        .filter(
+          (head) =>
+            (tenant === undefined || head.tenant === tenant) &&
+            (status === undefined || status.includes(head.status)) &&
+            (threadId === undefined || head.threadId === threadId) &&
+            (last === undefined || newestFirst(last, head) < 0),
+        )
+        .sort(newestFirst)
+        .slice(0, limit)
+        .map(publicHead)
+    },
+
+    async claim({ owner, leaseMs, limit, runId }) {
+      const now = clock.now()
+      opened()
+      const ready = [...due]
+        .filter(([id, at]) => at <= now && (runId === undefined || id === runId))
+        .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
+        .slice(0, limit)
+      return ready.flatMap(([id]) => {
+        const run = find(id)
+        if (run === undefined) return []
+        setHead(run, claimed(run.head, { owner, leaseMs }, now))
+        return [{ runId: id, lease: leaseOf(run.head) }]
+      })
+    },
+
+    async renew({ owner, leaseMs }) {
+      const leaseUntil = clock.now() + leaseMs
+      const held = [...due.keys()].flatMap((id) => find(id) ?? []).filter((run) => run.head.owner === owner)
+      for (const run of held) setHead(run, { ...run.head, leaseUntil })
+      return held.map((run) => run.head.runId)
+    },
+
+    async release(runId, lease) {
+      const run = find(runId)
+      if (run === undefined || !holds(run.head, lease)) return
+      setHead(run, released(run.head))
+    },
+
+    async nextWake() {
+      opened()
+      let earliest: number | undefined
+      for (const at of due.values()) if (earliest === undefined || at < earliest) earliest = at
+      return earliest
+    },
+
+    onChange: (listener) => listeners.add(listener),
+
+    async asks({ tenant, runId, status, limit = defaultLimits.asks }) {
+      const from = runId === undefined ? [...opened().values()] : [find(runId) ?? []].flat()
+      return from
+        .flatMap((run) => [...run.asks.values()])
+        .filter(
+          (ask) =>
+            (tenant === undefined || ask.tenant === tenant) &&
+            (status === undefined || ask.status === status),
+        )
+        .sort((one, other) => one.createdAt - other.createdAt || order(one.requestId, other.requestId))
+        .slice(0, limit)
+    },
+
+    async ask(requestId) {
+      opened()
+      return askedIn.get(requestId)?.asks.get(requestId)
+    },
+
+    async nodes(runId) {
+      return [...(find(runId)?.nodes.values() ?? [])]
+        .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
+        .map(({ position: _, attemptStartedAt: __, ...row }) => row)
+    },
+
+    snapshots: async (runId) => [...(find(runId)?.snapshots ?? [])],
+    output: async (runId) => find(runId)?.output,
+    spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
+    audit: async (runId) => [...(find(runId)?.audit ?? [])],
+
+    async close() {
+      closed = true
+      listeners.clear()
+    },
+  }
+}
+
+function leaseOf({ owner = '', epoch }: StoredHead): Lease {
+  return { owner, epoch }
+}
+
+function newestFirst(one: StoredHead, other: StoredHead): number {
+  return other.createdAt - one.createdAt || order(other.runId, one.runId)
+}
+
+/** By code unit, not by language: databases are told to do the same. */
+function order(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

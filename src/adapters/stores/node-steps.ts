@@ -1,0 +1,82 @@
+/** How each event changes the row of its node. */
+import type { EventType, JournalEvent } from '../../domain/event.ts'
+import type { NodeRow } from '../../domain/ports/store.ts'
+
+/** A node's row as stores keep it. */
+export interface StoredNode extends NodeRow {
+  /** Rows are listed in the order in which their nodes became known. */
+  readonly position: number
+  /** When the last attempt began, for its span. */
+  readonly attemptStartedAt?: number
+}
+
+/** New members of a row; `undefined` takes one away. */
+type Patch = { readonly [K in keyof StoredNode]?: StoredNode[K] | undefined }
+
+type Steps = { readonly [T in EventType]?: (event: JournalEvent<T>) => Patch }
+
+const unsettled = { error: undefined, endedAt: undefined } as const
+
+const steps: Steps = {
+  node_start: ({ at, payload }) => ({
+    status: 'running',
+    startedAt: at,
+    ...unsettled,
+    ...named(payload),
+  }),
+  attempt_start: ({ at, payload }) => ({
+    status: 'running',
+    attempts: payload.attempt,
+    attemptStartedAt: at,
+    ...unsettled,
+    ...named(payload),
+  }),
+  attempt_end: () => ({ status: 'judging' }),
+  timer_set: () => ({ status: 'waiting' }),
+  hitl_request: () => ({ status: 'awaiting_hitl' }),
+  node_complete: ({ at, payload }) => ({
+    status: 'completed',
+    output: payload.output.value,
+    endedAt: at,
+    error: undefined,
+    ...named(payload),
+  }),
+  node_error: ({ at, payload }) => ({
+    status: 'error',
+    // A Failure is JSON by construction; its interface only lacks the index signature.
+    error: payload.error as unknown as NonNullable<NodeRow['error']>,
+    endedAt: at,
+  }),
+  node_skipped: ({ at }) => ({ status: 'skipped', endedAt: at }),
+}
+
+/** The row of a node after an event that concerns this one node. */
+export function stepNode(row: StoredNode, event: JournalEvent): StoredNode {
+  // The table pairs each type with its own event, which the index access cannot express.
+  const step = steps[event.type] as ((event: JournalEvent) => Patch) | undefined
+  return step === undefined ? row : patched(row, step(event))
+}
+
+/** Which single node an event concerns, if any. */
+export function nodeOf(event: JournalEvent): string | undefined {
+  if (steps[event.type] === undefined) return undefined
+  if (event.type === 'timer_set') {
+    return event.payload.purpose.kind === 'retry' ? event.payload.purpose.nodeId : undefined
+  }
+  return event.nodeId ?? (event.type === 'hitl_request' ? event.payload.nodeId : undefined)
+}
+
+/** The row with new members; those that are `undefined` are taken away. */
+export function patched(row: StoredNode, patch: Patch): StoredNode {
+  const next: Record<string, unknown> = { ...row }
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === undefined) delete next[key]
+    else next[key] = value
+  }
+  // Patches take away optional members only.
+  return next as unknown as StoredNode
+}
+
+function named({ capabilityId, label }: { capabilityId?: string; label?: string }): Patch {
+  return { ...(capabilityId !== undefined && { capabilityId }), ...(label !== undefined && { label }) }
+}

@@ -1,0 +1,178 @@
+/**
+ * From the events of one append to the rows that change with it. Pure and shared by all stores, so that each answers
+ * `nodes`, `asks`, `snapshots`, `output`, `spans` and `audit` alike; a store hands in the rows as they are (`Before`) and
+ * writes the rows that come back, in the transaction of the events.
+ */
+import type { Json } from '../../base/json.ts'
+import type { JournalEvent } from '../../domain/event.ts'
+import type { AskRow, AuditRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import { nodeOf, patched, type StoredNode, stepNode } from './node-steps.ts'
+import { type PlanView, takeSnapshot } from './snapshot.ts'
+import { type StoredSpan, spanOf } from './span-of.ts'
+
+export interface ProjectedRun {
+  readonly runId: string
+  readonly tenant: string
+  readonly schemaHash: string
+  readonly createdAt: number
+}
+
+/** The rows as they are before the append; `wanted` says which of them are asked for. */
+export interface Before {
+  node(nodeId: string): StoredNode | undefined
+  ask(requestId: string): AskRow | undefined
+  /** The plan in force. */
+  plan(): PlanView | undefined
+}
+
+export interface Changes {
+  readonly nodes: Map<string, StoredNode>
+  readonly asks: Map<string, AskRow>
+  readonly snapshots: SnapshotRow[]
+  readonly spans: StoredSpan[]
+  readonly audit: AuditRow[]
+  output?: OutputRow
+  /** The plan in force after the append, if it changed. */
+  plan?: PlanView
+}
+
+/** The rows that `project` will look at, so that a store on a database can fetch them first. */
+export interface Wanted {
+  readonly nodeIds: Set<string>
+  readonly requestIds: Set<string>
+  /** A snapshot is taken: all nodes and the plan. */
+  everything: boolean
+}
+
+export function wanted(events: readonly JournalEvent[]): Wanted {
+  const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
+  for (const event of events) {
+    const nodeId = nodeOf(event)
+    if (nodeId !== undefined) found.nodeIds.add(nodeId)
+    if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
+    if (event.type === 'hitl_resolved') found.requestIds.add(event.payload.requestId)
+    if (event.type === 'hitl_request' || event.type === 'plan_generated') found.everything = true
+  }
+  return found
+}
+
+export function project(run: ProjectedRun, events: readonly JournalEvent[], before: Before): Changes {
+  const changes: Changes = { nodes: new Map(), asks: new Map(), snapshots: [], spans: [], audit: [] }
+  const node = (nodeId: string) => changes.nodes.get(nodeId) ?? before.node(nodeId)
+  const snapshot = (event: JournalEvent) => {
+    const plan = changes.plan ?? before.plan()
+    if (plan !== undefined) changes.snapshots.push(takeSnapshot(event, plan, node))
+  }
+  for (const event of events) {
+    const nodeId = nodeOf(event)
+    if (nodeId !== undefined) {
+      changes.nodes.set(nodeId, stepNode(node(nodeId) ?? unplanned(event, nodeId), event))
+    }
+    const span = spanOf(run, event, node)
+    if (span !== undefined) changes.spans.push(span)
+    switch (event.type) {
+      case 'plan_generated':
+        plan(event, changes, node)
+        snapshot(event)
+        break
+      case 'plan_updated':
+        for (const { id, status } of event.payload.nodes) {
+          const row = node(id) ?? unplanned(event, id)
+          const kept = status === 'completed' || status === 'error' || status === 'skipped'
+          changes.nodes.set(id, patched(row, { status, ...(!kept && reopened) }))
+        }
+        break
+      case 'hitl_request':
+        request(run, event, changes)
+        snapshot(event)
+        break
+      case 'hitl_resolved':
+        resolve(event, changes, before)
+        break
+      case 'complete':
+        changes.output = outputRow(run, event)
+        break
+    }
+  }
+  return changes
+}
+
+const reopened = { output: undefined, error: undefined, endedAt: undefined } as const
+
+/** More nodes than this in one plan would disturb the order in which rows are listed, nothing else. */
+const positionsPerEvent = 100_000
+
+function unplanned(event: JournalEvent, nodeId: string): StoredNode {
+  return {
+    runId: event.runId,
+    nodeId,
+    planVersion: event.planVersion,
+    kind: 'execution',
+    status: 'pending',
+    attempts: 0,
+    position: event.seq * positionsPerEvent,
+  }
+}
+
+/** New nodes wait; those that an earlier version had keep what they have done, until `plan_updated` says otherwise. */
+function plan(
+  { payload, ...event }: JournalEvent<'plan_generated'>,
+  changes: Changes,
+  node: (nodeId: string) => StoredNode | undefined,
+): void {
+  changes.plan = payload.plan
+  for (const [index, { id, kind, capabilityId, label }] of payload.plan.nodes.entries()) {
+    const fresh = unplanned({ payload, ...event }, id)
+    const row = node(id) ?? { ...fresh, position: fresh.position + index }
+    changes.nodes.set(id, patched(row, { planVersion: payload.planVersion, kind, capabilityId, label }))
+  }
+}
+
+function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes: Changes): void {
+  const { audit, ...ask } = event.payload
+  const { runId, tenant } = run
+  changes.asks.set(ask.requestId, { ...ask, runId, tenant, status: 'pending', createdAt: event.at })
+  changes.audit.push({
+    ...auditRow(event),
+    requestId: ask.requestId,
+    by: 'system',
+    what: 'request',
+    subjectHash: ask.valueHash,
+    ...audit,
+  })
+}
+
+function resolve(event: JournalEvent<'hitl_resolved'>, changes: Changes, before: Before): void {
+  const { requestId, decision, by, note, valueHash, audit } = event.payload
+  const ask = changes.asks.get(requestId) ?? before.ask(requestId)
+  if (ask !== undefined) {
+    changes.asks.set(requestId, {
+      ...ask,
+      status: decision === 'reject' || decision === 'expired' ? 'denied' : 'resolved',
+      resolvedAt: event.at,
+      decision,
+      by,
+      ...(note !== undefined && { note }),
+    })
+  }
+  changes.audit.push({ ...auditRow(event), requestId, by, what: decision, subjectHash: valueHash, ...audit })
+}
+
+function auditRow({ runId, seq, at }: JournalEvent): Pick<AuditRow, 'runId' | 'seq' | 'at'> {
+  return { runId, seq, at }
+}
+
+function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>): OutputRow {
+  const { status, output, error, provenance } = event.payload
+  return {
+    runId: run.runId,
+    planVersion: event.planVersion,
+    status,
+    schemaHash: run.schemaHash,
+    at: event.at,
+    ...(output !== undefined && { output }),
+    // Both are JSON by construction; their interfaces only lack the index signature.
+    ...(error !== undefined && { error: error as unknown as Json }),
+    ...(provenance !== undefined && { provenance: provenance as unknown as Json }),
+  }
+}

@@ -1,0 +1,178 @@
+/** Promises about the journal: what was acknowledged is there, once, in order. */
+import type { AppendResult } from '../../domain/ports/store.ts'
+import { logEvent, newRun, runningHead, startEvent } from './sample.ts'
+import type { Suite } from './test-api.ts'
+
+export function journalSuite({ test, expect }: Suite): void {
+  test('creates a run once, with its first events', async ({ store }) => {
+    const events = [startEvent('Do it', 'thread-1'), logEvent(1)]
+    expect(await store.create(newRun('r', { events }))).toBe(true)
+    expect(await store.create(newRun('r'))).toBe(false)
+    expect(await store.read('r', 0)).toEqual(
+      events.map((event, index) => ({ ...event, runId: 'r', seq: index + 1 })),
+    )
+    const head = await store.head('r')
+    expect(head?.seq).toBe(2)
+    expect(head?.objective).toBe('Do it')
+    expect(head?.schemaHash).toBe('h-1')
+    expect(head?.correlationId).toBe('c-1')
+    expect(head?.threadId).toBe('thread-1')
+    expect(head?.tenant).toBe('t-1')
+  })
+
+  test('knows nothing of runs that do not exist', async ({ store }) => {
+    expect(await store.head('none')).toBe(undefined)
+    expect(await store.read('none', 0)).toEqual([])
+    expect(await store.append({ runId: 'none', expectedSeq: 0, events: [], head: runningHead })).toEqual({
+      kind: 'missing',
+    })
+  })
+
+  test('appends at the expected sequence and says so, with the head', async ({ store }) => {
+    await store.create(newRun('r'))
+    const head = { status: 'awaiting_hitl', planVersion: 3, wakeAt: 77, satisfactionScore: 0.5 } as const
+    expect(
+      await store.append({ runId: 'r', expectedSeq: 1, events: [logEvent(1), logEvent(2)], head }),
+    ).toEqual({ kind: 'appended', seq: 3 })
+    const { seq, status, planVersion, wakeAt, satisfactionScore } = (await store.head('r')) ?? {}
+    expect({ seq, status, planVersion, wakeAt, satisfactionScore }).toEqual({ seq: 3, ...head })
+  })
+
+  test('keeps a score that an append does not name, and forgets a time to wake', async ({ store }) => {
+    await store.create(newRun('r', { head: { ...runningHead, satisfactionScore: 0.5 } }))
+    await store.append({
+      runId: 'r',
+      expectedSeq: 1,
+      events: [logEvent(1)],
+      head: { status: 'completed', planVersion: 1, observedSatisfaction: 0.75 },
+    })
+    const head = await store.head('r')
+    expect(head?.satisfactionScore).toBe(0.5)
+    expect(head?.observedSatisfaction).toBe(0.75)
+    expect(head?.wakeAt).toBe(undefined)
+  })
+
+  test('refuses an append that comes second, and writes nothing of it', async ({ store }) => {
+    await store.create(newRun('r'))
+    await store.append({ runId: 'r', expectedSeq: 1, events: [logEvent('first')], head: runningHead })
+    const late = { runId: 'r', expectedSeq: 1, events: [logEvent('second')], head: runningHead }
+    expect(await store.append({ ...late, head: { status: 'failed', planVersion: 9 } })).toEqual({
+      kind: 'conflict',
+      seq: 2,
+    })
+    expect(await store.append({ ...late, expectedSeq: 5 })).toEqual({ kind: 'conflict', seq: 2 })
+    expect((await store.read('r', 1)).length).toBe(1)
+    expect((await store.head('r'))?.status).toBe('running')
+  })
+
+  test('reads page by page', async ({ store }) => {
+    await store.create(newRun('r', { events: Array.from({ length: 25 }, (_, index) => logEvent(index)) }))
+    const seqs = async (after: number, limit?: number) =>
+      (await store.read('r', after, limit)).map((event) => event.seq)
+    expect(await seqs(0, 10)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(await seqs(20, 10)).toEqual([21, 22, 23, 24, 25])
+    expect(await seqs(25, 10)).toEqual([])
+    expect((await seqs(0)).length).toBe(25)
+  })
+
+  test('gives every sequence number to one of eight appenders', async ({ store }) => {
+    await store.create(newRun('r'))
+    const wins = new Map<number, string>()
+    const appender = async (name: string) => {
+      for (let won = 0, seq = 1; won < 20; ) {
+        const result: AppendResult = await store.append({
+          runId: 'r',
+          expectedSeq: seq,
+          events: [logEvent(name), logEvent(name)],
+          head: runningHead,
+        })
+        if (result.kind === 'appended') {
+          expect(wins.has(result.seq)).toBe(false)
+          wins.set(result.seq, name)
+          won += 1
+        }
+        if (result.kind === 'appended' || result.kind === 'conflict') seq = result.seq
+      }
+    }
+    await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(appender))
+    const events = await store.read('r', 1)
+    expect(events.map((event) => event.seq)).toEqual(Array.from({ length: 320 }, (_, index) => index + 2))
+    for (const [seq, name] of wins) {
+      const { event, payload } = { ...(events[seq - 2]?.payload as Record<string, unknown>) }
+      expect(event).toBe('sample')
+      expect(payload).toEqual({ value: name })
+    }
+  })
+
+  test('does not let one conflict disturb the appends beside it', async ({ store }) => {
+    const ids = Array.from({ length: 20 }, (_, index) => `r-${index}`)
+    await Promise.all(ids.map((id) => store.create(newRun(id))))
+    const results = await Promise.all(
+      ids.map((runId, index) =>
+        store.append({
+          runId,
+          expectedSeq: index % 3 === 0 ? 7 : 1,
+          events: [logEvent(index)],
+          head: runningHead,
+        }),
+      ),
+    )
+    expect(results.map((result) => result.kind)).toEqual(
+      ids.map((_, index) => (index % 3 === 0 ? 'conflict' : 'appended')),
+    )
+  })
+
+  test('lists runs newest first, by tenant, status and thread, page by page', async ({ store, elapse }) => {
+    for (let index = 0; index < 6; index++) {
+      const tenant = index % 2 === 0 ? 'even' : 'odd'
+      const status = index < 3 ? 'completed' : 'running'
+      const events = [startEvent('x', index === 4 ? 'thread' : undefined)]
+      await store.create(newRun(`r-${index}`, { tenant, events, head: { status, planVersion: 0 } }))
+      if (index % 2 === 1) await elapse(2)
+    }
+    const ids = async (query: Parameters<typeof store.runs>[0]) =>
+      (await store.runs(query)).map((head) => head.runId)
+    expect((await ids({})).length).toBe(6)
+    expect(new Set((await ids({})).slice(0, 2))).toEqual(new Set(['r-5', 'r-4']))
+    expect(await ids({ tenant: 'even' })).toEqual(['r-4', 'r-2', 'r-0'])
+    expect(await ids({ tenant: 'even', status: ['completed'] })).toEqual(['r-2', 'r-0'])
+    expect(await ids({ threadId: 'thread' })).toEqual(['r-4'])
+    const paged: string[] = []
+    for (let page = await ids({ limit: 2 }); page.length > 0; ) {
+      paged.push(...page)
+      page = await ids({ limit: 2, before: page.at(-1) ?? '' })
+    }
+    expect(paged).toEqual(await ids({}))
+    expect(await ids({ before: 'none' })).toEqual([])
+  })
+
+  test('wakes listeners after a change, until they are taken back', async ({ store }) => {
+    const woken = new Set<string>()
+    let wake = () => {}
+    const stop = store.onChange((runId) => {
+      woken.add(runId)
+      wake()
+    })
+    const change = new Promise<void>((resolve) => {
+      wake = () => woken.has('r') && woken.has('s') && resolve()
+    })
+    await store.create(newRun('r'))
+    await store.create(newRun('s'))
+    await change
+    stop()
+    woken.clear()
+    await store.create(newRun('t'))
+    expect(woken.has('t')).toBe(false)
+  })
+
+  test('refuses work after it was closed, and closes twice', async ({ store }) => {
+    await store.create(newRun('r'))
+    await store.close()
+    await store.close()
+    const code = await store.head('r').then(
+      () => 'answered',
+      (error: { code?: unknown }) => error.code,
+    )
+    expect(code).toBe('store/closed')
+  })
+}

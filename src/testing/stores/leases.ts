@@ -1,0 +1,137 @@
+/** Promises about who may work on a run: one holder at a time, and an old one cannot write. */
+import type { Lease, Store } from '../../domain/ports/store.ts'
+import { logEvent, newRun, runningHead } from './sample.ts'
+import type { Suite } from './test-api.ts'
+
+/** Long enough for a database on a busy machine to answer several times. */
+const leaseMs = 400
+const waiting = { status: 'awaiting_hitl', planVersion: 1 } as const
+
+export function leaseSuite({ test, expect }: Suite): void {
+  const claim = async (store: Store, owner: string, runId?: string) =>
+    store.claim({ owner, leaseMs, limit: 10, ...(runId !== undefined && { runId }) })
+  const append = async (store: Store, expectedSeq: number, lease: Lease, release = false) =>
+    store.append({ runId: 'r', expectedSeq, events: [logEvent(1)], head: runningHead, lease, release })
+
+  test('gives runs whose time has come to one owner', async ({ store, elapse }) => {
+    const created = await store.create(newRun('r'))
+    expect(created).toBe(true)
+    const createdAt = (await store.head('r'))?.createdAt ?? 0
+    await store.create(newRun('later', { head: { ...runningHead, wakeAt: createdAt + 60_000 } }))
+    await store.create(newRun('soon', { head: { ...runningHead, wakeAt: createdAt + 300 } }))
+    await store.create(newRun('never', { head: waiting }))
+    await store.create(newRun('over', { head: { status: 'completed', planVersion: 1, wakeAt: 0 } }))
+    expect(await claim(store, 'a')).toEqual([{ runId: 'r', lease: { owner: 'a', epoch: 1 } }])
+    expect(await claim(store, 'b')).toEqual([])
+    await elapse(301)
+    expect((await claim(store, 'b', 'soon')).map(({ runId }) => runId)).toEqual(['soon'])
+  })
+
+  test('claims the run it was asked for, the earliest first, and no more than the limit', async ({
+    store,
+  }) => {
+    for (const [index, runId] of ['x', 'y', 'z'].entries()) {
+      await store.create(newRun(runId, { head: { ...runningHead, wakeAt: 30 - index } }))
+    }
+    expect((await claim(store, 'a', 'y')).map(({ runId }) => runId)).toEqual(['y'])
+    expect(await claim(store, 'a', 'none')).toEqual([])
+    const [first, ...others] = await store.claim({ owner: 'a', leaseMs, limit: 1 })
+    expect(first?.runId).toBe('z')
+    expect(others).toEqual([])
+  })
+
+  test('never gives one run to two of eight that claim together', async ({ store }) => {
+    const ids = Array.from({ length: 12 }, (_, index) => `r-${index}`)
+    await Promise.all(ids.map((id) => store.create(newRun(id))))
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        store.claim({ owner: `o-${index}`, leaseMs: 60_000, limit: 5 }),
+      ),
+    )
+    const given = claims.flat().map(({ runId }) => runId)
+    expect(new Set(given).size).toBe(given.length)
+    const rest = await store.claim({ owner: 'last', leaseMs: 60_000, limit: 100 })
+    expect([...given, ...rest.map(({ runId }) => runId)].sort()).toEqual([...ids].sort())
+  })
+
+  test('creates a run that is held at once', async ({ store }) => {
+    const lease = await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))
+    expect(lease).toEqual({ owner: 'a', epoch: 1 })
+    expect(await claim(store, 'b')).toEqual([])
+    expect((await append(store, 1, lease as Lease)).kind).toBe('appended')
+  })
+
+  test('lets another take over when a lease runs out, and refuses the old holder', async ({
+    store,
+    elapse,
+  }) => {
+    const old = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
+    await elapse(leaseMs + 1)
+    expect((await append(store, 1, old)).kind, 'nobody took it yet').toBe('appended')
+    const [taken] = await claim(store, 'b')
+    expect(taken).toEqual({ runId: 'r', lease: { owner: 'b', epoch: 2 } })
+    expect(await append(store, 2, old)).toEqual({ kind: 'fenced' })
+    expect(await append(store, 99, old), 'fenced before conflict').toEqual({ kind: 'fenced' })
+    expect((await append(store, 2, taken?.lease as Lease)).kind).toBe('appended')
+    await store.release('r', old)
+    expect((await append(store, 3, taken?.lease as Lease)).kind, 'an old lease releases nothing').toBe(
+      'appended',
+    )
+  })
+
+  test('takes over a held run even if its own time has not come', async ({ store, elapse }) => {
+    const head = { ...runningHead, wakeAt: Number.MAX_SAFE_INTEGER }
+    await store.create(newRun('r', { head, claim: { owner: 'a', leaseMs } }))
+    expect(await claim(store, 'b')).toEqual([])
+    await elapse(leaseMs + 1)
+    expect((await claim(store, 'b')).length).toBe(1)
+  })
+
+  test('refuses an epoch that the same owner had before', async ({ store, elapse }) => {
+    const first = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
+    await elapse(leaseMs + 1)
+    const [again] = await claim(store, 'a')
+    expect(again?.lease).toEqual({ owner: 'a', epoch: 2 })
+    expect(await append(store, 1, first)).toEqual({ kind: 'fenced' })
+  })
+
+  test('gives a lease back alone or with an append', async ({ store }) => {
+    const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
+    expect((await append(store, 1, lease, true)).kind).toBe('appended')
+    expect(await append(store, 2, lease)).toEqual({ kind: 'fenced' })
+    const [next] = await claim(store, 'b')
+    expect(next?.lease.epoch).toBe(2)
+    await store.release('r', next?.lease as Lease)
+    expect((await claim(store, 'c')).length).toBe(1)
+  })
+
+  test('lets anybody append without a lease', async ({ store }) => {
+    const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
+    const reply = { runId: 'r', expectedSeq: 1, events: [logEvent('reply')], head: runningHead }
+    expect((await store.append(reply)).kind).toBe('appended')
+    expect((await append(store, 2, lease)).kind, 'the holder holds on').toBe('appended')
+  })
+
+  test('prolongs every lease of an owner and names them', async ({ store, elapse }) => {
+    for (const runId of ['x', 'y']) await store.create(newRun(runId, { claim: { owner: 'a', leaseMs } }))
+    await store.create(newRun('z', { claim: { owner: 'b', leaseMs } }))
+    expect([...(await store.renew({ owner: 'a', leaseMs: 60_000 }))].sort()).toEqual(['x', 'y'])
+    await elapse(leaseMs + 1)
+    expect((await claim(store, 'c')).map(({ runId }) => runId)).toEqual(['z'])
+    expect(await store.renew({ owner: 'b', leaseMs })).toEqual([])
+  })
+
+  test('says when the next claim could succeed', async ({ store }) => {
+    expect(await store.nextWake()).toBe(undefined)
+    await store.create(newRun('never', { head: waiting }))
+    expect(await store.nextWake()).toBe(undefined)
+    await store.create(newRun('later', { head: { ...runningHead, wakeAt: 9_999_999_999_999 } }))
+    expect(await store.nextWake()).toBe(9_999_999_999_999)
+    await store.create(newRun('held', { claim: { owner: 'a', leaseMs: 60_000 } }))
+    const until = (await store.nextWake()) ?? 0
+    const created = (await store.head('held'))?.createdAt ?? 0
+    expect(until).toBe(created + 60_000)
+    await store.create(newRun('now', { head: { ...runningHead, wakeAt: 5 } }))
+    expect(await store.nextWake()).toBe(5)
+  })
+}

@@ -1,0 +1,101 @@
+/** Promises about what is inside events: hostile and large values come back as they were, and length costs nothing. */
+import type { Json } from '../../base/json.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent } from './sample.ts'
+import type { Suite } from './test-api.ts'
+
+const hostile: { readonly [name: string]: Json } = {
+  'NUL bytes': 'a\u0000b',
+  'lone surrogates': ['\ud800', '\udc00x', 'x\udbff'],
+  noncharacters: '\uffff\ufffe\uffff0000',
+  'keys of prototypes': JSON.parse('{"__proto__": {"x": 1}, "constructor": 1, "toString": null}'),
+  'keys of references': { $value: 'a'.repeat(64), $$value: 1, deep: [{ $value: { $value: 'x' } }] },
+  'a reference as text': '{"$value":"aa"}',
+  numbers: [0, -0.5, 1e21, 5e-324, Number.MAX_SAFE_INTEGER],
+  quotes: `'; DROP TABLE flex_events; -- " \\ \u2028 \n \r`,
+  'empty things': ['', {}, [], { '': '' }, null],
+}
+
+export function valueSuite({ test, expect, long }: Suite): void {
+  for (const [name, value] of Object.entries(hostile)) {
+    for (const [size, padding] of [
+      ['small', ''],
+      ['large', 'y'.repeat(20_000)],
+    ] as const) {
+      test(`gives back ${name} as they were (${size})`, async ({ store }) => {
+        const whole = { value, padding, more: padding === '' ? 0 : [value, padding] }
+        await store.create(newRun('r', { events: [logEvent(whole)] }))
+        const [event] = await store.read('r', 0)
+        // Text tells `__proto__` as a key from `__proto__` as a prototype, which comparisons may not.
+        expect(JSON.stringify(event?.payload)).toBe(JSON.stringify(logEvent(whole).payload))
+      })
+    }
+  }
+
+  test('keeps hostile text in every place that is not a payload', async ({ store }) => {
+    const text = 'a\u0000\ud800\uffff'
+    const note = { note: text, by: text, requestId: text, decision: 'answer', valueHash: text } as const
+    const audit = { prev: text, hash: text }
+    const start = sampleEvent('log', { event: text }, { message: text, nodeId: text })
+    await store.create(
+      newRun(text, {
+        tenant: text,
+        events: [
+          start,
+          planEvent(),
+          sampleEvent('hitl_request', { ...sampleAsk(text, text), audit }),
+          sampleEvent('hitl_resolved', { ...note, audit }),
+        ],
+        claim: { owner: text, leaseMs: 1_000 },
+      }),
+    )
+    expect((await store.read(text, 0))[0]).toEqual({ ...start, runId: text, seq: 1 })
+    expect((await store.runs({ tenant: text }))[0]?.runId).toBe(text)
+    expect((await store.ask(text))?.note).toBe(text)
+    expect((await store.audit(text))[1]?.by).toBe(text)
+    expect((await store.nodes(text)).map(({ nodeId }) => nodeId).includes(text)).toBe(true)
+  })
+
+  test('stores a large value once, however many events hold it', async ({ store, countValues }) => {
+    const large = { text: 'Tea '.repeat(1_300_000), list: [1, 2, 3] }
+    await store.create(newRun('r', { events: [planEvent()] }))
+    const output = { value: large }
+    const attempt = { attempt: 1, outcome: 'ok', output, issues: [], usage: { calls: 1 } } as const
+    const events = [
+      sampleEvent('attempt_end', attempt, { nodeId: 'write' }),
+      sampleEvent('node_complete', { output, attempt: 1 }, { nodeId: 'write' }),
+      sampleEvent('complete', { status: 'completed', output: { wrapped: [large] } }),
+    ]
+    await store.append({ runId: 'r', expectedSeq: 1, events, head: runningHead })
+    const read = await store.read('r', 1)
+    expect(JSON.stringify(read.map((event) => event.payload))).toBe(
+      JSON.stringify(events.map((event) => event.payload)),
+    )
+    expect(JSON.stringify((await store.nodes('r'))[0]?.output)).toBe(JSON.stringify(large))
+    expect(JSON.stringify((await store.output('r'))?.output)).toBe(JSON.stringify({ wrapped: [large] }))
+    if (countValues !== undefined) expect(await countValues()).toBe(1)
+  })
+
+  test('appends to a long run as fast as to a short one', async ({ store }) => {
+    const total = long ? 100_000 : 5_000
+    const tenth = total / 10
+    await store.create(newRun('r'))
+    const times: number[] = []
+    for (let part = 0; part < 10; part++) times.push(await timeOf(store, 1 + part * tenth, tenth))
+    expect((await store.head('r'))?.seq).toBe(total + 1)
+    expect((await store.read('r', total - 1)).length).toBe(2)
+    // The fastest of the first and of the last parts, so that a busy machine does not decide.
+    const ratio = Math.min(...times.slice(-3)) / Math.min(...times.slice(0, 3))
+    expect(ratio).toBeLessThan(3)
+  })
+}
+
+/** Milliseconds to append that many events, ten at a time. */
+async function timeOf(store: Store, from: number, count: number): Promise<number> {
+  const events = Array.from({ length: 10 }, (_, index) => logEvent(index))
+  const began = performance.now()
+  for (let seq = from; seq < from + count; seq += 10) {
+    await store.append({ runId: 'r', expectedSeq: seq, events, head: runningHead })
+  }
+  return performance.now() - began
+}
