@@ -1,4 +1,5 @@
 /** What each violated keyword means in words: one row per keyword, read by `issues.ts`. */
+import { closest } from '../base/closest.ts'
 import { isObject, jsonType, own } from '../base/json.ts'
 import { clip, describe, plural } from './describe.ts'
 import type { ErrorObject } from './validator.ts'
@@ -37,7 +38,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   enum({ error }, actual) {
     const allowed = error.params['allowedValues'] as readonly unknown[]
-    const near = nearest(actual, allowed)
+    const near = meant(actual, allowed)
     return mismatch(oneOf(allowed), allowed, actual, near && `Did you mean ${near}?`)
   },
   const({ error }, actual) {
@@ -115,7 +116,7 @@ function missing({ error }: Kept, actual: unknown): Explanation {
 
 function undeclared({ error }: Kept, actual: unknown, property: string): Explanation {
   const declared = isObject(error.parentSchema) ? own(error.parentSchema, 'properties') : undefined
-  const near = isObject(declared) ? nearest(property, Object.keys(declared)) : undefined
+  const near = isObject(declared) ? meant(property, Object.keys(declared)) : undefined
   return {
     message: `the property ${clip(property)} is not allowed`,
     property,
@@ -184,6 +185,14 @@ function typeHint(types: readonly string[], actual: unknown): string | undefined
   return types.includes('boolean') && /^(true|false)$/i.test(actual)
     ? 'Write true or false without quotes'
     : undefined
+}
+
+/** The listed name that was probably meant, as JSON. */
+function meant(name: unknown, candidates: readonly unknown[]): string | undefined {
+  if (typeof name !== 'string') return undefined
+  const names = candidates.filter((candidate) => typeof candidate === 'string')
+  const found = closest(name, names)
+  return found === undefined ? undefined : clip(found)
 }
 
 /** The candidate that differs from a name only in case, spaces, dashes or underscores, as JSON. */

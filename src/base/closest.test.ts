@@ -1,0 +1,19 @@
+/** Slips of the pen are recognised, other words are left alone. */
+import { expect, it } from 'vitest'
+import { closest } from './closest.ts'
+
+const keys = ['objective', 'inputs', 'outputContract', 'id', 'ms']
+
+it.each([
+  ['objectve', 'objective'],
+  ['obejctive', 'objective'],
+  ['output_contract', 'outputContract'],
+  ['OutputContracts', 'outputContract'],
+  ['input', 'inputs'],
+])('takes %j for %j', (name, meant) => {
+  expect(closest(name, keys)).toBe(meant)
+})
+
+it.each(['goal', 'x', 'nodes', '', 'is', 'objective'.repeat(10)])('takes %j for nothing', (name) => {
+  expect(closest(name, keys)).toBeUndefined()
+})
