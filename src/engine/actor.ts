@@ -213,9 +213,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue
       const make = factsFor(current, now)
       for (const log of logs) facts.push(make('log', log, { nodeId }))
-      facts.push(make('attempt_end', { attempt, ...result }, { nodeId }))
       const { calls, inputTokens = 0, outputTokens = 0 } = result.usage
       facts.push(...settlement(current, now, { nodeId, attempt, calls, tokens: inputTokens + outputTokens }))
+      facts.push(make('attempt_end', { attempt, ...result }, { nodeId }))
     }
     if (from.planned && current.planning && !current.planning.rejected)
       facts.push(...from.planned(current, now))

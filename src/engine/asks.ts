@@ -7,6 +7,7 @@ import type { RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { auditLink, valueHash } from './audit.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { brokenConditions, checkAnswer } from './obligations.ts'
 
 /** What a person may do with each kind of ask. */
 const decisionsOf: Record<AskKind, readonly Decision[]> = {
@@ -115,18 +116,26 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
       message: `"${reply.decision}" is not an answer to this ask; it takes ${ask.decisions.join(', ')}`,
       issues: [],
     }
-  return checkValue(ask, reply)
+  return checkValue(state, ask, reply)
 }
 
-function checkValue(ask: Ask, reply: Reply): ReplyRefusal | undefined {
+function checkValue(state: RunState, ask: Ask, reply: Reply): ReplyRefusal | undefined {
   const needsValue = reply.decision === 'edit' || reply.decision === 'answer'
   if (needsValue && reply.value === undefined)
     return { reason: 'invalid', message: `"${reply.decision}" needs a value`, issues: [] }
   if (!needsValue && reply.value !== undefined)
     return { reason: 'invalid', message: `"${reply.decision}" takes no value; use edit`, issues: [] }
-  if (!needsValue || ask.schema === undefined || ask.kind === 'clarify') return undefined
-  const issues = compileSchema(ask.schema).validate(reply.value as Json)
+  if (reply.value === undefined || ask.kind === 'clarify') return undefined
+  const issues = obligations(state, ask, reply.value)
   return issues.length === 0
     ? undefined
     : { reason: 'invalid', message: 'The value does not satisfy the contract', issues }
+}
+
+/** A value that a person gives is held to what any other would be. */
+function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
+  if (ask.kind === 'final') return checkAnswer(state, value).issues
+  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
+  const issues = ask.schema === undefined ? [] : compileSchema(ask.schema).validate(value)
+  return issues.length > 0 || !node ? issues : brokenConditions(state, node, value)
 }

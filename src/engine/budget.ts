@@ -28,7 +28,7 @@ export function reservation(
   return state.reserved.size > 0 ? 'later' : 'exhausted'
 }
 
-/** Gives back what an attempt had reserved; goes with its end. */
+/** Gives back what an attempt had reserved: just before its end, so that spent and reserved together never pass the limit. */
 export function settlement(
   state: RunState,
   now: number,

@@ -60,8 +60,8 @@ export function orphanFacts(
     if (isHeldHere(nodeId)) continue
     const attempt = state.nodes.get(nodeId)?.attempts ?? 0
     const usage = { calls: 1 }
-    facts.push(make('attempt_end', { attempt, outcome: 'outcome_unknown', issues: [], usage }, { nodeId }))
     facts.push(...settlement(state, now, { nodeId, attempt, calls: 1, tokens: 0 }))
+    facts.push(make('attempt_end', { attempt, outcome: 'outcome_unknown', issues: [], usage }, { nodeId }))
   }
   return facts
 }

@@ -114,7 +114,13 @@ export function createEngine(options: EngineOptions): Engine {
       const known = catalog.capability(capabilityId)
       if (!known) return undefined
       const { idempotent, sideEffect, kind, cost } = known
-      return { idempotent, sideEffect, untrusted: untrusted.has(kind), tokens: cost?.estimatedTokens ?? 0 }
+      return {
+        kind,
+        idempotent,
+        sideEffect,
+        untrusted: untrusted.has(kind),
+        tokens: cost?.estimatedTokens ?? 0,
+      }
     },
   })
 

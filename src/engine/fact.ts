@@ -6,10 +6,9 @@ import type { RunState } from '../domain/run.ts'
 export interface Moment {
   readonly now: number
   /** What dispatch has to know of a capability; absent if nobody here can do it. */
-  readonly capability: (
-    capabilityId: string,
-  ) =>
+  readonly capability: (capabilityId: string) =>
     | {
+        readonly kind: string
         readonly idempotent: boolean
         readonly sideEffect: boolean
         readonly untrusted: boolean

@@ -6,10 +6,9 @@ import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/eve
 import { refusal } from '../domain/fold.ts'
 import type { Source } from '../domain/plan.ts'
 import type { RunState } from '../domain/run.ts'
-import { compileSchema } from '../schema/compile.ts'
 import { askFacts, expireFact } from './asks.ts'
-import { conditionText, holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { checkAnswer } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { findValue, knownValues } from './values.ts'
 
@@ -18,7 +17,7 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const composed = compose(state)
   const reply = state.finalReply
   const output = reply?.value ?? composed.output
-  const verdict = check(state, output)
+  const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
   if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, moment, { output, satisfaction: verdict.satisfaction })
@@ -152,27 +151,4 @@ function provenanceOf(state: RunState, source: Source, pointer: string): Provena
     ...(done?.output.repairs && { repairs: done.output.repairs }),
     ...(done?.person !== undefined && { person: done.person }),
   }
-}
-
-const weights = { hard: 1, soft: 0.5, informational: 0 }
-
-/** The caller's schema and every constraint on the real answer; the score counts what holds. */
-function check(state: RunState, output: Json): { issues: Issue[]; satisfaction: number } {
-  const { schema, constraints } = state.envelope.outputContract
-  const issues = compileSchema(schema).validate(output)
-  let held = 0
-  let total = 0
-  const known = constraints.length > 0 ? { ...(knownValues(state) as object), ...(output as object) } : {}
-  for (const constraint of constraints) {
-    const kept = holds(constraint.expr, known as Json) === 'yes'
-    total += weights[constraint.level]
-    if (kept) held += weights[constraint.level]
-    else if (constraint.level === 'hard')
-      issues.push({
-        code: 'output/constraint',
-        at: { pointer: '' },
-        message: `Constraint "${constraint.constraintId}" does not hold: ${conditionText(constraint.expr)}`,
-      })
-  }
-  return { issues, satisfaction: total === 0 ? 1 : held / total }
 }

@@ -6,9 +6,9 @@ import type { Output } from '../domain/output.ts'
 import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
 import { askFacts } from './asks.ts'
-import { conditionText, holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { errorFact, failureFacts } from './ladder.ts'
+import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
 
@@ -20,7 +20,7 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   if (result.outcome === 'outcome_unknown' && !node.attempt?.idempotent)
     return unknownFacts(state, moment, node)
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
-  const broken = brokenConditions(state, node, result.output)
+  const broken = brokenConditions(state, node, result.output.value)
   if (broken.length === 0) return routeFacts(state, moment, node, result.output)
   const failed: NodeState = {
     ...node,
@@ -30,26 +30,6 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
     }),
   }
   return failureFacts(state, moment, failed)
-}
-
-/** Post-conditions of the node and constraints that it guards, as far as they do not hold; undecided is not holding. */
-function brokenConditions(state: RunState, node: NodeState, output: Output): Issue[] {
-  const issues: Issue[] = []
-  const add = (code: string, message: string) => issues.push({ code, at: { pointer: '' }, message })
-  for (const condition of node.node.postConditions) {
-    if (holds(condition, output.value) !== 'yes')
-      add('output/post-condition', `Post-condition does not hold: ${conditionText(condition)}`)
-  }
-  if (node.node.guards.length === 0) return issues
-  const values = knownValues(state, output.value)
-  for (const guard of node.node.guards) {
-    if (guard.level === 'hard' && holds(guard.expr, values) !== 'yes')
-      add(
-        'output/constraint',
-        `Constraint "${guard.constraintId}" does not hold: ${conditionText(guard.expr)}`,
-      )
-  }
-  return issues
 }
 
 /** By the node's own contract: on, to a person, or suppressed. */

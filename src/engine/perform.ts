@@ -38,13 +38,19 @@ export function performAttempt(performance: Performance): Promise<AttemptResult>
       bundle: bundleOf(state, node),
       rao: contract !== undefined && !isRaoError(contract),
       constraints: node.node.constraints ?? {},
-      calls: Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1),
+      calls: callsFor(state, node),
       onEvent: work.log,
     },
     clock,
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
   })
+}
+
+/** What is left of the node's budget; where the run has one, what was reserved for this attempt. */
+function callsFor(state: RunState, node: NodeState): number {
+  const left = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
+  return Math.min(left, state.reserved.get(node.node.id)?.calls ?? left)
 }
 
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */

@@ -32,6 +32,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   if (known?.sideEffect && !node.approved && needsApproval(state, node, moment)) {
     return { facts: sideEffectFacts(state, moment, node, inputs) }
   }
+  if (known?.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
   const reserved = reservation(state, node, known?.tokens ?? 0)
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
@@ -117,14 +118,29 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, input
     question: `"${node.node.label ?? node.node.id}" changes something outside, after content that nobody has checked. Go ahead?`,
     value: inputs,
   })
-  if (ask !== 'limit') return ask
-  return [
-    nodeError(state, moment, node, {
-      outcome: 'rejected',
-      code: 'ask/limit',
-      message: 'The run has asked people as often as it may',
-    }),
-  ]
+  return ask === 'limit' ? [tooManyAsks(state, moment, node)] : ask
+}
+
+/** A person does the work: the ask is the call, and the reply its result. */
+function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+  const { id, label, instructions, contracts } = node.node
+  const ask = askFacts(state, moment, {
+    kind: 'task',
+    nodeId: id,
+    question: instructions || `Do "${label ?? id}"`,
+    value: inputs,
+    schema: contracts.output,
+  })
+  const started = node.started ? [] : [startFact(state, moment, node)]
+  return ask === 'limit' ? [...started, tooManyAsks(state, moment, node)] : [...started, ...ask]
+}
+
+function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent {
+  return nodeError(state, moment, node, {
+    outcome: 'rejected',
+    code: 'ask/limit',
+    message: 'The run has asked people as often as it may',
+  })
 }
 
 function invalidInput(

@@ -82,7 +82,7 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     if (changes.output !== undefined) run.output = changes.output
     if (changes.plan !== undefined) run.plan = changes.plan
     setHead(run, head)
-    listeners.tell(head.runId)
+    listeners.tell(head.runId, head.seq)
   }
 
   return {

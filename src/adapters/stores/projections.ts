@@ -120,6 +120,8 @@ function plan(
   changes: Changes,
   node: (nodeId: string) => StoredNode | undefined,
 ): void {
+  // A run that was resumed before it had a plan.
+  if (!payload.plan) return
   changes.plan = payload.plan
   for (const [index, { id, kind, capabilityId, label }] of payload.plan.nodes.entries()) {
     const fresh = unplanned({ payload, ...event }, id)

@@ -12,7 +12,7 @@ const life = [
   sampleEvent('node_start', { capabilityId: 'cap.write', label: 'WRITE' }, { ...write, at: 1_010 }),
   sampleEvent(
     'attempt_start',
-    { attempt: 1, capabilityId: 'cap.write', idempotencyKey: 'k', inputs: {} },
+    { attempt: 1, capabilityId: 'cap.write', idempotencyKey: 'k', idempotent: true, inputs: {} },
     { ...write, at: 1_020 },
   ),
   sampleEvent(

@@ -1,0 +1,54 @@
+/** What a value has to satisfy besides its schema: conditions of the node that gives it, and of the whole answer. */
+import type { Issue } from '../base/issue.ts'
+import { isObject, type Json } from '../base/json.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { conditionText, holds } from './conditions.ts'
+import { knownValues } from './values.ts'
+
+/** Post-conditions of the node and hard constraints that it guards, as far as they do not hold; undecided is not holding. */
+export function brokenConditions(state: RunState, node: NodeState, value: Json): Issue[] {
+  const issues: Issue[] = []
+  for (const condition of node.node.postConditions) {
+    if (holds(condition, value) !== 'yes')
+      issues.push(
+        broken('output/post-condition', `Post-condition does not hold: ${conditionText(condition)}`),
+      )
+  }
+  const guards = node.node.guards.filter(({ level }) => level === 'hard')
+  if (guards.length === 0) return issues
+  const values = knownValues(state, value)
+  for (const { constraintId, expr } of guards) {
+    if (holds(expr, values) !== 'yes')
+      issues.push(
+        broken('output/constraint', `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`),
+      )
+  }
+  return issues
+}
+
+const weights = { hard: 1, soft: 0.5, informational: 0 }
+
+/** The caller's schema and every constraint, on the real answer; the satisfaction counts what holds. */
+export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; satisfaction: number } {
+  const { schema, constraints } = state.envelope.outputContract
+  const issues = compileSchema(schema).validate(answer)
+  if (constraints.length === 0) return { issues, satisfaction: 1 }
+  const known = knownValues(state, isObject(answer) ? answer : undefined)
+  let held = 0
+  let total = 0
+  for (const { constraintId, expr, level } of constraints) {
+    const kept = holds(expr, known) === 'yes'
+    total += weights[level]
+    if (kept) held += weights[level]
+    else if (level === 'hard')
+      issues.push(
+        broken('output/constraint', `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`),
+      )
+  }
+  return { issues, satisfaction: total === 0 ? 1 : held / total }
+}
+
+function broken(code: string, message: string): Issue {
+  return { code, at: { pointer: '' }, message }
+}
