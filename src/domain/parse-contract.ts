@@ -1,10 +1,11 @@
 /** The caller's contract of the answer: a schema that compiles, constraints with ids and levels. */
 import type { Issue } from '../base/issue.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
-import type { Constraint, OutputContract } from './contract.ts'
+import type { OutputContract } from './contract.ts'
 import { type GivenConstraint, identified } from './identified.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
+import { repeatIssues } from './repeats.ts'
 import { contractSchema } from './schemas/envelope-schema.ts'
 
 /** Checks a contract and fills its defaults. Never throws. */
@@ -22,7 +23,11 @@ export function parseContract(given: unknown, options: ParseNounOptions = {}): P
   findings.issues.push(
     ...checkSchema(contract.schema, '/schema'),
     ...constraints.flatMap(({ expr }, index) => checkCondition(expr, `/constraints/${index}/expr`, options)),
-    ...repeatedIds(constraints),
+    ...repeatIssues(
+      constraints.map(({ constraintId }) => constraintId),
+      'constraint',
+      { code: 'contract/duplicate', pointer: (index) => `/constraints/${index}` },
+    ),
   )
   findings.warnings.push(...missingLevels(contract))
   return settle(findings, () => ({ ...contract, constraints }))
@@ -30,23 +35,6 @@ export function parseContract(given: unknown, options: ParseNounOptions = {}): P
 
 type GivenContract = Omit<OutputContract, 'constraints'> & {
   readonly constraints?: readonly GivenConstraint[]
-}
-
-function repeatedIds(constraints: readonly Constraint[]): Issue[] {
-  const seen = new Set<string>()
-  return constraints.flatMap(({ constraintId }, index) => {
-    const repeated = seen.has(constraintId)
-    seen.add(constraintId)
-    if (!repeated) return []
-    return [
-      {
-        code: 'contract/duplicate',
-        at: { pointer: `/constraints/${index}` },
-        message: `the constraint ${JSON.stringify(constraintId)} is there twice`,
-        hint: 'Remove one, or give it another constraintId',
-      },
-    ]
-  })
 }
 
 function missingLevels({ constraints = [] }: GivenContract): Issue[] {

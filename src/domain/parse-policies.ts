@@ -8,6 +8,7 @@ import { migratePolicies } from './migrate-policies.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
 import type { PlannerPolicy, Policies, RuntimePolicy } from './policy.ts'
+import { repeatIssues } from './repeats.ts'
 import { policySchema } from './schemas/policy-schema.ts'
 
 export interface ParsedPolicies {
@@ -37,7 +38,11 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   const policies = copy.value as { planner?: PlannerPolicy; runtime?: readonly GivenPolicy[] }
   const runtime = (policies.runtime ?? []).map((policy) => ({ ...policy, enabled: policy.enabled ?? true }))
   findings.issues.push(
-    ...repeatedIds(runtime),
+    ...repeatIssues(
+      runtime.map(({ id }) => id),
+      'policy id',
+      { code: 'policy/duplicate', pointer: (index) => `/runtime/${index}/id` },
+    ),
     ...conditionIssues(runtime, options).map((issue) => asGiven(issue, migration.moved)),
   )
   const flat = applyFlatPolicies(policies, policies.planner ?? {})
@@ -67,19 +72,6 @@ function asGiven(issue: Issue, moved: ReadonlyMap<Pointer, Pointer>): Issue {
 
 function pointerOf(issue: Issue): Pointer {
   return 'pointer' in issue.at ? issue.at.pointer : ''
-}
-
-function repeatedIds(runtime: readonly RuntimePolicy[]): Issue[] {
-  const seen = new Set<string>()
-  return runtime.flatMap(({ id }, index) => {
-    const repeated = seen.has(id)
-    seen.add(id)
-    if (!repeated) return []
-    const message = `the policy id ${JSON.stringify(id)} is used twice`
-    return [
-      { code: 'policy/duplicate', at: { pointer: `/runtime/${index}/id` }, message, hint: 'Rename one' },
-    ]
-  })
 }
 
 function conditionIssues(runtime: readonly RuntimePolicy[], options: ParseNounOptions): Issue[] {
