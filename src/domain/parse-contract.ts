@@ -1,0 +1,47 @@
+/** The caller's contract of the answer: a schema that compiles, constraints with ids and levels. */
+import type { Issue } from '../base/issue.ts'
+import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
+import type { OutputContract } from './contract.ts'
+import { type GivenConstraint, identified } from './identified.ts'
+import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
+import { plainCopy } from './plain-copy.ts'
+import { repeatIssues } from './repeats.ts'
+import { contractSchema } from './schemas/envelope-schema.ts'
+
+/** Checks a contract and fills its defaults. Never throws. */
+export function parseContract(given: unknown, options: ParseNounOptions = {}): Parsed<OutputContract> {
+  const copy = plainCopy(given)
+  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
+  const findings: Findings = {
+    issues: checkNoun(contractSchema, copy.value, 'Put wishes about the form into hints'),
+    warnings: [],
+  }
+  if (findings.issues.length > 0) return { ok: false, ...findings }
+  // The schema has said that it is one.
+  const contract = copy.value as unknown as GivenContract
+  const constraints = (contract.constraints ?? []).map(identified)
+  findings.issues.push(
+    ...checkSchema(contract.schema, '/schema'),
+    ...constraints.flatMap(({ expr }, index) => checkCondition(expr, `/constraints/${index}/expr`, options)),
+    ...repeatIssues(
+      constraints.map(({ constraintId }) => constraintId),
+      'constraint',
+      { code: 'contract/duplicate', pointer: (index) => `/constraints/${index}` },
+    ),
+  )
+  findings.warnings.push(...missingLevels(contract))
+  return settle(findings, () => ({ ...contract, constraints }))
+}
+
+type GivenContract = Omit<OutputContract, 'constraints'> & {
+  readonly constraints?: readonly GivenConstraint[]
+}
+
+function missingLevels({ constraints = [] }: GivenContract): Issue[] {
+  return constraints.flatMap(({ level }, index) => {
+    if (level !== undefined) return []
+    const message = 'the constraint has no level and was taken as hard'
+    const hint = 'Write level: hard, soft or informational'
+    return [{ code: 'contract/level', at: { pointer: `/constraints/${index}` }, message, hint }]
+  })
+}

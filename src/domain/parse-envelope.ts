@@ -1,0 +1,65 @@
+/** The one way from what a caller sent to an Envelope: checked, brought to today's form, defaults filled. */
+import { isObject, own } from '../base/json.ts'
+import { checkNoun } from './check-noun.ts'
+import type { Constraint, OutputContract } from './contract.ts'
+import type { Envelope } from './envelope.ts'
+import { withFacts } from './flat-policies.ts'
+import { type GoalCondition, goalConstraints } from './goal-condition.ts'
+import { parseContract } from './parse-contract.ts'
+import { parsePolicies } from './parse-policies.ts'
+import { addBelow, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
+import { plainCopy } from './plain-copy.ts'
+import { envelopeSchema } from './schemas/envelope-schema.ts'
+
+/**
+ * Reads an envelope. Never throws: what is wrong is located by JSON Pointer with a hint, all of it at once; what was only
+ * said in an older way is a warning.
+ *
+ * @example
+ * parseEnvelope({ objective: 'Two slogans', outputContract: { schema: { type: 'array', minItems: 2 } } })
+ */
+export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): Parsed<Envelope> {
+  const copy = plainCopy(given)
+  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
+  const findings: Findings = {
+    issues: checkNoun(outline, copy.value, 'Remove it, or put it into metadata'),
+    warnings: [],
+  }
+  if (!isObject(copy.value)) return { ok: false, ...findings }
+  const policies = parsePolicies(own(copy.value, 'policies'), options)
+  addBelow(findings, '/policies', policies)
+  const contract = parseContract(own(copy.value, 'outputContract') ?? null, options)
+  if (own(copy.value, 'outputContract') !== undefined) addBelow(findings, '/outputContract', contract)
+  if (!policies.ok || !contract.ok || findings.issues.length > 0) return { ok: false, ...findings }
+  // The schema has said that it is one.
+  const envelope = copy.value as unknown as GivenEnvelope
+  const goals = goalConstraints(envelope.goal_condition ?? [], options)
+  addBelow(findings, '/goal_condition', goals)
+  const { inputs, warnings } = withFacts(envelope.inputs ?? {}, policies.value.inputs)
+  findings.warnings.push(...warnings)
+  return settle(findings, () => ({
+    objective: envelope.objective,
+    inputs,
+    constraints: envelope.constraints ?? {},
+    outputContract: withGoals(contract.value, goals.constraints),
+    policies: policies.value.policies,
+    specialInstructions: envelope.specialInstructions ?? [],
+    metadata: envelope.metadata ?? {},
+  }))
+}
+
+type GivenEnvelope = Partial<Envelope> &
+  Pick<Envelope, 'objective'> & { readonly goal_condition?: GoalCondition | readonly GoalCondition[] }
+
+/** Policies and contract have parsers of their own. */
+const outline = {
+  ...envelopeSchema,
+  properties: { ...envelopeSchema.properties, policies: true, outputContract: true },
+} as const
+
+/** What a goal says and a constraint says too is one constraint. */
+function withGoals(contract: OutputContract, goals: readonly Constraint[]): OutputContract {
+  const constraints = new Map(contract.constraints.map((constraint) => [constraint.constraintId, constraint]))
+  for (const goal of goals) if (!constraints.has(goal.constraintId)) constraints.set(goal.constraintId, goal)
+  return { ...contract, constraints: [...constraints.values()] }
+}

@@ -1,0 +1,83 @@
+/** Policies from a caller: older forms brought to today's, checked, defaults filled. Called for envelopes and by itself. */
+import type { Issue } from '../base/issue.ts'
+import { isObject, type Json } from '../base/json.ts'
+import type { Pointer } from '../base/pointer.ts'
+import { checkCondition, checkNoun } from './check-noun.ts'
+import { applyFlatPolicies, refuseUnknown } from './flat-policies.ts'
+import { migratePolicies } from './migrate-policies.ts'
+import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
+import { plainCopy } from './plain-copy.ts'
+import type { PlannerPolicy, Policies, RuntimePolicy } from './policy.ts'
+import { repeatIssues } from './repeats.ts'
+import { policySchema } from './schemas/policy-schema.ts'
+
+export interface ParsedPolicies {
+  readonly policies: Policies
+  /** Facts from flat policies (`brandVoice`, `persona`) for inputs that the caller did not give. */
+  readonly inputs: { readonly [name: string]: Json }
+}
+
+/**
+ * Brings policies to their final form. Never throws; what is wrong is located, what was reworded is a warning.
+ *
+ * @example
+ * parsePolicies({ variantCount: 2 }) // planner.topology.variantCount = 2, with a warning
+ */
+export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {}): Parsed<ParsedPolicies> {
+  const copy = plainCopy(given)
+  if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
+  const migration = migratePolicies(copy.value)
+  const refused = [...migration.issues, ...(isObject(copy.value) ? refuseUnknown(copy.value) : [])]
+  const shape = checkNoun(policySchema, copy.value, 'Remove it').filter((issue) => !isTold(issue, refused))
+  const findings: Findings = {
+    issues: [...refused, ...shape.map((issue) => asGiven(issue, migration.moved))],
+    warnings: [...migration.warnings],
+  }
+  if (findings.issues.length > 0) return { ok: false, ...findings }
+  // The schema has said that it is one.
+  const policies = copy.value as { planner?: PlannerPolicy; runtime?: readonly GivenPolicy[] }
+  const runtime = (policies.runtime ?? []).map((policy) => ({ ...policy, enabled: policy.enabled ?? true }))
+  findings.issues.push(
+    ...repeatIssues(
+      runtime.map(({ id }) => id),
+      'policy id',
+      { code: 'policy/duplicate', pointer: (index) => `/runtime/${index}/id` },
+    ),
+    ...conditionIssues(runtime, options).map((issue) => asGiven(issue, migration.moved)),
+  )
+  const flat = applyFlatPolicies(policies, policies.planner ?? {})
+  findings.issues.push(...flat.issues)
+  findings.warnings.push(...flat.warnings)
+  return settle(findings, () => ({ policies: { planner: flat.planner, runtime }, inputs: flat.inputs }))
+}
+
+type GivenPolicy = Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean }
+
+/** What a refusal has explained, the schema need not say again. */
+function isTold(issue: Issue, refused: readonly Issue[]): boolean {
+  const at = pointerOf(issue)
+  return refused.some((told) => at === pointerOf(told) || at.startsWith(`${pointerOf(told)}/`))
+}
+
+/** Located where the caller wrote it, not where it was moved. */
+function asGiven(issue: Issue, moved: ReadonlyMap<Pointer, Pointer>): Issue {
+  const at = pointerOf(issue)
+  for (const [today, given] of moved) {
+    if (at === today || at.startsWith(`${today}/`)) {
+      return { ...issue, at: { pointer: given + at.slice(today.length) } }
+    }
+  }
+  return issue
+}
+
+function pointerOf(issue: Issue): Pointer {
+  return 'pointer' in issue.at ? issue.at.pointer : ''
+}
+
+function conditionIssues(runtime: readonly RuntimePolicy[], options: ParseNounOptions): Issue[] {
+  return runtime.flatMap(({ trigger }, index) =>
+    'condition' in trigger && trigger.condition !== undefined
+      ? checkCondition(trigger.condition, `/runtime/${index}/trigger/condition`, options)
+      : [],
+  )
+}

@@ -1,0 +1,75 @@
+/**
+ * A copy of what a caller handed in, as plain JSON: nobody can change it afterwards, and every parser behind it may trust
+ * that there are no functions, no cycles and no depths in it.
+ */
+import type { Issue } from '../base/issue.ts'
+import { type Json, setOwn } from '../base/json.ts'
+import { child, type Pointer } from '../base/pointer.ts'
+
+export const plainLimits = { depth: 100, nodes: 1_000_000 } as const
+
+export type PlainCopy =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly issue: Issue }
+
+interface Visit {
+  readonly value: unknown
+  readonly into: object
+  readonly key: string
+  readonly pointer: Pointer
+  readonly depth: number
+}
+
+/** Members that are `undefined` are left out, as `JSON.stringify` does. */
+export function plainCopy(given: unknown): PlainCopy {
+  const root: { value: Json } = { value: null }
+  const stack: Visit[] = [{ value: given, into: root, key: 'value', pointer: '', depth: 0 }]
+  let nodes = 0
+  for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
+    const { value, into, key, pointer, depth } = visit
+    if (++nodes > plainLimits.nodes) return refuse('', `has more than ${plainLimits.nodes} values`)
+    if (isScalar(value)) {
+      setOwn(into, key, value)
+      continue
+    }
+    const what = unrepresentable(value)
+    if (what !== undefined) return refuse(pointer, what)
+    if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
+    const copy: object = Array.isArray(value) ? new Array(value.length).fill(null) : {}
+    setOwn(into, key, copy)
+    const members = Object.entries(value as object)
+    // Last first: the stack gives them back in order.
+    for (const [name, member] of members.reverse()) {
+      if (member === undefined) continue
+      stack.push({ value: member, into: copy, key: name, pointer: child(pointer, name), depth: depth + 1 })
+    }
+  }
+  return { ok: true, value: root.value }
+}
+
+function isScalar(value: unknown): value is null | boolean | number | string {
+  return (
+    value === null ||
+    typeof value === 'boolean' ||
+    typeof value === 'string' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
+}
+
+function unrepresentable(value: unknown): string | undefined {
+  if (value === undefined) return 'is absent'
+  if (typeof value === 'number') return `is ${value}, which JSON cannot hold`
+  if (typeof value !== 'object') return `is a ${typeof value}, which JSON cannot hold`
+  const kind = Object.prototype.toString.call(value).slice(8, -1)
+  return kind === 'Object' || kind === 'Array' ? undefined : `is a ${kind}, which JSON cannot hold`
+}
+
+function refuse(pointer: Pointer, what: string): PlainCopy {
+  const issue = {
+    code: 'json/unrepresentable',
+    at: { pointer },
+    message: `the value ${what}`,
+    hint: 'Pass plain JSON data',
+  }
+  return { ok: false, issue }
+}

@@ -1,0 +1,62 @@
+/** The published schemas: they compile, accept the samples, and are closed. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { compileSchema, type JsonSchema } from '../schema/compile.ts'
+import { marketingFacets } from './facets/marketing.ts'
+import { marketingCapabilities } from './inventory.ts'
+import * as schemas from './schemas.ts'
+
+function sample(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../../examples/envelopes/${name}.json`, import.meta.url), 'utf8'))
+}
+
+const samples: readonly [name: string, schema: JsonSchema, samples: readonly unknown[]][] = [
+  ['envelope', schemas.envelopeSchema, [sample('linkedin-variants'), sample('compliance-launch')]],
+  [
+    'contract',
+    schemas.contractSchema,
+    [{ schema: true, constraints: [{ expr: { var: 'a' }, level: 'soft' }] }],
+  ],
+  ['draft', schemas.draftSchema, [{ nodes: [{ id: 'a', capabilityId: 'b' }], output: [{ node: 'a' }] }]],
+  ['capability', schemas.capabilitySchema, marketingCapabilities],
+  ['facet', schemas.facetSchema, marketingFacets],
+  [
+    'policy',
+    schemas.policySchema,
+    [
+      {},
+      {
+        persona: 'x',
+        runtime: [
+          { id: 'p', trigger: { kind: 'manual' }, action: { type: 'hitl', rejectAction: { type: 'fail' } } },
+        ],
+      },
+    ],
+  ],
+  [
+    'reply',
+    schemas.replySchema,
+    [{ requestId: 'r', decision: 'edit', value: null, valueHash: 'h', note: '' }],
+  ],
+]
+
+describe.each(samples)('the schema of a %s', (_, schema, values) => {
+  it('accepts its samples', () => {
+    for (const value of values) expect(compileSchema(schema).validate(value)).toEqual([])
+  })
+
+  it('is closed', () => {
+    for (const value of values) {
+      expect(compileSchema(schema).accepts({ ...(value as object), 'not a key': 1 })).toBe(false)
+    }
+  })
+
+  it('is plain JSON', () => {
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
+  })
+})
+
+it('tells nobody who replied: that comes from the authorisation', () => {
+  const reply = { requestId: 'r', decision: 'approve', valueHash: 'h', by: 'somebody' }
+  expect(compileSchema(schemas.replySchema).accepts(reply)).toBe(false)
+})

@@ -1,0 +1,49 @@
+/** The schema of an envelope and of the contract in it. */
+import { anySchema, closed, condition, map, text } from './parts.ts'
+import { policiesSchema, policyDefs } from './policy-schema.ts'
+
+export const constraintSchema = closed(
+  {
+    constraintId: text,
+    expr: condition,
+    level: { enum: ['hard', 'soft', 'informational'] },
+    rationale: { type: 'string' },
+  },
+  ['expr'],
+)
+
+export const contractSchema = closed(
+  {
+    mode: { const: 'json_schema' },
+    schema: anySchema,
+    hints: map,
+    constraints: { type: 'array', items: constraintSchema },
+  },
+  ['schema'],
+)
+
+/** Older name of hard constraints on one facet; `goal-condition.ts` turns it into them. */
+export const goalConditionSchema = closed(
+  { facet: text, path: { type: 'string', pattern: '^(/.*)?$' }, condition: { type: 'object' } },
+  ['facet', 'condition'],
+)
+
+export const envelopeSchema = {
+  ...closed(
+    {
+      objective: { type: 'string', pattern: '\\S' },
+      inputs: map,
+      constraints: map,
+      outputContract: contractSchema,
+      policies: policiesSchema,
+      specialInstructions: { type: 'array', items: { type: 'string' } },
+      metadata: map,
+      goal_condition: {
+        anyOf: [goalConditionSchema, { type: 'array', items: goalConditionSchema }],
+        deprecated: true,
+      },
+    },
+    ['objective', 'outputContract'],
+  ),
+  $defs: policyDefs,
+} as const

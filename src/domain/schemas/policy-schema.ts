@@ -1,0 +1,67 @@
+/** The schema of `policies`: for planners, for the run, and the flat ones of older callers. */
+import { anyText, closed, condition, count, flag, map, tagged, text, texts } from './parts.ts'
+
+export const selectorSchema = closed({ kind: text, capabilityId: text })
+
+const watched = { properties: { selector: selectorSchema, condition } }
+
+export const triggerSchema = tagged('kind', {
+  onStart: { properties: {} },
+  onNodeComplete: watched,
+  onValidationFail: watched,
+  onTimeout: { properties: { ms: count }, required: ['ms'] },
+  onMetricBelow: {
+    properties: { metric: text, threshold: { type: 'number' } },
+    required: ['metric', 'threshold'],
+  },
+  manual: { properties: {} },
+})
+
+/** Where a schema keeps the action, which contains itself. */
+const action = { $ref: '#/$defs/action' }
+
+export const actionSchema = tagged('type', {
+  replan: { properties: { rationale: anyText } },
+  hitl: { properties: { rationale: anyText, approveAction: action, rejectAction: action } },
+  fail: { properties: { message: anyText } },
+  pause: { properties: { reason: anyText } },
+  emit: { properties: { event: text, payload: map }, required: ['event'] },
+})
+
+export const runtimePolicySchema = closed(
+  { id: text, enabled: flag, trigger: triggerSchema, action, maxAttempts: count },
+  ['id', 'trigger', 'action'],
+)
+
+export const plannerPolicySchema = closed({
+  topology: closed({ variantCount: count, maxDepth: count, requiredKinds: texts, forbiddenKinds: texts }),
+  selection: closed({ require: texts, forbid: texts, prefer: texts, avoid: texts }),
+  optimisation: closed({
+    objective: { enum: ['speed', 'quality', 'diversity', 'token_efficiency'] },
+    maxTokens: count,
+  }),
+  directives: map,
+})
+
+/** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` says what becomes of each. */
+export const flatPolicySchemas = {
+  brandVoice: { anyOf: [text, { ...texts, minItems: 1 }] },
+  persona: text,
+  variantCount: count,
+  requiresHitlApproval: flag,
+  hitlRequiredFor: texts,
+  branchVariants: { anyOf: [count, { type: 'array', minItems: 1 }] },
+} as const
+
+/** Without the definition of an action, for schemas that bring it themselves. */
+export const policiesSchema = closed({
+  planner: plannerPolicySchema,
+  runtime: { type: 'array', items: runtimePolicySchema },
+  ...Object.fromEntries(
+    Object.entries(flatPolicySchemas).map(([name, schema]) => [name, { ...schema, deprecated: true }]),
+  ),
+})
+
+export const policyDefs = { action: actionSchema } as const
+
+export const policySchema = { ...policiesSchema, $defs: policyDefs } as const

@@ -1,0 +1,13 @@
+/** The schema of a reply on the wire; who replied comes from the authorisation, never from the body. */
+import { anyText, closed, text } from './parts.ts'
+
+export const replySchema = closed(
+  {
+    requestId: text,
+    decision: { enum: ['approve', 'edit', 'reject', 'answer'] },
+    value: true,
+    valueHash: text,
+    note: anyText,
+  },
+  ['requestId', 'decision', 'valueHash'],
+)
