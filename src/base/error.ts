@@ -34,6 +34,7 @@ export const errorTable = {
   'pool/closed': { fate: 'mend', exitCode: 1, hint: 'Create a new reader' },
   'pool/broken': { fate: 'internal', exitCode: 1 },
   'envelope/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
+  'draft/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'run/missing': { fate: 'mend', exitCode: 2, hint: 'Check the run id and the store' },
   'run/exists': { fate: 'mend', exitCode: 2, hint: 'Choose another run id' },
   'run/state': { fate: 'mend', exitCode: 2 },

@@ -3,6 +3,7 @@
  * planning, and the news that somebody else appended. Each turn folds in what happened, decides to the end, appends all of
  * it at once at the expected sequence, and only then lets the new attempts leave.
  */
+import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
@@ -12,7 +13,7 @@ import type { RunState } from '../domain/run.ts'
 import { settlement } from './budget.ts'
 import { orphanFacts } from './decide.ts'
 import { factsFor, type Moment } from './fact.ts'
-import { headOf, policyAskOpen } from './head.ts'
+import { firstTimer, headOf, policyAskOpen } from './head.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 import type { Start } from './starts.ts'
@@ -21,6 +22,7 @@ import { type Step, step } from './step.ts'
 /** What an actor needs of its engine. */
 export interface ActorContext {
   readonly store: Store
+  readonly clock: Clock
   readonly slots: Slots
   readonly moment: () => Moment
   /** Makes the call of a started attempt. */
@@ -76,7 +78,7 @@ interface Ended {
 const pageSize = 5000
 
 export function createActor(runId: string, context: ActorContext, origin: Origin): Actor {
-  const { store, slots } = context
+  const { store, clock, slots } = context
   const inFlight = new Map<string, InFlight>()
   let state = origin.kind === 'new' ? origin.state : undefined
   let lease = origin.kind === 'claimed' ? origin.lease : undefined
@@ -89,6 +91,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let busy = false
   let again = false
   let stopped = false
+  let takeBackAlarm = () => {}
 
   const poke = () => {
     again = true
@@ -151,6 +154,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (mustStop(current))
       for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
     if (idle) await goIdle(current, { released: written !== undefined })
+    else setAlarm(current)
   }
 
   /** Steps until work is left; a draft that is at hand is proved in between, so that it costs no turn of its own. */
@@ -272,10 +276,18 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       .catch((cause: unknown) => context.onCrash(runId, cause))
   }
 
+  /** While attempts are in flight, timers of the run are due here; once it is idle, the store is asked for due runs. */
+  const setAlarm = (current: RunState) => {
+    takeBackAlarm()
+    const due = firstTimer(current)
+    takeBackAlarm = due === undefined ? () => {} : clock.timer(due, poke)
+  }
+
   const goIdle = async (current: RunState, { released }: { released: boolean }) => {
     if (!released && lease) await store.release(runId, lease)
     if (stopped) return
     stopped = true
+    takeBackAlarm()
     context.onIdle(runId, current, again || latestHeard > current.seq)
   }
 
@@ -286,6 +298,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
 
   const stop = () => {
     stopped = true
+    takeBackAlarm()
     planning?.abort()
     for (const { abort } of inFlight.values()) abort.abort(new Error('The run has left this process'))
     slots.done(runId)

@@ -21,9 +21,10 @@ import { type Actor, type ActorContext, createActor, type Origin } from './actor
 import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
 import { fact, type Moment } from './fact.ts'
-import { loadState, type WatchOptions, watchRun } from './journal.ts'
+import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
+import { type ReplayChanges, type Replayed, replayRun } from './replay.ts'
 import { cancel, reply, resume, triggerPolicy } from './replies.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
 
@@ -74,6 +75,8 @@ export interface Engine {
   /** Resolves when the run is over, or waits for a person. */
   settled(runId: string, signal?: AbortSignal): Promise<Settled>
   state(runId: string): Promise<RunState>
+  /** Decides a recorded run again, with zero calls. */
+  replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
   reply(runId: string, reply: Reply): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
@@ -126,6 +129,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const context: ActorContext = {
     store,
+    clock,
     slots,
     moment,
     perform: (state, start, work) => performAttempt({ catalog, dispatchers, clock, state, start, work }),
@@ -270,6 +274,10 @@ export function createEngine(options: EngineOptions): Engine {
       }
     },
     state: (runId) => loadState(store, runId),
+    async replay(runId, given = {}) {
+      const { capability, askMs } = moment()
+      return replayRun(await loadEvents(store, runId), { ...given, capability, askMs })
+    },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
     async reply(runId, given) {
       afterwards(runId, await reply(outside, runId, given))

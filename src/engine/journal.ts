@@ -1,7 +1,7 @@
 /** Reading a run's journal: all of it as a state, or event by event as it grows. */
 import { ProvisoError } from '../base/error.ts'
 import type { JournalEvent } from '../domain/event.ts'
-import { applyEvent, begin } from '../domain/fold.ts'
+import { fold } from '../domain/fold.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Changes } from './changes.ts'
@@ -10,17 +10,21 @@ const pageSize = 5000
 
 /** The state of a run; `run/missing` if there is none. */
 export async function loadState(store: Store, runId: string): Promise<RunState> {
-  let state: RunState | undefined
+  const state = fold(await loadEvents(store, runId))
+  // There is at least one event, and folding one gives a state.
+  return state as RunState
+}
+
+/** All events of a run, oldest first. */
+export async function loadEvents(store: Store, runId: string): Promise<JournalEvent[]> {
+  const events: JournalEvent[] = []
   for (;;) {
-    const page = await store.read(runId, state?.seq ?? 0, pageSize)
-    for (const event of page) {
-      if (state) applyEvent(state, event)
-      else state = begin(runId, event)
-    }
+    const page = await store.read(runId, events.length, pageSize)
+    for (const event of page) events.push(event)
     if (page.length < pageSize) break
   }
-  if (!state) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
-  return state
+  if (events.length === 0) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  return events
 }
 
 export interface WatchOptions {

@@ -1,0 +1,196 @@
+/** The whole, put together: the only file that names concrete adapters. */
+import { randomUUID } from 'node:crypto'
+import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
+import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
+import { modelDispatcher } from './adapters/dispatchers/model.ts'
+import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
+import { openStore } from './adapters/stores/open-store.ts'
+import { type Clock, systemClock } from './base/clock.ts'
+import { ProvisoError } from './base/error.ts'
+import type { Issue } from './base/issue.ts'
+import type { Json } from './base/json.ts'
+import type { Reply } from './domain/ask.ts'
+import type { Envelope } from './domain/envelope.ts'
+import type { JournalEvent, Provenance } from './domain/event.ts'
+import type { Facet } from './domain/facet.ts'
+import { marketingFacets } from './domain/facets/marketing.ts'
+import { parseDraft } from './domain/parse-draft.ts'
+import { parseEnvelope } from './domain/parse-envelope.ts'
+import type { Dispatcher } from './domain/ports/dispatcher.ts'
+import type { Planner } from './domain/ports/planner.ts'
+import type { Provider } from './domain/ports/provider.ts'
+import type { Store } from './domain/ports/store.ts'
+import type { RunState } from './domain/run.ts'
+import type { RunStatus } from './domain/status.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
+import type { WatchOptions } from './engine/journal.ts'
+import { createCatalog } from './engine/live-catalog.ts'
+import type { ReplayChanges, Replayed } from './engine/replay.ts'
+import { parseCondition } from './schema/condition.ts'
+
+export interface AppOptions
+  extends Partial<Pick<EngineOptions, 'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash'>> {
+  /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
+  readonly store?: Store | string
+  readonly capabilities?: readonly DefinedCapability[]
+  /** In addition to those that come with the package. */
+  readonly facets?: readonly Facet[]
+  readonly planner?: Planner
+  readonly providers?: readonly Provider[]
+  /** For capabilities that prefer no model. Default `openai/gpt-5-mini`. */
+  readonly defaultModel?: string
+  /** For kinds of capabilities of your own; one for a known kind replaces it. */
+  readonly dispatchers?: readonly Dispatcher[]
+  readonly clock?: Clock
+  /** Makes ids of runs. Default `flex_` and a UUID. */
+  readonly newId?: () => string
+}
+
+export interface RunOptions {
+  readonly runId?: string
+  readonly tenant?: string
+  readonly threadId?: string
+  readonly correlationId?: string
+  /** A plan written by hand; a planner drafts without it. */
+  readonly draft?: unknown
+  readonly signal?: AbortSignal
+}
+
+/** How a run stands when nothing goes on without a person. */
+export interface RunResult {
+  readonly runId: string
+  readonly status: RunStatus
+  readonly output?: Json
+  /** Why there is no answer; empty for a run that has one. */
+  readonly issues: readonly Issue[]
+  readonly provenance: readonly Provenance[]
+  /** Ids of the questions that it waits for. */
+  readonly openAsks: readonly string[]
+  /** The name of what went wrong, such as `plan/rejected`. */
+  readonly failure?: string
+}
+
+export interface App {
+  /** Runs to the end, or until a person is needed. */
+  run(envelope: unknown, options?: RunOptions): Promise<RunResult>
+  /** Starts and returns the run's id; it goes on whether or not anybody waits. */
+  start(envelope: unknown, options?: RunOptions): Promise<string>
+  /** How a run stands, as soon as it is over or waits. */
+  result(runId: string, signal?: AbortSignal): Promise<RunResult>
+  /** Every event once and in order, until the run is over. */
+  watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
+  reply(runId: string, reply: Reply): Promise<void>
+  resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
+  cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
+  trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
+  replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
+  state(runId: string): Promise<RunState>
+  readonly store: Store
+  /** Runs that are being carried here. */
+  readonly active: number
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+export async function createApp(options: AppOptions = {}): Promise<App> {
+  const { clock = systemClock, capabilities = [], providers = [] } = options
+  const ownStore = typeof options.store !== 'object'
+  const store =
+    typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
+  const functions = new Map<string, LocalFunction>()
+  for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
+  const catalog = createCatalog(
+    [...marketingFacets, ...(options.facets ?? [])],
+    capabilities.map(({ capability }) => capability),
+  )
+  const defaultModel = options.defaultModel ?? 'openai/gpt-5-mini'
+  const engine: Engine = createEngine({
+    store,
+    catalog,
+    clock,
+    dispatchers: [
+      localDispatcher(functions),
+      scriptedDispatcher(clock),
+      modelDispatcher({ providers, defaultModel }),
+      ...(options.dispatchers ?? []),
+    ],
+    newId: options.newId ?? (() => `flex_${randomUUID()}`),
+    owner: options.owner ?? `${process.pid}-${randomUUID()}`,
+    ...pick(options, ['planner', 'leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash']),
+  })
+  engine.open()
+
+  const start = async (given: unknown, { draft, signal: _waiting, ...rest }: RunOptions = {}) => {
+    const envelope = readEnvelope(given)
+    return engine.start(envelope, { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) })
+  }
+  const result = async (runId: string, signal?: AbortSignal): Promise<RunResult> => {
+    const { status, finished, openAsks } = await engine.settled(runId, signal)
+    const error = finished?.error
+    return {
+      runId,
+      status,
+      ...(finished?.output !== undefined && { output: finished.output }),
+      issues: error
+        ? (error.issues ?? [{ code: error.code, at: { pointer: '' }, message: error.message }])
+        : [],
+      provenance: finished?.provenance ?? [],
+      openAsks,
+      ...(error && { failure: error.code }),
+    }
+  }
+  return {
+    start,
+    result,
+    async run(envelope, given = {}) {
+      return result(await start(envelope, given), given.signal)
+    },
+    watch: engine.watch,
+    reply: engine.reply,
+    resume: engine.resume,
+    cancel: engine.cancel,
+    trigger: engine.trigger,
+    state: engine.state,
+    replay: engine.replay,
+    store,
+    get active() {
+      return engine.active
+    },
+    async close(given) {
+      await engine.close(given)
+      if (ownStore) await store.close()
+    },
+  }
+}
+
+const checkCondition = (condition: Json) => {
+  const parsed = parseCondition(condition)
+  return parsed.ok ? [] : parsed.issues
+}
+
+function readEnvelope(given: unknown): Envelope {
+  const parsed = parseEnvelope(given, { checkCondition })
+  if (parsed.ok) return parsed.value
+  throw new ProvisoError(
+    'envelope/invalid',
+    `The envelope cannot be used: ${parsed.issues[0]?.message ?? ''}`,
+    { issues: parsed.issues },
+  )
+}
+
+function readDraft(given: unknown) {
+  const parsed = parseDraft(given, { checkCondition })
+  if (parsed.ok) return parsed.value
+  throw new ProvisoError('draft/invalid', `The draft cannot be used: ${parsed.issues[0]?.message ?? ''}`, {
+    issues: parsed.issues,
+  })
+}
+
+/** Those of the options that were given. */
+function pick<T extends object, K extends keyof T>(
+  options: T,
+  keys: readonly K[],
+): { [P in K]: Exclude<T[P], undefined> } {
+  const entries = keys.filter((key) => options[key] !== undefined).map((key) => [key, options[key]])
+  return Object.fromEntries(entries)
+}

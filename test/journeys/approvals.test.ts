@@ -1,0 +1,125 @@
+/** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
+import { describe, expect, it } from 'vitest'
+import { answer, envelope, journal, local, open, rao, says, typesOf } from './support.ts'
+
+const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
+const unsure = () => [says('write', [rao({ text: 'Tea is warm' }, 0.7)])]
+
+describe('approvals', () => {
+  it('low-confidence-asks: a confidence in the review band pauses the run at a person', async () => {
+    const app = await open({ capabilities: unsure() })
+    const waiting = await app.run(envelope(), { draft: reviewed })
+    expect(waiting).toMatchObject({ status: 'awaiting_hitl', issues: [] })
+    const [ask] = await app.store.asks({ runId: waiting.runId })
+    expect(ask).toMatchObject({
+      kind: 'approval',
+      nodeId: 'write',
+      value: { text: 'Tea is warm' },
+      status: 'pending',
+    })
+    expect(app.active).toBe(0)
+  })
+
+  it('approve-then-resume: the approved value goes on, and the answer says who approved it', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    await answer(app, runId, 'approve')
+    const done = await app.result(runId)
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea is warm' } })
+    expect(done.provenance).toMatchObject([{ nodeId: 'write', person: 'ann', attempt: 1 }])
+  })
+
+  it('edit-then-approve: an edited value is held to the contract, and replaces what the model wrote', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    await expect(answer(app, runId, 'edit', { text: 7 })).rejects.toMatchObject({
+      code: 'ask/invalid',
+      issues: [{ at: { pointer: '/text' } }],
+    })
+    await answer(app, runId, 'edit', { text: 'Tea is hot' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea is hot' } })
+  })
+
+  it('a rejection fails the node, and the run says who said no', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    await answer(app, runId, 'reject')
+    expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
+  })
+
+  it('one decision counts: of eight people who answer at once, one is heard and the others are told', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    const [ask] = await app.store.asks({ runId })
+    const { requestId, valueHash } = ask!
+    const replies = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, index) =>
+        app.reply(runId, {
+          requestId,
+          valueHash,
+          decision: index % 2 ? 'approve' : 'reject',
+          by: `p${index}`,
+        }),
+      ),
+    )
+    expect(replies.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const reply of replies)
+      if (reply.status === 'rejected') expect(reply.reason.code).toBe('ask/resolved')
+    await app.result(runId)
+    expect(typesOf(await journal(app, runId)).filter((type) => type === 'hitl_resolved')).toHaveLength(1)
+  })
+
+  it('a reply to another value than the one shown is refused', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    const [ask] = await app.store.asks({ runId })
+    const reply = app.reply(runId, {
+      requestId: ask!.requestId,
+      valueHash: 'x',
+      decision: 'approve',
+      by: 'ann',
+    })
+    await expect(reply).rejects.toMatchObject({ code: 'ask/stale' })
+  })
+
+  it('a person can be the one who does the work', async () => {
+    const writer = {
+      ...local('write', () => null),
+      capability: { ...local('write', () => null).capability, kind: 'human' },
+    }
+    const app = await open({ capabilities: [writer] })
+    const { runId } = await app.run(envelope(), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write' }] },
+    })
+    await answer(app, runId, 'answer', { text: 'By hand' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'By hand' } })
+  })
+
+  it('an answer that must be approved waits before the end', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const given = envelope({ policies: { requiresHitlApproval: true } })
+    const { runId, status } = await app.run(given, {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write' }] },
+    })
+    expect(status).toBe('awaiting_hitl')
+    await answer(app, runId, 'approve')
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('a side effect after content that nobody has checked needs a yes', async () => {
+    let sent = 0
+    const send = local('send', () => ({ text: `sent ${++sent}` }), { sideEffect: true, idempotent: false })
+    const app = await open({ capabilities: [says('write', ['{"text":"Buy tea"}']), send] })
+    const draft = {
+      nodes: [
+        { id: 'write', capabilityId: 'write' },
+        { id: 'send', capabilityId: 'send', inputs: { text: { node: 'write', pointer: '/text' } } },
+      ],
+      output: { node: 'send' },
+    }
+    const { runId, status } = await app.run(envelope(), { draft })
+    expect([status, sent]).toEqual(['awaiting_hitl', 0])
+    await answer(app, runId, 'approve')
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'sent 1' } })
+  })
+})

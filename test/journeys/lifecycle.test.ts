@@ -1,0 +1,138 @@
+/** Starting, stopping, pausing, dying and coming back. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { envelope, journal, local, open, text, typesOf } from './support.ts'
+
+const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+
+describe('lifecycle', () => {
+  it('cancel-reaches-the-socket: cancelling a run closes the connection of its attempt', async () => {
+    const server = createServer()
+    const arrived = new Promise<import('node:http').IncomingMessage>((resolve) =>
+      server.once('request', resolve),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const write = defineCapability({
+      capabilityId: 'write',
+      inputContract: { type: 'object' },
+      outputContract: text,
+      run: async (_inputs, { signal }) => (await fetch(url, { signal })).json() as never,
+    })
+    const app = await open({ capabilities: [write] })
+    const runId = await app.start(envelope(), { draft: one })
+    const request = await arrived
+    const closed = new Promise((resolve) => request.once('close', resolve))
+    await app.cancel(runId, { by: 'ann', reason: 'changed my mind' })
+    await closed
+    expect(await app.result(runId)).toMatchObject({ status: 'cancelled', failure: 'run/cancelled' })
+    expect(typesOf(await journal(app, runId)).at(-1)).toBe('complete')
+    server.close()
+  })
+
+  it('kill-and-recover: what a dead process left is taken over, and finished work is not done again', async () => {
+    const store = createMemoryStore()
+    const calls: string[] = []
+    let hang = true
+    const capabilities = [
+      local('first', () => {
+        calls.push('first')
+        return { text: 'one' }
+      }),
+      local('second', () => {
+        calls.push('second')
+        return hang ? new Promise(() => {}) : { text: 'two' }
+      }),
+    ]
+    const draft = {
+      nodes: [
+        { id: 'first', capabilityId: 'first' },
+        { id: 'second', capabilityId: 'second', inputs: { text: { node: 'first', pointer: '/text' } } },
+      ],
+      output: { node: 'second' },
+    }
+    const dying = await open({ store, capabilities, leaseMs: 60 })
+    const runId = await dying.start(envelope(), { draft })
+    for await (const event of dying.watch(runId))
+      if (event.type === 'attempt_start' && event.nodeId === 'second') break
+    await dying.close({ graceMs: 0 })
+    hang = false
+    const heir = await open({ store, capabilities, leaseMs: 60 })
+    expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'two' } })
+    expect(calls).toEqual(['first', 'second', 'second'])
+    const keys = (await journal(heir, runId)).flatMap((event) =>
+      event.type === 'attempt_start' && event.nodeId === 'second' ? [event.payload.idempotencyKey] : [],
+    )
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  it('two-resumes-one-winner: a paused run goes on once, whoever is second is told', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const runtime = [
+      { id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } },
+    ]
+    const paused = await app.run(envelope({ policies: { runtime } }), { draft: one })
+    expect(paused.status).toBe('awaiting_human')
+    const resumes = await Promise.allSettled([
+      app.resume(paused.runId, { by: 'ann' }),
+      app.resume(paused.runId, { by: 'ben' }),
+    ])
+    expect(resumes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await app.result(paused.runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    const events = await journal(app, paused.runId)
+    expect(
+      events.filter((event) => event.type === 'plan_generated' && event.payload.metadata.resumed),
+    ).toHaveLength(1)
+  })
+
+  it('a resume with an older plan version is refused', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const runtime = [{ id: 'wait', trigger: { kind: 'onNodeComplete' }, action: { type: 'pause' } }]
+    const { runId } = await app.run(envelope({ policies: { runtime } }), { draft: one })
+    await expect(app.resume(runId, { by: 'ann', expectedPlanVersion: 7 })).rejects.toMatchObject({
+      code: 'plan/stale-version',
+    })
+    await app.resume(runId, { by: 'ann', expectedPlanVersion: 1 })
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('replays a recorded run with no call, and says what other thresholds would change', async () => {
+    let calls = 0
+    const app = await open({
+      capabilities: [
+        local('write', () => {
+          calls++
+          return { text: 'Tea' }
+        }),
+      ],
+    })
+    const { runId } = await app.run(envelope(), { draft: one })
+    expect(await app.replay(runId)).toMatchObject({ differences: [] })
+    const stop = {
+      id: 'stop',
+      enabled: true,
+      trigger: { kind: 'onNodeComplete' },
+      action: { type: 'fail' },
+    } as const
+    const { differences } = await app.replay(runId, { policies: [stop] })
+    expect(differences[0]?.instead).toContain('policy_triggered write: stop, fail')
+    expect(calls).toBe(1)
+  })
+
+  it('a node that takes too long is ended by its time', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const done = await app.run(envelope(), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write', timeoutMs: 20 }] },
+    })
+    expect(done).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
+  })
+
+  it('a run ends at its deadline, whatever it waits for', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const done = await app.run(envelope(), { draft: { ...one, limits: { deadlineMs: 30 } } })
+    expect(done).toMatchObject({ status: 'failed', failure: 'run/deadline' })
+  })
+})
