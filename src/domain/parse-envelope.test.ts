@@ -196,6 +196,16 @@ describe('mistakes', () => {
     expect(issues.find(({ at }) => at === '/objectve')?.hint).toBe('Did you mean "objective"?')
   })
 
+  it('include limits that cannot be read: they must not be no limits', () => {
+    const constraints = { maxTokens: '5', threadId: 7, deadlineMs: 0, own: 'x' }
+    const places = refused({ ...least, constraints }).map(({ at }) => at)
+    expect(places.sort()).toEqual([
+      '/constraints/deadlineMs',
+      '/constraints/maxTokens',
+      '/constraints/threadId',
+    ])
+  })
+
   it('include an empty objective and a missing contract', () => {
     expect(
       refused({ objective: ' \n' })

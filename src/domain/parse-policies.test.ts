@@ -225,6 +225,14 @@ describe('mistakes', () => {
     ])
   })
 
+  it('include gates that cannot be read: they must not stay open', () => {
+    const directives = { askBeforeFinish: 'true', hitlRequiredFor: 'final_publish', own: 'x' }
+    expect(refused({ planner: { directives } }).map(({ at }) => at)).toEqual([
+      '/planner/directives/askBeforeFinish',
+      '/planner/directives/hitlRequiredFor',
+    ])
+  })
+
   it('include ids that are used twice', () => {
     const policy = { id: 'p', trigger: manual, action: { type: 'fail' } }
     expect(refused({ runtime: [policy, policy] })).toEqual([expect.objectContaining({ at: '/runtime/1/id' })])

@@ -26,7 +26,11 @@ export interface PlannerPolicy {
     /** Also the run's limit of tokens. */
     readonly maxTokens?: number
   }
-  /** Free hints for the planner. `sideEffects: "allow"` lifts the approval that a tainted run needs (DECISIONS 31). */
+  /**
+   * Free hints for the planner; some mean something to the engine. `askBeforeFinish: true`: a person approves the answer;
+   * `hitlRequiredFor: [label]`: a person is asked at nodes with that label; `branchVariants`: one branch node each;
+   * `sideEffects: "allow"` lifts the approval that a tainted run needs (DECISIONS 31).
+   */
   readonly directives?: { readonly [key: string]: Json }
 }
 

@@ -5,7 +5,7 @@
 import { isObject, own } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { type ConfidenceType, confidenceTypes, isConfidenceType, type RaoContract } from './rao.ts'
-import { decimal, type RaoError, schemaViolation, shown } from './rao-error.ts'
+import { cut, decimal, type RaoError, schemaViolation, shown } from './rao-error.ts'
 
 export interface RaoEnvelope {
   readonly primaryOutput: string
@@ -45,7 +45,7 @@ export function readRaoEnvelope(
   const confidenceType = own(value, 'confidence_type')
   if (typeof confidenceType !== 'string') return schemaViolation('missing string field `confidence_type`')
   if (!isConfidenceType(confidenceType)) {
-    return schemaViolation(`unknown confidence_type \`${confidenceType.slice(0, 100)}\``)
+    return schemaViolation(`unknown confidence_type \`${cut(confidenceType)}\``)
   }
   const escalate = own(value, 'escalate')
   if (typeof escalate !== 'boolean') return schemaViolation('missing boolean field `escalate`')
@@ -53,8 +53,8 @@ export function readRaoEnvelope(
   if (reasoning !== undefined && typeof reasoning !== 'string') {
     return schemaViolation(`\`reasoning\` must be a string when present, got ${shown(reasoning)}`)
   }
-  const unknown = Object.keys(value).find((key) => !Object.hasOwn(raoEnvelopeSchema.properties, key))
-  if (unknown !== undefined) return schemaViolation(`unknown field \`${unknown.slice(0, 100)}\``)
+  const extra = Object.keys(value).find((key) => !Object.hasOwn(raoEnvelopeSchema.properties, key))
+  if (extra !== undefined) return schemaViolation(`unknown field \`${cut(extra)}\``)
   if (contract.confidenceType !== undefined && contract.confidenceType !== confidenceType) {
     return schemaViolation(
       `confidence_type is \`${confidenceType}\`, but the contract asks for \`${contract.confidenceType}\``,

@@ -1,5 +1,6 @@
 /** What is wrong with a RAO contract or with what a model answered under one; the texts are the specification's own. */
 import { canonicalJson } from '../base/canonical.ts'
+import { isObject, own } from '../base/json.ts'
 
 export type RaoError =
   /** A contract field on the node is present but not usable. */
@@ -15,8 +16,10 @@ export type RaoError =
   | { readonly error: 'SchemaViolation'; readonly reason: string; readonly message: string }
 
 export function isRaoError(value: unknown): value is RaoError {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'error')
+  return isObject(value) && errors.some((error) => error === own(value, 'error'))
 }
+
+const errors = ['InvalidField', 'InvalidThresholds', 'SchemaViolation'] as const satisfies RaoError['error'][]
 
 export function invalidField(field: string, reason: string): RaoError {
   return {
@@ -40,7 +43,11 @@ const longest = 500
 
 /** A value as compact JSON with sorted keys; what JSON cannot hold is named by its type. */
 export function shown(value: unknown): string {
-  const text = asJson(value)
+  return cut(asJson(value))
+}
+
+/** A text of somebody else in a message of ours. */
+export function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 

@@ -3,7 +3,15 @@
  * Read from the node's data by the prover and the engine; the thresholds never reach a prompt.
  */
 import { isObject, own } from '../base/json.ts'
-import { decimal, invalidField, invalidThresholds, isRaoError, type RaoError, shown } from './rao-error.ts'
+import {
+  cut,
+  decimal,
+  invalidField,
+  invalidThresholds,
+  isRaoError,
+  type RaoError,
+  shown,
+} from './rao-error.ts'
 
 export { isRaoError, type RaoError } from './rao-error.ts'
 
@@ -119,7 +127,7 @@ function checkOrder(thresholds: Thresholds): Thresholds | RaoError {
 
 function readConfidenceType(value: unknown): ConfidenceType | RaoError | undefined {
   if (value === undefined || isConfidenceType(value)) return value
-  const got = typeof value === 'string' ? `\`${value}\`` : shown(value)
+  const got = typeof value === 'string' ? `\`${cut(value)}\`` : shown(value)
   return invalidField('confidenceType', `expected one of ${confidenceTypes.join(' | ')}, got ${got}`)
 }
 

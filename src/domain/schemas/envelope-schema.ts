@@ -1,4 +1,5 @@
 /** The schema of an envelope and of the contract in it. */
+import { limitsSchema } from './draft-schema.ts'
 import { anySchema, closed, condition, map, text } from './parts.ts'
 import { policiesSchema, policyDefs } from './policy-schema.ts'
 
@@ -28,12 +29,18 @@ export const goalConditionSchema = closed(
   ['facet', 'condition'],
 )
 
+/** Free, but a limit that cannot be read must not be no limit. */
+const requestSchema = {
+  type: 'object',
+  properties: { threadId: text, resumeRunId: text, ...limitsSchema.properties },
+} as const
+
 export const envelopeSchema = {
   ...closed(
     {
       objective: { type: 'string', pattern: '\\S' },
       inputs: map,
-      constraints: map,
+      constraints: requestSchema,
       outputContract: contractSchema,
       policies: policiesSchema,
       specialInstructions: { type: 'array', items: { type: 'string' } },

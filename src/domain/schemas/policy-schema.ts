@@ -33,16 +33,6 @@ export const runtimePolicySchema = closed(
   ['id', 'trigger', 'action'],
 )
 
-export const plannerPolicySchema = closed({
-  topology: closed({ variantCount: count, maxDepth: count, requiredKinds: texts, forbiddenKinds: texts }),
-  selection: closed({ require: texts, forbid: texts, prefer: texts, avoid: texts }),
-  optimisation: closed({
-    objective: { enum: ['speed', 'quality', 'diversity', 'token_efficiency'] },
-    maxTokens: count,
-  }),
-  directives: map,
-})
-
 /** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` says what becomes of each. */
 export const flatPolicySchemas = {
   brandVoice: { anyOf: [text, { ...texts, minItems: 1 }] },
@@ -52,6 +42,27 @@ export const flatPolicySchemas = {
   hitlRequiredFor: texts,
   branchVariants: { anyOf: [count, { type: 'array', minItems: 1 }] },
 } as const
+
+/** Free, but the ones that mean something must be readable: a gate that is misspelt must not stay open. */
+const directives = {
+  type: 'object',
+  properties: {
+    askBeforeFinish: flag,
+    hitlRequiredFor: flatPolicySchemas.hitlRequiredFor,
+    branchVariants: flatPolicySchemas.branchVariants,
+    sideEffects: text,
+  },
+} as const
+
+export const plannerPolicySchema = closed({
+  topology: closed({ variantCount: count, maxDepth: count, requiredKinds: texts, forbiddenKinds: texts }),
+  selection: closed({ require: texts, forbid: texts, prefer: texts, avoid: texts }),
+  optimisation: closed({
+    objective: { enum: ['speed', 'quality', 'diversity', 'token_efficiency'] },
+    maxTokens: count,
+  }),
+  directives,
+})
 
 /** Without the definition of an action, for schemas that bring it themselves. */
 export const policiesSchema = closed({

@@ -1,0 +1,126 @@
+/** Nothing secret leaves: by the name of the key, and by the secret itself wherever it stands. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createRedactor, redacted } from './redact.ts'
+
+const plain = createRedactor()
+
+describe('keys that name secrets', () => {
+  const names =
+    'token accessToken refresh_token secret clientSecret apiKey APIKEY api_key x_api_key Authorization'
+  const more = 'password dbPassword bearer credential credentials'
+
+  it.each(`${names} ${more}`.split(' '))('lose their value: %s', (key) => {
+    for (const value of ['x', 7, ['x'], { deep: 'x' }]) {
+      expect(plain.value({ [key]: value })).toEqual({ [key]: redacted })
+    }
+  })
+
+  it('keep flags, nothing, and counts of tokens', () => {
+    const value = {
+      no_credential_access: true,
+      token: null,
+      maxTokens: 5,
+      input_tokens: 7,
+      usage: { outputTokens: 1 },
+    }
+    expect(plain.value(value)).toEqual(value)
+    expect(plain.value({ maxTokens: 'x', pinPassword: 1234 })).toEqual({
+      maxTokens: redacted,
+      pinPassword: redacted,
+    })
+  })
+
+  it('are found at any depth, in lists too', () => {
+    expect(plain.value({ a: [{ b: { secret: 'x', c: 1 } }] })).toEqual({
+      a: [{ b: { secret: redacted, c: 1 } }],
+    })
+  })
+})
+
+describe('secrets that are known', () => {
+  const key = 'sk-live-"a+b"/42'
+  const { value, text } = createRedactor({ secrets: [key, 'sk-live', 'abc', '      '] })
+
+  it('are taken out of every text, in JSON and URLs too', () => {
+    expect(text(`Use ${key}, not ${key}.`)).toBe(`Use ${redacted}, not ${redacted}.`)
+    expect(text(JSON.stringify({ note: key }))).toBe(`{"note":"${redacted}"}`)
+    expect(text(`https://x/?k=${encodeURIComponent(key)}&y=1`)).toBe(`https://x/?k=${redacted}&y=1`)
+  })
+
+  it('are taken out of values and keys', () => {
+    expect(value({ note: [`is ${key}`], [key]: 1 })).toEqual({ note: [`is ${redacted}`], [redacted]: 1 })
+  })
+
+  it('are taken out whole where one contains another, and too short ones are left', () => {
+    expect(text(`${key} sk-live abc`)).toBe(`${redacted} ${redacted} abc`)
+  })
+
+  it('never survive, whatever surrounds them', () => {
+    const secret = 'canary-7f3a$^.*'
+    const redactor = createRedactor({ secrets: [secret] })
+    const planted = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.string().map((around) => around + secret + around),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(
+          fc.string().map((name) => name + secret),
+          tie('value'),
+          { maxKeys: 4 },
+        ),
+      ),
+    })).value
+    fc.assert(
+      fc.property(planted, (given) => {
+        expect(JSON.stringify(redactor.value(given))).not.toContain('canary')
+      }),
+    )
+  })
+})
+
+describe('a redacted copy', () => {
+  it('has the shape of the original, which is not touched', () => {
+    const clean = fc.jsonValue()
+    fc.assert(
+      fc.property(clean, (given) => {
+        const before = JSON.stringify(given)
+        if (/token|secret|api_?key|authorization|password|bearer|credential/i.test(before)) return
+        expect(JSON.stringify(plain.value(given))).toBe(before)
+        expect(JSON.stringify(given)).toBe(before)
+      }),
+    )
+    const given = { secret: 'x', list: [{ token: 'y' }] }
+    plain.value(given)
+    expect(given).toEqual({ secret: 'x', list: [{ token: 'y' }] })
+  })
+
+  it('treats __proto__ as an ordinary key', () => {
+    const copy = plain.value(JSON.parse('{"__proto__": {"polluted": 1, "token": "x"}}'))
+    expect(JSON.stringify(copy)).toBe(`{"__proto__":{"polluted":1,"token":"${redacted}"}}`)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('ends: deep and circular values are cut', () => {
+    const loop: Record<string, unknown> = { a: 1 }
+    loop['self'] = loop
+    expect(JSON.stringify(plain.value(loop))).toContain(redacted)
+    let deep: unknown = 'end'
+    for (let i = 0; i < 50_000; i++) deep = [deep]
+    expect(JSON.stringify(plain.value(deep))).toContain(redacted)
+  })
+
+  it('costs what the text is long', () => {
+    const { text } = createRedactor({
+      secrets: Array.from({ length: 20 }, (_, i) => `secret-${i}-${'a'.repeat(30)}`),
+    })
+    const millis = (length: number) => {
+      const given = 'secret-1-a'.repeat(length / 10)
+      const start = performance.now()
+      text(given)
+      return performance.now() - start
+    }
+    millis(100_000)
+    expect(millis(4_000_000)).toBeLessThan(5_000)
+  })
+})

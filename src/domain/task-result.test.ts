@@ -1,0 +1,155 @@
+/** Results of tasks and the one error shape: text always, a value when the text is JSON, known reasons for every failure. */
+import { describe, expect, it } from 'vitest'
+import { ProvisoError } from '../base/error.ts'
+import type { Json } from '../base/json.ts'
+import {
+  blueprintError,
+  diagnosticError,
+  type FailedOutcome,
+  failureError,
+  issueError,
+  nodeError,
+  outcomeReasons,
+  raoError,
+} from './error-envelope.ts'
+import { isRaoError, readRaoContract } from './rao.ts'
+import { readRaoEnvelope } from './rao-envelope.ts'
+import { taskResult } from './task-result.ts'
+
+describe('a task result', () => {
+  it.each<[value: Json, content: string, parsed: object]>([
+    ['Hello there', 'Hello there', {}],
+    ['{"a": 1}', '{"a": 1}', { parsedContent: { a: 1 } }],
+    ['{oops', '{oops', {}],
+    ['42', '42', { parsedContent: 42 }],
+    [['a', 'b'], '["a","b"]', { parsedContent: ['a', 'b'] }],
+    [{ a: null }, '{"a":null}', { parsedContent: { a: null } }],
+    [null, 'null', { parsedContent: null }],
+    [false, 'false', { parsedContent: false }],
+    ['', '', {}],
+  ])('of %j has its content as text', (value, content, parsed) => {
+    expect(taskResult({ output: { value } })).toEqual({ content, status: 'COMPLETE', notes: {}, ...parsed })
+  })
+
+  it('notes confidence, reasoning and repairs', () => {
+    const repairs = [{ stage: 'tolerant', rule: 'number', pointer: '/a' }]
+    expect(
+      taskResult({ output: { value: 'x', confidence: 0.9, escalate: false, reasoning: 'r', repairs } }).notes,
+    ).toEqual({ confidence: 0.9, escalate: false, reasoning: 'r', repairs })
+  })
+
+  it('is failed with the error in its notes, and keeps what there was', () => {
+    const error = issueError({ code: 'x/y', at: { pointer: '/a' }, message: 'no' })
+    expect(taskResult({ error })).toEqual({ content: '', status: 'FAILED', notes: { error } })
+    expect(taskResult({ error, output: { value: 'half' } })).toMatchObject({
+      content: 'half',
+      status: 'FAILED',
+    })
+  })
+
+  it('goes on while somebody is waited for', () => {
+    expect(taskResult({ waitingFor: 'approval' })).toEqual({
+      content: '',
+      status: 'CONTINUATION',
+      notes: { waitingFor: 'approval' },
+    })
+    expect(taskResult({ output: { value: 'x' }, waitingFor: 'approval' }).status).toBe('CONTINUATION')
+  })
+})
+
+describe('the error shape', () => {
+  const error = {
+    code: 'engine/invalid',
+    message: 'The output does not satisfy its contract',
+    issues: [{ code: 'schema/type', at: { pointer: '/a/b' }, message: 'must be string' }],
+  }
+
+  it.each(Object.keys(outcomeReasons) as FailedOutcome[])('has a type and a reason for %s', (outcome) => {
+    expect(nodeError({ attempt: 2, outcome, error })).toEqual({
+      type: outcomeReasons[outcome][0],
+      reason: outcomeReasons[outcome][1],
+      message: error.message,
+      details: { code: error.code, issues: error.issues, outcome, attempt: 2 },
+      path: '/a/b',
+    })
+  })
+
+  it('names the reasons of ADR 8 where they fit', () => {
+    expect(outcomeReasons.invalid).toEqual(['TASK_FAILURE', 'output_format_failure'])
+    expect(outcomeReasons.timed_out).toEqual(['TASK_FAILURE', 'execution_timeout'])
+    expect(outcomeReasons.cancelled).toEqual(['TASK_FAILURE', 'execution_halted'])
+    expect(outcomeReasons.input_invalid).toEqual(['TASK_FAILURE', 'input_validation_failure'])
+    expect(outcomeReasons.truncated).toEqual(['RESOURCE_EXHAUSTION', 'output'])
+  })
+
+  it('holds the failure of a run', () => {
+    expect(failureError({ code: 'engine/deadline', message: 'Too late' })).toEqual({
+      type: 'TASK_FAILURE',
+      reason: 'unexpected_error',
+      message: 'Too late',
+      details: { code: 'engine/deadline' },
+      path: '',
+    })
+  })
+
+  it('holds an issue, without what JSON cannot hold', () => {
+    const issue = {
+      code: 'schema/type',
+      at: { pointer: '/x' },
+      message: 'must be string',
+      expected: 'string',
+      actual: Number.NaN,
+      hint: 'Quote it',
+    }
+    expect(issueError(issue, 'output_format_failure')).toEqual({
+      type: 'TASK_FAILURE',
+      reason: 'output_format_failure',
+      message: 'must be string',
+      details: { code: 'schema/type', expected: 'string', hint: 'Quote it' },
+      path: '/x',
+    })
+  })
+
+  it('holds RAO errors: a broken answer fails the task, a broken contract is a contract error', () => {
+    const contract = readRaoContract({ contract: 'yes' })
+    const answer = readRaoEnvelope('text')
+    if (!isRaoError(contract) || !isRaoError(answer)) throw new Error('expected errors')
+    expect(raoError(contract, '/nodes/0/data')).toMatchObject({
+      type: 'CONTRACT_ERROR',
+      reason: 'InvalidField',
+      details: { field: 'contract' },
+      path: '/nodes/0/data',
+    })
+    expect(raoError(answer)).toMatchObject({
+      type: 'TASK_FAILURE',
+      reason: 'output_format_failure',
+      path: '',
+    })
+  })
+
+  it('holds findings of the prover and mistakes in sources', () => {
+    const finding = {
+      severity: 'hard',
+      status: 'unsatisfied',
+      constraint: 'qaFindings.overallScore >= 0.8',
+      constraintId: 'min_qa',
+      nodeId: 'publish-1',
+      cause: 'missing_producer',
+    } as const
+    expect(diagnosticError(finding)).toEqual({
+      type: 'PLAN_REJECTED',
+      reason: 'missing_producer',
+      message: 'qaFindings.overallScore >= 0.8: missing producer',
+      details: finding,
+      path: '/nodes/publish-1',
+    })
+    const mistake = new ProvisoError('option/invalid', 'No such option', { hint: 'Remove it' })
+    expect(blueprintError(mistake)).toEqual({
+      type: 'BLUEPRINT_ERROR',
+      reason: 'option/invalid',
+      message: 'No such option',
+      details: { hint: 'Remove it' },
+      path: '',
+    })
+  })
+})
