@@ -14,6 +14,7 @@ import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
+import { createRedactor, type Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
 import { schemaHash } from '../schema/hash.ts'
@@ -46,6 +47,10 @@ export interface EngineOptions {
   /** How long people have to answer. Default 24 h. */
   readonly askMs?: number
   readonly limits?: SlotLimits
+  /** What must not leave. Default: by the names of keys. */
+  readonly redactor?: Redactor
+  /** Keep what models wrote, redacted, in the journal. Default true. */
+  readonly storeRaw?: boolean
   /** Whether a text or value that this kind of capability brings could have been written by strangers. */
   readonly untrustedKinds?: readonly string[]
   /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
@@ -95,6 +100,7 @@ export function createEngine(options: EngineOptions): Engine {
   const leaseMs = options.leaseMs ?? 15_000
   const pollMs = options.pollMs ?? 1_000
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
+  const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
   const changes = createChanges(store, clock, pollMs)
   const dispatchers = new Map(options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]))
@@ -132,7 +138,17 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     slots,
     moment,
-    perform: (state, start, work) => performAttempt({ catalog, dispatchers, clock, state, start, work }),
+    perform: (state, start, work) =>
+      performAttempt({
+        catalog,
+        dispatchers,
+        clock,
+        state,
+        start,
+        work,
+        redactor,
+        storeRaw: options.storeRaw ?? true,
+      }),
     plan(state, signal) {
       const draft = draftAtHand(state)
       return draft

@@ -1,10 +1,11 @@
 /** Sends a started attempt on its way: its own copy of everything, the right dispatcher, the limits of its node. */
 import type { Clock } from '../base/clock.ts'
+import type { Json } from '../base/json.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
-import { redact } from '../domain/redact.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Work } from './actor.ts'
 import { runAttempt } from './attempt.ts'
@@ -18,15 +19,18 @@ export interface Performance {
   readonly state: RunState
   readonly start: Start
   readonly work: Work
+  readonly redactor: Redactor
+  /** Keep what models wrote, redacted, as evidence. */
+  readonly storeRaw: boolean
 }
 
-export function performAttempt(performance: Performance): Promise<AttemptResult> {
-  const { catalog, dispatchers, clock, state, start, work } = performance
+export async function performAttempt(performance: Performance): Promise<AttemptResult> {
+  const { catalog, dispatchers, clock, state, start, work, redactor } = performance
   const node = state.nodes.get(start.nodeId)
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
   const capability = catalog.capability(start.capabilityId)
   const contract = readRaoContract(node.node.data ?? {})
-  return runAttempt({
+  const result = await runAttempt({
     node: node.node,
     capability,
     dispatcher: capability && dispatchers.get(capability.kind),
@@ -35,7 +39,7 @@ export function performAttempt(performance: Performance): Promise<AttemptResult>
       nodeId: start.nodeId,
       attempt: node.attempt.attempt,
       idempotencyKey: node.attempt.idempotencyKey,
-      bundle: bundleOf(state, node),
+      bundle: bundleOf(state, node, redactor),
       rao: contract !== undefined && !isRaoError(contract),
       constraints: node.node.constraints ?? {},
       calls: callsFor(state, node),
@@ -45,6 +49,14 @@ export function performAttempt(performance: Performance): Promise<AttemptResult>
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
   })
+  return withEvidence(result, performance)
+}
+
+/** The text itself is evidence, not data: redacted, or left out. */
+function withEvidence(result: AttemptResult, { redactor, storeRaw }: Performance): AttemptResult {
+  if (result.output?.raw === undefined) return result
+  const { raw, ...output } = result.output
+  return { ...result, output: storeRaw ? { ...output, raw: redactor.text(raw) } : output }
 }
 
 /** What is left of the node's budget; where the run has one, what was reserved for this attempt. */
@@ -54,12 +66,12 @@ function callsFor(state: RunState, node: NodeState): number {
 }
 
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
-function bundleOf(state: RunState, node: NodeState): Bundle {
+function bundleOf(state: RunState, node: NodeState, redactor: Redactor): Bundle {
   const { instructions = '', contracts, constraints } = node.node
   const inputs = structuredClone(node.attempt?.inputs ?? {})
   return {
     objective: state.envelope.objective,
-    inputs: constraints?.no_credential_access ? redact(inputs) : inputs,
+    inputs: constraints?.no_credential_access ? (redactor.value(inputs) as Json) : inputs,
     instructions,
     specialInstructions: [...state.envelope.specialInstructions],
     returns: contracts.output,
