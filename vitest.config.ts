@@ -9,6 +9,7 @@ export default defineConfig({
       'proviso/output/off-thread': src('output/off-thread.ts'),
       'proviso/output': src('output/index.ts'),
       'proviso/stores/memory': src('adapters/stores/memory.ts'),
+      'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),
       'proviso/testing': src('testing/index.ts'),
       proviso: src('index.ts'),
     },

@@ -68,11 +68,8 @@ export function nodeOf(event: JournalEvent): string | undefined {
 
 /** The row with new members; those that are `undefined` are taken away. */
 export function patched(row: StoredNode, patch: Patch): StoredNode {
-  const next: Record<string, unknown> = { ...row }
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined) delete next[key]
-    else next[key] = value
-  }
+  const next = { ...row, ...patch } as Record<string, unknown>
+  for (const key in patch) if (next[key] === undefined) delete next[key]
   // Patches take away optional members only.
   return next as unknown as StoredNode
 }
