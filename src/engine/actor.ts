@@ -130,6 +130,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       ...(reloaded ? orphans(current, moment.now, from.ended) : []),
     ]
     const done = decideAll(current, moment, happened)
+    // Its turn is over with the decision: nobody else waits for its disk.
+    if (done.crowded) slots.wait(runId)
+    slots.done(runId)
     const events = [...unsaved, ...done.events]
     const idle = isIdle(current, done)
     const written =
@@ -137,7 +140,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (stopped) return
     if (written?.kind === 'conflict') {
       for (const start of done.starts) slots.give(start.capabilityId)
-      slots.done(runId)
       ended = [...from.ended, ...ended]
       planned ??= from.planned
       state = undefined
@@ -149,8 +151,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     opening = []
     for (const start of done.starts) launch(current, start)
     if (done.plan && !planning) launchPlanning(current)
-    if (done.crowded) slots.wait(runId)
-    slots.done(runId)
     if (mustStop(current))
       for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
     if (idle) await goIdle(current, { released: written !== undefined })

@@ -15,12 +15,12 @@ export function followFile(connection: SqliteConnection, pollMs: number): Listen
     if (row?.['data_version'] === version) return
     version = row?.['data_version']
     const changed = connection.execute(
-      'select run_id, max(rowid) as last from flex_events where rowid > ? group by run_id',
+      'select run_id, max(seq) as seq, max(rowid) as last from flex_events where rowid > ? group by run_id',
       [last],
     )
-    for (const { run_id, last: rowid } of changed) {
+    for (const { run_id, seq, last: rowid } of changed) {
       last = Math.max(Number(last), Number(rowid))
-      listeners.tell(String(run_id))
+      listeners.tell(String(run_id), Number(seq))
     }
   }
 

@@ -67,13 +67,13 @@ export function createSqlStore(driver: SqlDriver): Store {
       const results = await driver.transaction((again) =>
         writeBatch(writes, { begin, commit, statements: writeStatements, reads, now: driver.now(), again }),
       )
-      const changed = new Set<string>()
+      const changed = new Map<string, number>()
       for (const [index, { runId }] of writes.entries()) {
-        const kind = results[index]?.kind
-        if (kind === 'appended' || kind === 'created') changed.add(runId)
+        const result = results[index]
+        if (result?.kind === 'appended' || result?.kind === 'created') changed.set(runId, result.seq)
       }
-      if (changed.size > 0) driver.tellOthers([...changed])
-      for (const runId of changed) listeners.tell(runId)
+      if (changed.size > 0) driver.tellOthers([...changed.keys()])
+      for (const [runId, seq] of changed) listeners.tell(runId, seq)
       return results
     },
   })

@@ -126,7 +126,11 @@ function* createRuns(
 }
 
 function created({ run }: Create): WriteResult {
-  return { kind: 'created', ...(run.claim !== undefined && { lease: firstLease(run.claim.owner) }) }
+  return {
+    kind: 'created',
+    seq: run.events.length,
+    ...(run.claim !== undefined && { lease: firstLease(run.claim.owner) }),
+  }
 }
 
 function firstLease(owner: string): Lease {

@@ -23,7 +23,7 @@ export type Write =
 
 export type WriteResult =
   | AppendResult
-  | { readonly kind: 'created'; readonly lease?: Lease }
+  | { readonly kind: 'created'; readonly seq: number; readonly lease?: Lease }
   | { readonly kind: 'taken' }
   | { readonly kind: 'released' }
 
