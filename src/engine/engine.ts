@@ -149,12 +149,11 @@ export function createEngine(options: EngineOptions): Engine {
         redactor,
         storeRaw: options.storeRaw ?? true,
       }),
-    plan(state, signal) {
+    planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft
-        ? proveDraft(state, catalog, draft)
-        : makePlan({ state, catalog, planner: options.planner, signal })
+      return draft && proveDraft(state, catalog, draft)
     },
+    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
     onIdle(runId, state, more) {
       actors.delete(runId)
       changes.tell(runId)
