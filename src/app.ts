@@ -22,10 +22,12 @@ import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
+import type { TaskResult } from './domain/task-result.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import { createCatalog } from './engine/live-catalog.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
+import { taskResults } from './engine/task-results.ts'
 import { parseCondition } from './schema/condition.ts'
 
 export interface AppOptions
@@ -86,6 +88,8 @@ export interface App {
   /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>
+  /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
+  taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   readonly store: Store
   /** Runs that are being carried here. */
   readonly active: number
@@ -151,6 +155,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     cancel: engine.cancel,
     trigger: engine.trigger,
     state: engine.state,
+    taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
     store,
     get active() {
