@@ -58,6 +58,14 @@ export function meetNumbers(a: Numbers, b: Numbers): Numbers | undefined {
   })
 }
 
+/** Whether every number of the first is in the second. */
+export function numbersWithin(a: Numbers, b: Numbers): boolean {
+  if (a.values !== undefined) return a.values.every((value) => holdsNumber(b, value))
+  if (b.values !== undefined || (b.whole && !a.whole)) return false
+  const aboveMin = a.min > b.min || (a.min === b.min && (a.minOpen || !b.minOpen))
+  return aboveMin && (a.max < b.max || (a.max === b.max && (a.maxOpen || !b.maxOpen)))
+}
+
 /** The smallest interval around both. */
 export function joinNumbers(a: Numbers, b: Numbers): Numbers {
   if (a.values && b.values && a.values.length + b.values.length <= 256) {

@@ -32,6 +32,8 @@ export interface SchemaNode {
   readonly unions: readonly Union[]
   /** `false` is among the parts: there is no value. */
   readonly impossible: boolean
+  /** Nothing was left out. */
+  readonly complete: boolean
 }
 
 export interface Union {
@@ -63,8 +65,9 @@ export function openNode(base: readonly Part[], fresh: readonly Held[]): SchemaN
   const seen = new Set<unknown>(base.map((part) => part.schema))
   const queue = [...fresh]
   for (const { schema, scope } of queue) {
-    if (schema === false) return { parts: [], unions: [], impossible: true }
-    if (!isObject(schema) || seen.has(schema) || parts.length >= mostParts) continue
+    if (schema === false) return { parts: [], unions: [], impossible: true, complete: true }
+    if (!isObject(schema) || seen.has(schema)) continue
+    if (parts.length >= mostParts) return { parts, unions, impossible: false, complete: false }
     seen.add(schema)
     parts.push({ schema, scope })
     if (Object.hasOwn(schema, '$ref')) {
@@ -77,7 +80,7 @@ export function openNode(base: readonly Part[], fresh: readonly Held[]): SchemaN
       if (branches.length > 0) unions.push({ keyword, branches })
     }
   }
-  return { parts, unions, impossible: false }
+  return { parts, unions, impossible: false, complete: true }
 }
 
 export interface Member {

@@ -4,7 +4,15 @@
  */
 import { jsonEqual } from '../base/equal.ts'
 import { isObject, type Json } from '../base/json.ts'
-import { allNumbers, joinNumbers, meetNumbers, type Numbers, numbersOf, withoutNumber } from './number-set.ts'
+import {
+  allNumbers,
+  joinNumbers,
+  meetNumbers,
+  type Numbers,
+  numbersOf,
+  numbersWithin,
+  withoutNumber,
+} from './number-set.ts'
 
 export interface ValueSet {
   /** The place may be absent. */
@@ -165,6 +173,29 @@ function joinKnown(a: ValueSet, b: ValueSet): ValueSet['known'] {
   if ((hasParts(a) && !a.known) || (hasParts(b) && !b.known)) return undefined
   const both = [...(a.known ?? []), ...(b.known ?? [])]
   return both.length === 0 || both.length > mostListed ? undefined : both
+}
+
+/** Whether every value of the first is in the second. */
+export function isWithin(a: ValueSet, b: ValueSet): boolean {
+  const texts =
+    b.strings === 'any' || (a.strings !== 'any' && a.strings.every((text) => b.strings.includes(text)))
+  const lists =
+    a.lists === undefined ||
+    (b.lists !== undefined && a.lists.min >= b.lists.min && a.lists.max <= b.lists.max)
+  return (
+    (!a.missing || b.missing) &&
+    (!a.nil || b.nil) &&
+    (a.booleans & ~b.booleans) === 0 &&
+    (a.numbers === undefined || (b.numbers !== undefined && numbersWithin(a.numbers, b.numbers))) &&
+    texts &&
+    lists &&
+    (!a.objects || b.objects) &&
+    (b.known === undefined || !hasParts(a) || isKnownIn(a.known, b.known))
+  )
+}
+
+function isKnownIn(known: ValueSet['known'], others: readonly Json[]): boolean {
+  return known?.every((value) => others.some((other) => jsonEqual(value, other))) ?? false
 }
 
 /** The values one by one, when there are few; absence is not among them. */
