@@ -6,6 +6,7 @@ export default defineConfig({
     'output/index': 'src/output/index.ts',
     'output/off-thread': 'src/output/off-thread.ts',
     'output/off-thread-worker': 'src/output/off-thread-worker.ts',
+    'plan/index': 'src/plan/index.ts',
     'testing/index': 'src/testing/index.ts',
     'cli/main': 'src/cli/main.ts',
   },

@@ -3,7 +3,7 @@ import { registerSchema, unregisterSchema, validate } from '@hyperjump/json-sche
 import { expect, it } from 'vitest'
 import type { Json } from '../src/base/json.ts'
 import { compileSchema } from '../src/schema/compile.ts'
-import { fit as fitOf } from '../src/schema/fit.ts'
+import { fitOf } from '../src/schema/fit.ts'
 import { Random, randomSchema, type Schema } from './random.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'

@@ -6,7 +6,7 @@ import { canonicalJson } from '../base/canonical.ts'
 import { jsonEqual } from '../base/equal.ts'
 import { isObject, type Json, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
-import { compileSchema } from './compile.ts'
+import { type CompileOptions, compileSchema } from './compile.ts'
 import { asserting, fitRows, type Left } from './fit-rows.ts'
 import {
   type Held,
@@ -27,8 +27,8 @@ export interface Gap {
   readonly keyword: string
 }
 
-export function proofGap(from: Held, to: Held): Gap | undefined {
-  return gapIn({ base: [], fresh: [from] }, to, { pointer: '', steps: { left: mostSteps } })
+export function proofGap(from: Held, to: Held, options: CompileOptions = {}): Gap | undefined {
+  return gapIn({ base: [], fresh: [from] }, to, { pointer: '', steps: { left: mostSteps }, options })
 }
 
 const mostSteps = 3_000
@@ -36,6 +36,7 @@ const mostSteps = 3_000
 interface Spot {
   readonly pointer: Pointer
   readonly steps: { left: number }
+  readonly options: CompileOptions
 }
 
 interface Side {
@@ -109,7 +110,7 @@ function gapOfKeyword(left: Left, { part, keyword }: Wanted, spot: Spot): Gap | 
   }
   const row = fitRows.get(keyword)
   if (row?.(left, part)) return undefined
-  return eachListed(left, { part, keyword }) ? undefined : here
+  return eachListed(left, { part, keyword }, spot) ? undefined : here
 }
 
 function firstGap<T>(list: readonly T[], gap: (each: T) => Gap | undefined): Gap | undefined {
@@ -185,7 +186,7 @@ function unionGap(left: Left, { part, keyword }: Wanted, spot: Spot): Gap | unde
         fits(from, branch) &&
         (keyword === 'anyOf' || branches.every((other, i) => i === index || apart(from, other))),
     )
-  if (covered(left) || eachListed(left, { part, keyword })) return undefined
+  if (covered(left) || eachListed(left, { part, keyword }, spot)) return undefined
   const byType = typesIn(left.set).map((type): Left => {
     const parts = [...left.parts, { schema: { type }, scope: part.scope }]
     return { parts, set: ownSet(parts) }
@@ -206,7 +207,7 @@ function typesIn(set: ValueSet): string[] {
 }
 
 /** Few values on the left: each is asked. */
-function eachListed(left: Left, { part, keyword }: Wanted): boolean {
+function eachListed(left: Left, { part, keyword }: Wanted, { options }: Spot): boolean {
   const values = listed(left.set)
   if (values === undefined || mayRefer(part.schema)) return false
   const alone = Object.fromEntries(
@@ -214,7 +215,7 @@ function eachListed(left: Left, { part, keyword }: Wanted): boolean {
       Object.hasOwn(part.schema, each) ? [[each, part.schema[each]]] : [],
     ),
   )
-  const compiled = compileSchema(part.scope.draft07 ? { ...alone, $schema: draft07 } : alone)
+  const compiled = compileSchema(part.scope.draft07 ? { ...alone, $schema: draft07 } : alone, options)
   return values.every((value: Json) => compiled.accepts(value))
 }
 

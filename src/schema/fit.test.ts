@@ -1,7 +1,7 @@
 /** Does every value of one schema satisfy another: yes, no with a value, or unknown with a place. */
 import { describe, expect, it } from 'vitest'
 import { compileSchema } from './compile.ts'
-import { fit as fitOf } from './fit.ts'
+import { fitOf } from './fit.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 const object = (properties: Record<string, JsonSchema>, more: Record<string, unknown> = {}): JsonSchema => ({

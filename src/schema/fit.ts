@@ -5,7 +5,7 @@
  */
 import type { Json } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
-import { type CompiledSchema, compileSchema } from './compile.ts'
+import { type CompiledSchema, type CompileOptions, compileSchema } from './compile.ts'
 import { proofGap } from './fit-proof.ts'
 import { samplesOf } from './fit-samples.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -20,12 +20,12 @@ export type Fit =
 
 /**
  * @example
- * fit({ type: 'integer', minimum: 1 }, { type: 'number', exclusiveMinimum: 0 }) // { kind: 'yes' }
+ * fitOf({ type: 'integer', minimum: 1 }, { type: 'number', exclusiveMinimum: 0 }) // { kind: 'yes' }
  */
-export function fit(from: JsonSchema, to: JsonSchema): Fit {
-  const gap = proofGap(hold(from), hold(to))
+export function fitOf(from: JsonSchema, to: JsonSchema, options: CompileOptions = {}): Fit {
+  const gap = proofGap(hold(from), hold(to), options)
   if (gap === undefined) return { kind: 'yes' }
-  const [source, target] = [compileSchema(from), compileSchema(to)]
+  const [source, target] = [compileSchema(from, options), compileSchema(to, options)]
   for (const witness of samplesOf(from, to)) {
     if (source.accepts(witness) && !target.accepts(witness)) return refuted(witness, target)
   }

@@ -146,6 +146,39 @@ export function setAt(value: Json, path: Path): ValueSet {
     .reduce(join, list.length > mostSteps ? unknown : nothing)
 }
 
+/** Whether a schema names the place: in `properties` or as elements of a list, not merely by allowing more. */
+export function declares(schema: JsonSchema, path: Path): boolean {
+  return declaresIn({ base: [], fresh: [hold(schema)] }, path, { left: mostSteps })
+}
+
+function declaresIn(place: Place, path: Path, fuel: Fuel): boolean {
+  const [segment, ...rest] = path
+  if (segment === undefined) return true
+  if (--fuel.left < 0) return false
+  const { parts, unions } = openNode(place.base, place.fresh)
+  const { known } = ownSet(parts)
+  if (known?.some((value) => setAt(value, path) !== onlyMissing)) return true
+  const { held, declared } = memberOf(parts, segment)
+  if (declared && declaresIn({ base: [], fresh: held }, rest, fuel)) return true
+  if (isListSegment(segment) && parts.some(saysList)) {
+    const items = itemOf(parts, indexPattern.test(segment) ? Number(segment) : 'rest')
+    if (rest.length === 0 || (items.length > 0 && declaresIn({ base: [], fresh: items }, rest, fuel)))
+      return true
+  }
+  return unions.some(({ branches }) =>
+    branches.some((branch) => declaresIn({ base: parts, fresh: [branch] }, path, fuel)),
+  )
+}
+
+function saysList({ schema }: Part): boolean {
+  return [own(schema, 'type')].flat().includes('array') || Object.hasOwn(schema, 'items')
+}
+
+/** An element, or the length, of a list. */
+function isListSegment(segment: string): boolean {
+  return segment === '*' || segment === 'length' || indexPattern.test(segment)
+}
+
 /** What the parts say about the value itself. */
 export function ownSet(parts: readonly Part[]): ValueSet {
   let set = everything
