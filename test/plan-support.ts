@@ -11,7 +11,7 @@ import type { JsonSchema } from '../src/schema/json-schema.ts'
 export const object = (
   properties: Record<string, JsonSchema>,
   more: Record<string, unknown> = {},
-): JsonSchema => ({
+): { readonly [keyword: string]: unknown } => ({
   type: 'object',
   properties,
   required: Object.keys(properties),

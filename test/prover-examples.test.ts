@@ -175,7 +175,7 @@ it('11: a soft failure lowers the score, an informational one does not', () => {
       constraint('min_qa', good),
       constraint('tone_hint', { '==': [{ var: 'toneOfVoice' }, 'professional'] }, 'informational'),
     ]),
-    [writer(list(1, 5)), qa(number(0.8, 1), { nodeKind: 'execution' })],
+    [writer(list(1, 5)), qa(number(0.8, 1))],
   )
   expect(proof.bundle.status).toBe('accepted_with_findings')
   expect(proof.bundle.satisfactionScore).toBeCloseTo(0.667, 3)

@@ -14,7 +14,10 @@ export interface Conflict {
 
 /** `goals` are those that can hold alone. */
 export function conflictOf(goals: readonly Goal[], resolved: Resolved): Conflict | undefined {
-  const hard = goals.filter(({ level, condition }) => level === 'hard' && condition !== undefined)
+  // By id, so that the same set is found in whatever order the constraints are given.
+  const hard = goals
+    .filter(({ level, condition }) => level === 'hard' && condition !== undefined)
+    .sort((a, b) => (a.constraint.constraintId < b.constraint.constraintId ? -1 : 1))
   if (hard.length < 2 || canHold(hard, resolved)) return undefined
   // Whoever can be left out without ending the conflict is no part of it.
   let members = hard

@@ -95,7 +95,8 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
     return { goal, met: true, enforcers: ids(enforcers), guards: [] }
   }
-  const guards = guardsOf(paths, resolved)
+  // A guard that fails costs a retry or a new plan, which a soft constraint is never worth.
+  const guards = goal.level === 'hard' ? guardsOf(paths, resolved) : []
   if (guards.length > 0) return guarded(goal, guards)
   return unmet(goal, 'missing_enforcer', {
     nodes: producers,

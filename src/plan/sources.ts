@@ -61,7 +61,8 @@ export function owns(source: Source, rest: Path, known: Known): boolean {
 
 /** What a source supplies, as a schema; a value that is known is a schema of one value. */
 export function schemaOf(source: Source, { byId, request }: Known): Projection {
-  if ('node' in source) return project(byId.get(source.node)?.output ?? true, source.pointer ?? '')
+  // A node that does not exist supplies nothing; that it does not exist is said elsewhere.
+  if ('node' in source) return project(byId.get(source.node)?.output ?? false, source.pointer ?? '')
   const value =
     'value' in source ? source.value : follow(visibleEnvelope(request.envelope), tokens(source.envelope))
   return { schema: value === missing ? false : { const: value }, exact: true }

@@ -17,6 +17,9 @@ export function samplesOf(from: JsonSchema, to: JsonSchema): readonly Json[] {
   )
 }
 
+/** Where nothing is said, one of each kind will do. */
+const anything: readonly Json[] = ['x', 0, 0.5, true, null, {}, [], ['x'], [0], [{}]]
+
 const mostSamples = 400
 /** Of each member and element. */
 const mostInner = 12
@@ -42,6 +45,7 @@ function sample(side: Side, hints: Hints, spot: Spot): Json[] {
   if (--spot.steps.left < 0) return []
   const { parts, unions, impossible } = openNode(side.base, side.fresh)
   if (impossible) return []
+  if (parts.length === 0) return [...anything, ...hints.numbers, ...hints.texts]
   const [union] = unions
   if (union !== undefined) {
     return union.branches.flatMap((branch) => sample({ base: parts, fresh: [branch] }, hints, spot))

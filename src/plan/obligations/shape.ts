@@ -213,7 +213,7 @@ function rao({ draft, id }: ResolvedNode, { request }: Resolved): Diagnostic[] {
       constraint: `RAO data of "${id}": ${issue.message}`,
       nodeId: id,
       suggestion: issue.hint,
-      details: { code: issue.code },
+      details: { issue: issue.code },
     }),
   )
 }
