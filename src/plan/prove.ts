@@ -87,7 +87,10 @@ interface Scored {
 
 /** Members of a conflict are met by nobody, however well each is looked after alone. */
 function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
-  const possible = judgements.filter(({ met, diagnostic }) => met || diagnostic?.cause === 'missing_enforcer')
+  // What is proved holds anyway, and what is false alone is said already: the rest may contradict each other.
+  const possible = judgements.filter(
+    ({ guards, diagnostic }) => guards.length > 0 || diagnostic?.cause === 'missing_enforcer',
+  )
   const conflict = conflictOf(
     possible.map(({ goal }) => goal),
     resolved,

@@ -8,6 +8,7 @@ import { certainList, may, type Solver, setOfExpr } from './possible.ts'
 import {
   isAbsent,
   isEmpty,
+  isWithin,
   listed,
   meet,
   onlyMissing,
@@ -77,12 +78,21 @@ function allOf(worlds: readonly World[], claims: readonly Claim[], solver: Solve
 }
 
 function oneOf(worlds: readonly World[], claims: readonly Claim[], solver: Solver): readonly World[] {
-  const cases: World[] = []
+  // A world in which one of them is certain anyway need not be split.
+  const settled = worlds.filter((world) => claims.some((claim) => mustBe(world, claim, solver)))
+  const open = settled.length === 0 ? worlds : worlds.filter((world) => !settled.includes(world))
+  if (open.length === 0) return worlds
+  const cases: World[] = [...settled]
   for (const claim of claims) {
-    cases.push(...assume(worlds, claim, solver))
+    cases.push(...assume(open, claim, solver))
     if (cases.length > mostCases) return worlds
   }
   return cases
+}
+
+function mustBe(world: World, { expr, truth, item }: Claim, solver: Solver): boolean {
+  const { mayHold, mayFail } = may({ expr, world, item }, solver)
+  return truth ? mayHold && !mayFail : mayFail && !mayHold
 }
 
 /** One claim without a connective; undefined when it cannot be. */
@@ -147,8 +157,10 @@ function restrict(
 ): World | undefined {
   const path = expr.op === 'var' ? placeOf(expr, item) : undefined
   if (path === undefined) return world
-  const set = change(setAtPath(world, path))
-  return isEmpty(set) ? undefined : withFact(world, path, set)
+  const old = setAtPath(world, path)
+  const set = change(old)
+  if (isEmpty(set)) return undefined
+  return isWithin(old, set) ? world : withFact(world, path, set)
 }
 
 /** Not equal to something: only known when that is a single value and certainly there. */

@@ -23,13 +23,14 @@ const kinds: ReadonlySet<string> = new Set<NodeKind>([
 ])
 
 export function shape(resolved: Resolved): readonly Diagnostic[] {
-  const { draft } = resolved.request
+  const { draft, capabilities } = resolved.request
+  const alive = new Set(capabilities.map(({ capabilityId }) => capabilityId))
   return [
     ...(draft.nodes.length === 0 ? [finding('plan/empty', { constraint: 'the plan has a node' })] : []),
     ...ids(draft.nodes),
     ...edges(resolved),
     ...resolved.nodes.flatMap((node) => [
-      ...capability(node, resolved),
+      ...capability(node, alive, resolved),
       ...kind(node),
       ...bindings(node, resolved),
       ...conditions(node),
@@ -82,7 +83,11 @@ function edges({ request, byId }: Resolved): Diagnostic[] {
 }
 
 /** Everybody who may do the node's work is registered. */
-function capability({ draft, id, output }: ResolvedNode, { request }: Resolved): Diagnostic[] {
+function capability(
+  { draft, id, output }: ResolvedNode,
+  alive: ReadonlySet<string>,
+  { request }: Resolved,
+): Diagnostic[] {
   if (draft.capabilityId === undefined) {
     if (draft.routing !== undefined) return []
     return [
@@ -93,7 +98,6 @@ function capability({ draft, id, output }: ResolvedNode, { request }: Resolved):
       }),
     ]
   }
-  const alive = new Set(request.capabilities.map((each) => each.capabilityId))
   return [draft.capabilityId, ...(draft.alternates ?? [])]
     .filter((each) => !alive.has(each))
     .map((capabilityId) =>
