@@ -8,6 +8,7 @@ export default defineConfig({
     'output/off-thread-worker': 'src/output/off-thread-worker.ts',
     'stores/memory': 'src/adapters/stores/memory.ts',
     'stores/sqlite': 'src/adapters/stores/sqlite.ts',
+    'stores/postgres': 'src/adapters/stores/postgres.ts',
     'testing/index': 'src/testing/index.ts',
     'cli/main': 'src/cli/main.ts',
   },

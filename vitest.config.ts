@@ -10,6 +10,7 @@ export default defineConfig({
       'proviso/output': src('output/index.ts'),
       'proviso/stores/memory': src('adapters/stores/memory.ts'),
       'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),
+      'proviso/stores/postgres': src('adapters/stores/postgres.ts'),
       'proviso/testing': src('testing/index.ts'),
       proviso: src('index.ts'),
     },
