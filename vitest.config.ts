@@ -11,6 +11,7 @@ export default defineConfig({
       'proviso/stores/memory': src('adapters/stores/memory.ts'),
       'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),
       'proviso/stores/postgres': src('adapters/stores/postgres.ts'),
+      'proviso/stores': src('adapters/stores/open-store.ts'),
       'proviso/testing': src('testing/index.ts'),
       proviso: src('index.ts'),
     },

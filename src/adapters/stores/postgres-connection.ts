@@ -1,4 +1,5 @@
 /** One connection that sends statements together without waiting in between, and is made anew when it was lost. */
+import type { Writable } from 'node:stream'
 import { Client, type ClientConfig } from 'pg'
 import { fromColumn, toColumn } from './column-text.ts'
 import type { Row, Statement } from './sql/steps.ts'
@@ -9,6 +10,11 @@ export interface PostgresConnection {
   /** Forgets the connection; the next statement makes a new one. */
   discard(): void
   end(): Promise<void>
+}
+
+/** Part of every client, and not of its types. */
+interface Wired {
+  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'uncork'> }
 }
 
 export function createConnection(config: ClientConfig): PostgresConnection {
@@ -24,7 +30,12 @@ export function createConnection(config: ClientConfig): PostgresConnection {
   return {
     async execute(statements) {
       const client = await connected()
-      const settled = await Promise.allSettled(statements.map((statement) => query(client, statement)))
+      // The driver writes each statement by itself; held back, they leave in one piece.
+      const { stream } = (client as unknown as Wired).connection
+      stream.cork()
+      const answers = statements.map((statement) => query(client, statement))
+      stream.uncork()
+      const settled = await Promise.allSettled(answers)
       return settled.map((one) => {
         if (one.status === 'rejected') throw one.reason
         return one.value
