@@ -1,5 +1,5 @@
 /** How each event changes the row of its node. */
-import type { EventType, JournalEvent } from '../../domain/event.ts'
+import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { NodeRow } from '../../domain/ports/store.ts'
 
 /** A node's row as stores keep it. */
@@ -58,7 +58,7 @@ export function stepNode(row: StoredNode, event: JournalEvent): StoredNode {
 }
 
 /** Which single node an event concerns, if any. */
-export function nodeOf(event: JournalEvent): string | undefined {
+export function nodeOf(event: NewEvent): string | undefined {
   if (steps[event.type] === undefined) return undefined
   if (event.type === 'timer_set') {
     return event.payload.purpose.kind === 'retry' ? event.payload.purpose.nodeId : undefined

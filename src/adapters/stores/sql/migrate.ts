@@ -9,13 +9,15 @@ export interface MigrateOptions {
   readonly dialect: 'sqlite' | 'postgres'
   /** How messages name the store: a path, or an address without its password. */
   readonly place: string
+  /** The schema of the tables, where a database has several. */
+  readonly schema?: string
   /** Only look whether the tables are there and not newer. Default false. */
   readonly readOnly?: boolean
 }
 
 export async function migrate(
   db: Kysely<unknown>,
-  { dialect, place, readOnly = false }: MigrateOptions,
+  { dialect, place, schema, readOnly = false }: MigrateOptions,
 ): Promise<void> {
   const known = migrations(dialect)
   const done = await executed(db)
@@ -34,6 +36,7 @@ export async function migrate(
     provider: { getMigrations: async () => known },
     migrationTableName,
     migrationLockTableName: `${migrationTableName}_lock`,
+    ...(schema !== undefined && { migrationTableSchema: schema }),
   })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) {
@@ -44,8 +47,14 @@ export async function migrate(
 }
 
 async function executed(db: Kysely<unknown>): Promise<string[]> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some(({ name }) => name === migrationTableName)) return []
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationTableName)}`.execute(db)
-  return rows.map(({ name }) => name)
+  try {
+    const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationTableName)}`.execute(
+      db,
+    )
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    // A table that is missing, as PostgreSQL and as SQLite say it.
+    if ((error as { code?: unknown }).code === '42P01' || /no such table/.test(String(error))) return []
+    throw error
+  }
 }

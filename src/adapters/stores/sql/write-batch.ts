@@ -4,6 +4,7 @@
  * the transaction may have been committed before and only its answer got lost: a write whose name stands at its place in
  * the journal has happened.
  */
+import type { NewEvent } from '../../../domain/event.ts'
 import type { Append, Lease } from '../../../domain/ports/store.ts'
 import {
   appended,
@@ -19,6 +20,7 @@ import { changeStatements } from './change-statements.ts'
 import { type OpenRun, projectRuns } from './project-runs.ts'
 import type { ReadStatements } from './read-statements.ts'
 import { headRow, toCore } from './rows.ts'
+import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
 import type { Statement, Steps } from './steps.ts'
 import type { EventTable, RunTable } from './tables.ts'
 import type { LockedRow, WriteStatements } from './write-statements.ts'
@@ -37,13 +39,14 @@ export interface BatchContext {
 type Create = Extract<Write, { kind: 'create' }>
 
 export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
-  const { runs, results, now } = yield* open(writes, context)
-  yield* createRuns(writes, { runs, results, now }, context)
+  const opened = yield* open(writes, context)
+  const { runs, results, before, now } = opened
+  yield* createRuns(writes, opened, context)
   for (const write of writes) {
     if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
   }
   const touched = [...runs.values()].filter((run) => run.touched)
-  const changes = yield* projectRuns(touched, context)
+  const changes = yield* projectRuns(touched, before, context.reads)
   yield* changeStatements(touched, changes, context)
   return writes.map((write) => results.get(write) ?? { kind: 'missing' })
 }
@@ -52,13 +55,16 @@ interface Opened {
   readonly runs: Map<string, OpenRun>
   /** What is decided already. */
   readonly results: Map<Write, WriteResult>
+  readonly before: Map<string, RowsBefore>
   readonly now: number
 }
 
 /** Begins the transaction and holds the heads; finds out which writes have happened before, if that is possible. */
 function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   const { statements, now } = context
-  const ids = [...new Set(writes.map(({ runId }) => runId))]
+  const events = newEvents(writes)
+  const ids = [...events.keys()]
+  const selects = [...events].flatMap(([runId, own]) => selectsBefore(runId, own, context))
   const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
   // A run that is not there yet cannot tell the time.
   const creates = writes.some((write) => write.kind === 'create')
@@ -66,6 +72,7 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
     ...(yield [
       context.begin,
       statements.lockHeads({ now }, ids),
+      ...selects.map(({ statement }) => statement),
       ...(creates ? [statements.now({ now })] : []),
       ...asked.map(({ runId, ...write }) =>
         statements.writeIdAt({ runId, seq: write.kind === 'append' ? write.append.expectedSeq + 1 : 1 }),
@@ -73,13 +80,25 @@ function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
     ]),
   ]
   const runs = new Map<string, OpenRun>()
-  for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row), false))
+  for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row)))
+  const before = rowsBefore(selects, others.splice(0, selects.length))
   const time = (creates ? others.shift() : headRows)?.[0]?.['now']
   const results = new Map<Write, WriteResult>()
   for (const [index, write] of asked.entries()) {
     if (others[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
-  return { runs, results, now: typeof time === 'number' ? time : now }
+  return { runs, results, before, now: typeof time === 'number' ? time : now }
+}
+
+/** The events that each run is to get; one that is created has no rows to look at. */
+function newEvents(writes: readonly Write[]): Map<string, NewEvent[]> {
+  const events = new Map<string, NewEvent[]>()
+  for (const write of writes) {
+    const own = events.get(write.runId) ?? []
+    if (write.kind === 'append') own.push(...write.append.events)
+    events.set(write.runId, own)
+  }
+  return events
 }
 
 function happened(write: Write): WriteResult {
@@ -119,7 +138,7 @@ function* createRuns(
     const taken = inserted[index]?.length === 0
     results.set(write, taken ? { kind: 'taken' } : created(write))
     if (taken) continue
-    const run = openRun(head, true)
+    const run = openRun(head)
     accept(run, write, { after: 0, head })
     runs.set(write.runId, run)
   }
@@ -162,8 +181,8 @@ function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult
   return { kind: 'released' }
 }
 
-function openRun(head: HeadCore, isNew: boolean): OpenRun {
-  return { head, stored: head, isNew, touched: false, events: [], rows: [], values: new Map() }
+function openRun(head: HeadCore): OpenRun {
+  return { head, stored: head, touched: false, events: [], rows: [], values: new Map() }
 }
 
 function accept(
