@@ -14,7 +14,8 @@ interface NotifyOptions {
 }
 
 export interface Notifier extends Listeners {
-  tellOthers(runIds: readonly string[]): void
+  /** Runs, and the sequence numbers that they have grown to. */
+  tellOthers(changed: ReadonlyMap<string, number>): void
   close(): Promise<void>
 }
 
@@ -26,7 +27,7 @@ const overlapMs = 5_000
 
 export function createNotifier({ config, pool, channel, self }: NotifyOptions): Notifier {
   const listeners = createListeners()
-  const waiting = new Set<string>()
+  const waiting = new Map<string, number>()
   let sending: Promise<void> | undefined
   let client: Client | undefined
   let retry: ReturnType<typeof setTimeout> | undefined
@@ -57,8 +58,8 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
     next.on('error', lost)
     next.on('end', lost)
     next.on('notification', ({ payload = '[]' }) => {
-      const [from, ...runIds] = JSON.parse(payload) as string[]
-      if (from !== self) for (const runId of runIds) listeners.tell(runId)
+      const [from, ...changed] = JSON.parse(payload) as [string, ...[string, number][]]
+      if (from !== self) for (const [runId, seq] of changed) listeners.tell(runId, seq)
     })
     await next.connect()
     await next.query(`listen ${escapeIdentifier(channel)}`)
@@ -67,11 +68,11 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
     )
     offset = (rows[0]?.now ?? Date.now()) - Date.now()
     if (since === undefined) return
-    const missed = await next.query<{ run_id: string }>(
-      'select run_id from flex_runs where updated_at >= $1 limit 10000',
+    const missed = await next.query<{ run_id: string; seq: number }>(
+      'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
       [since],
     )
-    for (const { run_id } of missed.rows) listeners.tell(run_id)
+    for (const { run_id, seq } of missed.rows) listeners.tell(run_id, seq)
   }
 
   function reconnect(since: number | undefined, delayMs: number): void {
@@ -93,8 +94,8 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
     },
     tell: listeners.tell,
     clear: listeners.clear,
-    tellOthers(runIds) {
-      for (const runId of runIds) waiting.add(runId)
+    tellOthers(changed) {
+      for (const [runId, seq] of changed) waiting.set(runId, seq)
       sending ??= send()
     },
     async close() {
@@ -109,16 +110,16 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
 }
 
 /** As many as fit into one message; what is too long for any is left out. */
-function take(waiting: Set<string>): string[] {
-  const taken: string[] = []
+function take(waiting: Map<string, number>): [runId: string, seq: number][] {
+  const taken: [string, number][] = []
   let room = longestPayload
-  for (const runId of waiting) {
-    const length = Buffer.byteLength(JSON.stringify(runId)) + 1
+  for (const entry of waiting) {
+    const length = Buffer.byteLength(JSON.stringify(entry)) + 1
     if (length > room && taken.length > 0) break
-    waiting.delete(runId)
+    waiting.delete(entry[0])
     if (length > room) continue
     room -= length
-    taken.push(runId)
+    taken.push(entry)
   }
   return taken
 }

@@ -41,7 +41,7 @@ export interface SqlDriver {
   /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** After a commit: tells other processes, where that is possible. */
-  tellOthers(runIds: readonly string[]): void
+  tellOthers(changed: ReadonlyMap<string, number>): void
   close(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export function createSqlStore(driver: SqlDriver): Store {
         const result = results[index]
         if (result?.kind === 'appended' || result?.kind === 'created') changed.set(runId, result.seq)
       }
-      if (changed.size > 0) driver.tellOthers([...changed.keys()])
+      if (changed.size > 0) driver.tellOthers(changed)
       for (const [runId, seq] of changed) listeners.tell(runId, seq)
       return results
     },
