@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import type { Append } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
 import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
 import { openLibsql } from './open-sqlite.ts'
@@ -48,6 +49,37 @@ describe('a SQLite file', () => {
     await first.close()
     const second = await openSqliteStore({ path })
     expect((await second.read('r', 0)).map(({ seq }) => seq)).toEqual([1, 2])
+    await second.close()
+  })
+
+  it('can be opened after a process died while it made the tables', async () => {
+    const path = newPath()
+    let left = 6
+    const dies = (file: string) => {
+      const connection = openLibsql(file)
+      const execute: typeof connection.execute = (sql, ...rest) => {
+        if (/^create table/.test(sql) && --left === 0) throw new Error('died')
+        return connection.execute(sql, ...rest)
+      }
+      return { ...connection, execute, close: connection.close, inTransaction: false }
+    }
+    await expect(openSqliteStore({ path, open: dies })).rejects.toMatchObject({ code: 'store/unavailable' })
+    const store = await openSqliteStore({ path })
+    expect(await store.create(newRun('r'))).toBe(true)
+    await store.close()
+  })
+
+  it('gives away at once what a process held that is gone', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const lease = await first.create({ ...newRun('held'), claim: { owner: 'gone', leaseMs: 60_000 } })
+    await first.create({ ...newRun('waits'), head: { ...runningHead, wakeAt: Date.now() + 60_000 } })
+    await first.close()
+    const second = await openSqliteStore({ path })
+    const claims = await second.claim({ owner: 'heir', leaseMs: 60_000, limit: 10 })
+    expect(claims).toEqual([{ runId: 'held', lease: { owner: 'heir', epoch: 2 } }])
+    const late = { runId: 'held', expectedSeq: 1, events: [logEvent(1)], head: runningHead, lease } as Append
+    expect(await second.append(late)).toEqual({ kind: 'fenced' })
     await second.close()
   })
 

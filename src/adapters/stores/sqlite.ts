@@ -59,16 +59,36 @@ async function openTables(
   open: OpenSqlite,
 ): Promise<SqliteConnection> {
   const connection = open(path)
+  const bringUpToDate = () =>
+    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', place: path, readOnly })
   try {
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
     connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
-    await migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', place: path, readOnly })
+    if (readOnly) await bringUpToDate()
+    else {
+      // All or nothing: kysely makes SQLite's tables one by one, and a process may die in between.
+      connection.execute('begin immediate')
+      await bringUpToDate()
+      freeHeldRuns(connection)
+      connection.execute('commit')
+    }
     return connection
   } catch (error) {
     connection.close()
     throw error
   }
+}
+
+/**
+ * Whoever held a run is gone, for only one process writes: nobody has to wait until a lease runs out. Every such run is
+ * looked at, because one that was held was in the middle of something.
+ */
+function freeHeldRuns(connection: SqliteConnection): void {
+  connection.execute(
+    `update flex_runs set lease_owner = null, lease_until = null, due_at = case when due_at is null then null else 0 end
+     where lease_owner is not null`,
+  )
 }
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
