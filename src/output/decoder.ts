@@ -42,6 +42,8 @@ export class Decoder implements Machine {
   ambiguous = false
   scanned = 0
   unbalanced = 0
+  closedAt = -1
+  noRows = 0
   tooDeep = false
   /** The root value is complete. */
   done = false
@@ -74,6 +76,8 @@ export class Decoder implements Machine {
     this.ambiguous = false
     this.scanned = 0
     this.unbalanced = 0
+    this.closedAt = -1
+    this.noRows = 0
     this.tooDeep = false
     if (this.stack.length > 0) this.stack.length = 0
     this.string = undefined
