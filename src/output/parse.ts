@@ -188,37 +188,19 @@ interface Account {
 function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
   const { text, attempt, made, limit } = account
   let list: readonly Repair[] | undefined
-  const { branches, region } = attempt
-  const { truncated } = region
-  const repairCount = countOf(made)
-  const raw = text
-  if (found.issues === undefined) {
-    return {
-      ok: true,
-      value: found.value,
-      issues: NONE,
-      get repairs() {
-        list ??= materialise(text, made, limit)
-        return list
-      },
-      repairCount,
-      truncated,
-      branches,
-      raw,
-    }
-  }
+  const { value, issues } = found
   return {
-    ok: false,
-    issues: found.issues,
-    candidate: found.value,
+    ...(issues === undefined
+      ? { ok: true as const, value, issues: NONE }
+      : { ok: false as const, issues, candidate: value }),
     get repairs() {
       list ??= materialise(text, made, limit)
       return list
     },
-    repairCount,
-    truncated,
-    branches,
-    raw,
+    repairCount: countOf(made),
+    truncated: attempt.region.truncated,
+    branches: attempt.branches,
+    raw: text,
   }
 }
 
