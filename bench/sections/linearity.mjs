@@ -30,7 +30,7 @@ export async function linearity({ quick }) {
 }
 
 function measured(name, sizes, rounds) {
-  const args = ['--expose-gc', CHILD, name, sizes.join(), String(rounds)]
+  const args = ['--expose-gc', '--single-threaded', CHILD, name, sizes.join(), String(rounds)]
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 300_000 })
   const times = status === 0 ? JSON.parse(stdout) : sizes.map(() => 'too slow')
   return { name, times, growth: Math.max(...times.slice(1).map((time, i) => growth(times[i], time))) }

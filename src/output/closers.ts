@@ -116,7 +116,7 @@ function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
   const more = c === ch.COMMA ? (frame.kind === OBJECT ? memberAt(d, next + 1) : itemAt(d, next + 1)) : NO
   if (more === MORE) return false
   const ownCloserNext = frame.kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET
-  const parent = d.stack[d.stack.length - 2]
+  const parent = d.stack.length < 2 ? undefined : d.stack[d.stack.length - 2]
   const beyond = parent === undefined ? NO : continues(d, parent, next)
   if (beyond === MORE) return false
   if (beyond === YES && more === YES) d.ambiguous = true

@@ -8,7 +8,7 @@ import { sendEvents } from './events.ts'
 import { find } from './find.ts'
 import { type CustomChange, countOf, type Made, madeBy, materialise } from './repairs.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { deeperThan, parseStrict } from './strict.ts'
+import { beginsTooDeep, deeperThan, parseStrict } from './strict.ts'
 import { type Target, targetOf } from './target.ts'
 import type {
   AnySchema,
@@ -45,6 +45,7 @@ export function parse<S extends AnySchema = AnySchema>(
 function parseToward(text: string, target: Target, settings: Settings): ParseResult {
   const { limits, options } = settings
   if (text.length > limits.bytes) return failure(text, [tooLong(text, limits.bytes)])
+  if (beginsTooDeep(text)) return failure(text, [depthIssue(text, settings)])
   const strict = parseStrict(text)
   if (strict !== undefined && !(options.untrusted && deeperThan(strict.value, limits.depth))) {
     const checked = target.check(strict.value)

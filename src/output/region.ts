@@ -36,10 +36,7 @@ export class Region implements Fields {
   readonly #nodes: Nodes
   #node: Node | undefined
 
-  constructor(
-    fields: Pick<Fields, 'value' | 'edits' | 'start' | 'end'> & Partial<Fields>,
-    nodes: Nodes,
-  ) {
+  constructor(fields: Pick<Fields, 'value' | 'edits' | 'start' | 'end'> & Partial<Fields>, nodes: Nodes) {
     this.value = fields.value
     this.edits = fields.edits
     this.start = fields.start

@@ -13,7 +13,8 @@ const FARTHEST = 4 * REACH
  */
 export function rowFollows(d: Machine): Answer {
   const { stack } = d
-  if (stack[stack.length - 2]?.kind !== LIST || stack[stack.length - 3]?.kind !== OBJECT) return NO
+  if (stack.length < 3 || stack[stack.length - 2]?.kind !== LIST || stack[stack.length - 3]?.kind !== OBJECT)
+    return NO
   if (d.base + d.i < d.noRows) return NO
   const comma = skip(d, d.i + 1)
   if (comma === MORE) return MORE

@@ -1,6 +1,6 @@
 /** The happy path: text that is JSON as it stands. */
 import { classify } from './bare.ts'
-import { isDigit, isSpace } from './chars.ts'
+import { isDigit, isOpener, isSpace } from './chars.ts'
 
 export type Strict = { readonly value: unknown } | undefined
 
@@ -66,6 +66,20 @@ function losesDigits(text: string): boolean {
     if (match[0].length >= 5 && match[0][0] !== '"' && classify(match[0]).kind === 'big') return true
   }
   return false
+}
+
+/** So many brackets at the very beginning are an attack, whatever follows. */
+const MOST_OPENERS = 100_000
+
+/** Told without parsing: `JSON.parse` takes long for such a text, and hands out a value that ends the stack of whoever walks it. */
+export function beginsTooDeep(text: string): boolean {
+  let openers = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (isOpener(c)) openers++
+    else if (!isSpace(c)) break
+  }
+  return openers >= MOST_OPENERS
 }
 
 /** Whether a value is nested deeper than `limit`; iterative, so that no depth can overflow the stack. */
