@@ -131,7 +131,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL between processes',
       expect(await Promise.all(programs.map((one) => one.line()))).toEqual(['true', 'true', 'true', 'true'])
       expect(await Promise.all(programs.map((one) => one.ended))).toEqual([0, 0, 0, 0])
     }
-  })
+  }, 600_000)
 })
 
 describe('doors of stores', () => {
