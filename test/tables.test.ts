@@ -3,6 +3,9 @@ import { expect, it } from 'vitest'
 import { errorTable } from '../src/base/error.ts'
 import { exitTable } from '../src/cli/exit-codes.ts'
 import { rules } from '../src/output/rules.ts'
+import { findingTable } from '../src/plan/findings.ts'
+import { planLimits } from '../src/plan/obligations/size.ts'
+import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
 
 type Cell = string | number | undefined
@@ -31,6 +34,33 @@ it('prints the tables of the reference from the code', async () => {
       'Limits of untrusted schemas',
       ['limit', 'value'],
       Object.entries(schemaLimits).map(([name, value]) => [`\`${name}\``, value]),
+    ),
+    table(
+      'Operators of conditions',
+      ['operator', 'operands', 'true when'],
+      Object.entries(operatorTable).map(([name, row]) => [
+        `\`${name}\``,
+        row.arity === 'many' ? '1 or more' : row.arity,
+        name === 'var' ? `${row.sentence} (a value)` : row.sentence,
+      ]),
+    ),
+    table(
+      'Limits of conditions and plans',
+      ['limit', 'value'],
+      [
+        ...Object.entries(conditionLimits).map(([name, value]) => [`condition \`${name}\``, value]),
+        ...Object.entries(planLimits).map(([name, value]) => [`plan \`${name}\``, value]),
+      ],
+    ),
+    table(
+      'Findings of the prover',
+      ['code', 'severity', 'cause', 'what it says'],
+      Object.entries(findingTable).map(([code, row]) => [
+        `\`${code}\``,
+        row.severity,
+        `\`${row.cause}\``,
+        row.sentence,
+      ]),
     ),
     table(
       'Errors',
