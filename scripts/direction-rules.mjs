@@ -49,7 +49,6 @@ export const rules = {
     '@noble/hashes': ['base'],
     canonicalize: ['base'],
     '@standard-schema/spec': ['schema', 'output'],
-    zod: ['domain'],
     kysely: ['adapters'],
     libsql: ['adapters'],
     pg: ['adapters'],

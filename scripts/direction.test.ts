@@ -227,7 +227,7 @@ describe('our own house', () => {
     }
   })
 
-  it('has the same doors in the table as in package.json', () => {
+  it('has every door of package.json in the table; more are only for the file that puts the whole together', () => {
     const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const inTable = Object.entries(ours.doors).flatMap(([room, files]) =>
       files.map((file) => `${room}/${file}`),
@@ -236,7 +236,9 @@ describe('our own house', () => {
       .flatMap((door) => (typeof door === 'string' ? [] : [door.default]))
       .map((file) => file.replace('./dist/', '').replace(/\.js$/, '.ts'))
       .filter((file) => file !== 'index.ts')
-    expect(inTable.sort()).toEqual(inPackage.sort())
+    for (const door of inPackage) expect(inTable).toContain(door)
+    const inside = inTable.filter((door) => !inPackage.includes(door))
+    expect(inside.filter((door) => !door.startsWith('adapters/dispatchers/'))).toEqual([])
   })
 
   it('has a room and a reason for every dependency, and no row for one that is gone', () => {

@@ -1,7 +1,7 @@
 /** Conditions as the engine asks them: what cannot be decided is an answer of its own, so that no gate opens by mistake. */
-import type { Json } from '../base/json.ts'
+import { isObject, type Json } from '../base/json.ts'
 import type { Condition } from '../domain/contract.ts'
-import { describeCondition, evaluate, parseCondition } from '../schema/condition.ts'
+import { conditionVars, describeCondition, evaluate, parseCondition } from '../schema/condition.ts'
 
 export type Verdict = 'yes' | 'no' | 'undecided'
 
@@ -17,4 +17,14 @@ export function holds(condition: Condition, value: Json): Verdict {
 export function conditionText(condition: Condition): string {
   const parsed = parseCondition(condition)
   return parsed.ok ? describeCondition(parsed.condition) : JSON.stringify(condition)
+}
+
+/** Whether everything that the condition looks at is there, as far as its first name says. */
+export function isComplete(condition: Condition, value: Json): boolean {
+  const parsed = parseCondition(condition)
+  if (!parsed.ok) return true
+  return conditionVars(parsed.condition).every((path) => {
+    const [first = ''] = path.split('.')
+    return first === '' || first === '*' || (isObject(value) && Object.hasOwn(value, first))
+  })
 }

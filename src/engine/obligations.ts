@@ -1,10 +1,10 @@
 /** What a value has to satisfy besides its schema: conditions of the node that gives it, and of the whole answer. */
 import type { Issue } from '../base/issue.ts'
-import { isObject, type Json } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { conditionText, holds } from './conditions.ts'
-import { knownValues } from './values.ts'
+import { conditionText, holds, isComplete } from './conditions.ts'
+import { answerValues, assembleInputs, withAnswer } from './values.ts'
 
 /** Post-conditions of the node and hard constraints that it guards, as far as they do not hold; undecided is not holding. */
 export function brokenConditions(state: RunState, node: NodeState, value: Json): Issue[] {
@@ -17,9 +17,10 @@ export function brokenConditions(state: RunState, node: NodeState, value: Json):
   }
   const guards = node.node.guards.filter(({ level }) => level === 'hard')
   if (guards.length === 0) return issues
-  const values = knownValues(state, value)
+  const values = answerValues(state, { node: node.node.id, value })
   for (const { constraintId, expr } of guards) {
-    if (holds(expr, values) !== 'yes')
+    // Where a part of it is still to come, the end of the run decides.
+    if (isComplete(expr, values) && holds(expr, values) !== 'yes')
       issues.push(
         broken('output/constraint', `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`),
       )
@@ -34,7 +35,7 @@ export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; s
   const { schema, constraints } = state.envelope.outputContract
   const issues = compileSchema(schema).validate(answer)
   if (constraints.length === 0) return { issues, satisfaction: 1 }
-  const known = knownValues(state, isObject(answer) ? answer : undefined)
+  const known = withAnswer(assembleInputs(state, state.plan?.aside ?? {}), answer)
   let held = 0
   let total = 0
   for (const { constraintId, expr, level } of constraints) {

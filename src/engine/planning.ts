@@ -1,10 +1,14 @@
 /** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
 
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import { child } from '../base/pointer.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Planner } from '../domain/ports/planner.ts'
+import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
 import { prove } from '../plan/index.ts'
 import { factsFor } from './fact.ts'
@@ -41,9 +45,18 @@ export function proveDraft(state: RunState, catalog: Catalog, draft: Draft): Pla
     facets: catalog.facets(),
     capabilities: catalog.capabilities(),
     version: state.planVersion + 1,
+    readRao: raoIssues,
   })
   if (!proof.ok) return rejected(planning.attempt, proof.diagnostics)
   return (latest, now) => planFacts(latest, now, { plan: proof.plan, trigger: planning.trigger })
+}
+
+/** A RAO contract that cannot be read must not reach a model. */
+function raoIssues(data: { readonly [key: string]: Json }): Issue[] {
+  const contract = readRaoContract(data)
+  if (!isRaoError(contract)) return []
+  const pointer = contract.error === 'InvalidField' ? child('', contract.field) : ''
+  return [{ code: 'rao/contract', at: { pointer }, message: contract.message }]
 }
 
 function planFacts(state: RunState, now: number, proven: { plan: Plan; trigger: PlanTrigger }): NewEvent[] {

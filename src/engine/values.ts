@@ -9,10 +9,23 @@ export interface Found {
   readonly source: Source
 }
 
+/** An output that is not accepted yet, taken for the node's. */
+export interface Tentative {
+  readonly node: string
+  readonly value: Json
+}
+
 /** The first source that exists. */
-export function findValue(state: RunState, sources: readonly Source[]): Found | undefined {
+export function findValue(
+  state: RunState,
+  sources: readonly Source[],
+  tentative?: Tentative,
+): Found | undefined {
   for (const source of sources) {
-    const value = readSource(state, source)
+    const value =
+      tentative && 'node' in source && source.node === tentative.node
+        ? at(tentative.value, source.pointer ?? '')
+        : readSource(state, source)
     if (value !== undefined) return { value, source }
   }
   return undefined
@@ -35,14 +48,35 @@ function at(value: Json, pointer: Pointer): Json | undefined {
   return place as Json | undefined
 }
 
+/** What constraints of the caller look at: the answer as far as it is known, and beside it what only they need. */
+export function answerValues(state: RunState, tentative?: Tentative): Json {
+  const { output = [], aside = {} } = state.plan ?? {}
+  const beside = assembleInputs(state, aside, tentative)
+  const answer =
+    'properties' in output
+      ? assembleInputs(state, output.properties, tentative)
+      : findValue(state, output, tentative)?.value
+  return withAnswer(beside, answer)
+}
+
+/** The answer with what stands beside it; one that is no object stands for itself. */
+export function withAnswer(beside: Json, answer: Json | undefined): Json {
+  if (answer !== undefined && !isObject(answer)) return answer
+  const values: { [name: string]: Json } = {}
+  for (const part of [beside, answer])
+    if (isObject(part)) for (const [name, value] of Object.entries(part)) setOwn(values, name, value as Json)
+  return values
+}
+
 /** The input of a node: each bound property that has a value. */
 export function assembleInputs(
   state: RunState,
   bindings: { readonly [property: string]: readonly Source[] },
+  tentative?: Tentative,
 ): Json {
   const inputs: { [property: string]: Json } = {}
   for (const [property, sources] of Object.entries(bindings)) {
-    const found = findValue(state, sources)
+    const found = findValue(state, sources, tentative)
     if (found !== undefined) setOwn(inputs, property, found.value)
   }
   return inputs
