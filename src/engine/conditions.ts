@@ -1,4 +1,5 @@
 /** Conditions as the engine asks them: what cannot be decided is an answer of its own, so that no gate opens by mistake. */
+import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Condition } from '../domain/contract.ts'
 import { describeCondition, evaluate, parseCondition } from '../schema/condition.ts'
@@ -17,4 +18,10 @@ export function holds(condition: Condition, value: Json): Verdict {
 export function conditionText(condition: Condition): string {
   const parsed = parseCondition(condition)
   return parsed.ok ? describeCondition(parsed.condition) : JSON.stringify(condition)
+}
+
+/** Why a condition cannot be read; what the parsers of nouns want as `checkCondition`. */
+export function conditionIssues(condition: Condition): readonly Issue[] {
+  const parsed = parseCondition(condition)
+  return parsed.ok ? [] : parsed.issues
 }
