@@ -104,6 +104,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       })
       .finally(() => {
         busy = false
+        // Poked after the last look and before this: nobody else would take that turn.
+        if (again) poke()
       })
   }
 

@@ -87,6 +87,12 @@ describe('lifecycle', () => {
     expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
   })
 
+  it('an attempt that ends before the turn that started it is over is not forgotten', async () => {
+    const app = await open({ capabilities: [] })
+    const done = await app.run(envelope(), { draft: one, signal: AbortSignal.timeout(5_000) })
+    expect(done.status).toBe('failed')
+  })
+
   it('two-resumes-one-winner: a paused run goes on once, whoever is second is told', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const runtime = [
