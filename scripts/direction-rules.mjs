@@ -28,6 +28,17 @@ export const rules = {
   // Rooms that are doors of the package: from other rooms only these files are seen.
   doors: {
     output: ['index.ts', 'off-thread.ts'],
+    plan: ['index.ts'],
+    adapters: [
+      'stores/open-store.ts',
+      'stores/memory.ts',
+      'stores/sqlite.ts',
+      'stores/postgres.ts',
+      'dispatchers/local.ts',
+      'dispatchers/model.ts',
+      'dispatchers/scripted.ts',
+      'dispatchers/define-capability.ts',
+    ],
     testing: ['index.ts'],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).

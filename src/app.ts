@@ -22,11 +22,13 @@ import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
+import type { TaskResult } from './domain/task-result.ts'
 import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import { createCatalog } from './engine/live-catalog.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
+import { taskResults } from './engine/task-results.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -95,6 +97,8 @@ export interface App {
   /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>
+  /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
+  taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   readonly store: Store
   /** Runs that are being carried here. */
   readonly active: number
@@ -161,6 +165,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     trigger: engine.trigger,
     adopt: engine.adopt,
     state: engine.state,
+    taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
     store,
     get active() {

@@ -141,7 +141,7 @@ const appliers: Appliers = {
   },
   node_error(state, event) {
     const node = nodeOf(state, event)
-    node.error = event.payload.error
+    node.failed = event.payload
     settle(state, node, 'error')
   },
   node_skipped(state, event) {

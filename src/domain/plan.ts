@@ -136,6 +136,8 @@ export interface Plan {
   readonly output:
     | readonly Source[]
     | { readonly properties: { readonly [property: string]: readonly Source[] } }
+  /** What constraints look at although the answer does not hold it: they are evaluated on the answer with these beside it. */
+  readonly aside?: { readonly [property: string]: readonly Source[] }
   readonly limits: Limits
   readonly diagnostics: DiagnosticBundle
   readonly metadata: { readonly [key: string]: Json }

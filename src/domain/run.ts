@@ -44,7 +44,7 @@ export interface NodeState {
   calls: number
   output?: Output
   completed?: EventPayloads['node_complete']
-  error?: Failure
+  failed?: EventPayloads['node_error']
   /** What a person said about it, until the consequence is in the journal. */
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */

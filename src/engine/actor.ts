@@ -27,8 +27,10 @@ export interface ActorContext {
   readonly moment: () => Moment
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
-  /** Drafts and proves; at once where the draft is at hand. */
-  readonly plan: (state: RunState, signal: AbortSignal) => PlanningResult | Promise<PlanningResult>
+  /** Proves the draft that came with the envelope, if one did. */
+  readonly planAtHand: (state: RunState) => PlanningResult | undefined
+  /** Has a planner draft, and proves. */
+  readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
   /** Nothing is left to do for now: the run is over or waits, and the lease was given back. `more`: news came meanwhile. */
   readonly onIdle: (runId: string, state: RunState, more: boolean) => void
   /** The run belongs to somebody else now. */
@@ -97,16 +99,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     again = true
     if (busy || stopped) return
     busy = true
-    turns()
-      .catch((cause: unknown) => {
-        stop()
-        context.onCrash(runId, cause)
-      })
-      .finally(() => {
-        busy = false
-        // Poked after the last look and before this: nobody else would take that turn.
-        if (again) poke()
-      })
+    turns().catch((cause: unknown) => {
+      stop()
+      context.onCrash(runId, cause)
+    })
   }
 
   const turns = async () => {
@@ -114,6 +110,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       again = false
       await turn()
     }
+    // In the same breath as the last look at `again`: a poke in between would be lost.
+    busy = false
   }
 
   /** One turn; a conflict throws away what was decided and leaves what happened for the next. */
@@ -132,6 +130,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       ...(reloaded ? orphans(current, moment.now, from.ended) : []),
     ]
     const done = decideAll(current, moment, happened)
+    // Its turn is over with the decision: nobody else waits for its disk.
+    if (done.crowded) slots.wait(runId)
+    slots.done(runId)
     const events = [...unsaved, ...done.events]
     const idle = isIdle(current, done)
     const written =
@@ -139,7 +140,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (stopped) return
     if (written?.kind === 'conflict') {
       for (const start of done.starts) slots.give(start.capabilityId)
-      slots.done(runId)
       ended = [...from.ended, ...ended]
       planned ??= from.planned
       state = undefined
@@ -150,9 +150,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     unsaved = []
     opening = []
     for (const start of done.starts) launch(current, start)
-    if (done.plan && !planning) launchPlanning(current)
-    if (done.crowded) slots.wait(runId)
-    slots.done(runId)
+    if (done.plan && !planning && !planned) launchPlanning(current)
     if (mustStop(current))
       for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
     if (idle) await goIdle(current, { released: written !== undefined })
@@ -163,16 +161,15 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const decideAll = (current: RunState, moment: Moment, happened: readonly NewEvent[]): Step => {
     const room = (capabilityId: string) => slots.take(runId, capabilityId)
     let done = step(current, moment, { happened, room })
-    while (done.plan && !planning) {
-      planning = new AbortController()
-      const result = context.plan(current, planning.signal)
-      if (result instanceof Promise) {
-        awaitPlan(result)
-        return done
-      }
-      planning = undefined
+    while (done.plan) {
+      const result = context.planAtHand(current)
+      if (!result) break
       const next = step(current, moment, { happened: result(current, moment.now), room })
-      done = { ...next, events: [...done.events, ...next.events], starts: [...done.starts, ...next.starts] }
+      done = {
+        ...next,
+        events: [...done.events, ...next.events],
+        starts: [...done.starts, ...next.starts],
+      }
     }
     return done
   }
@@ -262,14 +259,12 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       .catch((cause: unknown) => context.onCrash(runId, cause))
   }
 
+  /** Only after the request for a plan is in the journal, and once at a time. */
   const launchPlanning = (current: RunState) => {
-    planning = new AbortController()
-    const result = context.plan(current, planning.signal)
-    awaitPlan(result instanceof Promise ? result : Promise.resolve(result))
-  }
-
-  const awaitPlan = (result: Promise<PlanningResult>) => {
-    result
+    const abort = new AbortController()
+    planning = abort
+    context
+      .plan(current, abort.signal)
       .then((made) => {
         planned = made
         planning = undefined

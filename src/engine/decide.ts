@@ -117,7 +117,7 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
   if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
   if (state.fatal.size === 0 || state.replan || state.paused || policyAskOpen(state)) return []
   const [nodeId] = state.fatal
-  const failed = state.nodes.get(nodeId ?? '')?.error
+  const failed = state.nodes.get(nodeId ?? '')?.failed?.error
   const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }
   return endFacts(state, now, {
     status: 'failed',

@@ -159,12 +159,11 @@ export function createEngine(options: EngineOptions): Engine {
         redactor,
         storeRaw: options.storeRaw ?? true,
       }),
-    plan(state, signal) {
+    planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft
-        ? proveDraft(state, catalog, draft)
-        : makePlan({ state, catalog, planner: options.planner, signal })
+      return draft && proveDraft(state, catalog, draft)
     },
+    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
     onIdle(runId, state, more) {
       actors.delete(runId)
       if (state.finished) own.delete(runId)

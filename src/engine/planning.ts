@@ -6,7 +6,7 @@ import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
-import { prove } from '../plan/prove.ts'
+import { prove } from '../plan/index.ts'
 import { factsFor } from './fact.ts'
 
 export interface PlanningCall {

@@ -1,60 +1,117 @@
-/** STUB until the prover lands: binds by name and believes everything. */
-import type { Capability } from '../domain/capability.ts'
-import type { DiagnosticBundle } from '../domain/diagnostic.ts'
-import type { Envelope } from '../domain/envelope.ts'
-import type { Facet } from '../domain/facet.ts'
-import type { Draft, Edge, Plan, Source } from '../domain/plan.ts'
-export interface ProveRequest {
-  envelope: Envelope
-  draft: Draft
-  facets: readonly Facet[]
-  capabilities: readonly Capability[]
-  version: number
+/**
+ * Turns a draft into a plan, or says why not. Nothing else makes plans, so whatever the engine runs was proved here. Fails
+ * closed: a check that breaks is a reason to reject, and no constraint of the caller is ever left out.
+ */
+import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { Plan } from '../domain/plan.ts'
+import { buildPlan } from './build.ts'
+import { conflictOf } from './conflicts.ts'
+import { finding } from './findings.ts'
+import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals.ts'
+import { mergeDiagnostics, type Score } from './merge.ts'
+import { answer } from './obligations/answer.ts'
+import { contractsFit } from './obligations/contracts-fit.ts'
+import { dag } from './obligations/dag.ts'
+import { nodeConstraints } from './obligations/node-constraints.ts'
+import { policies } from './obligations/policies.ts'
+import { shape } from './obligations/shape.ts'
+import { size } from './obligations/size.ts'
+import { supply } from './obligations/supply.ts'
+import type { Obligation, ProveRequest, Resolved } from './request.ts'
+import { resolveDraft } from './resolve.ts'
+
+export type ProveResult =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly diagnostics: DiagnosticBundle }
+
+/** What every plan owes, besides the caller's constraints. */
+export const obligations: Readonly<Record<string, Obligation>> = {
+  shape,
+  dag,
+  supply,
+  contractsFit,
+  answer,
+  policies,
+  nodeConstraints,
 }
-export function prove(
-  r: ProveRequest,
-): { ok: true; plan: Plan } | { ok: false; diagnostics: DiagnosticBundle } {
-  const caps = new Map(r.capabilities.map((c) => [c.capabilityId, c]))
-  const list = (b: any): Source[] => (Array.isArray(b) ? b : [b])
-  const edges: Required<Edge>[] = (r.draft.edges ?? []).map((e) => ({ when: 'pass', ...e }) as Required<Edge>)
-  const nodes = r.draft.nodes.map((n) => {
-    const cap = n.capabilityId ? caps.get(n.capabilityId) : undefined
-    const side = (s: any) => (s && !Array.isArray(s) ? s : {})
-    const input = n.contracts?.input ?? side(cap?.inputContract)
-    const output = n.contracts?.output ?? side(cap?.outputContract)
-    const inputs: Record<string, Source[]> = {}
-    for (const [k, b] of Object.entries(n.inputs ?? {})) {
-      inputs[k] = list(b)
-      for (const s of inputs[k]!)
-        if ('node' in s && !edges.some((e) => e.from === s.node && e.to === n.id))
-          edges.push({ from: s.node, to: n.id, when: 'pass' })
+
+/**
+ * @example
+ * const proved = prove({ envelope, draft, facets: [], capabilities, version: 1 })
+ * if (!proved.ok) console.log(proved.diagnostics.failures)
+ */
+export function prove(request: ProveRequest): ProveResult {
+  const diagnostics: Diagnostic[] = []
+  const attempt = <T>(what: string, run: () => T): T | undefined => {
+    try {
+      return run()
+    } catch (error) {
+      diagnostics.push(unchecked(what, error))
+      return undefined
     }
-    return {
-      ...n,
-      kind: n.kind ?? (n.routing ? 'routing' : 'execution'),
-      contracts: { input, output },
-      inputs,
-      postConditions: [...(cap?.postConditions ?? []), ...(n.postConditions ?? [])],
-      guards: [],
-      provides: [],
-      enforces: [],
-      facetProvenance: { input: [], output: [] },
-    }
-  })
-  const out: any = r.draft.output
-  const output = out?.properties
-    ? { properties: Object.fromEntries(Object.entries(out.properties).map(([k, b]) => [k, list(b)])) }
-    : list(out ?? { node: nodes.at(-1)!.id })
-  return {
-    ok: true,
-    plan: {
-      version: r.version,
-      nodes,
-      edges,
-      output,
-      limits: r.draft.limits ?? {},
-      diagnostics: { status: 'accepted', satisfactionScore: 1, failures: [], warnings: [], infos: [] },
-      metadata: {},
-    } as unknown as Plan,
   }
+  const tooLarge = attempt('size', () => size(request))
+  diagnostics.push(...(tooLarge ?? []))
+  const fits = tooLarge?.length === 0
+  const goals = fits
+    ? (attempt('constraints', () => goalsOf(request.envelope.outputContract.constraints)) ?? [])
+    : []
+  const resolved = fits ? attempt('resolve', () => resolveDraft(request)) : undefined
+  if (resolved === undefined)
+    return { ok: false, diagnostics: mergeDiagnostics(diagnostics, goals.map(unmetScore)) }
+  diagnostics.push(...resolved.diagnostics)
+  for (const [name, obligation] of Object.entries(obligations)) {
+    diagnostics.push(...(attempt(name, () => obligation(resolved)) ?? []))
+  }
+  const judgements = goals.map(
+    (goal) =>
+      attempt(`constraint ${goal.constraint.constraintId}`, () => judgeGoal(goal, resolved)) ??
+      unjudged(goal),
+  )
+  const { scores, conflict } = attempt('conflicts', () => score(judgements, resolved)) ?? {
+    scores: goals.map(unmetScore),
+  }
+  diagnostics.push(
+    ...judgements.flatMap(({ diagnostic }) => diagnostic ?? []),
+    ...(conflict ? [conflict] : []),
+  )
+  const bundle = mergeDiagnostics(diagnostics, scores)
+  if (bundle.status === 'rejected') return { ok: false, diagnostics: bundle }
+  return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
+}
+
+interface Scored {
+  readonly scores: readonly Score[]
+  readonly conflict?: Diagnostic
+}
+
+/** Members of a conflict are met by nobody, however well each is looked after alone. */
+function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
+  // What is proved holds anyway, and what is false alone is said already: the rest may contradict each other.
+  const possible = judgements.filter(
+    ({ guards, diagnostic }) => guards.length > 0 || diagnostic?.cause === 'missing_enforcer',
+  )
+  const conflict = conflictOf(
+    possible.map(({ goal }) => goal),
+    resolved,
+  )
+  return {
+    scores: judgements.map(({ goal, met }) => ({
+      level: goal.level,
+      met: met && !conflict?.members.includes(goal),
+    })),
+    ...(conflict && { conflict: conflict.diagnostic }),
+  }
+}
+
+const unmetScore = ({ level }: Goal): Score => ({ level, met: false })
+
+const unjudged = (goal: Goal): Judgement => ({ goal, met: false, enforcers: [], guards: [] })
+
+function unchecked(what: string, error: unknown): Diagnostic {
+  return finding('plan/unchecked', {
+    constraint: `the prover can check: ${what}`,
+    suggestion: 'The draft or the contract is not what it should be, or this is a fault of the prover',
+    details: { message: error instanceof Error ? error.message : String(error) },
+  })
 }

@@ -176,8 +176,14 @@ function readVar(json: unknown, spot: Spot, reading: Reading): Var {
   }
   reading.bytes += path.length
   const segments = path === '' ? [] : path.split('.')
-  if (segments.includes('')) {
-    fail(reading, spot, { code: 'condition/path', message: `The path ${clip(path, 40)} has an empty part` })
+  // `*` stands for every element wherever paths are shown (`conditionVars`); it cannot also be a name.
+  const odd = segments.find((segment) => segment === '' || segment === '*')
+  if (odd !== undefined) {
+    fail(reading, spot, {
+      code: 'condition/path',
+      message: `The path ${clip(path, 40)} has ${odd === '' ? 'an empty part' : 'the part "*"'}`,
+      ...(odd === '*' && { hint: 'Look at the elements of a list with some, all or none' }),
+    })
   }
   if (!spot.inItem) return { op: 'var', from: 'root', path: segments }
   if (path === '') return { op: 'var', from: 'item', path: [] }

@@ -117,6 +117,7 @@ describe('what is refused', () => {
     expect(refused({ and: [] })).toMatchObject([{ code: 'condition/arity', at: '/and' }])
     expect(refused({ '!': { var: ['a', 1] } })).toMatchObject([{ code: 'condition/arity', at: '/!/var' }])
     expect(refused({ var: 'a..b' })).toMatchObject([{ code: 'condition/path', at: '/var' }])
+    expect(refused({ var: 'a.*.b' })).toMatchObject([{ code: 'condition/path', at: '/var' }])
     expect(refused({ var: {} })).toMatchObject([{ code: 'condition/path' }])
     expect(refused({ missing: [{ and: [true] }] })).toMatchObject([{ code: 'condition/path' }])
     expect(refused({ '<': [{ var: 'a' }, '0.7'] })).toMatchObject([{ code: 'condition/operand', at: '/</1' }])

@@ -33,6 +33,16 @@ export function schemaGraph(root: JsonSchema): SchemaGraph {
   return graph
 }
 
+/** Finds the target of a `$ref` inside one schema, for walkers of their own; what is not an object is not found. */
+export function referenceResolver(root: JsonSchema): (schema: SchemaObject) => SchemaObject | undefined {
+  let names: Names | undefined
+  return (schema) => {
+    if (typeof root === 'boolean') return undefined
+    names ??= collectNames(root)
+    return resolve(names, own(schema, '$ref'), names.bases.get(schema) ?? rootBase)?.schema
+  }
+}
+
 /** Throws when a schema leads back to itself without going into the value: validating would never end. */
 export function checkLoops(graph: SchemaGraph): void {
   const loop = postOrder(graph, [...graph.keys()], (part) => part.applies === 'here').loop

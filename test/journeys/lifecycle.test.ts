@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { envelope, journal, local, open, text, typesOf } from './support.ts'
+import { envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
+const tea = local('write', () => ({ text: 'Tea' }))
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 
 describe('lifecycle', () => {
@@ -158,5 +159,60 @@ describe('lifecycle', () => {
     const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
     const done = await app.run(envelope(), { draft: { ...one, limits: { deadlineMs: 30 } } })
     expect(done).toMatchObject({ status: 'failed', failure: 'run/deadline' })
+  })
+
+  it('timers survive a restart: a retry that was due while nobody was there happens when somebody is', async () => {
+    const store = createMemoryStore()
+    const capabilities = [says('write', ['not yet', '{"text":"Tea"}'])]
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1, backoffMs: 60 } }] }
+    const before = await open({ store, capabilities })
+    const runId = await before.start(envelope(), { draft })
+    for await (const event of before.watch(runId)) if (event.type === 'timer_set') break
+    await before.close({ graceMs: 0 })
+    const after = await open({ store, capabilities })
+    expect(await after.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('every node has a result in the shape of a task', async () => {
+    const app = await open({ capabilities: [tea, says('fails', ['no'])] })
+    const draft = {
+      nodes: [
+        { id: 'write', capabilityId: 'write' },
+        { id: 'extra', capabilityId: 'fails' },
+        { id: 'rescue', capabilityId: 'write', kind: 'fallback' },
+      ],
+      edges: [{ from: 'extra', to: 'rescue', when: 'fail' }],
+      output: { node: 'write' },
+    }
+    const { runId, status } = await app.run(envelope(), { draft })
+    expect(status).toBe('completed')
+    const results = await app.taskResults(runId)
+    expect(results.get('write')).toEqual({
+      content: '{"text":"Tea"}',
+      parsedContent: { text: 'Tea' },
+      status: 'COMPLETE',
+      notes: {},
+    })
+    expect(results.get('extra')).toMatchObject({
+      status: 'FAILED',
+      notes: { error: { type: 'TASK_FAILURE', reason: 'output_format_failure' } },
+    })
+  })
+
+  it('a run never has more attempts at one time than it may', async () => {
+    let now = 0
+    let most = 0
+    const busy = local('busy', async () => {
+      most = Math.max(most, ++now)
+      await new Promise((resolve) => setImmediate(resolve))
+      now--
+      return { text: 'done' }
+    })
+    const app = await open({ capabilities: [busy] })
+    const nodes = Array.from({ length: 12 }, (_, index) => ({ id: `n${index}`, capabilityId: 'busy' }))
+    const done = await app.run(envelope(), {
+      draft: { nodes, output: { node: 'n0' }, limits: { concurrency: 3 } },
+    })
+    expect([done.status, most]).toEqual(['completed', 3])
   })
 })

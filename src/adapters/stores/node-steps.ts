@@ -1,5 +1,5 @@
 /** How each event changes the row of its node. */
-import type { EventType, JournalEvent } from '../../domain/event.ts'
+import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { NodeRow } from '../../domain/ports/store.ts'
 
 /** A node's row as stores keep it. */
@@ -58,7 +58,7 @@ export function stepNode(row: StoredNode, event: JournalEvent): StoredNode {
 }
 
 /** Which single node an event concerns, if any. */
-export function nodeOf(event: JournalEvent): string | undefined {
+export function nodeOf(event: NewEvent): string | undefined {
   if (steps[event.type] === undefined) return undefined
   if (event.type === 'timer_set') {
     return event.payload.purpose.kind === 'retry' ? event.payload.purpose.nodeId : undefined
@@ -68,11 +68,8 @@ export function nodeOf(event: JournalEvent): string | undefined {
 
 /** The row with new members; those that are `undefined` are taken away. */
 export function patched(row: StoredNode, patch: Patch): StoredNode {
-  const next: Record<string, unknown> = { ...row }
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined) delete next[key]
-    else next[key] = value
-  }
+  const next = { ...row, ...patch } as Record<string, unknown>
+  for (const key in patch) if (next[key] === undefined) delete next[key]
   // Patches take away optional members only.
   return next as unknown as StoredNode
 }

@@ -1,4 +1,31 @@
-import { createMemoryStore } from './memory.ts'
-export async function openStore(_spec: string) {
-  return createMemoryStore()
+/** A store by its address, as `--store` and `PROVISO_STORE` give it. Only the driver that is named is loaded. */
+import { ProvisoError } from '../../base/error.ts'
+import type { Store } from '../../domain/ports/store.ts'
+
+type Opener = (rest: string, address: string) => Promise<Store>
+
+/** By what stands before the first colon. */
+const openers: { readonly [scheme: string]: Opener } = {
+  memory: async () => (await import('./memory.ts')).createMemoryStore(),
+  sqlite: async (path) => (await import('./sqlite.ts')).openSqliteStore({ path }),
+  postgres: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
+  postgresql: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
+}
+
+/** `memory:`, `sqlite:PATH` or `postgres://…`. */
+export async function openStore(address: string): Promise<Store> {
+  const colon = address.indexOf(':')
+  const scheme = address.slice(0, Math.max(colon, 0))
+  const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
+  if (open === undefined) {
+    // Not the address itself: it may hold a password.
+    throw new ProvisoError(
+      'option/invalid',
+      `There is no store for an address that begins with "${scheme}:"`,
+      {
+        hint: 'Use memory:, sqlite:PATH or postgres://user:password@host/database',
+      },
+    )
+  }
+  return open(address.slice(colon + 1), address)
 }

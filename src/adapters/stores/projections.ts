@@ -4,7 +4,7 @@
  * writes the rows that come back, in the transaction of the events.
  */
 import type { Json } from '../../base/json.ts'
-import type { JournalEvent } from '../../domain/event.ts'
+import type { JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { AskRow, AuditRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { nodeOf, patched, type StoredNode, stepNode } from './node-steps.ts'
 import { type PlanView, takeSnapshot } from './snapshot.ts'
@@ -44,7 +44,7 @@ export interface Wanted {
   everything: boolean
 }
 
-export function wanted(events: readonly JournalEvent[]): Wanted {
+export function wanted(events: readonly NewEvent[]): Wanted {
   const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
   for (const event of events) {
     const nodeId = nodeOf(event)

@@ -9,69 +9,94 @@ export interface StoredSpan extends SpanRow {
   readonly seq: number
 }
 
+type FindNode = (nodeId: string) => StoredNode | undefined
+
 export function spanOf(
   run: { readonly runId: string; readonly createdAt: number },
   event: JournalEvent,
-  node: (nodeId: string) => StoredNode | undefined,
+  node: FindNode,
 ): StoredSpan | undefined {
-  const { runId, seq, at: endedAt, planVersion, nodeId = '' } = event
-  const ended = { runId, seq, endedAt }
-  const row = node(nodeId)
-  const id = `${planVersion}:${nodeId}`
-  const about = { nodeId, planVersion, ...capability(row) }
   switch (event.type) {
-    case 'attempt_end': {
-      const { attempt, outcome, model, usage } = event.payload
-      return {
-        ...ended,
-        spanId: `${id}:${attempt}`,
-        parentSpanId: id,
-        name: 'attempt',
-        startedAt: row?.attemptStartedAt ?? endedAt,
-        status: outcome,
-        // Usage is JSON by construction; its interface only lacks the index signature.
-        attributes: {
-          ...about,
-          attempt,
-          outcome,
-          usage: { ...usage },
-          ...(model !== undefined && { model }),
-        },
-      }
-    }
+    case 'attempt_end':
+      return attemptSpan(event, node(event.nodeId ?? ''))
     case 'node_complete':
-    case 'node_error': {
-      const failed = event.type === 'node_error'
-      return {
-        ...ended,
-        spanId: id,
-        parentSpanId: runId,
-        name: 'node',
-        startedAt: row?.startedAt ?? endedAt,
-        status: failed ? 'error' : 'completed',
-        attributes: {
-          ...about,
-          attempt: event.payload.attempt,
-          ...(failed && { outcome: event.payload.outcome, code: event.payload.error.code }),
-        },
-      }
-    }
-    case 'complete': {
-      const { status, usage } = event.payload
-      return {
-        ...ended,
-        spanId: runId,
-        name: 'run',
-        startedAt: run.createdAt,
-        status,
-        attributes: { planVersion, ...(usage !== undefined && { usage: { ...usage } }) },
-      }
-    }
+    case 'node_error':
+      return nodeSpan(event, node(event.nodeId ?? ''))
+    case 'complete':
+      return runSpan(run, event)
     default:
       return undefined
   }
 }
 
-function capability(row: StoredNode | undefined): { [key: string]: Json } {
-  return row?.capabilityId === undefined ? {} : { capabilityId: row.capabilityId }
+function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undefined): StoredSpan {
+  const { attempt, outcome, model, usage } = event.payload
+  return {
+    ...ended(event),
+    spanId: `${nodeSpanId(event)}:${attempt}`,
+    parentSpanId: nodeSpanId(event),
+    name: 'attempt',
+    startedAt: row?.attemptStartedAt ?? event.at,
+    status: outcome,
+    attributes: {
+      ...about(event, row),
+      attempt,
+      outcome,
+      usage: { ...usage },
+      ...(model !== undefined && { model }),
+    },
+  }
+}
+
+function nodeSpan(
+  event: JournalEvent<'node_complete' | 'node_error'>,
+  row: StoredNode | undefined,
+): StoredSpan {
+  return {
+    ...ended(event),
+    spanId: nodeSpanId(event),
+    parentSpanId: event.runId,
+    name: 'node',
+    startedAt: row?.startedAt ?? event.at,
+    status: event.type === 'node_error' ? 'error' : 'completed',
+    attributes: {
+      ...about(event, row),
+      attempt: event.payload.attempt,
+      ...(event.type === 'node_error' && {
+        outcome: event.payload.outcome,
+        code: event.payload.error.code,
+      }),
+    },
+  }
+}
+
+function runSpan(run: { readonly createdAt: number }, event: JournalEvent<'complete'>): StoredSpan {
+  const { status, usage } = event.payload
+  return {
+    ...ended(event),
+    spanId: event.runId,
+    name: 'run',
+    startedAt: run.createdAt,
+    status,
+    attributes: { planVersion: event.planVersion, ...(usage !== undefined && { usage: { ...usage } }) },
+  }
+}
+
+function ended({ runId, seq, at }: JournalEvent): Pick<StoredSpan, 'runId' | 'seq' | 'endedAt'> {
+  return { runId, seq, endedAt: at }
+}
+
+function nodeSpanId({ planVersion, nodeId = '' }: JournalEvent): string {
+  return `${planVersion}:${nodeId}`
+}
+
+function about(
+  { nodeId = '', planVersion }: JournalEvent,
+  row: StoredNode | undefined,
+): { [key: string]: Json } {
+  return {
+    nodeId,
+    planVersion,
+    ...(row?.capabilityId !== undefined && { capabilityId: row.capabilityId }),
+  }
 }

@@ -95,7 +95,7 @@ function detailOf(state: RunState, node: NodeState): string | undefined {
       }
       return undefined
     case 'error':
-      return node.error?.message
+      return node.failed?.error.message
     case 'waiting': {
       const due = [...state.timers.values()].find(
         ({ purpose }) => purpose.kind === 'retry' && purpose.nodeId === id,

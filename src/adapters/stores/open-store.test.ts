@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openStore } from './open-store.ts'
+
+it('opens a store by its address', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'proviso-open-'))
+  for (const [address, name] of [
+    ['memory:', 'memory'],
+    [`sqlite:${join(folder, 'a.db')}`, 'sqlite'],
+  ] as const) {
+    const store = await openStore(address)
+    expect(store.name).toBe(name)
+    await store.close()
+  }
+  rmSync(folder, { recursive: true })
+})
+
+it.each(['', 'plain', 'mysql://user:secret@host', 'constructor:x', '__proto__:x'])(
+  'refuses "%s"',
+  async (address) => {
+    await expect(openStore(address)).rejects.toMatchObject({
+      code: 'option/invalid',
+      message: expect.not.stringContaining('secret'),
+      hint: expect.stringContaining('sqlite:PATH'),
+    })
+  },
+)
+
+it('does not tell the password when nobody answers', async () => {
+  await expect(openStore('postgres://me:secret@127.0.0.1:1/x')).rejects.toMatchObject({
+    code: 'store/unavailable',
+    message: expect.not.stringContaining('secret'),
+  })
+})

@@ -1,0 +1,32 @@
+/** What an error of PostgreSQL means for a transaction: lost on the way, lost a race, or somebody's fault. */
+
+/** SQLSTATE, or the code of a system error. */
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '')
+}
+
+const lostCodes =
+  /^(08...|57P0[1-5]|25P03|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOENT|EAI_AGAIN)$/
+/** Errors of the driver itself have no code. */
+const lostMessages =
+  /Connection terminated|connection error and is not queryable|Client was closed|read timeout|timeout exceeded when trying to connect|timeout expired/
+
+/** The connection is gone: whether the statement took effect is not known. */
+export function isLost(error: unknown): boolean {
+  return lostCodes.test(codeOf(error)) || (error instanceof Error && lostMessages.test(error.message))
+}
+
+/** The server is there and not ready yet. */
+export function isStarting(error: unknown): boolean {
+  return codeOf(error) === '57P03'
+}
+
+/** A deadlock or a serialization failure: nothing took effect, the next try may. */
+export function isRace(error: unknown): boolean {
+  return /^40(001|P01)$/.test(codeOf(error))
+}
+
+/** The values are to blame, and not the server: data, constraint, limit. */
+export function isOnesFault(error: unknown): boolean {
+  return /^(22|23|54)...$/.test(codeOf((error as { cause?: unknown }).cause))
+}

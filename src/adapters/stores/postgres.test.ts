@@ -1,0 +1,138 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Cluster, missingPostgres, start } from '../../../scripts/postgres.mjs'
+import type { Store } from '../../domain/ports/store.ts'
+import { storeSuite } from '../../testing/store-suite.ts'
+import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
+import { openPostgresStore } from './postgres.ts'
+
+const long = process.env['PROVISO_LONG'] === '1'
+const missing = missingPostgres()
+let cluster: Cluster
+let schemas = 0
+
+async function query(sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client(cluster.url)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Tables of tests that are over would make everybody's look at the tables slower. */
+async function drop(schema: string): Promise<void> {
+  await query(`drop schema if exists ${schema} cascade`)
+}
+
+describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
+  beforeAll(async () => {
+    cluster = await start()
+  })
+  afterAll(() => cluster?.stop())
+
+  storeSuite(
+    'postgres',
+    async () => {
+      const schema = `suite_${++schemas}`
+      const store = await openPostgresStore({ url: cluster.url, schema })
+      return {
+        store: { ...store, close: () => store.close().then(() => drop(schema)) },
+        elapse: async (ms) => {
+          await query(`select pg_sleep(${ms / 1_000})`)
+        },
+        countValues: async () =>
+          Number((await query(`select count(*) as n from ${schema}.flex_values`))[0]?.['n']),
+      }
+    },
+    { describe, it, expect, long },
+  )
+
+  describe('several processes on one server', () => {
+    it('append to one run without a gap, and wake each other', async () => {
+      const schema = `several_${++schemas}`
+      const open = () => openPostgresStore({ url: cluster.url, schema })
+      const stores = await Promise.all([open(), open(), open()])
+      const [first, second] = stores
+      await first.create(newRun('r'))
+      const woken = new Set<string>()
+      second.onChange((runId) => woken.add(runId))
+      let others = 0
+      const anotherRun = async () => {
+        others += 1
+        await first.create(newRun(`other-${others}`))
+        return woken.size
+      }
+      await expect.poll(anotherRun, { timeout: 10_000 }).toBeGreaterThan(0)
+      await Promise.all(stores.map((store, index) => appendMany(store, `s-${index}`, 30)))
+      const seqs = (await first.read('r', 0)).map(({ seq }) => seq)
+      expect(seqs).toEqual(Array.from({ length: 91 }, (_, index) => index + 1))
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
+    it('loses and doubles nothing when the server dies again and again', async () => {
+      const schema = `restart_${++schemas}`
+      const store = await openPostgresStore({ url: cluster.url, schema })
+      const woken = new Set<string>()
+      store.onChange((runId) => woken.add(runId))
+      let stop = false
+      const writer = async (runId: string) => {
+        await store.create(newRun(runId))
+        let acknowledged = 1
+        while (!stop) {
+          const events = [logEvent(`${runId}-${acknowledged}`)]
+          const result = await store.append({ runId, expectedSeq: acknowledged, events, head: runningHead })
+          // Nobody else writes to this run: anything but an append is a lost or a doubled write.
+          expect(result).toEqual({ kind: 'appended', seq: acknowledged + 1 })
+          acknowledged += 1
+        }
+        return acknowledged
+      }
+      const ids = Array.from({ length: 6 }, (_, index) => `r-${index}`)
+      const writers = ids.map(writer)
+      for (let restart = 0; restart < (long ? 20 : 4); restart++) {
+        const before = (await store.head('r-0'))?.seq ?? 0
+        await expect
+          .poll(async () => (await store.head('r-0'))?.seq ?? 0, { timeout: 30_000 })
+          .toBeGreaterThan(before)
+        cluster.restartImmediate()
+      }
+      stop = true
+      const acknowledged = await Promise.all(writers)
+      for (const [index, runId] of ids.entries()) {
+        const events = await store.read(runId, 0, 1_000_000)
+        expect(events.length).toBe(acknowledged[index])
+        expect(
+          events.slice(1).map(({ payload }) => (payload as { payload: { value: string } }).payload.value),
+        ).toEqual(Array.from({ length: events.length - 1 }, (_, at) => `${runId}-${at + 1}`))
+      }
+      await store.close()
+    }, 120_000)
+  })
+
+  it('refuses addresses that cannot work, and tables of a newer version', async () => {
+    await expect(openPostgresStore({ url: 'nonsense' })).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(openPostgresStore({ url: 'postgres://nobody:secret@127.0.0.1:1/x' })).rejects.toMatchObject({
+      code: 'store/unavailable',
+      message: expect.not.stringContaining('secret'),
+    })
+    const options = { url: cluster.url, schema: 'newer schema' }
+    await (await openPostgresStore(options)).close()
+    await query(`insert into "newer schema".proviso_migrations values ('9999_future', '2099')`)
+    await expect(openPostgresStore(options)).rejects.toMatchObject({ code: 'store/newer' })
+  })
+})
+
+async function appendMany(store: Store, name: string, count: number): Promise<void> {
+  for (let won = 0, seq = 1; won < count; ) {
+    const result = await store.append({
+      runId: 'r',
+      expectedSeq: seq,
+      events: [logEvent(name)],
+      head: runningHead,
+    })
+    if (result.kind === 'appended') won += 1
+    if (result.kind === 'appended' || result.kind === 'conflict') seq = result.seq
+  }
+}

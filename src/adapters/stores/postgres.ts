@@ -1,0 +1,186 @@
+/**
+ * The store in PostgreSQL, for several processes. Every append locks the row of its run, so sequence numbers have no gaps
+ * and one writer wins; leases go by the database's clock and carry an epoch. A connection that is lost is made anew and
+ * the work tried again: a write has a name, by which it is found in the journal if only its answer got lost.
+ */
+import { randomBytes } from 'node:crypto'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
+import { ProvisoError } from '../../base/error.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { createConnection, fromRow, toParameter } from './postgres-connection.ts'
+import { isLost, isOnesFault, isRace, isStarting } from './postgres-errors.ts'
+import { createNotifier } from './postgres-notify.ts'
+import { migrate } from './sql/migrate.ts'
+import { createSqlStore } from './sql/sql-store.ts'
+import { runStepsLater } from './sql/steps.ts'
+import type { Tables } from './sql/tables.ts'
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database`. The database must be in UTF-8. */
+  readonly url: string
+  /** The schema that has the tables; made when it is missing. Default `public`. */
+  readonly schema?: string
+  /** Connections for reading. Default 4. */
+  readonly readers?: number
+  /** Connections for writing; each has one transaction under way. Default 2. */
+  readonly writers?: number
+  /** How long work is tried again while the server is away, in milliseconds. Default 30,000. */
+  readonly retryMs?: number
+}
+
+export async function openPostgresStore({
+  url,
+  schema = 'public',
+  readers = 4,
+  writers = 2,
+  retryMs = 30_000,
+}: PostgresStoreOptions): Promise<Store> {
+  const place = placeOf(url)
+  const config: ClientConfig = {
+    connectionString: url,
+    application_name: 'proviso',
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+    // A connection that says nothing is a lost one, and a transaction whose client is gone must not hold its locks.
+    query_timeout: retryMs,
+    idle_in_transaction_session_timeout: 10_000,
+    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on`,
+  }
+  const pool = new Pool({ ...config, max: readers })
+  // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
+  pool.on('error', () => {})
+  const builder = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+
+  async function trying<T>(work: (again: boolean) => Promise<T>, away = isLost): Promise<T> {
+    const until = Date.now() + retryMs
+    for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
+      try {
+        return await work(again)
+      } catch (error) {
+        if (error instanceof ProvisoError) throw error
+        if (!(away(error) || isRace(error)) || Date.now() + delay > until) throw unavailable(place, error)
+        again ||= isLost(error)
+        await new Promise((resolve) => setTimeout(resolve, delay))
+      }
+    }
+  }
+
+  try {
+    // A server that is starting is waited for; an address where nobody answers is a mistake.
+    await trying(
+      () => prepareTables(builder as unknown as Kysely<unknown>, { config, schema, place }),
+      isStarting,
+    )
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+
+  const lanes = Array.from({ length: writers }, () => createConnection(config))
+  const self = randomBytes(9).toString('base64url')
+  const notifier = createNotifier({ config, pool, channel: `proviso_${schema}`, self })
+  let closed = false
+
+  return createSqlStore({
+    name: 'postgres',
+    dialect: 'postgres',
+    builder,
+    begin: 'begin isolation level read committed',
+    listeners: notifier,
+    group: { lanes: writers, most: 128, isOnesFault },
+    // The database has its own clock.
+    now: () => 0,
+    run: (steps) =>
+      trying((again) => {
+        if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+        return runStepsLater(steps(again), (statements) =>
+          Promise.all(
+            statements.map(async ({ sql, name, parameters }) => {
+              const values = parameters.map(toParameter)
+              const { rows } = await pool.query({ text: sql, values, ...(name !== undefined && { name }) })
+              return rows.map(fromRow)
+            }),
+          ),
+        )
+      }),
+    async transaction(steps) {
+      const lane = lanes.pop() ?? createConnection(config)
+      try {
+        return await trying(async (again) => {
+          try {
+            return await runStepsLater(steps(again), lane.execute)
+          } catch (error) {
+            // The server rolls back when the connection ends, and a new connection has nothing left over.
+            lane.discard()
+            throw error
+          }
+        })
+      } finally {
+        lanes.push(lane)
+      }
+    },
+    tellOthers: notifier.tellOthers,
+    async close() {
+      closed = true
+      await notifier.close()
+      await Promise.all(lanes.map((lane) => lane.end()))
+      await pool.end()
+    },
+  })
+}
+
+interface Preparing {
+  readonly config: ClientConfig
+  readonly schema: string
+  readonly place: string
+}
+
+/** One process at a time looks at the tables and changes them; the others wait and find them done. */
+async function prepareTables(db: Kysely<unknown>, { config, schema, place }: Preparing): Promise<void> {
+  const lock = new Client(config)
+  lock.on('error', () => {})
+  await lock.connect()
+  try {
+    const { rows } = await lock.query<{ encoding: string }>(
+      `select current_setting('server_encoding') as encoding, pg_advisory_lock(hashtext('proviso migrations'))`,
+    )
+    if (rows[0]?.encoding !== 'UTF8') {
+      throw new ProvisoError(
+        'option/invalid',
+        `The database at ${place} is in ${rows[0]?.encoding}, not in UTF8`,
+        {
+          hint: `Create it with: create database … encoding 'UTF8' template template0`,
+        },
+      )
+    }
+    await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
+    await migrate(db, { dialect: 'postgres', place, schema })
+  } finally {
+    await lock.end()
+  }
+}
+
+/** The address without the password. */
+function placeOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return `postgres://${host}${pathname}`
+  } catch {
+    throw new ProvisoError('option/invalid', 'The address of the PostgreSQL store is no URL', {
+      hint: 'It looks like postgres://user:password@host:5432/database',
+    })
+  }
+}
+
+/** Spaces and backslashes in an option of the start-up message. */
+function escapeOption(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')
+}
+
+function unavailable(place: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `PostgreSQL at ${place} could not do it: ${message}`, {
+    cause,
+  })
+}

@@ -1,0 +1,82 @@
+/** The statements of claiming and prolonging: each is one statement, and so its own transaction. */
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type Dialect, nowIn, type Timed } from './now.ts'
+import type { Statement } from './steps.ts'
+import type { Tables } from './tables.ts'
+import { createTemplates, type Param, type Templates } from './templates.ts'
+
+export type LeaseStatements = ReturnType<typeof createLeaseStatements>
+
+interface ClaimValues extends Timed {
+  readonly owner: string
+  readonly leaseMs: number
+  readonly limit: number
+  readonly claimId: string
+}
+
+export function createLeaseStatements(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  templates: Templates = createTemplates('l'),
+) {
+  const until = (param: Param<Timed & { leaseMs: number }>) =>
+    sql<number>`${nowIn(dialect, param)} + ${param('leaseMs')}`
+
+  const due = (param: Param<ClaimValues>) =>
+    db
+      .selectFrom('flex_runs')
+      .select('run_id')
+      .where('due_at', '<=', nowIn(dialect, param))
+      .orderBy('due_at')
+      .orderBy('run_id')
+      .limit(param('limit'))
+
+  /** A run whose row somebody is just writing is left for the next time rather than waited for. */
+  const take = (
+    param: Param<ClaimValues>,
+    ready: SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>,
+  ) =>
+    db
+      .updateTable('flex_runs')
+      .set((eb) => ({
+        lease_owner: param('owner'),
+        lease_epoch: eb('lease_epoch', '+', 1),
+        lease_until: until(param),
+        due_at: until(param),
+        claim_id: param('claimId'),
+      }))
+      .where('run_id', 'in', dialect === 'postgres' ? ready.forUpdate().skipLocked() : ready)
+      .returning(['run_id', 'lease_epoch'])
+
+  const claimAny = templates.query<ClaimValues>((param) => take(param, due(param)))
+  const claimOne = templates.query<ClaimValues & { runId: string }>((param) =>
+    take(param, due(param).where('run_id', '=', param('runId'))),
+  )
+
+  return {
+    claim: (values: ClaimValues & { runId?: string | undefined }): Statement =>
+      values.runId === undefined ? claimAny(values) : claimOne({ ...values, runId: values.runId }),
+
+    /** What a claim got whose answer was lost. */
+    claimed: templates.query<{ owner: string; claimId: string }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .select(['run_id', 'lease_epoch'])
+        .where('lease_owner', '=', param('owner'))
+        .where('claim_id', '=', param('claimId')),
+    ),
+
+    renew: templates.query<Timed & { owner: string; leaseMs: number }>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set({ lease_until: until(param), due_at: until(param) })
+        .where('lease_owner', '=', param('owner'))
+        .where('due_at', 'is not', null)
+        .returning('run_id'),
+    ),
+
+    nextWake: templates.one<object>(() =>
+      db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
+    ),
+  }
+}

@@ -1,0 +1,60 @@
+/** Brings the tables up to date, or refuses when they are ahead of this version. Whoever calls holds off other processes. */
+import { type Kysely, Migrator, sql } from 'kysely'
+import { ProvisoError } from '../../../base/error.ts'
+import { migrations } from './migrations.ts'
+
+const migrationTableName = 'proviso_migrations'
+
+export interface MigrateOptions {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** How messages name the store: a path, or an address without its password. */
+  readonly place: string
+  /** The schema of the tables, where a database has several. */
+  readonly schema?: string
+  /** Only look whether the tables are there and not newer. Default false. */
+  readonly readOnly?: boolean
+}
+
+export async function migrate(
+  db: Kysely<unknown>,
+  { dialect, place, schema, readOnly = false }: MigrateOptions,
+): Promise<void> {
+  const known = migrations(dialect)
+  const done = await executed(db)
+  const foreign = done.filter((name) => !Object.hasOwn(known, name))
+  if (foreign.length > 0) {
+    throw new ProvisoError('store/newer', `The store at ${place} has migrations unknown here: ${foreign}`)
+  }
+  if (Object.keys(known).every((name) => done.includes(name))) return
+  if (readOnly) {
+    throw new ProvisoError('store/unavailable', `The store at ${place} has no tables of this version yet`, {
+      hint: 'Open it once for writing; a reader does not change it',
+    })
+  }
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => known },
+    migrationTableName,
+    migrationLockTableName: `${migrationTableName}_lock`,
+    ...(schema !== undefined && { migrationTableSchema: schema }),
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) {
+    throw new ProvisoError('store/unavailable', `The tables at ${place} could not be brought up to date`, {
+      cause: error,
+    })
+  }
+}
+
+async function executed(db: Kysely<unknown>): Promise<string[]> {
+  try {
+    const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationTableName)}`.execute(
+      db,
+    )
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    // A table that is missing, as PostgreSQL and as SQLite say it.
+    if ((error as { code?: unknown }).code === '42P01' || /no such table/.test(String(error))) return []
+    throw error
+  }
+}

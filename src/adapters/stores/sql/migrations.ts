@@ -1,0 +1,131 @@
+/**
+ * The history of the tables, for both databases. A migration that was released is never edited; a new one is added below,
+ * and must leave the tables usable for a process of the version before (expand first, contract a release later).
+ */
+import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysely'
+
+/** Times and counters: whole numbers up to 2^53 are exact in both databases, and no fraction is ever refused. */
+const number = 'double precision'
+
+// Migrations stand outside of today's table types: they say what was, not what is.
+type Builder = CreateTableBuilder<string, string>
+
+/** `key`: the type of texts that are compared and ordered, by code point in every database. */
+export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migration> {
+  const key = dialect === 'postgres' ? sql`text collate "C"` : sql`text`
+
+  const keyColumns = (table: Builder, ...names: string[]) =>
+    names.reduce((columns, name) => columns.addColumn(name, key, (column) => column.notNull()), table)
+  const text = (table: Builder, ...names: string[]) =>
+    names.reduce((columns, name) => columns.addColumn(name, 'text', (column) => column.notNull()), table)
+  const textOrNull = (table: Builder, ...names: string[]) =>
+    names.reduce((columns, name) => columns.addColumn(name, 'text'), table)
+  const numbers = (table: Builder, ...names: string[]) =>
+    names.reduce((columns, name) => columns.addColumn(name, number, (column) => column.notNull()), table)
+  const numbersOrNull = (table: Builder, ...names: string[]) =>
+    names.reduce((columns, name) => columns.addColumn(name, number), table)
+  const primary = (table: Builder, name: string, ...columns: string[]) =>
+    table.addPrimaryKeyConstraint(`${name}_key`, columns)
+
+  async function runs(db: Kysely<unknown>): Promise<void> {
+    let table: Builder = keyColumns(db.schema.createTable('flex_runs'), 'run_id', 'tenant')
+    table = text(table, 'status', 'objective', 'schema_hash', 'correlation_id')
+    table = numbers(table, 'seq', 'plan_version', 'created_at', 'updated_at', 'lease_epoch')
+    table = textOrNull(table, 'persona', 'variant_policy', 'thread_id', 'lease_owner', 'claim_id')
+    table = numbersOrNull(
+      table,
+      'wake_at',
+      'satisfaction_score',
+      'observed_satisfaction',
+      'lease_until',
+      'due_at',
+    )
+    await primary(table, 'flex_runs', 'run_id').execute()
+    const index = (name: string, ...columns: string[]) =>
+      db.schema.createIndex(`flex_runs_${name}`).on('flex_runs').columns(columns)
+    await index('due', 'due_at', 'run_id').where(sql.ref('due_at'), 'is not', null).execute()
+    await index('owner', 'lease_owner').where(sql.ref('lease_owner'), 'is not', null).execute()
+    await index('thread', 'thread_id').where(sql.ref('thread_id'), 'is not', null).execute()
+    await index('newest', 'created_at', 'run_id').execute()
+    await index('tenant', 'tenant', 'created_at', 'run_id').execute()
+  }
+
+  async function journal(db: Kysely<unknown>): Promise<void> {
+    let events: Builder = keyColumns(db.schema.createTable('flex_events'), 'run_id')
+    events = numbers(events, 'seq', 'version', 'at', 'plan_version')
+    events = textOrNull(text(events, 'type', 'payload', 'write_id'), 'node_id', 'message')
+    await primary(events, 'flex_events', 'run_id', 'seq').execute()
+    const values = text(keyColumns(db.schema.createTable('flex_values'), 'hash'), 'body')
+    await primary(values, 'flex_values', 'hash').execute()
+  }
+
+  async function projections(db: Kysely<unknown>): Promise<void> {
+    let nodes: Builder = keyColumns(db.schema.createTable('flex_plan_nodes'), 'run_id', 'node_id')
+    nodes = numbers(text(nodes, 'kind', 'status'), 'position', 'plan_version', 'attempts')
+    nodes = textOrNull(nodes, 'capability_id', 'label', 'output', 'error')
+    nodes = numbersOrNull(nodes, 'started_at', 'ended_at', 'attempt_started_at')
+    await primary(nodes, 'flex_plan_nodes', 'run_id', 'node_id').execute()
+
+    let snapshots: Builder = keyColumns(db.schema.createTable('flex_plan_snapshots'), 'run_id')
+    snapshots = numbers(text(snapshots, 'pending_node_ids', 'plan', 'facets'), 'seq', 'plan_version', 'at')
+    await primary(snapshots, 'flex_plan_snapshots', 'run_id', 'seq').execute()
+
+    let outputs: Builder = keyColumns(db.schema.createTable('flex_run_outputs'), 'run_id')
+    outputs = numbers(text(outputs, 'status', 'schema_hash'), 'plan_version', 'at')
+    outputs = textOrNull(outputs, 'output', 'error', 'provenance')
+    await primary(outputs, 'flex_run_outputs', 'run_id').execute()
+
+    let spans: Builder = keyColumns(db.schema.createTable('spans'), 'run_id', 'span_id')
+    spans = textOrNull(text(spans, 'name', 'status', 'attributes'), 'parent_span_id')
+    spans = numbers(spans, 'started_at', 'ended_at', 'seq')
+    await primary(spans, 'spans', 'run_id', 'span_id').execute()
+  }
+
+  async function people(db: Kysely<unknown>): Promise<void> {
+    let asks: Builder = keyColumns(db.schema.createTable('hitl_requests'), 'run_id', 'request_id', 'tenant')
+    asks = numbersOrNull(numbers(text(asks, 'status', 'payload'), 'created_at', 'expires_at'), 'resolved_at')
+    asks = textOrNull(asks, 'pending_node_id', 'decision', 'decided_by', 'note')
+    await primary(asks, 'hitl_requests', 'run_id', 'request_id').execute()
+    const index = (name: string, ...columns: string[]) =>
+      db.schema.createIndex(`hitl_requests_${name}`).on('hitl_requests').columns(columns)
+    await index('request', 'request_id').execute()
+    await index('oldest', 'status', 'created_at', 'request_id').execute()
+    await index('tenant', 'tenant', 'status', 'created_at', 'request_id').execute()
+
+    let audit: Builder = keyColumns(db.schema.createTable('hitl_events'), 'run_id')
+    audit = text(audit, 'request_id', 'decided_by', 'what', 'subject_hash', 'prev', 'hash')
+    await primary(numbers(audit, 'seq', 'at'), 'hitl_events', 'run_id', 'seq').execute()
+  }
+
+  /** Tables that the specifications name and that nothing here writes yet. */
+  async function reserved(db: Kysely<unknown>): Promise<void> {
+    const messages = keyColumns(db.schema.createTable('agent_messages'), 'message_id', 'flex_run_id')
+    await primary(
+      numbers(textOrNull(text(messages, 'role', 'body'), 'node_id'), 'at'),
+      'agent_messages',
+      'message_id',
+    ).execute()
+    await db.schema
+      .createIndex('agent_messages_run')
+      .on('agent_messages')
+      .columns(['flex_run_id', 'at'])
+      .execute()
+    const traces = numbers(text(keyColumns(db.schema.createTable('traces'), 'run_id'), 'trace_data'), 'at')
+    await primary(traces, 'traces', 'run_id').execute()
+    const capabilities = keyColumns(db.schema.createTable('flex_capabilities'), 'tenant', 'capability_id')
+    await primary(
+      numbers(text(capabilities, 'body', 'status'), 'registered_at', 'last_seen_at'),
+      'flex_capabilities',
+      'tenant',
+      'capability_id',
+    ).execute()
+  }
+
+  return {
+    '0001_first_tables': {
+      async up(db: Kysely<unknown>) {
+        for (const create of [runs, journal, projections, people, reserved]) await create(db)
+      },
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/** Projects the new events of a batch onto the rows that are there. */
+import type { JournalEvent } from '../../../domain/event.ts'
+import { decode } from '../codec.ts'
+import type { HeadCore } from '../heads.ts'
+import { type Before, type Changes, project } from '../projections.ts'
+import type { PlanView } from '../snapshot.ts'
+import { loadValues } from './load-values.ts'
+import type { ReadStatements } from './read-statements.ts'
+import { toAsk, toStoredNode, type Values } from './rows.ts'
+import type { RowsBefore } from './rows-before.ts'
+import type { Steps } from './steps.ts'
+import type { EventTable } from './tables.ts'
+
+/** A run in the middle of a batch: its head as it will be, and what is added to its journal. */
+export interface OpenRun {
+  head: HeadCore
+  /** The head as it is in its row. */
+  readonly stored: HeadCore
+  touched: boolean
+  readonly events: JournalEvent[]
+  readonly rows: EventTable[]
+  /** Large values of its new events. */
+  readonly values: Map<string, string>
+}
+
+const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
+
+export function* projectRuns(
+  runs: readonly OpenRun[],
+  before: ReadonlyMap<string, RowsBefore>,
+  reads: Pick<ReadStatements, 'values'>,
+): Steps<Changes[]> {
+  const rows = [...before.values()].flatMap(({ nodes, asks, plan }) => [
+    ...nodes.values(),
+    ...asks.values(),
+    ...(plan === undefined ? [] : [{ plan }]),
+  ])
+  const values = yield* loadValues(rows, reads)
+  return runs.map((run) => {
+    const found = before.get(run.head.runId)
+    return project(run.head, run.events, found === undefined ? nothing : readBefore(found, values))
+  })
+}
+
+function readBefore({ nodes, asks, plan }: RowsBefore, values: Values): Before {
+  return {
+    node: (nodeId) => mapped(nodes.get(nodeId), (row) => toStoredNode(row, values)),
+    ask: (requestId) => mapped(asks.get(requestId), (row) => toAsk(row, values)),
+    // What a snapshot wrote: a plan.
+    plan: () => mapped(plan, (text) => decode(text, values) as unknown as PlanView),
+  }
+}
+
+function mapped<A, B>(value: A | undefined, map: (value: A) => B): B | undefined {
+  return value === undefined ? undefined : map(value)
+}

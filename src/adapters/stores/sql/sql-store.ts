@@ -1,0 +1,185 @@
+/** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
+import { randomBytes } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Store } from '../../../domain/ports/store.ts'
+import { defaultLimits } from '../default-limits.ts'
+import { publicHead } from '../heads.ts'
+import type { Listeners } from '../listeners.ts'
+import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts'
+import { createLeaseStatements } from './lease-statements.ts'
+import { loadValues } from './load-values.ts'
+import type { Dialect } from './now.ts'
+import { createReadStatements } from './read-statements.ts'
+import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
+import { ask, type Statement, type Steps } from './steps.ts'
+import type {
+  AskTable,
+  AuditTable,
+  EventTable,
+  NodeTable,
+  OutputTable,
+  RunTable,
+  SnapshotTable,
+  SpanTable,
+  Tables,
+} from './tables.ts'
+import { writeBatch } from './write-batch.ts'
+import { createWriteStatements } from './write-statements.ts'
+import { encodeEvents, type Write, type WriteResult } from './writes.ts'
+
+export interface SqlDriver {
+  readonly name: string
+  readonly dialect: Dialect
+  /** Only builds queries. */
+  readonly builder: Kysely<Tables>
+  readonly begin: string
+  readonly listeners: Listeners
+  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
+  now(): number
+  /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
+  run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
+  transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** After a commit: tells other processes, where that is possible. */
+  tellOthers(changed: ReadonlyMap<string, number>): void
+  close(): Promise<void>
+}
+
+export function createSqlStore(driver: SqlDriver): Store {
+  const { builder, dialect, listeners } = driver
+  const writeStatements = createWriteStatements(builder, dialect)
+  const reads = createReadStatements(builder)
+  const leases = createLeaseStatements(builder, dialect)
+  const begin: Statement = { sql: driver.begin, parameters: [] }
+  const commit: Statement = { sql: 'commit', parameters: [] }
+
+  // Names that no other process makes, and that cost nothing to make.
+  const prefix = randomBytes(9).toString('base64url')
+  let names = 0
+  const nextName = () => {
+    names += 1
+    return `${prefix}${names.toString(36)}`
+  }
+
+  const group = createGroupCommit<Write, WriteResult>({
+    ...driver.group,
+    async commit(writes) {
+      const results = await driver.transaction((again) =>
+        writeBatch(writes, { begin, commit, statements: writeStatements, reads, now: driver.now(), again }),
+      )
+      const changed = new Map<string, number>()
+      for (const [index, { runId }] of writes.entries()) {
+        const result = results[index]
+        if (result?.kind === 'appended' || result?.kind === 'created') changed.set(runId, result.seq)
+      }
+      if (changed.size > 0) driver.tellOthers(changed)
+      for (const [runId, seq] of changed) listeners.tell(runId, seq)
+      return results
+    },
+  })
+
+  /** Rows of a query, with the large values that they refer to. */
+  const rows = <R extends object, T>(
+    statement: Statement,
+    map: (row: R, values: Values) => T,
+  ): Promise<T[]> =>
+    driver.run(function* () {
+      const found = yield* ask<R>(statement)
+      const values = yield* loadValues(found, reads)
+      return found.map((row) => map(row, values))
+    })
+
+  let closing: Promise<void> | undefined
+
+  return {
+    name: driver.name,
+
+    async create(run) {
+      const encoded = encodeEvents(run.events)
+      const result = await group.submit({
+        kind: 'create',
+        writeId: nextName(),
+        runId: run.runId,
+        run,
+        encoded,
+      })
+      return result.kind === 'created' ? (result.lease ?? true) : false
+    },
+
+    async append(append) {
+      const encoded = encodeEvents(append.events)
+      const result = await group.submit({
+        kind: 'append',
+        writeId: nextName(),
+        runId: append.runId,
+        append,
+        encoded,
+      })
+      if (result.kind === 'created' || result.kind === 'taken' || result.kind === 'released') {
+        throw new TypeError(`An append cannot be ${result.kind}`)
+      }
+      return result
+    },
+
+    async release(runId, lease) {
+      await group.submit({ kind: 'release', writeId: nextName(), runId, lease })
+    },
+
+    read: (runId, after, limit = defaultLimits.events) =>
+      rows<EventTable, ReturnType<typeof toEvent>>(reads.events({ runId, after, limit }), toEvent),
+
+    async head(runId) {
+      const [head] = await rows<RunTable, ReturnType<typeof toHead>>(reads.head({ runId }), toHead)
+      return head === undefined ? undefined : publicHead(head)
+    },
+
+    runs: (query) =>
+      rows<RunTable, ReturnType<typeof publicHead>>(reads.runs(query), (row) => publicHead(toHead(row))),
+
+    async claim({ owner, leaseMs, limit, runId }) {
+      const claimId = nextName()
+      const taken = await driver.run(function* (again) {
+        type Taken = Pick<RunTable, 'run_id' | 'lease_epoch'>
+        if (again) {
+          const before = yield* ask<Taken>(leases.claimed({ owner, claimId }))
+          if (before.length > 0) return before
+        }
+        return yield* ask<Taken>(leases.claim({ owner, leaseMs, limit, runId, claimId, now: driver.now() }))
+      })
+      return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
+    },
+
+    async renew({ owner, leaseMs }) {
+      const held = await driver.run(() =>
+        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now: driver.now() })),
+      )
+      return held.map((row) => row.run_id)
+    },
+
+    async nextWake() {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(leases.nextWake({})))
+      return row?.due_at
+    },
+
+    onChange: (listener) => listeners.add(listener),
+
+    asks: (query) => rows<AskTable, ReturnType<typeof toAsk>>(reads.asks(query), toAsk),
+    ask: async (requestId) =>
+      (await rows<AskTable, ReturnType<typeof toAsk>>(reads.ask({ requestId }), toAsk))[0],
+    nodes: (runId) => rows<NodeTable, ReturnType<typeof toNode>>(reads.nodes({ runId }), toNode),
+    snapshots: (runId) =>
+      rows<SnapshotTable, ReturnType<typeof toSnapshot>>(reads.snapshots({ runId }), toSnapshot),
+    output: async (runId) =>
+      (await rows<OutputTable, ReturnType<typeof toOutput>>(reads.output({ runId }), toOutput))[0],
+    spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
+    audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
+
+    close() {
+      closing ??= group.close().then(() => {
+        listeners.clear()
+        return driver.close()
+      })
+      return closing
+    },
+  }
+}

@@ -1,0 +1,244 @@
+/** The tables, by the specifications' names, as both databases have them. Texts hold JSON where a comment says so. */
+
+export interface Tables {
+  flex_runs: RunTable
+  flex_events: EventTable
+  flex_values: { hash: string; body: string }
+  flex_plan_nodes: NodeTable
+  flex_plan_snapshots: SnapshotTable
+  flex_run_outputs: OutputTable
+  hitl_requests: AskTable
+  hitl_events: AuditTable
+  spans: SpanTable
+}
+
+export interface RunTable {
+  run_id: string
+  tenant: string
+  seq: number
+  status: string
+  plan_version: number
+  wake_at: number | null
+  created_at: number
+  updated_at: number
+  objective: string
+  schema_hash: string
+  persona: string | null
+  variant_policy: string | null
+  thread_id: string | null
+  correlation_id: string
+  satisfaction_score: number | null
+  observed_satisfaction: number | null
+  lease_owner: string | null
+  lease_epoch: number
+  lease_until: number | null
+  /** `dueAt` of `heads.ts`, so that one index answers `claim` and `nextWake`. */
+  due_at: number | null
+  /** Names one call of `claim`, so that it can be found again when the answer got lost. */
+  claim_id: string | null
+}
+
+export interface EventTable {
+  run_id: string
+  seq: number
+  type: string
+  version: number
+  at: number
+  plan_version: number
+  node_id: string | null
+  message: string | null
+  /** JSON */
+  payload: string
+  /** Names one append, so that it can be found again when the answer got lost. */
+  write_id: string
+}
+
+export interface NodeTable {
+  run_id: string
+  node_id: string
+  position: number
+  plan_version: number
+  capability_id: string | null
+  kind: string
+  label: string | null
+  status: string
+  attempts: number
+  /** JSON */
+  output: string | null
+  /** JSON */
+  error: string | null
+  started_at: number | null
+  ended_at: number | null
+  attempt_started_at: number | null
+}
+
+export interface SnapshotTable {
+  run_id: string
+  seq: number
+  plan_version: number
+  at: number
+  /** JSON */
+  pending_node_ids: string
+  /** JSON */
+  plan: string
+  /** JSON */
+  facets: string
+}
+
+export interface OutputTable {
+  run_id: string
+  plan_version: number
+  status: string
+  /** JSON */
+  output: string | null
+  /** JSON */
+  error: string | null
+  /** JSON */
+  provenance: string | null
+  schema_hash: string
+  at: number
+}
+
+export interface AskTable {
+  run_id: string
+  request_id: string
+  tenant: string
+  status: string
+  pending_node_id: string | null
+  created_at: number
+  expires_at: number
+  resolved_at: number | null
+  decision: string | null
+  decided_by: string | null
+  note: string | null
+  /** JSON: the Ask as it was put. */
+  payload: string
+}
+
+export interface AuditTable {
+  run_id: string
+  seq: number
+  request_id: string
+  at: number
+  decided_by: string
+  what: string
+  subject_hash: string
+  prev: string
+  hash: string
+}
+
+export interface SpanTable {
+  run_id: string
+  span_id: string
+  parent_span_id: string | null
+  name: string
+  started_at: number
+  ended_at: number
+  status: string
+  /** JSON */
+  attributes: string
+  seq: number
+}
+
+/** The columns of each table that is written, in the order in which values are given. */
+export const columns = {
+  flex_runs: [
+    'run_id',
+    'tenant',
+    'seq',
+    'status',
+    'plan_version',
+    'wake_at',
+    'created_at',
+    'updated_at',
+    'objective',
+    'schema_hash',
+    'persona',
+    'variant_policy',
+    'thread_id',
+    'correlation_id',
+    'satisfaction_score',
+    'observed_satisfaction',
+    'lease_owner',
+    'lease_epoch',
+    'lease_until',
+    'due_at',
+    'claim_id',
+  ],
+  flex_events: [
+    'run_id',
+    'seq',
+    'type',
+    'version',
+    'at',
+    'plan_version',
+    'node_id',
+    'message',
+    'payload',
+    'write_id',
+  ],
+  flex_values: ['hash', 'body'],
+  flex_plan_nodes: [
+    'run_id',
+    'node_id',
+    'position',
+    'plan_version',
+    'capability_id',
+    'kind',
+    'label',
+    'status',
+    'attempts',
+    'output',
+    'error',
+    'started_at',
+    'ended_at',
+    'attempt_started_at',
+  ],
+  flex_plan_snapshots: ['run_id', 'seq', 'plan_version', 'at', 'pending_node_ids', 'plan', 'facets'],
+  flex_run_outputs: [
+    'run_id',
+    'plan_version',
+    'status',
+    'output',
+    'error',
+    'provenance',
+    'schema_hash',
+    'at',
+  ],
+  hitl_requests: [
+    'run_id',
+    'request_id',
+    'tenant',
+    'status',
+    'pending_node_id',
+    'created_at',
+    'expires_at',
+    'resolved_at',
+    'decision',
+    'decided_by',
+    'note',
+    'payload',
+  ],
+  hitl_events: ['run_id', 'seq', 'request_id', 'at', 'decided_by', 'what', 'subject_hash', 'prev', 'hash'],
+  spans: [
+    'run_id',
+    'span_id',
+    'parent_span_id',
+    'name',
+    'started_at',
+    'ended_at',
+    'status',
+    'attributes',
+    'seq',
+  ],
+} as const satisfies { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] }
+
+/** What tells rows apart that are written over. */
+export const keys = {
+  flex_plan_nodes: ['run_id', 'node_id'],
+  flex_plan_snapshots: ['run_id', 'seq'],
+  flex_run_outputs: ['run_id'],
+  hitl_requests: ['run_id', 'request_id'],
+  hitl_events: ['run_id', 'seq'],
+  spans: ['run_id', 'span_id'],
+} as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }

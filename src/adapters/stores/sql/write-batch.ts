@@ -1,0 +1,204 @@
+/**
+ * Many writes in one transaction. The heads of all their runs are held still; each write is judged on its own, in order, so
+ * that a conflict of one leaves the others alone; then everything that was accepted is written at once. `again` says that
+ * the transaction may have been committed before and only its answer got lost: a write whose name stands at its place in
+ * the journal has happened.
+ */
+import type { NewEvent } from '../../../domain/event.ts'
+import type { Append, Lease } from '../../../domain/ports/store.ts'
+import {
+  appended,
+  firstHead,
+  type HeadCore,
+  holds,
+  numbered,
+  refusal,
+  released,
+  type StoredHead,
+} from '../heads.ts'
+import { changeStatements } from './change-statements.ts'
+import { type OpenRun, projectRuns } from './project-runs.ts'
+import type { ReadStatements } from './read-statements.ts'
+import { headRow, toCore } from './rows.ts'
+import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
+import type { Statement, Steps } from './steps.ts'
+import type { EventTable, RunTable } from './tables.ts'
+import type { LockedRow, WriteStatements } from './write-statements.ts'
+import { eventRow, type Write, type WriteResult } from './writes.ts'
+
+export interface BatchContext {
+  readonly begin: Statement
+  readonly commit: Statement
+  readonly statements: WriteStatements
+  readonly reads: Pick<ReadStatements, 'values' | 'nodes'>
+  /** The time, where the database does not tell it itself. */
+  readonly now: number
+  readonly again: boolean
+}
+
+type Create = Extract<Write, { kind: 'create' }>
+
+export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
+  const opened = yield* open(writes, context)
+  const { runs, results, before, now } = opened
+  yield* createRuns(writes, opened, context)
+  for (const write of writes) {
+    if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
+  }
+  const touched = [...runs.values()].filter((run) => run.touched)
+  const changes = yield* projectRuns(touched, before, context.reads)
+  yield* changeStatements(touched, changes, context)
+  return writes.map((write) => results.get(write) ?? { kind: 'missing' })
+}
+
+interface Opened {
+  readonly runs: Map<string, OpenRun>
+  /** What is decided already. */
+  readonly results: Map<Write, WriteResult>
+  readonly before: Map<string, RowsBefore>
+  readonly now: number
+}
+
+/** Begins the transaction and holds the heads; finds out which writes have happened before, if that is possible. */
+function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
+  const { statements, now } = context
+  const events = newEvents(writes)
+  const ids = [...events.keys()]
+  const selects = [...events].flatMap(([runId, own]) => selectsBefore(runId, own, context))
+  const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
+  // A run that is not there yet cannot tell the time.
+  const creates = writes.some((write) => write.kind === 'create')
+  const [, headRows = [], ...others] = [
+    ...(yield [
+      context.begin,
+      statements.lockHeads({ now }, ids),
+      ...selects.map(({ statement }) => statement),
+      ...(creates ? [statements.now({ now })] : []),
+      ...asked.map(({ runId, ...write }) =>
+        statements.writeIdAt({ runId, seq: write.kind === 'append' ? write.append.expectedSeq + 1 : 1 }),
+      ),
+    ]),
+  ]
+  const runs = new Map<string, OpenRun>()
+  for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row)))
+  const before = rowsBefore(selects, others.splice(0, selects.length))
+  const time = (creates ? others.shift() : headRows)?.[0]?.['now']
+  const results = new Map<Write, WriteResult>()
+  for (const [index, write] of asked.entries()) {
+    if (others[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
+  }
+  return { runs, results, before, now: typeof time === 'number' ? time : now }
+}
+
+/** The events that each run is to get; one that is created has no rows to look at. */
+function newEvents(writes: readonly Write[]): Map<string, NewEvent[]> {
+  const events = new Map<string, NewEvent[]>()
+  for (const write of writes) {
+    const own = events.get(write.runId) ?? []
+    if (write.kind === 'append') own.push(...write.append.events)
+    events.set(write.runId, own)
+  }
+  return events
+}
+
+function happened(write: Write): WriteResult {
+  if (write.kind === 'append') {
+    return { kind: 'appended', seq: write.append.expectedSeq + write.append.events.length }
+  }
+  return write.kind === 'create' ? created(write) : { kind: 'released' }
+}
+
+/** A run that another process is just creating is waited for here; then it is taken. */
+function* createRuns(
+  writes: readonly Write[],
+  { runs, results, now }: Opened,
+  { statements }: BatchContext,
+): Steps<void> {
+  const creates: Create[] = []
+  const ids = new Set(runs.keys())
+  for (const write of writes) {
+    if (write.kind !== 'create' || results.has(write)) continue
+    if (ids.has(write.runId)) results.set(write, { kind: 'taken' })
+    else creates.push(write)
+    ids.add(write.runId)
+  }
+  if (creates.length === 0) return
+  // In one order by everybody, as the locks are.
+  creates.sort((one, other) => (one.runId < other.runId ? -1 : 1))
+  const heads = creates.map(({ run }) => firstHead(run, now))
+  const inserted = yield creates.map((write, index) =>
+    statements.insertHead({
+      ...headRow(heads[index] as StoredHead),
+      ...policyColumns(write),
+      claim_id: null,
+    }),
+  )
+  for (const [index, write] of creates.entries()) {
+    const head = heads[index] as StoredHead
+    const taken = inserted[index]?.length === 0
+    results.set(write, taken ? { kind: 'taken' } : created(write))
+    if (taken) continue
+    const run = openRun(head)
+    accept(run, write, { after: 0, head })
+    runs.set(write.runId, run)
+  }
+}
+
+function created({ run }: Create): WriteResult {
+  return {
+    kind: 'created',
+    seq: run.events.length,
+    ...(run.claim !== undefined && { lease: firstLease(run.claim.owner) }),
+  }
+}
+
+function firstLease(owner: string): Lease {
+  return { owner, epoch: 1 }
+}
+
+/** What the specifications want to see of the envelope beside the run. */
+function policyColumns({ run }: Create): Pick<RunTable, 'persona' | 'variant_policy'> {
+  const envelope = run.events.find((event) => event.type === 'start')?.payload.envelope
+  const persona = envelope?.metadata['persona']
+  const topology = envelope?.policies.planner?.topology
+  return {
+    persona: typeof persona === 'string' ? persona : null,
+    variant_policy: topology?.variantCount === undefined ? null : JSON.stringify(topology),
+  }
+}
+
+function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult {
+  if (write.kind === 'append') {
+    const refused = refusal(run?.head, write.append)
+    if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
+    accept(run, write, { after: run.head.seq, head: appended(run.head, write.append, now) })
+    return { kind: 'appended', seq: run.head.seq }
+  }
+  if (write.kind === 'release' && run !== undefined && holds(run.head, write.lease)) {
+    run.head = released(run.head)
+    run.touched = true
+  }
+  return { kind: 'released' }
+}
+
+function openRun(head: HeadCore): OpenRun {
+  return { head, stored: head, touched: false, events: [], rows: [], values: new Map() }
+}
+
+function accept(
+  run: OpenRun,
+  write: Exclude<Write, { kind: 'release' }>,
+  { after, head }: { after: number; head: HeadCore },
+): void {
+  const { runId, writeId, encoded } = write
+  const events: Append['events'] = write.kind === 'create' ? write.run.events : write.append.events
+  run.head = head
+  run.touched = true
+  run.events.push(...numbered(runId, after, events))
+  const rows = events.map((event, index): EventTable => {
+    const payload = encoded.texts[index] ?? 'null'
+    return eventRow(event, { runId, seq: after + index + 1, payload, writeId })
+  })
+  run.rows.push(...rows)
+  for (const [hash, body] of encoded.values) run.values.set(hash, body)
+}

@@ -1,0 +1,149 @@
+/** The statements of an append: hold the heads still, look at the rows that will change, write. */
+import { type Insertable, type Kysely, sql } from 'kysely'
+import { type Dialect, nowIn, type Timed } from './now.ts'
+import type { RunTable, Tables } from './tables.ts'
+import { columns, keys } from './tables.ts'
+import { createTemplates, type Templates } from './templates.ts'
+
+export type WriteStatements = ReturnType<typeof createWriteStatements>
+
+type HeadChange = Pick<RunTable, (typeof changingColumns)[number] | 'run_id'>
+
+/** The columns of a head that an append can change. */
+const changingColumns = [
+  'seq',
+  'status',
+  'plan_version',
+  'wake_at',
+  'updated_at',
+  'satisfaction_score',
+  'observed_satisfaction',
+  'lease_owner',
+  'lease_until',
+  'due_at',
+] as const satisfies readonly (keyof RunTable)[]
+
+/** The columns of a head that judging and projecting look at. */
+const lockedColumns = [
+  'run_id',
+  'tenant',
+  'created_at',
+  'schema_hash',
+  'lease_epoch',
+  ...changingColumns,
+] as const satisfies readonly (keyof RunTable)[]
+
+export type LockedRow = Pick<RunTable, (typeof lockedColumns)[number]> & Timed
+
+export function createWriteStatements(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  templates: Templates = createTemplates('w'),
+) {
+  /** Writes rows, over those that are there. */
+  const upsert = <T extends keyof typeof keys>(table: T) =>
+    templates.rows((places) =>
+      db
+        .insertInto(table)
+        // The places of all columns, in their order, pass for complete rows.
+        .values(places(columns[table]) as unknown as Insertable<Tables[T]>[])
+        .onConflict((conflict) =>
+          conflict
+            .columns([...keys[table]] as never)
+            .doUpdateSet(
+              () =>
+                Object.fromEntries(
+                  columns[table].map((name) => [name, sql.ref(`excluded.${name}`)]),
+                ) as never,
+            ),
+        ),
+    )
+
+  return {
+    now: templates.one<Timed>((param) => db.selectNoFrom(nowIn(dialect, param).as('now'))),
+
+    /** Locked in one order by everybody, so that two batches never wait for each other. */
+    lockHeads: templates.list<Timed, string>((param, runIds) => {
+      const query = db
+        .selectFrom('flex_runs')
+        .select(lockedColumns)
+        .select(nowIn(dialect, param).as('now'))
+        .where('run_id', 'in', runIds)
+        .orderBy('run_id')
+      return dialect === 'postgres' ? query.forUpdate() : query
+    }),
+
+    insertHead: templates.query<RunTable>((param) =>
+      db
+        .insertInto('flex_runs')
+        .values(
+          Object.fromEntries(columns.flex_runs.map((name) => [name, param(name)])) as unknown as RunTable,
+        )
+        .onConflict((conflict) => conflict.column('run_id').doNothing())
+        .returning('run_id'),
+    ),
+
+    updateHead: templates.query<HeadChange>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set(Object.fromEntries(changingColumns.map((name) => [name, param(name)])))
+        .where('run_id', '=', param('run_id')),
+    ),
+
+    /** Who appended the event at a place: says what became of an append whose answer got lost. */
+    writeIdAt: templates.one<{ runId: string; seq: number }>((param) =>
+      db
+        .selectFrom('flex_events')
+        .select('write_id')
+        .where('run_id', '=', param('runId'))
+        .where('seq', '=', param('seq')),
+    ),
+
+    someNodes: templates.list<{ runId: string }, string>((param, nodeIds) =>
+      db
+        .selectFrom('flex_plan_nodes')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .where('node_id', 'in', nodeIds),
+    ),
+
+    someAsks: templates.list<{ runId: string }, string>((param, requestIds) =>
+      db
+        .selectFrom('hitl_requests')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .where('request_id', 'in', requestIds),
+    ),
+
+    plan: templates.one<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_plan_snapshots')
+        .select('plan')
+        .where('run_id', '=', param('runId'))
+        .orderBy('seq', 'desc')
+        .limit(1),
+    ),
+
+    knownValues: templates.list<object, string>((_, hashes) =>
+      db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes),
+    ),
+
+    insertValues: templates.rows((places) =>
+      db
+        .insertInto('flex_values')
+        .values(places(columns.flex_values) as unknown as Tables['flex_values'][])
+        .onConflict((conflict) => conflict.column('hash').doNothing()),
+    ),
+
+    insertEvents: templates.rows((places) =>
+      db.insertInto('flex_events').values(places(columns.flex_events) as unknown as Tables['flex_events'][]),
+    ),
+
+    upsertNodes: upsert('flex_plan_nodes'),
+    upsertSnapshots: upsert('flex_plan_snapshots'),
+    upsertOutputs: upsert('flex_run_outputs'),
+    upsertAsks: upsert('hitl_requests'),
+    upsertAudit: upsert('hitl_events'),
+    upsertSpans: upsert('spans'),
+  }
+}

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Append } from '../../domain/ports/store.ts'
+import { storeSuite } from '../../testing/store-suite.ts'
+import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
+import { openLibsql } from './open-sqlite.ts'
+import { openSqliteStore } from './sqlite.ts'
+
+const long = process.env['PROVISO_LONG'] === '1'
+const folder = mkdtempSync(join(tmpdir(), 'proviso-sqlite-'))
+let files = 0
+const newPath = () => join(folder, `${++files}.db`)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+storeSuite(
+  'sqlite',
+  async () => {
+    const path = newPath()
+    let now = 1_700_000_000_000
+    return {
+      store: await openSqliteStore({ path, clock: { now: () => now } }),
+      elapse: async (ms) => {
+        now += ms
+      },
+      countValues: async () => Number(query(path, 'select count(*) as n from flex_values')[0]?.['n']),
+    }
+  },
+  { describe, it, expect, long },
+)
+
+function query(path: string, sql: string) {
+  const connection = openLibsql(path)
+  try {
+    return connection.execute(sql)
+  } finally {
+    connection.close()
+  }
+}
+
+describe('a SQLite file', () => {
+  it('has everything again when it is opened again', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('r'))
+    await first.append({ runId: 'r', expectedSeq: 1, events: [logEvent(1)], head: runningHead })
+    await first.close()
+    const second = await openSqliteStore({ path })
+    expect((await second.read('r', 0)).map(({ seq }) => seq)).toEqual([1, 2])
+    await second.close()
+  })
+
+  it('can be opened after a process died while it made the tables', async () => {
+    const path = newPath()
+    let left = 6
+    const dies = (file: string) => {
+      const connection = openLibsql(file)
+      const execute: typeof connection.execute = (sql, ...rest) => {
+        if (/^create table/.test(sql) && --left === 0) throw new Error('died')
+        return connection.execute(sql, ...rest)
+      }
+      return { ...connection, execute, close: connection.close, inTransaction: false }
+    }
+    await expect(openSqliteStore({ path, open: dies })).rejects.toMatchObject({ code: 'store/unavailable' })
+    const store = await openSqliteStore({ path })
+    expect(await store.create(newRun('r'))).toBe(true)
+    await store.close()
+  })
+
+  it('gives away at once what a process held that is gone', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const lease = await first.create({ ...newRun('held'), claim: { owner: 'gone', leaseMs: 60_000 } })
+    await first.create({ ...newRun('waits'), head: { ...runningHead, wakeAt: Date.now() + 60_000 } })
+    await first.close()
+    const second = await openSqliteStore({ path })
+    const claims = await second.claim({ owner: 'heir', leaseMs: 60_000, limit: 10 })
+    expect(claims).toEqual([{ runId: 'held', lease: { owner: 'heir', epoch: 2 } }])
+    const late = { runId: 'held', expectedSeq: 1, events: [logEvent(1)], head: runningHead, lease } as Append
+    expect(await second.append(late)).toEqual({ kind: 'fenced' })
+    await second.close()
+  })
+
+  it('puts appends that are pending together into one transaction', async () => {
+    const path = newPath()
+    const statements: string[] = []
+    const store = await openSqliteStore({
+      path,
+      open: (file) => {
+        const connection = openLibsql(file)
+        return {
+          execute(sql, ...rest) {
+            statements.push(sql)
+            return connection.execute(sql, ...rest)
+          },
+          get inTransaction() {
+            return connection.inTransaction
+          },
+          close: () => connection.close(),
+        }
+      },
+    })
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store.create(newRun(`r-${index}`))))
+    statements.length = 0
+    const appends = Array.from({ length: 50 }, (_, index) =>
+      store.append({ runId: `r-${index}`, expectedSeq: 1, events: [logEvent(1)], head: runningHead }),
+    )
+    await Promise.all(appends)
+    expect(statements.filter((sql) => sql === 'commit').length).toBe(1)
+    await store.close()
+  })
+
+  it('has one writer, and says which file is taken', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/locked',
+      message: expect.stringContaining(path),
+    })
+    await store.close()
+    await (await openSqliteStore({ path })).close()
+  })
+
+  it('is followed by a reader that never writes', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const reader = await openSqliteStore({ path, readOnly: true, pollMs: 5 })
+    const woken = new Promise<string>((resolve) => reader.onChange(resolve))
+    await store.create(newRun('r'))
+    expect(await woken).toBe('r')
+    expect((await reader.head('r'))?.seq).toBe(1)
+    await expect(reader.create(newRun('s'))).rejects.toMatchObject({ code: 'store/unavailable' })
+    await reader.close()
+    await store.close()
+  })
+
+  it('is refused when a newer version has written it, or when it is none', async () => {
+    const path = newPath()
+    await (await openSqliteStore({ path })).close()
+    query(path, `insert into proviso_migrations values ('9999_future', '2099')`)
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/newer',
+      message: expect.stringContaining('9999_future'),
+    })
+    await expect(openSqliteStore({ path: ':memory:' })).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(openSqliteStore({ path: newPath(), readOnly: true })).rejects.toMatchObject({
+      code: 'store/unavailable',
+    })
+    await expect(openSqliteStore({ path: folder })).rejects.toMatchObject({
+      code: expect.stringMatching(/store/),
+    })
+  })
+})

@@ -1,0 +1,147 @@
+/**
+ * The store in one SQLite file: the default for one process. Write-ahead log, `synchronous=FULL`; appends that are pending
+ * together share one commit. One process writes, any number may read (`readOnly`).
+ */
+import { existsSync } from 'node:fs'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { ProvisoError } from '../../base/error.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { createListeners } from './listeners.ts'
+import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { migrate } from './sql/migrate.ts'
+import { createSqlStore } from './sql/sql-store.ts'
+import { runSteps, type Steps } from './sql/steps.ts'
+import type { Tables } from './sql/tables.ts'
+import { sqliteBuilder } from './sqlite-dialect.ts'
+import { followFile } from './sqlite-follow.ts'
+import { lockWriter } from './writer-lock.ts'
+
+export interface SqliteStoreOptions {
+  /** The file; it and its companions (`-wal`, `-shm`, `-writer`) are made when they are missing. */
+  readonly path: string
+  /** Whose time leases and wake-ups go by. Default: the machine's. */
+  readonly clock?: Pick<Clock, 'now'>
+  /**
+   * `FULL`: an acknowledged append survives a loss of power. `NORMAL`: it survives the death of the process, but the last
+   * ones may be lost with the power; several times faster. Default `FULL`.
+   */
+  readonly synchronous?: 'FULL' | 'NORMAL'
+  /** Only follow what another process writes. Default false. */
+  readonly readOnly?: boolean
+  /** How often a reader looks for changes while somebody listens, in milliseconds. Default 100. */
+  readonly pollMs?: number
+  /** How a file is opened. Default: libsql. */
+  readonly open?: OpenSqlite
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, readOnly = false, open = openLibsql } = options
+  if (path === '' || path.startsWith(':')) {
+    throw new ProvisoError('option/invalid', `A SQLite store needs a file; "${path}" is none`, {
+      hint: 'Use the memory store for what need not last',
+    })
+  }
+  if (readOnly && !existsSync(path)) {
+    throw new ProvisoError('store/unavailable', `There is no file ${path} to read`)
+  }
+  const unlock = readOnly ? () => {} : lockWriter(path, open)
+  try {
+    const connection = await openTables(options, open)
+    return createStore(connection, options, unlock)
+  } catch (error) {
+    unlock()
+    throw error instanceof ProvisoError ? error : unavailable(path, error)
+  }
+}
+
+async function openTables(
+  { path, synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
+  open: OpenSqlite,
+): Promise<SqliteConnection> {
+  const connection = open(path)
+  const bringUpToDate = () =>
+    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', place: path, readOnly })
+  try {
+    if (readOnly) connection.execute('pragma query_only = on')
+    else connection.execute('pragma journal_mode = wal')
+    connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
+    if (readOnly) await bringUpToDate()
+    else {
+      // All or nothing: kysely makes SQLite's tables one by one, and a process may die in between.
+      connection.execute('begin immediate')
+      await bringUpToDate()
+      freeHeldRuns(connection)
+      connection.execute('commit')
+    }
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/**
+ * Whoever held a run is gone, for only one process writes: nobody has to wait until a lease runs out. Every such run is
+ * looked at, because one that was held was in the middle of something.
+ */
+function freeHeldRuns(connection: SqliteConnection): void {
+  connection.execute(
+    `update flex_runs set lease_owner = null, lease_until = null, due_at = case when due_at is null then null else 0 end
+     where lease_owner is not null`,
+  )
+}
+
+function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
+  const { path, clock = systemClock, readOnly = false, pollMs = 100 } = options
+  const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
+  let closed = false
+
+  function run<T>(steps: Steps<T>): T {
+    if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+    try {
+      return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
+    } catch (error) {
+      throw error instanceof ProvisoError ? error : unavailable(path, error)
+    }
+  }
+
+  return createSqlStore({
+    name: 'sqlite',
+    dialect: 'sqlite',
+    builder: sqliteBuilder<Tables>(connection),
+    begin: 'begin immediate',
+    listeners,
+    group: { lanes: 1, most: 256, isOnesFault },
+    now: () => clock.now(),
+    run: async (steps) => run(steps(false)),
+    async transaction(steps) {
+      try {
+        return run(steps(false))
+      } catch (error) {
+        // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+        if (!closed && connection.inTransaction) connection.execute('rollback')
+        throw error
+      }
+    },
+    // Readers in other processes look for themselves.
+    tellOthers: () => {},
+    async close() {
+      closed = true
+      connection.close()
+      unlock()
+    },
+  })
+}
+
+/** Errors of the values and not of the file. */
+function isOnesFault(error: unknown): boolean {
+  const code = String((error as { cause?: { code?: unknown } }).cause?.code ?? '')
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)
+}
+
+function unavailable(path: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `SQLite could not work on ${path}: ${message}`, { cause })
+}
+
+export type { OpenSqlite, SqliteConnection }

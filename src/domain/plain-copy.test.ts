@@ -1,0 +1,59 @@
+/** Copies of what callers hand in: the same JSON, nothing shared, and always an end. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { plainCopy, plainLimits } from './plain-copy.ts'
+
+function nested(depth: number): unknown {
+  let value: unknown = 1
+  for (let i = 0; i < depth; i++) value = [value]
+  return value
+}
+
+it('copies any JSON as it is, order of keys included', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (given) => {
+      const copy = plainCopy(given)
+      expect(copy.ok && JSON.stringify(copy.value)).toBe(JSON.stringify(given))
+    }),
+  )
+})
+
+it('shares nothing with the original', () => {
+  const given = { a: [{ b: 1 }] }
+  const copy = plainCopy(given)
+  given.a[0] = { b: 2 }
+  expect(copy).toEqual({ ok: true, value: { a: [{ b: 1 }] } })
+})
+
+it('leaves out members that are undefined; in lists they become null', () => {
+  expect(plainCopy({ a: undefined, b: [1, undefined] })).toEqual({ ok: true, value: { b: [1, null] } })
+})
+
+it('keeps __proto__ as an ordinary key', () => {
+  const copy = plainCopy(JSON.parse('{"__proto__": {"a": 1}}'))
+  expect(copy.ok && JSON.stringify(copy.value)).toBe('{"__proto__":{"a":1}}')
+})
+
+it('refuses what is nested too deep, up to the last level', () => {
+  expect(plainCopy(nested(plainLimits.depth)).ok).toBe(true)
+  expect(plainCopy(nested(plainLimits.depth + 1))).toMatchObject({ issue: { code: 'json/unrepresentable' } })
+  expect(plainCopy(nested(200_000)).ok).toBe(false)
+})
+
+it.each<[what: string, given: unknown, at: string]>([
+  ['a function', { a: [() => 1] }, '/a/0'],
+  ['a date', { 'a/b': new Date(0) }, '/a~1b'],
+  ['a map', new Map(), ''],
+  ['not a number', [Number.NaN], '/0'],
+  ['a big integer', [1n], '/0'],
+  ['a symbol', Symbol.iterator, ''],
+  ['nothing', undefined, ''],
+])('refuses %s at its place', (_, given, at) => {
+  expect(plainCopy(given)).toMatchObject({ ok: false, issue: { at: { pointer: at } } })
+})
+
+it('ends on a value that contains itself', () => {
+  const loop: Record<string, unknown> = {}
+  loop['self'] = loop
+  expect(plainCopy(loop).ok).toBe(false)
+})

@@ -1,0 +1,68 @@
+/** An accepted draft as a Plan, with everything decided. Only `prove.ts` calls this. */
+import type { Constraint } from '../domain/contract.ts'
+import type { DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { Plan, PlanNode } from '../domain/plan.ts'
+import { membersOf } from '../schema/members.ts'
+import type { Judgement } from './goals.ts'
+import { limitsOf } from './limits.ts'
+import type { Resolved, ResolvedNode } from './request.ts'
+
+type Unbranded = { readonly [K in keyof Plan as K extends string ? K : never]: Plan[K] }
+
+export function buildPlan(
+  resolved: Resolved,
+  judgements: readonly Judgement[],
+  diagnostics: DiagnosticBundle,
+): Plan {
+  const { request, nodes, graph, slots } = resolved
+  const [whole] = slots.filter(({ inAnswer, prefix }) => inAnswer && prefix.length === 0)
+  const bySlot = (inAnswer: boolean) =>
+    Object.fromEntries(
+      slots.flatMap(({ prefix: [name], sources, inAnswer: held }) =>
+        name !== undefined && held === inAnswer && sources.length > 0 ? [[name, sources]] : [],
+      ),
+    )
+  const aside = bySlot(false)
+  const derived = nodes.filter(({ draft }) => draft.derived).map(({ id }) => id)
+  const plan: Unbranded = {
+    version: request.version,
+    nodes: nodes.map((node) => planNode(node, judgements)),
+    edges: graph.edges,
+    output: whole === undefined ? { properties: bySlot(true) } : whole.sources,
+    ...(Object.keys(aside).length > 0 && { aside }),
+    limits: limitsOf(request),
+    diagnostics,
+    metadata: {
+      ...request.draft.metadata,
+      planVersion: request.version,
+      planVersionTag: `v${request.version}`,
+      branches: nodes.filter(({ kind }) => kind === 'branch').length,
+      derived,
+    },
+  }
+  // The brand exists only in the type: this is the one place that may claim it.
+  return Object.freeze(plan) as Plan
+}
+
+function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNode {
+  const { draft, kind, input, output, inputs, postConditions, provenance } = node
+  const most = draft.constraints?.max_duration_ms
+  const timeoutMs = most === undefined ? draft.timeoutMs : Math.min(most, draft.timeoutMs ?? most)
+  const guards: Constraint[] = judgements
+    .filter((each) => each.guards.includes(node.id))
+    .map(({ goal }) => goal.constraint)
+  return {
+    ...draft,
+    kind,
+    contracts: { input, output },
+    inputs,
+    postConditions,
+    guards,
+    provides: membersOf(output).map(({ name }) => name),
+    enforces: judgements
+      .filter(({ enforcers }) => enforcers.includes(node.id))
+      .map(({ goal }) => goal.constraint.constraintId),
+    facetProvenance: provenance,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}

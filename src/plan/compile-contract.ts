@@ -1,0 +1,143 @@
+/**
+ * Facets become the contract of one side of a node: an object schema with a property per facet, and for every violation
+ * the facet it belongs to. Facets that share a property intersect; they never overwrite each other.
+ */
+import type { Issue } from '../base/issue.ts'
+import { child, type Pointer, tokens } from '../base/pointer.ts'
+import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { Facet } from '../domain/facet.ts'
+import type { FacetProvenance } from '../domain/plan.ts'
+import { both, placed, refers } from '../schema/combine.ts'
+import { compileSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { isVacant } from '../schema/vacant.ts'
+import { finding } from './findings.ts'
+
+export interface ContractRequest {
+  /** Names of facets. */
+  readonly facets: readonly string[]
+  readonly catalog: readonly Facet[]
+  readonly direction: 'input' | 'output'
+  /** Schemas of strangers: limits are checked and regexes run on a linear engine. Default false. */
+  readonly untrusted?: boolean
+}
+
+export interface FacetIssue extends Issue {
+  /** Absent for what no facet speaks about. */
+  readonly facet?: string
+  readonly pointer: Pointer
+  readonly keyword: string
+}
+
+export interface CompiledContract {
+  readonly schema: JsonSchema
+  readonly provenance: FacetProvenance['input']
+  /** What is wrong with the facets themselves: unknown, in the wrong direction, contradicting each other. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Every violation of a value, with the facet it belongs to. */
+  validate(value: unknown): readonly FacetIssue[]
+}
+
+/**
+ * @example
+ * compileContract({ facets: ['copyVariants'], catalog, direction: 'output' }).validate({ copyVariants: 3 })
+ * // [{ facet: 'copyVariants', pointer: '/copyVariants', keyword: 'type', … }]
+ */
+export function compileContract(request: ContractRequest): CompiledContract {
+  const diagnostics: Diagnostic[] = []
+  const known = new Map(request.catalog.map((facet) => [facet.name, facet]))
+  const used = [...new Set(request.facets)].flatMap((name) => {
+    const facet = known.get(name)
+    const problem = problemWith(name, facet, request)
+    if (problem !== undefined) diagnostics.push(problem)
+    return facet === undefined ? [] : [facet]
+  })
+  const byKey = new Map<string, Facet[]>()
+  for (const facet of used) byKey.set(keyOf(facet), [...(byKey.get(keyOf(facet)) ?? []), facet])
+  const $defs: Record<string, JsonSchema> = {}
+  const properties: Record<string, JsonSchema> = {}
+  for (const [key, facets] of byKey) {
+    const together = facets.map((facet) => facet.schema).reduce(both)
+    if (facets.length > 1 && isVacant(together)) diagnostics.push(conflict(key, facets))
+    const parts = facets.map((facet) => placed(facet.schema, facet.name, $defs))
+    // A reference means something only in this contract, so such parts stand side by side as they are.
+    properties[key] = parts.length > 1 && parts.some(refers) ? { allOf: parts } : parts.reduce(both)
+  }
+  const schema: JsonSchema = {
+    type: 'object',
+    properties,
+    required: [...byKey.keys()],
+    ...(Object.keys($defs).length > 0 && { $defs }),
+  }
+  return {
+    schema,
+    provenance: used.map((facet) => ({ facet: facet.name, pointer: child('', keyOf(facet)) })),
+    diagnostics,
+    validate: (value) => {
+      const options = { untrusted: request.untrusted ?? false }
+      return compileSchema(schema, options)
+        .validate(value)
+        .map((issue) => attributed(issue, { value, byKey, options }))
+    },
+  }
+}
+
+/** The property of a contract that holds a facet. */
+export function keyOf(facet: Facet): string {
+  return facet.metadata.propertyKey ?? facet.name
+}
+
+function problemWith(
+  name: string,
+  facet: Facet | undefined,
+  { direction, catalog }: ContractRequest,
+): Diagnostic | undefined {
+  if (facet === undefined) {
+    return finding('plan/facet-unknown', {
+      constraint: `facet "${name}" is known`,
+      suggestion: `Use one of ${catalog
+        .slice(0, 20)
+        .map((each) => each.name)
+        .join(', ')}`,
+      details: { facet: name },
+    })
+  }
+  const goes = facet.metadata.direction
+  if (goes === 'bidirectional' || goes === direction) return undefined
+  return finding('plan/facet-direction', {
+    constraint: `facet "${name}" is an ${direction}`,
+    suggestion: `"${name}" goes only in the direction ${goes}`,
+    details: { facet: name, direction: goes },
+  })
+}
+
+function conflict(key: string, facets: readonly Facet[]): Diagnostic {
+  const names = facets.map((facet) => facet.name)
+  return finding('plan/facet-conflict', {
+    constraint: `facets ${names.join(', ')} agree on "${key}"`,
+    suggestion: `Use only one of ${names.join(', ')}, or give one of them another propertyKey`,
+    details: { facets: names, property: key },
+  })
+}
+
+interface Attribution {
+  readonly value: unknown
+  readonly byKey: ReadonlyMap<string, readonly Facet[]>
+  readonly options: { readonly untrusted: boolean }
+}
+
+/** The facet whose property is violated; of several, the one whose own schema refuses it. */
+function attributed(issue: Issue, { value, byKey, options }: Attribution): FacetIssue {
+  const pointer = 'pointer' in issue.at ? issue.at.pointer : ''
+  const [key] = tokens(pointer)
+  const facets = key === undefined ? [] : (byKey.get(key) ?? [])
+  const member =
+    key !== undefined && typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  const guilty = facets.find((facet) => !compileSchema(facet.schema, options).accepts(member)) ?? facets[0]
+  return {
+    ...issue,
+    ...(guilty !== undefined && { facet: guilty.name }),
+    pointer,
+    keyword: issue.code.replace('schema/', ''),
+  }
+}

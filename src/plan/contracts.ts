@@ -1,0 +1,114 @@
+/** The contracts of a node: its capability's, its facets' and its own, put together and known to be usable. */
+import { ProvisoError } from '../base/error.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { DraftNode, FacetProvenance } from '../domain/plan.ts'
+import { both } from '../schema/combine.ts'
+import { compileSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { compileContract } from './compile-contract.ts'
+import { finding } from './findings.ts'
+import type { ProveRequest } from './request.ts'
+
+export interface NodeContracts {
+  readonly input: JsonSchema
+  readonly output: JsonSchema
+  readonly provenance: FacetProvenance
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Nodes of one capability that change nothing about its contracts share them. */
+export type ContractCache = Map<Capability, NodeContracts>
+
+export function contractsOf(
+  node: DraftNode,
+  capability: Capability | undefined,
+  context: { readonly request: ProveRequest; readonly cache: ContractCache },
+): NodeContracts {
+  const plain = node.facets === undefined && node.contracts === undefined
+  const found = capability && plain ? context.cache.get(capability) : undefined
+  if (found !== undefined) return { ...found, diagnostics: found.diagnostics.map((each) => at(node, each)) }
+  const [input, output] = (['input', 'output'] as const).map((direction) =>
+    sideOf({ node, capability, direction }, context.request),
+  ) as [Side, Side]
+  const contracts: NodeContracts = {
+    input: input.schema,
+    output: output.schema,
+    provenance: { input: input.provenance, output: output.provenance },
+    diagnostics: [...input.diagnostics, ...output.diagnostics],
+  }
+  if (capability && plain) context.cache.set(capability, contracts)
+  return contracts
+}
+
+function at(node: DraftNode, diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, nodeId: node.id }
+}
+
+interface Wanted {
+  readonly node: DraftNode
+  readonly capability: Capability | undefined
+  readonly direction: 'input' | 'output'
+}
+
+interface Side {
+  readonly schema: JsonSchema
+  readonly provenance: FacetProvenance['input']
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+function sideOf({ node, capability, direction }: Wanted, request: ProveRequest): Side {
+  const side = direction === 'input' ? capability?.inputContract : capability?.outputContract
+  const declared = Array.isArray(side) ? (side as readonly string[]) : undefined
+  const names = node.facets?.[direction] ?? declared ?? []
+  const catalog = request.facets
+  const compiled = names.length > 0 ? compileContract({ facets: names, catalog, direction }) : undefined
+  const schemas = [
+    compiled?.schema,
+    declared === undefined ? (side as JsonSchema) : undefined,
+    node.contracts?.[direction],
+  ]
+  const diagnostics = (compiled?.diagnostics ?? []).map((each) => at(node, each))
+  const schema = schemas.filter((each) => each !== undefined).reduce(both, true as JsonSchema)
+  const problem = problemWith(schema, request, {
+    constraint: `the ${direction} contract of "${node.id}" can be used`,
+    nodeId: node.id,
+  })
+  const foreign = declared === undefined ? [] : names.filter((name) => !declared.includes(name))
+  if (foreign.length > 0 && !node.derived) diagnostics.push(derived({ node, capability, direction }, foreign))
+  return {
+    schema: problem === undefined ? schema : true,
+    provenance: compiled?.provenance ?? [],
+    diagnostics: problem === undefined ? diagnostics : [...diagnostics, problem],
+  }
+}
+
+function derived({ node, capability, direction }: Wanted, facets: readonly string[]): Diagnostic {
+  return finding('plan/facet-derived', {
+    constraint: `"${node.id}" uses only ${direction} facets of its capability`,
+    nodeId: node.id,
+    capabilityId: capability?.capabilityId,
+    suggestion: 'Set "derived": true if that is meant, or choose a capability that declares them',
+    details: { facets: [...facets] },
+  })
+}
+
+/** Why a schema cannot be used, if it cannot. */
+export function problemWith(
+  schema: JsonSchema,
+  request: ProveRequest,
+  said: { readonly constraint: string; readonly nodeId?: string },
+): Diagnostic | undefined {
+  try {
+    compileSchema(schema, { untrusted: request.untrusted ?? false })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ProvisoError)) throw error
+    const pointer = error.at && 'pointer' in error.at ? { pointer: error.at.pointer } : {}
+    return finding('plan/schema', {
+      ...said,
+      suggestion: error.hint,
+      details: { message: error.message, ...pointer },
+    })
+  }
+}

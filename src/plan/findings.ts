@@ -1,0 +1,90 @@
+/**
+ * Everything that `prove` can say about a draft besides its verdicts on constraints: one row per code, so that planners,
+ * people and the reference read the same words. The code stands in `details.code`.
+ */
+import type { Json } from '../base/json.ts'
+import type { Level } from '../domain/contract.ts'
+import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
+
+interface FindingRow {
+  readonly cause: Cause
+  /** `hard` findings reject the plan; `informational` ones are left to run time. */
+  readonly severity: Level
+  readonly sentence: string
+}
+
+const hard = (cause: Cause, sentence: string): FindingRow => ({ cause, severity: 'hard', sentence })
+const told = (sentence: string): FindingRow => ({ cause: 'advisory', severity: 'informational', sentence })
+
+export const findingTable = {
+  'plan/empty': hard('missing_producer', 'the draft has no nodes'),
+  'plan/limit': hard('schema_incompatible', 'the draft is larger than plans may be'),
+  'plan/node-id': hard('schema_incompatible', 'node ids are texts, each used once'),
+  'plan/capability-absent': hard('missing_producer', 'a node that does not route needs a capability'),
+  'plan/capability-unknown': hard('missing_producer', 'the capability is not registered or not active'),
+  'plan/kind': hard('schema_incompatible', 'the kind of a node is one of the seven'),
+  'plan/edge': hard('schema_incompatible', 'an edge leads from one node to another on pass, fail or always'),
+  'plan/binding': hard('schema_incompatible', 'a binding names a node, a place in the envelope, or a value'),
+  'plan/condition': hard('schema_incompatible', 'a condition of the node cannot be read'),
+  'plan/schema': hard('schema_incompatible', 'a schema cannot be used'),
+  'plan/facet-unknown': hard('missing_producer', 'the facet is not in the catalog'),
+  'plan/facet-direction': hard('schema_incompatible', 'the facet does not go in this direction'),
+  'plan/facet-conflict': hard('schema_incompatible', 'facets that share a property contradict each other'),
+  'plan/facet-derived': told('the node uses facets that its capability does not declare'),
+  'plan/rao': hard('schema_incompatible', 'the node data cannot be read as an RAO contract'),
+  'plan/cycle': hard('schema_incompatible', 'nodes wait for each other'),
+  'plan/unreachable': told('the node can never run'),
+  'plan/input-missing': hard('missing_producer', 'a required input is not there on every way to the node'),
+  'plan/input-mismatch': hard('schema_incompatible', 'what is supplied does not satisfy what the node needs'),
+  'plan/input-unproven': told('what is supplied may not satisfy what the node needs; validated at run time'),
+  'plan/ambiguous': told('several nodes supply the property at the same time'),
+  'plan/output-missing': hard('missing_producer', 'a required property of the answer has no producer'),
+  'plan/output-mismatch': hard('schema_incompatible', 'what is produced can never satisfy the caller'),
+  'plan/output-unproven': told('what is produced may not satisfy the caller; validated at run time'),
+  'plan/conflict': hard('schema_incompatible', 'hard constraints cannot hold together'),
+  'plan/vacuous': told('the constraint also holds when the value is missing'),
+  'plan/policy-variants': hard('schema_incompatible', 'the number of variants contradicts the contract'),
+  'plan/policy-require': hard(
+    'missing_producer',
+    'the policy requires a capability that the plan does not use',
+  ),
+  'plan/policy-forbid': hard('schema_incompatible', 'the policy forbids a capability that the plan uses'),
+  'plan/policy-kind': hard('schema_incompatible', 'the policy requires or forbids a kind of node'),
+  'plan/policy-depth': hard('schema_incompatible', 'the plan is deeper than the policy allows'),
+  'plan/node-network': hard('schema_incompatible', 'the node may not use the network, its capability does'),
+  'plan/node-network-unknown': told('whether the capability leaves the machine is decided at dispatch'),
+  'plan/node-authority': hard(
+    'schema_incompatible',
+    'the node has no execution authority, its capability acts',
+  ),
+  'plan/node-duration': hard('schema_incompatible', 'the node may take longer than its constraint allows'),
+  'plan/unchecked': hard('missing_enforcer', 'a check of the prover itself failed'),
+} as const satisfies Record<string, FindingRow>
+
+export type FindingCode = keyof typeof findingTable
+
+export interface FindingDetails {
+  /** What is wanted and is not so, in words. */
+  readonly constraint: string
+  readonly nodeId?: string
+  readonly capabilityId?: string | undefined
+  readonly constraintId?: string
+  readonly suggestion?: string | undefined
+  readonly details?: { readonly [key: string]: Json }
+}
+
+/** A diagnostic from the table. */
+export function finding(code: FindingCode, said: FindingDetails): Diagnostic {
+  const { cause, severity } = findingTable[code]
+  return {
+    severity,
+    status: severity === 'hard' ? 'unsatisfied' : 'unknown',
+    constraint: said.constraint,
+    ...(said.constraintId !== undefined && { constraintId: said.constraintId }),
+    ...(said.nodeId !== undefined && { nodeId: said.nodeId }),
+    ...(said.capabilityId !== undefined && { capabilityId: said.capabilityId }),
+    cause,
+    ...(said.suggestion !== undefined && { suggestion: said.suggestion }),
+    details: { code, ...said.details },
+  }
+}

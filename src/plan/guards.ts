@@ -1,0 +1,43 @@
+/**
+ * Validation nodes at which the engine can evaluate a constraint (rule 5): they come after everything that the constraint
+ * looks at, and read or supply some of it. One must be there on every way.
+ */
+import { tokens } from '../base/pointer.ts'
+import type { Source } from '../domain/plan.ts'
+import type { Path } from '../schema/schema-values.ts'
+import type { Resolved, ResolvedNode, Slot } from './request.ts'
+import { slotFor } from './worlds.ts'
+
+/** The guards, or none if some way through the plan has no guard. */
+export function guardsOf(paths: readonly Path[], resolved: Resolved): readonly string[] {
+  const slots = [...new Set(paths.flatMap((path) => slotFor(path, resolved) ?? []))]
+  const candidates = resolved.nodes.filter((node) => node.kind === 'validation' && looksAt(node, slots))
+  const found = new Set<string>()
+  for (const { completed } of resolved.scenarios.list) {
+    const sources = slots.flatMap((slot) =>
+      slot.sources.flatMap((source) => ('node' in source ? [source.node] : [])),
+    )
+    const live = resolved.scenarios.complete ? sources.filter((id) => completed.has(id)) : sources
+    const guards = candidates.filter(({ id }) => {
+      const before = resolved.graph.ancestors(id)
+      return completed.has(id) && live.every((source) => source === id || before.has(source))
+    })
+    if (guards.length === 0 || live.length === 0) return []
+    for (const { id } of guards) found.add(id)
+  }
+  return [...found]
+}
+
+function looksAt(node: ResolvedNode, slots: readonly Slot[]): boolean {
+  const wanted = slots.flatMap((slot) => slot.sources)
+  const supplies = wanted.some((source) => 'node' in source && source.node === node.id)
+  const read = Object.values(node.inputs).flat()
+  return supplies || read.some((source) => wanted.some((other) => overlap(source, other)))
+}
+
+/** Both take something of the same place. */
+function overlap(a: Source, b: Source): boolean {
+  if (!('node' in a) || !('node' in b) || a.node !== b.node) return false
+  const [left, right] = [tokens(a.pointer ?? ''), tokens(b.pointer ?? '')]
+  return left.every((token, i) => i >= right.length || right[i] === token)
+}

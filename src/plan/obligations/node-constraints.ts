@@ -1,0 +1,72 @@
+/** RAO's limits on what a node may do, as far as its capabilities tell. Dispatch enforces them again. */
+import type { Capability } from '../../domain/capability.ts'
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import { finding } from '../findings.ts'
+import type { Resolved, ResolvedNode } from '../request.ts'
+
+/** Whether a kind of capability leaves the machine, and whether it can act. Other kinds are known to their dispatcher. */
+const kindTable: Readonly<Record<string, { readonly remote: boolean; readonly acts: boolean }>> = {
+  local: { remote: false, acts: false },
+  scripted: { remote: false, acts: false },
+  human: { remote: false, acts: false },
+  model: { remote: true, acts: false },
+  http: { remote: true, acts: true },
+  mcp: { remote: true, acts: true },
+}
+
+export function nodeConstraints({ nodes, request }: Resolved): readonly Diagnostic[] {
+  const byId = new Map(request.capabilities.map((each) => [each.capabilityId, each]))
+  return nodes.flatMap((node) => {
+    const ids = [node.draft.capabilityId, ...(node.draft.alternates ?? [])]
+    const able = ids.flatMap((id) => (id === undefined ? [] : (byId.get(id) ?? [])))
+    return [
+      ...able.flatMap((capability) => [...network(node, capability), ...authority(node, capability)]),
+      ...duration(node),
+    ]
+  })
+}
+
+function network({ id, draft }: ResolvedNode, { capabilityId, kind }: Capability): Diagnostic[] {
+  if (!draft.constraints?.no_network_access) return []
+  const row = Object.hasOwn(kindTable, kind) ? kindTable[kind] : undefined
+  if (row?.remote === false) return []
+  return [
+    finding(row === undefined ? 'plan/node-network-unknown' : 'plan/node-network', {
+      constraint: `"${capabilityId}" stays on this machine`,
+      nodeId: id,
+      capabilityId,
+      suggestion: `Use a local capability, or lift no_network_access of "${id}"`,
+      details: { kind },
+    }),
+  ]
+}
+
+function authority({ id, draft }: ResolvedNode, capability: Capability): Diagnostic[] {
+  if (!draft.constraints?.no_execution_authority) return []
+  const tools = capability.settings?.['tools']
+  const acts =
+    capability.sideEffect ||
+    (Object.hasOwn(kindTable, capability.kind) && kindTable[capability.kind]?.acts) ||
+    (Array.isArray(tools) && tools.length > 0)
+  if (!acts) return []
+  return [
+    finding('plan/node-authority', {
+      constraint: `"${capability.capabilityId}" only answers`,
+      nodeId: id,
+      capabilityId: capability.capabilityId,
+      suggestion: `Use a capability without tools and side effects, or lift no_execution_authority of "${id}"`,
+    }),
+  ]
+}
+
+function duration({ id, draft }: ResolvedNode): Diagnostic[] {
+  const most = draft.constraints?.max_duration_ms
+  if (most === undefined || draft.timeoutMs === undefined || draft.timeoutMs <= most) return []
+  return [
+    finding('plan/node-duration', {
+      constraint: `timeoutMs of "${id}" <= ${most}`,
+      nodeId: id,
+      suggestion: `Set timeoutMs of "${id}" to at most ${most}`,
+    }),
+  ]
+}

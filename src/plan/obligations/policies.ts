@@ -1,0 +1,127 @@
+/** The caller's planner policies, as far as a plan can contradict them. */
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import { parseCondition } from '../../schema/condition.ts'
+import { membersOf } from '../../schema/members.ts'
+import { valuesOf } from '../../schema/schema-values.ts'
+import { assumeAll } from '../../schema/solve.ts'
+import { finding } from '../findings.ts'
+import type { Resolved } from '../request.ts'
+import { settingsFor } from '../worlds.ts'
+
+export function policies(resolved: Resolved): readonly Diagnostic[] {
+  return [...variants(resolved), ...selection(resolved), ...topology(resolved)]
+}
+
+/** The number of variants is a length of the list that holds them; a contract that forbids it wins. */
+function variants(resolved: Resolved): Diagnostic[] {
+  const count = resolved.request.envelope.policies.planner.topology?.variantCount
+  const property = variantProperty(resolved)
+  if (count === undefined || property === undefined) return []
+  const parsed = parseCondition({ '==': [{ var: `${property}.length` }, count] })
+  if (!parsed.ok) return []
+  const settings = settingsFor([[property]], resolved)
+  const fits = settings.some(({ assured }) =>
+    assured.some((world) => assumeAll([parsed.condition], world).length > 0),
+  )
+  if (fits) return []
+  return [
+    finding('plan/policy-variants', {
+      constraint: `${property}.length == ${count}`,
+      constraintId: 'policy:variantCount',
+      suggestion: `Change policies.planner.topology.variantCount or the bounds of "${property}"`,
+      details: { variantCount: count, property },
+    }),
+  ]
+}
+
+/** The list of variants: called so, or else the only list that the answer has. */
+function variantProperty({ callerSchema, slots }: Resolved): string | undefined {
+  const names = [
+    ...new Set([
+      ...membersOf(callerSchema).map(({ name }) => name),
+      ...slots.flatMap(({ prefix }) => prefix),
+    ]),
+  ]
+  const named = names.find((name) => name === 'copyVariants') ?? names.find((name) => /variants$/i.test(name))
+  if (named !== undefined) return named
+  const lookup = valuesOf(callerSchema)
+  const lists = names.filter((name) => {
+    const { lists: lengths, strings, objects } = lookup([name])
+    return lengths !== undefined && !objects && strings.length === 0
+  })
+  return lists.length === 1 ? lists[0] : undefined
+}
+
+function selection({ request, nodes }: Resolved): Diagnostic[] {
+  const { require = [], forbid = [] } = request.envelope.policies.planner.selection ?? {}
+  const used = nodes.flatMap(({ id, draft }) =>
+    [draft.capabilityId, ...(draft.alternates ?? [])].flatMap((capabilityId) =>
+      capabilityId ? [{ id, capabilityId }] : [],
+    ),
+  )
+  const lacking = require.filter(
+    (capabilityId) => !nodes.some(({ draft }) => draft.capabilityId === capabilityId),
+  )
+  return [
+    ...lacking.map((capabilityId) =>
+      finding('plan/policy-require', {
+        constraint: `the plan uses "${capabilityId}"`,
+        constraintId: 'policy:require',
+        capabilityId,
+        suggestion: forbid.includes(capabilityId)
+          ? 'The policy requires and forbids it: change the policy'
+          : `Add a node with ${capabilityId}`,
+        details: { required: [...lacking] },
+      }),
+    ),
+    ...used
+      .filter(({ capabilityId }) => forbid.includes(capabilityId))
+      .map(({ id, capabilityId }) =>
+        finding('plan/policy-forbid', {
+          constraint: `the plan does not use "${capabilityId}"`,
+          constraintId: 'policy:forbid',
+          nodeId: id,
+          capabilityId,
+          suggestion: `Use another capability than ${capabilityId}`,
+        }),
+      ),
+  ]
+}
+
+function topology({ request, nodes, graph }: Resolved): Diagnostic[] {
+  const {
+    requiredKinds = [],
+    forbiddenKinds = [],
+    maxDepth,
+  } = request.envelope.policies.planner.topology ?? {}
+  const found: Diagnostic[] = requiredKinds
+    .filter((kind) => !nodes.some((node) => node.kind === kind))
+    .map((kind) =>
+      finding('plan/policy-kind', {
+        constraint: `the plan has a node of kind "${kind}"`,
+        constraintId: `policy:requiredKinds:${kind}`,
+        suggestion: `Add a node of kind ${kind}`,
+      }),
+    )
+  for (const { id, kind } of nodes.filter((node) => forbiddenKinds.includes(node.kind))) {
+    found.push(
+      finding('plan/policy-kind', {
+        constraint: `the plan has no node of kind "${kind}"`,
+        constraintId: 'policy:forbiddenKinds',
+        nodeId: id,
+        suggestion: `Do it without a node of kind ${kind}`,
+      }),
+    )
+  }
+  if (maxDepth !== undefined && graph.depth > maxDepth) {
+    found.push(
+      finding('plan/policy-depth', {
+        constraint: `depth <= ${maxDepth}`,
+        constraintId: 'policy:maxDepth',
+        suggestion: 'Run nodes side by side, or leave some out',
+        details: { depth: graph.depth, maxDepth },
+      }),
+    )
+  }
+  return found
+}

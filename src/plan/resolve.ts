@@ -1,0 +1,126 @@
+/** Works out what a draft means: the contracts of its nodes, its edges, and where every value comes from. */
+import type { NodeKind } from '../domain/capability.ts'
+import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { DraftNode, Source } from '../domain/plan.ts'
+import { membersOf } from '../schema/members.ts'
+import { bindByName } from './bind.ts'
+import { type ContractCache, contractsOf, problemWith } from './contracts.ts'
+import { edgesOf } from './edges.ts'
+import { createGraph } from './graph.ts'
+import { rootsOf, supplyOf, wantedBy } from './names.ts'
+import type { ProveRequest, Resolved, ResolvedNode, Slot } from './request.ts'
+import { scenariosOf } from './scenarios.ts'
+import { isBinding, owns, sourcesOf } from './sources.ts'
+
+type Unbound = Omit<ResolvedNode, 'inputs'>
+type Known = Omit<Resolved, 'slots' | 'diagnostics' | 'nodes'>
+
+export function resolveDraft(request: ProveRequest): Resolved {
+  const { draft, envelope } = request
+  const diagnostics: Diagnostic[] = []
+  const unbound = resolveNodes(request, diagnostics)
+  const supply = supplyOf(unbound)
+  const edges = edgesOf(draft, unbound, supply)
+  const graph = createGraph(
+    unbound.map(({ id }) => id),
+    edges,
+  )
+  const scenarios = scenariosOf(
+    unbound.map((node) => node.draft),
+    graph,
+  )
+  const given = envelope.outputContract.schema
+  const problem = problemWith(given, request, { constraint: "the caller's schema can be used" })
+  if (problem !== undefined) diagnostics.push(problem)
+  const byId = new Map(unbound.map((node) => [node.id, { ...node, inputs: {} } as ResolvedNode]))
+  const known: Known = { request, byId, graph, scenarios, supply, callerSchema: problem ? true : given }
+  for (const node of unbound) byId.set(node.id, { ...node, inputs: inputsOf(node, known, diagnostics) })
+  const slots = slotsOf(known, diagnostics)
+  return { ...known, nodes: unbound.map(({ id }) => byId.get(id) as ResolvedNode), slots, diagnostics }
+}
+
+/** Of nodes that share an id the first is meant; the shape obligation says that there are others. */
+function resolveNodes(request: ProveRequest, diagnostics: Diagnostic[]): Unbound[] {
+  const capabilities = new Map(request.capabilities.map((each) => [each.capabilityId, each]))
+  const cache: ContractCache = new Map()
+  const seen = new Set<string>()
+  return request.draft.nodes.flatMap((draft) => {
+    if (seen.has(draft.id)) return []
+    seen.add(draft.id)
+    const capability = draft.capabilityId === undefined ? undefined : capabilities.get(draft.capabilityId)
+    const { diagnostics: found, ...contracts } = contractsOf(draft, capability, { request, cache })
+    diagnostics.push(...found)
+    const postConditions = [...(capability?.postConditions ?? []), ...(draft.postConditions ?? [])]
+    return [
+      {
+        id: draft.id,
+        draft,
+        capability,
+        kind: kindOf(draft, capability?.nodeKind),
+        postConditions,
+        ...contracts,
+      },
+    ]
+  })
+}
+
+function kindOf(node: DraftNode, usual: NodeKind | undefined): NodeKind {
+  return node.kind ?? (node.routing === undefined ? (usual ?? 'execution') : 'routing')
+}
+
+function inputsOf(node: Unbound, known: Known, diagnostics: Diagnostic[]): ResolvedNode['inputs'] {
+  const explicit = node.draft.inputs ?? {}
+  const names = new Set([...Object.keys(explicit), ...wantedBy(node)])
+  const inputs: [string, readonly Source[]][] = []
+  for (const name of names) {
+    const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
+    const bound = said === undefined ? bindByName({ property: name, nodeId: node.id }, known) : undefined
+    const sources = said === undefined ? (bound?.sources ?? []) : sourcesOf(said)
+    diagnostics.push(...(bound?.diagnostics ?? []))
+    if (sources.length > 0) inputs.push([name, sources])
+  }
+  return Object.fromEntries(inputs)
+}
+
+/** The answer, whole or by property, and beside it what constraints look at although the answer does not hold it. */
+function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
+  const { output } = known.request.draft
+  const inAnswer = true
+  const byName = (property: string) => {
+    const bound = bindByName({ property }, known)
+    diagnostics.push(...bound.diagnostics)
+    return bound.sources
+  }
+  const answer = (): Slot[] => {
+    if (isBinding(output)) return [{ prefix: [], sources: sourcesOf(output), inAnswer }]
+    const explicit = output?.properties ?? {}
+    const names = new Set([
+      ...Object.keys(explicit),
+      ...membersOf(known.callerSchema).map(({ name }) => name),
+    ])
+    if (names.size === 0) return [{ prefix: [], sources: lastNodes(known), inAnswer }]
+    return [...names].map((name) => {
+      const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
+      return { prefix: [name], sources: said === undefined ? byName(name) : sourcesOf(said), inAnswer }
+    })
+  }
+  const slots = answer()
+  const held = (name: string) =>
+    slots.some(({ prefix, sources }) =>
+      prefix.length === 0 ? sources.some((source) => owns(source, [name], known)) : prefix[0] === name,
+    )
+  const wanted = known.request.envelope.outputContract.constraints.flatMap(({ expr }) => rootsOf(expr))
+  for (const name of new Set(wanted)) {
+    const sources = held(name) ? [] : byName(name)
+    if (sources.length > 0) slots.push({ prefix: [name], sources, inAnswer: false })
+  }
+  return slots
+}
+
+/** The nodes after which nothing comes, the last of the draft first: what an answer without named properties is. */
+function lastNodes({ graph }: Known): Source[] {
+  return [...graph.order]
+    .reverse()
+    .filter((id) => !(graph.outgoing.get(id) ?? []).some(({ when }) => when !== 'fail'))
+    .map((node) => ({ node }))
+}

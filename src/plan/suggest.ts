@@ -1,0 +1,25 @@
+/** What a planner could do about it: capabilities that supply a place, in words. */
+import type { Capability } from '../domain/capability.ts'
+import type { Facet } from '../domain/facet.ts'
+import { declares, type Path } from '../schema/schema-values.ts'
+import { keyOf } from './compile-contract.ts'
+import type { ProveRequest } from './request.ts'
+
+/** Names the capabilities whose output has the place, or says what else would help. */
+export function suppliers(path: Path, request: ProveRequest): string {
+  const able = request.capabilities
+    .filter((capability) => suppliesPath(capability, path, request.facets))
+    .slice(0, 5)
+    .map(({ capabilityId }) => capabilityId)
+  const what = path.join('.')
+  return able.length > 0
+    ? `Add a node with ${able.join(' or ')}, which supplies ${what}`
+    : `No active capability supplies ${what}: put it into the inputs, or register one that declares it`
+}
+
+function suppliesPath({ outputContract: side }: Capability, path: Path, facets: readonly Facet[]): boolean {
+  if (!Array.isArray(side)) return declares(side as Exclude<typeof side, readonly string[]>, path)
+  return facets.some(
+    (facet) => side.includes(facet.name) && keyOf(facet) === path[0] && declares(facet.schema, path.slice(1)),
+  )
+}

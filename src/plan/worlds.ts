@@ -1,0 +1,142 @@
+/**
+ * What is known of the answer when a condition on it is proved: for each part the source that it comes from, in every
+ * combination that a run can bring about. A verdict must hold in all of these worlds.
+ */
+import { tokens } from '../base/pointer.ts'
+import type { Source } from '../domain/plan.ts'
+import { type ParsedCondition, parseCondition } from '../schema/condition.ts'
+import { mapPaths } from '../schema/condition-map.ts'
+import { type Path, valuesOf } from '../schema/schema-values.ts'
+import { assumeAll, decide, type Verdict } from '../schema/solve.ts'
+import { join, meet, nothing, onlyMissing, type ValueSet } from '../schema/value-set.ts'
+import { type World, worldOf } from '../schema/world.ts'
+import type { Resolved, Slot } from './request.ts'
+import type { Scenario } from './scenarios.ts'
+import { isThere, valuesAt } from './sources.ts'
+
+/** For each slot its source, or `absent`; several where they could not be told apart. */
+type Choice = ReadonlyMap<Slot, readonly (Source | 'absent')[]>
+
+/** Combinations that are looked at one by one. */
+const mostWorlds = 64
+
+export interface Setting {
+  /** As far as schemas say. */
+  readonly world: World
+  /** The same with the post-conditions of the nodes; none when no run can bring it about. */
+  readonly assured: readonly World[]
+}
+
+/** The worlds in which these paths are looked at. */
+export function settingsFor(paths: readonly Path[], resolved: Resolved): readonly Setting[] {
+  const slots = new Set(paths.map((path) => slotFor(path, resolved)).filter((slot) => slot !== undefined))
+  return choicesFor([...slots], resolved).map((choice) => {
+    const world = worldOf(lookupFor(choice, resolved))
+    return { world, assured: assumeAll(assurances(choice, resolved), world) }
+  })
+}
+
+/** The verdict that holds in every world that can be; `impossible` if none can. */
+export function verdictIn(condition: ParsedCondition, worlds: readonly World[]): Verdict {
+  const verdicts = new Set(worlds.map((world) => decide(condition, world)))
+  verdicts.delete('impossible')
+  const [only] = verdicts
+  return verdicts.size > 1 ? 'depends' : (only ?? 'impossible')
+}
+
+export function slotFor(path: Path, { slots }: Resolved): Slot | undefined {
+  return (
+    slots.find(({ prefix }) => prefix.length > 0 && prefix[0] === path[0]) ??
+    slots.find(({ prefix }) => prefix.length === 0)
+  )
+}
+
+function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {
+  const found = new Map<string, Choice>()
+  for (const scenario of resolved.scenarios.list) {
+    const options = slots.map((slot) => optionsFor(slot, scenario, resolved))
+    const count = options.reduce((product, each) => product * each.length, 1)
+    if (count > mostWorlds || found.size > mostWorlds) return [anyOf(slots, resolved)]
+    let choices: (readonly (Source | 'absent')[])[] = [[]]
+    for (const each of options)
+      choices = choices.flatMap((before) => each.map((option) => [...before, option]))
+    for (const choice of choices) {
+      found.set(JSON.stringify(choice), new Map(slots.map((slot, i) => [slot, [choice[i] ?? 'absent']])))
+    }
+  }
+  return [...found.values()]
+}
+
+/** The sources that may be the first that is there. */
+function optionsFor(slot: Slot, scenario: Scenario, resolved: Resolved): (Source | 'absent')[] {
+  const options: (Source | 'absent')[] = []
+  for (const source of slot.sources) {
+    const there = isThere(source, scenario, resolved)
+    if (there !== 'no') options.push(source)
+    if (there === 'yes') return options
+  }
+  return [...options, 'absent']
+}
+
+/** Too many combinations: one world in which each slot may have any of its sources. */
+function anyOf(slots: readonly Slot[], resolved: Resolved): Choice {
+  const each = (slot: Slot) => [
+    ...new Set(resolved.scenarios.list.flatMap((scenario) => optionsFor(slot, scenario, resolved))),
+  ]
+  return new Map(slots.map((slot) => [slot, each(slot)]))
+}
+
+function lookupFor(choice: Choice, resolved: Resolved): (path: Path) => ValueSet {
+  const known = new Map<string, ValueSet>()
+  const caller = valuesOf(resolved.callerSchema)
+  return (path) => {
+    const key = path.join('\n')
+    let set = known.get(key)
+    if (set === undefined) {
+      set = look(path)
+      known.set(key, set)
+    }
+    return set
+  }
+
+  function look(path: Path): ValueSet {
+    const node = path[0]?.startsWith(ofNode) ? path[0].slice(1) : undefined
+    if (node !== undefined) return valuesAt({ node }, path.slice(1), resolved)
+    const slot = slotFor(path, resolved)
+    if (path.length === 0 || slot === undefined)
+      return path.length === 0 ? caller(path) : meet(caller(path), onlyMissing)
+    const sets = (choice.get(slot) ?? []).map((source) => sourceSet(source, slot, path))
+    const set = sets.reduce(join, nothing)
+    return slot.inAnswer ? meet(set, caller(path)) : set
+  }
+
+  function sourceSet(source: Source | 'absent', { prefix }: Slot, path: Path): ValueSet {
+    if (source === 'absent') return path.includes('*') ? nothing : onlyMissing
+    const set = valuesAt(source, path.slice(prefix.length), resolved)
+    return path.length === prefix.length ? { ...set, missing: false } : set
+  }
+}
+
+/** Marks paths into the output of a node that the answer does not hold; no property begins like this. */
+const ofNode = '\u0000'
+
+/** The post-conditions of the nodes that the answer comes from, as conditions on the answer. */
+function assurances(choice: Choice, { byId }: Resolved): ParsedCondition[] {
+  const places = [...choice].flatMap(([{ prefix }, sources]) => {
+    const [source] = sources
+    if (sources.length !== 1 || source === undefined || source === 'absent' || !('node' in source)) return []
+    return [{ node: source.node, from: tokens(source.pointer ?? ''), prefix }]
+  })
+  return [...new Set(places.map(({ node }) => node))].flatMap((node) => {
+    const own = places.filter((place) => place.node === node)
+    return (byId.get(node)?.postConditions ?? []).flatMap((json) => {
+      const parsed = parseCondition(json)
+      if (!parsed.ok) return []
+      const expr = mapPaths(parsed.condition.expr, (path) => {
+        const place = own.find(({ from }) => from.every((token, i) => path[i] === token))
+        return place ? [...place.prefix, ...path.slice(place.from.length)] : [ofNode + node, ...path]
+      })
+      return [{ expr }]
+    })
+  })
+}

@@ -1,0 +1,43 @@
+/**
+ * Does every value of one schema satisfy another? Asked by the prover wherever one node's output becomes another's input.
+ * Yes is proved, no comes with a value that shows it, and whatever is neither is unknown: then the value itself is
+ * validated at run time.
+ */
+import type { Json } from '../base/json.ts'
+import type { Pointer } from '../base/pointer.ts'
+import { type CompiledSchema, type CompileOptions, compileSchema } from './compile.ts'
+import { proofGap } from './fit-proof.ts'
+import { samplesOf } from './fit-samples.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { hold } from './schema-node.ts'
+
+export type Fit =
+  | { readonly kind: 'yes' }
+  /** `witness` satisfies the first schema and breaks the second at `pointer` by `keyword`. */
+  | { readonly kind: 'no'; readonly witness: Json; readonly pointer: Pointer; readonly keyword: string }
+  /** The place and keyword that could not be proved. */
+  | { readonly kind: 'unknown'; readonly pointer: Pointer; readonly keyword: string }
+
+/**
+ * @example
+ * fitOf({ type: 'integer', minimum: 1 }, { type: 'number', exclusiveMinimum: 0 }) // { kind: 'yes' }
+ */
+export function fitOf(from: JsonSchema, to: JsonSchema, options: CompileOptions = {}): Fit {
+  const gap = proofGap(hold(from), hold(to), options)
+  if (gap === undefined) return { kind: 'yes' }
+  const [source, target] = [compileSchema(from, options), compileSchema(to, options)]
+  for (const witness of samplesOf(from, to)) {
+    if (source.accepts(witness) && !target.accepts(witness)) return refuted(witness, target)
+  }
+  return { kind: 'unknown', ...gap }
+}
+
+function refuted(witness: Json, target: CompiledSchema): Fit {
+  const [issue] = target.validate(witness, 1)
+  return {
+    kind: 'no',
+    witness,
+    pointer: issue && 'pointer' in issue.at ? issue.at.pointer : '',
+    keyword: issue?.code.replace('schema/', '') ?? 'false',
+  }
+}
