@@ -27,9 +27,10 @@ function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
     nodeId === undefined ? '' : `node "${nodeId}"`,
     capabilityId === undefined ? '' : `capability "${capabilityId}"`,
   ].filter((part) => part !== '')
-  const what = constraint ?? constraintId ?? 'the plan'
+  const what = constraint ?? constraintId ?? 'the plan satisfies the contract'
   return [
-    `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  ${oneLine(what, 300)}: ${causes[cause]}`,
+    `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  not shown: ${oneLine(what, 300)}`,
+    `  ${causes[cause]}`,
     ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
   ]
 }

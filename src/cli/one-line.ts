@@ -13,16 +13,20 @@ export function oneLine(text: string, maxLength = 120): string {
     : `${shown.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
+/** `1 run`, `2 runs`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
 /** A duration as people say it. */
 export function spell(ms: number): string {
   if (ms < 1_000) return `${Math.max(Math.round(ms), 0)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
-  for (const [unit, length] of units) if (ms >= length) return `${Math.round(ms / length)} ${unit}`
-  return ''
+  const unit = units.find(({ from }) => ms >= from)
+  return `${Math.round(ms / (unit?.length ?? 60_000))} ${unit?.name ?? 'min'}`
 }
 
 const units = [
-  ['d', 2 * 86_400_000],
-  ['h', 2 * 3_600_000],
-  ['min', 60_000],
+  { name: 'd', from: 2 * 86_400_000, length: 86_400_000 },
+  { name: 'h', from: 2 * 3_600_000, length: 3_600_000 },
 ] as const

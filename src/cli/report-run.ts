@@ -7,7 +7,7 @@ import type { RunStatus } from '../domain/status.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from './describe-ask.ts'
 import { describeFindings } from './describe-plan-findings.ts'
 import { exitCode, type Outcome } from './exit-codes.ts'
-import { spell } from './one-line.ts'
+import { count, spell } from './one-line.ts'
 import { colors, printIssues, printJson, printNote, printProblem } from './print.ts'
 import { commandLine } from './shell.ts'
 
@@ -50,15 +50,16 @@ export function reportRun(report: Report): number {
 }
 
 function printDone(result: RunResult, state: RunState): void {
-  const { calls } = state.budget
-  const usage = `${calls} ${calls === 1 ? 'call' : 'calls'}`
+  const usage = count(state.budget.calls, 'call')
   printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
   printJson(result.output, 'indented')
 }
 
 function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {
-  printProblem(error.message)
   const diagnostics = error.details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
+  printProblem(
+    diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : error.message,
+  )
   if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
   printIssues(error.issues ?? [], 'the answer', '')
   const look = forgets ? '' : `, ${commandLine(['proviso', 'show', runId, ...again.store])}`

@@ -27,8 +27,9 @@ async function* allRuns(store: Store): AsyncGenerator<string, void, void> {
   for (;;) {
     const page = await store.runs({ limit: pageSize, ...(before !== undefined && { before }) })
     for (const { runId } of page) yield runId
+    // Not "a short page": a store may give less at a time than it is asked for.
+    if (page.length === 0) return
     before = page.at(-1)?.runId
-    if (page.length < pageSize) return
   }
 }
 

@@ -5,7 +5,7 @@ import { createRedactor } from '../../domain/redact.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { spell } from '../one-line.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseStore, readStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
 
 interface Flags {
@@ -28,7 +28,7 @@ export function addAsksCommand(program: Command): void {
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {
       const query = { status: 'pending', limit: mostAsks, ...(flags.run && { runId: flags.run }) } as const
-      const asks = await readStore(chooseStore(flags.store), (store) => store.asks(query))
+      const asks = await readStore(chooseExistingStore(flags.store), (store) => store.asks(query))
       if (flags.json) printJson(createRedactor().value(asks), 'line')
       else if (asks.length === 0) printNote('Nothing is asked.')
       else printText(table(heads, asks.map(cells)))

@@ -4,7 +4,7 @@ import { ProvisoError } from '../../base/error.ts'
 import { addByOption, chooseName } from '../by-option.ts'
 import { carryOn } from '../carry-on.ts'
 import { describeExitCodes } from '../exit-codes.ts'
-import { addStoreOption, chooseStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 
 interface Flags {
   readonly store?: string
@@ -31,7 +31,7 @@ export function addCancelCommand(program: Command): void {
 async function cancel(runId: string, { store, json = false, reason, ...flags }: Flags): Promise<number> {
   const by = chooseName(flags.by)
   const session = {
-    store: chooseStore(store),
+    store: chooseExistingStore(store),
     // Ending takes no capability.
     work: { capabilities: [], facets: [] },
     flags: { use: [] },

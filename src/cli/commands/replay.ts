@@ -4,10 +4,11 @@ import { createApp } from '../../app.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { Difference, ReplayChanges, Replayed } from '../../engine/replay.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { count } from '../one-line.ts'
 import { printJson, printNote, printText, refuse } from '../print.ts'
 import { readNodeData, readRuntimePolicies } from '../read-changes.ts'
 import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addStoreOption, chooseStore, readStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
 
 interface Flags {
@@ -49,7 +50,7 @@ async function replay(runId: string, flags: Flags): Promise<number> {
   const work = await readWork(flags)
   if ('unreadable' in work) return refuse(work.unreadable)
   const { capabilities, facets } = work
-  const replayed = await readStore(chooseStore(flags.store), async (store) => {
+  const replayed = await readStore(chooseExistingStore(flags.store), async (store) => {
     const app = await createApp({ store, capabilities, facets, carry: 'own' })
     try {
       const changes: ReplayChanges = { ...policies, ...nodeData }
@@ -77,7 +78,11 @@ function print(replayed: Replayed, { json }: Flags): void {
     printJson(replayed, 'line')
     return
   }
-  printNote(`${events} events, ${decisions} decisions, ${differences.length} differences`)
+  printNote(
+    [count(events, 'event'), count(decisions, 'decision'), count(differences.length, 'difference')].join(
+      ', ',
+    ),
+  )
   if (differences.length > 0) printText(table(['AFTER', 'RECORDED', 'INSTEAD'], differences.flatMap(rows)))
 }
 

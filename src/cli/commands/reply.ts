@@ -12,7 +12,7 @@ import { colors, printNote, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
 import { readJson } from '../read-json.ts'
 import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addStoreOption, chooseStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 
 interface Flags {
   readonly value?: string
@@ -54,7 +54,7 @@ export function addReplyCommand(program: Command): void {
 
 async function reply(requestId: string, decision: Decision, flags: Flags): Promise<number> {
   const { file, use, note, json = false } = flags
-  const store = chooseStore(flags.store)
+  const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const given = await readValue(flags.value)
   if ('unreadable' in given) return refuse(given.unreadable)

@@ -8,7 +8,7 @@ import { carryOn } from '../carry-on.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { printNote, refuse } from '../print.ts'
 import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addStoreOption, chooseStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 interface Flags {
@@ -44,7 +44,7 @@ export function addResumeCommand(program: Command): void {
 
 async function resume(runId: string, flags: Flags): Promise<number> {
   const { file, use, json = false } = flags
-  const store = chooseStore(flags.store)
+  const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const workFlags = { use, ...(file !== undefined && { file }) }
   const work = await readWork(workFlags)

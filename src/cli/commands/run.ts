@@ -43,7 +43,7 @@ export function addRunCommand(program: Command): void {
 }
 
 async function run(file: string, flags: Flags): Promise<number> {
-  const store = chooseStore(flags.store, 'memory:')
+  const store = chooseStore(flags.store)
   const work = await readWork({ file, use: flags.use })
   if ('unreadable' in work) return refuse(work.unreadable)
   const runId = flags.runId ?? `run_${randomUUID()}`

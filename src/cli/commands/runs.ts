@@ -4,7 +4,7 @@ import type { RunHead } from '../../domain/run.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseStore, readStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
 import { wholeNumber } from '../whole-number.ts'
 
@@ -32,7 +32,7 @@ export function addRunsCommand(program: Command): void {
     .option('--json', 'print the runs as one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ store, status, limit, json }: Flags) => {
-      const runs = await readStore(chooseStore(store), (opened) =>
+      const runs = await readStore(chooseExistingStore(store), (opened) =>
         opened.runs({ limit, ...(status && { status }) }),
       )
       if (json) printJson(runs, 'line')

@@ -5,7 +5,7 @@ import { describeRun } from '../describe-run.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { lookAtRun } from '../look-at-run.ts'
 import { printJson, printText } from '../print.ts'
-import { addStoreOption, chooseStore, readStore } from '../store-option.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 
 interface Flags {
   readonly store?: string
@@ -25,7 +25,7 @@ export function addShowCommand(program: Command): void {
     .option('--json', 'print all of it as one JSON object')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (runId: string, { store, json }: Flags) => {
-      const found = await readStore(chooseStore(store), (opened) => lookAtRun(opened, runId))
+      const found = await readStore(chooseExistingStore(store), (opened) => lookAtRun(opened, runId))
       // A redacted copy has the shape of what it was made from.
       const seen = createRedactor().value(found) as typeof found
       if (json) printJson(seen, 'line')

@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import { env } from '../env.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { colors, printJson, printNote } from '../print.ts'
-import { addStoreOption, chooseStore, readStore } from '../store-option.ts'
+import { count } from '../one-line.ts'
+import { colors, printJson, printNote, printText } from '../print.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { type VerifiedRun, verifyRuns } from '../verify-runs.ts'
 
 interface Flags {
@@ -23,7 +24,7 @@ export function addVerifyCommand(program: Command): void {
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage', 'unmet'])}`)
     .action(async (runIds: readonly string[], { store, json }: Flags) => {
       const counts = { runs: 0, events: 0 }
-      const bad = await readStore(chooseStore(store), async (opened) => {
+      const bad = await readStore(chooseExistingStore(store), async (opened) => {
         const found: VerifiedRun[] = []
         for await (const run of verifyRuns(opened, runIds)) {
           counts.runs++
@@ -47,7 +48,7 @@ function report(bad: readonly VerifiedRun[], counts: { runs: number; events: num
       printNote(`${colors.red('✗')} ${colors.bold(`${runId}${place}`)}  ${message} (${code})`)
     }
   const verdict = bad.length === 0 ? 'all in order' : `${bad.length} not in order`
-  printNote(`${counts.runs} runs, ${counts.events} events: ${verdict}`)
+  printText(`${count(counts.runs, 'run')}, ${count(counts.events, 'event')}: ${verdict}`)
 }
 
 const onTerminal = process.stderr.isTTY === true && !env.noColor

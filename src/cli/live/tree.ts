@@ -44,7 +44,10 @@ export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[
 export function changeLine(node: NodeView, { colors, now }: Drawing): string | undefined {
   const { word, color, sign } = marks[node.status]
   if (word === '') return undefined
-  return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(node, now)}`
+  const { startedAt, ...rest } = node
+  // How long it has been going on is out of date as soon as it is written.
+  const shown = node.endedAt === undefined ? rest : node
+  return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(shown, now)}`
 }
 
 function describe(node: NodeView, { colors, now }: Drawing): string {
