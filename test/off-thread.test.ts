@@ -1,7 +1,8 @@
 /** The off-thread reader. Its threads load built code, so these tests need `dist`, which `npm test` builds first. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createOffThreadReader, type OffThreadReader } from '../src/output/off-thread.ts'
 
@@ -99,7 +100,8 @@ describe('the off-thread reader', () => {
     const third = parse('2')
     waiting.abort(new Error('no longer wanted'))
     await expect(second).rejects.toMatchObject({ code: 'aborted', cause: { message: 'no longer wanted' } })
-    setTimeout(() => working.abort(), 50)
+    // The thread was idle, so it has had the first request since it was made.
+    working.abort()
     await expect(first).rejects.toMatchObject({ code: 'aborted' })
     expect(await third).toMatchObject({ value: 2 })
     await expect(parse('1', undefined, {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({
@@ -148,7 +150,9 @@ describe('the off-thread reader', () => {
   it('lets idle threads go, and starts them again when needed', async () => {
     const { parse } = reader({ idleMs: 20 })
     expect(await parse('1')).toMatchObject({ value: 1 })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const ended = vi.spyOn(Worker.prototype, 'terminate')
+    await vi.waitFor(() => expect(ended).toHaveBeenCalled(), { timeout: 30_000 })
+    ended.mockRestore()
     expect(await parse('2')).toMatchObject({ value: 2 })
   })
 

@@ -2,7 +2,9 @@
 import { findingTable, type ProveRequest, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import type { Constraint } from '../src/domain/contract.ts'
+import type { Facet } from '../src/domain/facet.ts'
 import type { Draft } from '../src/domain/plan.ts'
+import type { JsonSchema } from '../src/schema/json-schema.ts'
 import {
   capability,
   codesOf,
@@ -492,6 +494,108 @@ describe('policies and limits on nodes', () => {
     ).toEqual(['plan/node-duration'])
     const { plan } = proved({ nodes: [node('writer', { constraints: { max_duration_ms } })] })
     expect(plan?.nodes[0]?.timeoutMs).toBe(100)
+  })
+})
+
+describe('guards of a constraint that depends', () => {
+  const short = [constraint('short', { '==': [{ var: 'draft' }, 'x'] })]
+  const given = envelope(wanted, short, { inputs: { urgent: true } })
+  const fast = capability('fast', { out: object({ draft: text }) })
+  const slow = capability('slow', { out: object({ draft: text }) })
+  const capabilities = [...team, fast, slow]
+  const route = {
+    id: 'route',
+    routing: { routes: [{ condition: { var: 'urgent' }, to: 'fast' }], elseTo: 'slow' },
+  }
+  const edges = [
+    { from: 'fast', to: 'checkFast' },
+    { from: 'slow', to: 'checkSlow' },
+  ]
+  const check = (id: string) => ({ id, capabilityId: 'checker' })
+
+  it('are validation nodes that read what it looks at', () => {
+    const { plan } = proved({ nodes: [node('writer'), node('checker')] }, { envelope: given })
+    expect(plan?.nodes[1]?.guards).toEqual(short)
+  })
+
+  it('are none before the last change', () => {
+    const late = proved({ nodes: [node('writer'), node('checker'), node('editor')] }, { envelope: given })
+    expect(late.all).toMatchObject([{ constraintId: 'short', cause: 'missing_enforcer', nodeId: 'editor' }])
+  })
+
+  it('are needed on every way', () => {
+    const both = proved(
+      { nodes: [route, node('fast'), node('slow'), check('checkFast'), check('checkSlow')], edges },
+      { capabilities, envelope: given },
+    )
+    expect(both.plan?.nodes.filter(({ guards }) => guards.length > 0).map(({ id }) => id)).toEqual([
+      'checkFast',
+      'checkSlow',
+    ])
+    const one = proved(
+      { nodes: [route, node('fast'), node('slow'), check('checkFast')], edges: edges.slice(0, 1) },
+      { capabilities, envelope: given },
+    )
+    expect(one.all.map(({ cause }) => cause)).toEqual(['missing_enforcer'])
+  })
+})
+
+describe('facets', () => {
+  const facet = (name: string, schema: JsonSchema, propertyKey?: string): Facet => ({
+    name,
+    title: name,
+    description: name,
+    schema,
+    semantics: { instruction: name },
+    metadata: { version: '1', direction: 'bidirectional', ...(propertyKey !== undefined && { propertyKey }) },
+  })
+  const facets = [facet('writerBrief', text, 'brief'), facet('toneOfVoice', text)]
+  const planner = capability('planner', { in: ['toneOfVoice'], out: ['writerBrief'] })
+  const given = envelope(object({ writerBrief: text }), [], { inputs: { toneOfVoice: 'calm' } })
+
+  it('are bound by name or key, and say where each property comes from', () => {
+    const { plan, bundle } = proofOf({
+      envelope: given,
+      draft: { nodes: [node('planner')] },
+      facets,
+      capabilities: [planner],
+      version: 2,
+    })
+    expect(bundle.status).toBe('accepted')
+    expect(plan?.output).toEqual({ properties: { writerBrief: [{ node: 'planner', pointer: '/brief' }] } })
+    expect(plan?.nodes[0]?.facetProvenance).toEqual({
+      input: [{ facet: 'toneOfVoice', pointer: '/toneOfVoice' }],
+      output: [{ facet: 'writerBrief', pointer: '/brief' }],
+    })
+  })
+
+  it('beyond those of the capability are told unless the node is derived', () => {
+    const more = { facets: { output: ['writerBrief', 'toneOfVoice'] } }
+    const proof = (extra: object) =>
+      proofOf({
+        envelope: given,
+        draft: { nodes: [node('planner', { ...more, ...extra })] },
+        facets,
+        capabilities: [planner],
+        version: 1,
+      })
+    expect(codesOf(proof({}))).toEqual(['plan/facet-derived'])
+    expect(proof({ derived: true }).bundle.status).toBe('accepted')
+    expect(proof({ derived: true }).plan?.metadata['derived']).toEqual(['planner'])
+  })
+
+  it('combine with schemas written by hand', () => {
+    const contracts = { output: object({ brief: { type: 'string', maxLength: 9 } }) }
+    const { plan } = proofOf({
+      envelope: given,
+      draft: { nodes: [node('planner', { contracts })] },
+      facets,
+      capabilities: [planner],
+      version: 1,
+    })
+    expect(plan?.nodes[0]?.contracts.output).toMatchObject({
+      properties: { brief: { allOf: [text, { maxLength: 9 }] } },
+    })
   })
 })
 

@@ -10,7 +10,7 @@ import { capability, constraint, envelope, object, proofOf, proveWith, verdictOn
 import { type Generated, Random, randomCondition, randomObject } from './random.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const rounds = long ? 4_000 : 400
+const rounds = long ? 4_000 : 250
 
 it('tightening a bound never turns satisfied into missing_enforcer', () => {
   let tightened = 0

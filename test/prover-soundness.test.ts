@@ -8,7 +8,7 @@ import { worldOf } from '../src/schema/world.ts'
 import { Random, randomCondition, randomObject } from './random.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const pairs = long ? 120_000 : 12_000
+const pairs = long ? 120_000 : 10_000
 const samples = 60
 
 it(`decides ${pairs} conditions without a single wrong verdict`, () => {

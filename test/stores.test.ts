@@ -8,10 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../scripts/postgres.mjs'
 import { requireBuild, root, runNode } from './support.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'proviso-stores-'))
+let folder: string
 const children: ChildProcess[] = []
 
-beforeAll(() => requireBuild())
+// In a hook: when a filter skips every test nothing is made, because nothing would remove it.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-stores-'))
+  requireBuild()
+})
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
@@ -131,7 +135,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL between processes',
       expect(await Promise.all(programs.map((one) => one.line()))).toEqual(['true', 'true', 'true', 'true'])
       expect(await Promise.all(programs.map((one) => one.ended))).toEqual([0, 0, 0, 0])
     }
-  })
+  }, 600_000)
 })
 
 describe('doors of stores', () => {

@@ -5,6 +5,9 @@ import { exitTable } from '../src/cli/exit-codes.ts'
 import { eventTable, outcomeTable } from '../src/domain/event-table.ts'
 import { decisionsOf } from '../src/engine/asks.ts'
 import { rules } from '../src/output/rules.ts'
+import { findingTable } from '../src/plan/findings.ts'
+import { planLimits } from '../src/plan/obligations/size.ts'
+import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
 
 type Cell = string | number | undefined
@@ -33,6 +36,33 @@ it('prints the tables of the reference from the code', async () => {
       'Limits of untrusted schemas',
       ['limit', 'value'],
       Object.entries(schemaLimits).map(([name, value]) => [`\`${name}\``, value]),
+    ),
+    table(
+      'Operators of conditions',
+      ['operator', 'operands', 'true when'],
+      Object.entries(operatorTable).map(([name, row]) => [
+        `\`${name}\``,
+        row.arity === 'many' ? '1 or more' : row.arity,
+        name === 'var' ? `${row.sentence} (a value)` : row.sentence,
+      ]),
+    ),
+    table(
+      'Limits of conditions and plans',
+      ['limit', 'value'],
+      [
+        ...Object.entries(conditionLimits).map(([name, value]) => [`condition \`${name}\``, value]),
+        ...Object.entries(planLimits).map(([name, value]) => [`plan \`${name}\``, value]),
+      ],
+    ),
+    table(
+      'Findings of the prover',
+      ['code', 'severity', 'cause', 'what it says'],
+      Object.entries(findingTable).map(([code, row]) => [
+        `\`${code}\``,
+        row.severity,
+        `\`${row.cause}\``,
+        row.sentence,
+      ]),
     ),
     table(
       'Errors',

@@ -2,6 +2,7 @@
 import * as ch from './chars.ts'
 import { type Answer, itemAt, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
 import { type Frame, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
+import { openRow, rowFollows } from './rows.ts'
 
 /** Handles the closing bracket `c` (folded) at `d.i`; false when more text is needed. */
 export function onCloser(d: Machine, c: number): boolean {
@@ -36,7 +37,10 @@ function rightCloser(d: Machine, frame: Frame, c: number): boolean {
     if (early === MORE) return false
     if (early === YES) return d.pass(1, 'extra-closer')
   }
+  const row = frame.kind === LIST ? rowFollows(d) : NO
+  if (row === MORE) return false
   shut(d, frame, c)
+  if (row === YES) openRow(d)
   return true
 }
 
@@ -66,6 +70,7 @@ function shut(d: Machine, frame: Frame, c: number): void {
   d.sink.close(at + 1)
   if (single) d.sink.collapse()
   d.i++
+  d.closedAt = d.base + d.i
   d.afterValue()
 }
 
@@ -111,7 +116,7 @@ function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
   const more = c === ch.COMMA ? (frame.kind === OBJECT ? memberAt(d, next + 1) : itemAt(d, next + 1)) : NO
   if (more === MORE) return false
   const ownCloserNext = frame.kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET
-  const parent = d.stack[d.stack.length - 2]
+  const parent = d.stack.length < 2 ? undefined : d.stack[d.stack.length - 2]
   const beyond = parent === undefined ? NO : continues(d, parent, next)
   if (beyond === MORE) return false
   if (beyond === YES && more === YES) d.ambiguous = true

@@ -42,6 +42,8 @@ export class Decoder implements Machine {
   ambiguous = false
   scanned = 0
   unbalanced = 0
+  closedAt = -1
+  noRows = 0
   tooDeep = false
   /** The root value is complete. */
   done = false
@@ -62,7 +64,9 @@ export class Decoder implements Machine {
   }
 
   get top(): Frame | undefined {
-    return this.stack[this.stack.length - 1]
+    // An index of -1 would be looked up as a name.
+    const { length } = this.stack
+    return length === 0 ? undefined : this.stack[length - 1]
   }
 
   /** Begins a value at `i`, which must stand at its first character. */
@@ -72,8 +76,10 @@ export class Decoder implements Machine {
     this.ambiguous = false
     this.scanned = 0
     this.unbalanced = 0
+    this.closedAt = -1
+    this.noRows = 0
     this.tooDeep = false
-    this.stack.length = 0
+    if (this.stack.length > 0) this.stack.length = 0
     this.string = undefined
     this.pending = undefined
     this.gapStart = this.base + this.i

@@ -70,7 +70,7 @@ export function bulletLines(text: string): Region | undefined {
   if (items.length === 0) return undefined
   const node: Node = { ...listNode(items), start: 0, end: text.length }
   const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, () => node)
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
 }
 
 function word(text: string): Node {
@@ -113,5 +113,5 @@ function region(text: string, entries: readonly (readonly [string, Node])[]): Re
     starts: entries.map(() => 0),
   }
   const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: text.length }, () => node)
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
 }

@@ -111,6 +111,10 @@ export interface Machine {
   scanned: number
   /** Up to which offset no closing bracket was found for one that belongs to nothing. */
   unbalanced: number
+  /** Up to which offset no end of a table was found for a row that may have lost its bracket. */
+  noRows: number
+  /** Offset after the last closing bracket that closed something. */
+  closedAt: number
   /** A closing bracket could be read in two ways. */
   ambiguous: boolean
   /** The token at hand was written with full-width punctuation. */

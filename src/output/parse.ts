@@ -8,7 +8,7 @@ import { sendEvents } from './events.ts'
 import { find } from './find.ts'
 import { type CustomChange, countOf, type Made, madeBy, materialise } from './repairs.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { deeperThan, parseStrict } from './strict.ts'
+import { beginsTooDeep, deeperThan, parseStrict } from './strict.ts'
 import { type Target, targetOf } from './target.ts'
 import type {
   AnySchema,
@@ -45,6 +45,7 @@ export function parse<S extends AnySchema = AnySchema>(
 function parseToward(text: string, target: Target, settings: Settings): ParseResult {
   const { limits, options } = settings
   if (text.length > limits.bytes) return failure(text, [tooLong(text, limits.bytes)])
+  if (beginsTooDeep(text)) return failure(text, [depthIssue(text, settings)])
   const strict = parseStrict(text)
   if (strict !== undefined && !(options.untrusted && deeperThan(strict.value, limits.depth))) {
     const checked = target.check(strict.value)
@@ -188,37 +189,19 @@ interface Account {
 function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
   const { text, attempt, made, limit } = account
   let list: readonly Repair[] | undefined
-  const { branches, region } = attempt
-  const { truncated } = region
-  const repairCount = countOf(made)
-  const raw = text
-  if (found.issues === undefined) {
-    return {
-      ok: true,
-      value: found.value,
-      issues: NONE,
-      get repairs() {
-        list ??= materialise(text, made, limit)
-        return list
-      },
-      repairCount,
-      truncated,
-      branches,
-      raw,
-    }
-  }
+  const { value, issues } = found
   return {
-    ok: false,
-    issues: found.issues,
-    candidate: found.value,
+    ...(issues === undefined
+      ? { ok: true as const, value, issues: NONE }
+      : { ok: false as const, issues, candidate: value }),
     get repairs() {
       list ??= materialise(text, made, limit)
       return list
     },
-    repairCount,
-    truncated,
-    branches,
-    raw,
+    repairCount: countOf(made),
+    truncated: attempt.region.truncated,
+    branches: attempt.branches,
+    raw: text,
   }
 }
 

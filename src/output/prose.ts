@@ -45,9 +45,9 @@ export class Prose {
     let i = from
     for (;;) {
       INTERESTING.lastIndex = i
-      const found = INTERESTING.exec(w.buf)
-      if (found === null) return w.buf.length
-      i = found.index
+      // Every interesting character is one unit long; a match object for each would only be thrown away.
+      if (!INTERESTING.test(w.buf)) return w.buf.length
+      i = INTERESTING.lastIndex - 1
       const c = ch.fold(w.buf.charCodeAt(i))
       if (c === ch.LBRACE || c === ch.LBRACKET) {
         const starts = c === ch.LBRACE ? objectStarts(w, i) : listStarts(w, i)

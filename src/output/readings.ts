@@ -125,7 +125,7 @@ export function together(parts: readonly Region[]): Region {
     ...makeNode('array', value, first.start, last.end),
     items: parts.map((part) => part.node),
   })
-  return new Region({ value, edits, start: first.start, end: last.end, truncated }, nodes)
+  return new Region({ value, edits, start: first.start, end: last.end, truncated }, { at: nodes })
 }
 
 export function listWanted(trial: Trial): boolean {

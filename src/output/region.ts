@@ -17,6 +17,12 @@ interface Fields {
   readonly source: string | undefined
 }
 
+/** Where the nodes of regions come from. One for all regions of a scan: hostile texts hold a million of them. */
+export interface Nodes {
+  /** The node of the region that was found at `start`. */
+  at(start: number): Node
+}
+
 export class Region implements Fields {
   readonly value: unknown
   readonly edits: readonly TextEdit[]
@@ -27,13 +33,10 @@ export class Region implements Fields {
   readonly reasoning: boolean
   readonly bare: boolean
   readonly source: string | undefined
-  readonly #nodes: () => Node
+  readonly #nodes: Nodes
   #node: Node | undefined
 
-  constructor(
-    fields: Pick<Fields, 'value' | 'edits' | 'start' | 'end'> & Partial<Fields>,
-    nodes: () => Node,
-  ) {
+  constructor(fields: Pick<Fields, 'value' | 'edits' | 'start' | 'end'> & Partial<Fields>, nodes: Nodes) {
     this.value = fields.value
     this.edits = fields.edits
     this.start = fields.start
@@ -47,7 +50,7 @@ export class Region implements Fields {
   }
 
   get node(): Node {
-    this.#node ??= this.#nodes()
+    this.#node ??= this.#nodes.at(this.start)
     return this.#node
   }
 
@@ -58,6 +61,6 @@ export class Region implements Fields {
 
   /** The same region, seen otherwise. */
   with(changes: Partial<Fields>): Region {
-    return new Region({ ...(this as Fields), ...changes }, () => this.node)
+    return new Region({ ...(this as Fields), ...changes }, { at: () => this.node })
   }
 }

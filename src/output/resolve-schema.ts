@@ -1,7 +1,7 @@
 /** Reads one level of a JSON Schema with its local references followed and `allOf` merged. Called by `simplify.ts` and `sketch.ts`; never used to validate. */
 import { isObject, own, setOwn } from '../base/json.ts'
-import { tokens } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/compile.ts'
+import { fragmentOf, schemaAt } from '../schema/reference.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -63,20 +63,7 @@ export function branchesOf(schema: Keywords): readonly unknown[] {
 /** The sub-schema that a local reference (`#`, `#/…`) points at; `undefined` when it leads elsewhere. */
 function lookUp(root: JsonSchema, ref: string): unknown {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined
-  let at: unknown = root
-  for (const token of tokens(decode(ref.slice(1)))) {
-    if (typeof at !== 'object' || at === null) return undefined
-    at = own(at, token)
-  }
-  return at
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    return fragment
-  }
+  return schemaAt(root, fragmentOf(ref))
 }
 
 /** Both must hold: properties and `required` add up, a shared property must satisfy both, elsewhere the outer word wins. */

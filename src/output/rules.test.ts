@@ -90,10 +90,21 @@ const cases: Record<RuleName, readonly Case[]> = {
     { text: '{"a: 1}', value: { a: 1 } },
     { text: '{"a": "x, "b": 1}', value: { a: 'x', b: 1 } },
     { text: '{"a": x"}', value: { a: 'x' } },
+    { text: '{"status": "active, role: admin}', value: { status: 'active', role: 'admin' } },
   ],
   'missing-opener': [
     { text: '"a": 1, "b": 2}', value: { a: 1, b: 2 } },
     { text: '["a": 1]', value: [{ a: 1 }] },
+    {
+      text: '{"rows": [["a", 1], "b", 2], ["c", 3]]}',
+      value: {
+        rows: [
+          ['a', 1],
+          ['b', 2],
+          ['c', 3],
+        ],
+      },
+    },
   ],
   'missing-value': [
     { text: '{"a":, "b": 2}', value: { b: 2 } },
@@ -104,8 +115,10 @@ const cases: Record<RuleName, readonly Case[]> = {
   'inner-quote': [
     { text: '{"a": "say "hi" now"}', value: { a: 'say "hi" now' } },
     { text: '["a "b" c", "d"]', value: ['a "b" c', 'd'] },
+    { text: '{"a": "{\\\\"b\\\\\\":\\"c"}"}', value: { a: '{"b":"c"}' } },
   ],
   'doubled-quotes': [
+    { text: '{"" a": 1}', value: { ' a': 1 } },
     { text: '{""a"": ""b""}', value: { a: 'b' } },
     { text: '{"a": """b"""}', value: { a: 'b' } },
   ],
@@ -122,7 +135,11 @@ const cases: Record<RuleName, readonly Case[]> = {
     { text: '[1, 2, ...]', value: [1, 2] },
     { text: '{"a": 1, …}', value: { a: 1 } },
   ],
-  'stray-text': [{ text: '{"a": 1, WORD "b": 2}', value: { a: 1, b: 2 } }],
+  'stray-text': [
+    { text: '{"a": 1, WORD "b": 2}', value: { a: 1, b: 2 } },
+    { text: '[{"a": 1} and {"a": 2}]', value: [{ a: 1 }, { a: 2 }] },
+    { text: '[{"a": 1} (the first), {"a": 2}]', value: [{ a: 1 }, { a: 2 }] },
+  ],
   // Nothing is left out unseen: the text has no valid reading, and the issue says where.
   'stray-value': [{ text: '{"a": 1, {"b": 2}}', value: ['output/stray-value'] }],
   rewrite: [

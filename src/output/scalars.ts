@@ -47,7 +47,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
 export function textRegion(trial: Trial, start: number, end: number): Region {
   const node = makeNode('string', trial.text.slice(start, end), start, end)
   const edits = [{ rule: 'text-is-value' as const, start: 0, end: trial.text.length, after: node }]
-  return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, () => node)
+  return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, { at: () => node })
 }
 
 function scanOptions(trial: Trial) {
@@ -121,7 +121,7 @@ function wordRegion(text: string, start: number, length: number): Region {
   const end = start + length
   const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
   const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
-  return new Region({ value: node.value, edits, start, end, bare: true }, () => node)
+  return new Region({ value: node.value, edits, start, end, bare: true }, { at: () => node })
 }
 
 function escapeRegExp(text: string): string {

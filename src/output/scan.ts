@@ -2,8 +2,8 @@
 import { Decoder } from './decoder.ts'
 import { MORE } from './lookahead.ts'
 import { type DecoderOptions, KEY, LIST, OBJECT, VALUE } from './machine.ts'
-import { type Block, Prose } from './prose.ts'
-import { Region } from './region.ts'
+import { type Block, Prose, type Surroundings } from './prose.ts'
+import { type Nodes, Region } from './region.ts'
 import { rules } from './rules.ts'
 import { type Node, type Sink, type TextEdit, TreeSink } from './tree.ts'
 import { ValueSink } from './value-sink.ts'
@@ -25,6 +25,7 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
   const decoder = decoderOf(sink, text, options)
   const prose = new Prose()
   const regions: Region[] = []
+  const nodes = nodesOf(text, options)
   let i = from
   // What was no escaped body once is none from further inside either.
   let plainUntil = 0
@@ -34,7 +35,7 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
     if (i === MORE || i >= text.length) break
     const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
-    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i)
+    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, nodes, prose.surroundings)
     // One value beyond the limit fails the whole text: there is no use in looking on.
     if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
     if (region === undefined) {
@@ -45,7 +46,9 @@ export function scan(text: string, options: DecoderOptions, from = 0): Scan {
       ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
       options,
     })
-    regions.push(settled.reasoning ? settled : settled.with(prose.surroundings))
+    // The common region knows its surroundings already: a copy of each would double what hostile texts cost.
+    const placed = settled === region && escaped !== region
+    regions.push(placed || settled.reasoning ? settled : settled.with(prose.surroundings))
     i = Math.max(settled.end, i + 1)
   }
   prose.finish(text.length)
@@ -64,24 +67,33 @@ function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
   return decoder
 }
 
+/** Values of the text once more, with nodes. */
+function nodesOf(text: string, options: DecoderOptions): Nodes {
+  return { at: (start) => treeAt(text, start, options).node }
+}
+
 /** Decodes the value that begins at `start`. */
-function regionAt(decoder: Decoder, sink: ValueSink, start: number): Region | undefined {
+function regionAt(
+  decoder: Decoder,
+  sink: ValueSink,
+  start: number,
+  nodes: Nodes,
+  { fence, reasoning }: Surroundings,
+): Region | undefined {
   decoder.i = start
   decoder.start()
   decoder.run()
   const { value, begun, edits, repeated } = sink.take()
   if (!begun || decoder.tooDeep) return undefined
   const { buf: text, options, i: end, truncated } = decoder
-  const nodes = () => treeAt(text, start, options).node
   const made = repeated ? treeAt(text, start, options).edits : edits
-  return new Region({ value, edits: made, start, end, truncated }, nodes)
+  return new Region({ value, edits: made, start, end, truncated, fence, reasoning }, nodes)
 }
 
 /** A text that is strict JSON, parsed already. */
 export function strictRegion(text: string, value: unknown, options: DecoderOptions): Region {
   const start = text.search(/[{[]/)
-  const nodes = () => treeAt(text, start, options).node
-  return new Region({ value, edits: [], start, end: text.trimEnd().length }, nodes)
+  return new Region({ value, edits: [], start, end: text.trimEnd().length }, nodesOf(text, options))
 }
 
 /** The same value once more, with nodes. */
@@ -136,9 +148,11 @@ function closedByFence(region: Region): Region {
   return region.with({ truncated: false, edits })
 }
 
+const NOWHERE: Surroundings = { fence: undefined, reasoning: false }
+
 function one(text: string, start: number, options: DecoderOptions): Region | undefined {
   const sink = new ValueSink()
-  return regionAt(decoderOf(sink, text, options), sink, start)
+  return regionAt(decoderOf(sink, text, options), sink, start, nodesOf(text, options), NOWHERE)
 }
 
 /** What the reading costs, brackets left behind included. */
@@ -222,11 +236,11 @@ function bareRegion(
 ): Region {
   const item = node.items?.[0]
   if (node.kind !== 'array' || node.items?.length !== 1 || item === undefined) {
-    return new Region({ value: node.value, edits, ...place }, () => node)
+    return new Region({ value: node.value, edits, ...place }, { at: () => node })
   }
   const inner = edits.filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
   const { value, start, end, bare } = item
-  return new Region({ value, edits: inner, start, end, truncated: place.truncated, bare }, () => item)
+  return new Region({ value, edits: inner, start, end, truncated: place.truncated, bare }, { at: () => item })
 }
 
 function isBracket(edit: TextEdit): boolean {

@@ -1,6 +1,6 @@
 /** The happy path: text that is JSON as it stands. */
 import { classify } from './bare.ts'
-import { isDigit } from './chars.ts'
+import { isDigit, isOpener, isSpace } from './chars.ts'
 
 export type Strict = { readonly value: unknown } | undefined
 
@@ -9,6 +9,7 @@ const EXPONENT = /\d[eE]\+?\d{3}/
 
 /** The value of strict JSON; undefined when the text is not, or when a number in it would lose digits. */
 export function parseStrict(text: string): Strict {
+  if (!endsAsItBegan(text)) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -18,6 +19,21 @@ export function parseStrict(text: string): Strict {
   const suspect = hasLongInteger(text) || EXPONENT.test(text)
   return suspect && losesDigits(text) ? undefined : { value }
 }
+
+/**
+ * What was opened first is closed last. Spares cut and surrounded texts the run to their end: on brackets that are never
+ * closed `JSON.parse` takes more than twice the time for twice the text.
+ */
+function endsAsItBegan(text: string): boolean {
+  let first = 0
+  while (isSpace(text.charCodeAt(first))) first++
+  let last = text.length - 1
+  while (last > first && isSpace(text.charCodeAt(last))) last--
+  const close = CLOSERS[text.charAt(first)]
+  return close === undefined || (last > first && text.charAt(last) === close)
+}
+
+const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '"': '"' }
 
 /** How many digits a double holds for certain. */
 const SAFE_DIGITS = 15
@@ -50,6 +66,20 @@ function losesDigits(text: string): boolean {
     if (match[0].length >= 5 && match[0][0] !== '"' && classify(match[0]).kind === 'big') return true
   }
   return false
+}
+
+/** So many brackets at the very beginning are an attack, whatever follows. */
+const MOST_OPENERS = 100_000
+
+/** Told without parsing: `JSON.parse` takes long for such a text, and hands out a value that ends the stack of whoever walks it. */
+export function beginsTooDeep(text: string): boolean {
+  let openers = 0
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (isOpener(c)) openers++
+    else if (!isSpace(c)) break
+  }
+  return openers >= MOST_OPENERS
 }
 
 /** Whether a value is nested deeper than `limit`; iterative, so that no depth can overflow the stack. */

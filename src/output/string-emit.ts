@@ -3,6 +3,7 @@ import * as ch from './chars.ts'
 import { MORE, skip } from './lookahead.ts'
 import { AFTER_KEY, KEY, LIST, type Machine, OBJECT, type StringState, VALUE } from './machine.ts'
 import { listBegins } from './string-close.ts'
+import { evened } from './uneven.ts'
 
 /** The string is settled. */
 export const DONE = -2
@@ -127,7 +128,7 @@ export function emit(d: Machine, s: StringState, text: string, tokenEnd: number)
     return
   }
   if (s.role === 'value' && s.rejects === 0 && listFollows(d, tokenEnd)) openLostList(d, s)
-  d.sink.scalar('string', text, s.start, end)
+  d.sink.scalar('string', s.rule === 'inner-quote' ? evened(text) : text, s.start, end)
   if (s.rule !== undefined) d.sink.edit(s.rule, s.start, end, 'self')
   d.afterValue()
 }

@@ -50,20 +50,29 @@ function fullText(d: Machine, s: StringState): string {
 
 const MEMBER = /,\s*[A-Za-z_]\w{0,40}\s*:\s*(?:-?\d+(?:\.\d+)?|true|false|null|\[[^\]]*\]?)$/
 
+/** Nothing but two words and a name between them: `"active, role: admin}`. More words would be a sentence. */
+const TWO_WORDS = /^[^\s,:]+,\s*[A-Za-z_]\w{0,40}\s*:\s*[\p{L}_][\p{L}\p{M}\p{N}_-]{0,60}$/u
+
 /** Ends the string at `end` as if its quote stood there. */
 function settle(d: Machine, s: StringState, end: number): boolean {
   const text = (s.acc + pieceOf(d, s, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
-  const member = s.role === 'value' && s.acc === '' && !s.escapes ? MEMBER.exec(text.slice(-200)) : null
-  if (member !== null) {
-    // "first, b: 1}: the rest is the next member.
-    const rest = text.length - Math.max(0, text.length - 200) - member.index
+  const rest = s.role === 'value' && s.acc === '' && !s.escapes ? memberLength(text) : 0
+  if (rest > 0) {
     emit(d, s, text.slice(0, text.length - rest), s.seg + text.length - rest)
     return true
   }
   // A comma before the bracket was meant for the list.
   emit(d, s, withoutOddQuote(text.replace(/,$/, '')), end)
   return true
+}
+
+/** `"first, b: 1}`: how long the next member is that such a text ends with; 0 when there is none. */
+function memberLength(text: string): number {
+  if (text.length < 200 && TWO_WORDS.test(text)) return text.length - text.indexOf(',')
+  const tail = text.slice(-200)
+  const member = MEMBER.exec(tail)
+  return member === null ? 0 : tail.length - member.index
 }
 
 /** Where the brackets that close every open frame begin, if the text ends with exactly those. */

@@ -45,6 +45,10 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['{"a: 1,\n"b": 2}', { a: 1, b: 2 }],
       ['{"name: "x"\n"b": 2}', { name: 'x', b: 2 }],
       ['{"a": "first, b: "second"}', { a: 'first', b: 'second' }],
+      ['{"a": "first, b: second}', { a: 'first', b: 'second' }],
+      ['{"a": "He began, thus: words}', { a: 'He began, thus: words' }],
+      ['{"" a": 1, "" b c": 2}', { ' a': 1, ' b c': 2 }],
+      ['{"" : 1, "a": ""}', { '': 1, a: '' }],
     ],
   ],
   [
@@ -108,6 +112,18 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
       ['{＂a＂: ＇b＇}', { a: 'b' }],
       ['{´a´: `b`}', { a: 'b' }],
       ['{‚a‘: ”b”}', { a: 'b' }],
+    ],
+  ],
+  [
+    'JSON in a string that was escaped unevenly is made even, and only then',
+    [
+      ['{"a": "{\\\\"b\\\\\\":[\\"c\\\\\\"],"d":"e"}"}', { a: '{"b":["c"],"d":"e"}' }],
+      ['{"a": "[\\\\"b", "c"]", "d": 1}', { a: '["b", "c"]', d: 1 }],
+      // Escaped soundly, once or twice.
+      ['{"a": "{\\"b\\":1}",}', { a: '{"b":1}' }],
+      ['{"a": "{\\"b\\":\\"\\\\\\"c\\\\\\"\\"}",}', { a: '{"b":"\\"c\\""}' }],
+      // Not JSON either way.
+      ['{"a": "say \\\\"b" now"}', { a: 'say \\"b" now' }],
     ],
   ],
   [

@@ -3,7 +3,7 @@
  * string. The decision itself (what may follow a closing quote here) is in `string-close.ts`.
  */
 import * as ch from './chars.ts'
-import { MORE, NO, YES } from './lookahead.ts'
+import { type Answer, followedByColon, MORE, NO, YES } from './lookahead.ts'
 import type { Machine, Role, StringState } from './machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
 import { DONE, finish, finishBefore, flush } from './string-emit.ts'
@@ -29,7 +29,9 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
   const at = escaped ? d.i + 1 : d.i
   const quote = d.buf.charCodeAt(at)
   if (at + 3 > d.buf.length && !d.final) return false
-  const delimiter = escaped ? 1 : delimiterAt(d.buf, at, quote)
+  const doubled = role === 'key' && !escaped ? doubledBeforeKey(d, at, quote) : NO
+  if (doubled === MORE) return false
+  const delimiter = escaped ? 1 : doubled === YES ? 2 : delimiterAt(d.buf, at, quote)
   const before = { gapStart: d.gapStart, gapCommas: d.gapCommas, gapRule: d.gapRule, pending: d.pending }
   if (role !== 'key') d.beginValue(d.base + d.i)
   d.string = {
@@ -74,6 +76,17 @@ function delimiterAt(buf: string, at: number, quote: number): number {
   const structural =
     next === ch.COMMA || next === ch.COLON || ch.isCloser(next) || ch.isSpace(next) || Number.isNaN(next)
   return structural || next === ch.SLASH || /^\\[nrt]\s*[}\],"]/.test(buf.slice(at + 2, at + 8)) ? 1 : 2
+}
+
+/** `"" key": 1`: the opening quote is doubled although a space follows, because the key and its colon do. */
+function doubledBeforeKey(d: Machine, at: number, quote: number): Answer {
+  const { buf } = d
+  if (buf.charCodeAt(at + 1) !== quote || buf.charCodeAt(at + 2) !== ch.SPACE) return NO
+  const rest = buf.slice(at + 2, at + 120)
+  const key = /^ +[\p{L}\p{N}_$][^"'`:,{}[\]\n]*(["'`]?)/u.exec(rest)
+  if (key === null) return /^ +$/.test(rest) && rest.length < 118 && !d.final ? MORE : NO
+  if (key[1] === '') return key[0].length === rest.length && rest.length < 118 && !d.final ? MORE : NO
+  return key[1] === buf[at] ? followedByColon(d, at + 2 + key[0].length) : NO
 }
 
 /** A fence as a value: its label and the line break after it are not content. */

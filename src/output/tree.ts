@@ -12,11 +12,11 @@ export interface Node {
   /** The plain value; containers hold the plain values of their children. */
   value: unknown
   /** Keys of an object, in text order, repeated ones included. */
-  readonly keys: string[] | undefined
+  keys: string[] | undefined
   /** Values of an object or items of a list. */
-  readonly items: Node[] | undefined
+  items: Node[] | undefined
   /** Offsets at which the members of an object begin. */
-  readonly starts: number[] | undefined
+  starts: number[] | undefined
   /** A string that stood without quotes. */
   readonly bare: boolean
   /** A number that JavaScript cannot hold exactly, kept as its text. */
@@ -62,6 +62,11 @@ export interface Sink {
   collapse(): void
   mark(): number
   rollback(mark: number): void
+}
+
+/** A short list without the room that the engine keeps for more (17 places from the first item on): there may be a million. */
+export function trimmed<T>(list: T[]): T[] {
+  return list.length > 0 && list.length < 8 ? list.slice() : list
 }
 
 export function makeNode(kind: NodeKind, value: unknown, start: number, end: number): Node {
@@ -133,6 +138,9 @@ export class TreeSink implements Sink {
   close(end: number): void {
     const node = this.#stack.pop() as Node
     node.end = end
+    node.items = trimmed(node.items as Node[])
+    node.keys &&= trimmed(node.keys)
+    node.starts &&= trimmed(node.starts)
     this.#last = node
   }
 
@@ -190,7 +198,7 @@ export class TreeSink implements Sink {
 
   #add(node: Node): void {
     this.#last = node
-    const parent = this.#stack[this.#stack.length - 1]
+    const parent = this.#stack.length === 0 ? undefined : this.#stack[this.#stack.length - 1]
     if (parent === undefined) {
       this.root = node
       return

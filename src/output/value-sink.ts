@@ -1,7 +1,7 @@
 /** The plain values that the decoder reads, and the edits it makes: all that most texts need. Base of the stream's sink. */
 import { setOwn } from '../base/json.ts'
 import type { RuleName } from './rules.ts'
-import type { Marked, NodeKind, Sink, TextEdit } from './tree.ts'
+import { type Marked, type NodeKind, type Sink, type TextEdit, trimmed } from './tree.ts'
 
 export type Container = unknown[] | Record<string, unknown>
 
@@ -18,7 +18,8 @@ export class ValueSink implements Sink {
 
   /** Hands over what was read and starts afresh. */
   take(): { value: unknown; begun: boolean; edits: TextEdit[]; repeated: boolean } {
-    const { value, begun, edits, repeated } = this
+    const { value, begun, repeated } = this
+    const edits = trimmed(this.edits)
     this.reset()
     return { value, begun, edits, repeated }
   }
@@ -28,6 +29,8 @@ export class ValueSink implements Sink {
     this.begun = false
     this.edits = []
     this.repeated = false
+    // Mostly empty already, and to set a length is slow.
+    if (this.containers.length === 0) return
     this.containers.length = 0
     this.keys.length = 0
   }
@@ -92,7 +95,8 @@ export class ValueSink implements Sink {
   /** Puts a value in the place where the next one belongs. */
   protected put(value: unknown): void {
     this.#last = value
-    const top = this.containers[this.containers.length - 1]
+    // An index of -1 would be looked up as a name.
+    const top = this.containers.length === 0 ? undefined : this.containers[this.containers.length - 1]
     if (top === undefined) {
       this.value = value
       this.begun = true

@@ -10,6 +10,9 @@ import { openString } from './strings.ts'
 /** What people write behind an item: (as in the text), <-- this one. */
 const REMARK = /^(?:\([\p{L}][^()\n"]{2,150}\)|<--?[^\n"]{1,150}|←[^\n"]{1,150})(?=\s*\n)/u
 
+/** The same right behind a bracket and before the comma: {"a": 1} (the first), {"a": 2}. */
+const ASIDE = /^\([\p{L}][^()\n"]{0,150}\)/u
+
 /** A value begins at `d.i`; false when more text is needed. */
 export function valueStart(d: Machine, c: number): boolean {
   if (d.top?.kind === ROUND && d.top.count === 0 && namedArgument(d)) {
@@ -23,6 +26,10 @@ export function valueStart(d: Machine, c: number): boolean {
     (c === ch.LPAREN || c === ch.LESS || c === 0x2190) && d.top?.kind === LIST && d.gapCommas > 0
   const remark = mayRemark ? REMARK.exec(d.buf.slice(d.i, d.i + 200)) : null
   if (remark !== null) return d.pass(remark[0].length, 'stray-text')
+  if (c === ch.LPAREN && behindBracket(d)) {
+    const aside = ASIDE.exec(d.buf.slice(d.i, d.i + 160))
+    if (aside !== null) return d.pass(aside[0].length, 'stray-text')
+  }
   if (c === ch.LBRACE || c === ch.LBRACKET || c === ch.LPAREN) return openBracket(d, c)
   if (c === ch.BACKTICK && d.buf.startsWith('```', d.i)) return fenceAsValue(d)
   if (isStringPrefix(d.buf, d.i)) return d.pass(1, 'literal')
@@ -96,12 +103,22 @@ function bareValue(d: Machine): boolean {
   const bare = classify(text)
   if (bare.kind === 'nothing' || text === '') return nothing(d, Math.max(1, stop - d.i))
   if (bare.kind === 'string' && stop >= d.buf.length && cutsOff(d)) return nothing(d, stop - d.i)
+  if (bare.kind === 'string' && rule === 'bare-value' && /^\p{L}/u.test(text) && behindBracket(d))
+    return d.pass(stop - d.i, 'stray-text')
   stop = d.base + stop
   const start = d.base + d.i
   d.beginValue(start)
   emitBare(d, text, start, stop, rule)
   d.i = stop - d.base
   d.afterValue()
+  return true
+}
+
+/** `[{"a": 1} and {"a": 2}]`: on the line of a closed item and before any comma, words belong to nothing, as behind a member. */
+function behindBracket(d: Machine): boolean {
+  const frame = d.top
+  if (frame?.kind !== LIST || frame.implicit || d.gapCommas > 0 || d.closedAt !== d.gapStart) return false
+  for (let i = Math.max(0, d.gapStart - d.base); i < d.i; i++) if (d.buf.charCodeAt(i) === ch.LF) return false
   return true
 }
 

@@ -44,11 +44,16 @@ export function verdictIn(condition: ParsedCondition, worlds: readonly World[]):
   return verdicts.size > 1 ? 'depends' : (only ?? 'impossible')
 }
 
+const bySlotName = new WeakMap<readonly Slot[], ReadonlyMap<string | undefined, Slot>>()
+
+/** The slot that a path looks into: that of its first segment, or else the whole answer. */
 export function slotFor(path: Path, { slots }: Resolved): Slot | undefined {
-  return (
-    slots.find(({ prefix }) => prefix.length > 0 && prefix[0] === path[0]) ??
-    slots.find(({ prefix }) => prefix.length === 0)
-  )
+  let index = bySlotName.get(slots)
+  if (index === undefined) {
+    index = new Map(slots.map((slot) => [slot.prefix[0], slot]))
+    bySlotName.set(slots, index)
+  }
+  return index.get(path[0]) ?? index.get(undefined)
 }
 
 function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {

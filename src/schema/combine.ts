@@ -17,7 +17,7 @@ export interface Definitions {
 /** A schema to be written inside another: as it is, or as a reference to a definition that is added to `into`. */
 export function placed(schema: JsonSchema, name: string, into: Record<string, JsonSchema>): JsonSchema {
   if (typeof schema === 'boolean') return schema
-  const { $schema: _, ...plain } = schema
+  const plain = withoutDialect(schema)
   if (!refers(plain)) return plain
   let key = name
   for (let n = 2; Object.hasOwn(into, key) && !jsonEqual(into[key], moved(plain, key)); n++)
@@ -26,10 +26,25 @@ export function placed(schema: JsonSchema, name: string, into: Record<string, Js
   return { $ref: `#${child('/$defs', key)}` }
 }
 
+/** The same object where there is nothing to leave out: what is known of it is found again. */
+function withoutDialect(schema: SchemaObject): SchemaObject {
+  if (!Object.hasOwn(schema, '$schema')) return schema
+  const { $schema: _, ...rest } = schema
+  return rest
+}
+
 const reference = /"\$(ref|dynamicRef|recursiveRef)"/
 
+const known = new WeakMap<object, boolean>()
+
 export function refers(schema: JsonSchema): boolean {
-  return reference.test(JSON.stringify(schema))
+  if (typeof schema === 'boolean') return false
+  let found = known.get(schema)
+  if (found === undefined) {
+    found = reference.test(JSON.stringify(schema))
+    known.set(schema, found)
+  }
+  return found
 }
 
 /** The schema with its references leading to where it will stand. A part with an `$id` of its own is its own document. */

@@ -3,8 +3,9 @@
  * `$ref` and `allOf` followed. A shape only guides; whether a value is right is always Ajv's word.
  */
 import { isObject, type JsonType, jsonType, own } from '../base/json.ts'
-import { child, tokens } from '../base/pointer.ts'
+import { child } from '../base/pointer.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { fragmentOf, schemaAt } from './reference.ts'
 
 /** Places in the schema, as JSON pointers, all of which apply to one value. */
 export type Where = readonly string[]
@@ -82,7 +83,7 @@ export class Shapes {
     for (const pointer of queue) {
       if (seen.has(pointer) || parts.length >= MOST_PARTS) continue
       seen.add(pointer)
-      const schema = this.#lookUp(pointer)
+      const schema = schemaAt(this.#root, pointer)
       if (!isObject(schema)) continue
       parts.push({ pointer, schema })
       const target = typeof schema['$ref'] === 'string' ? this.#target(schema['$ref']) : undefined
@@ -96,33 +97,16 @@ export class Shapes {
     return parts
   }
 
-  #lookUp(pointer: string): unknown {
-    let at: unknown = this.#root
-    for (const token of tokens(pointer)) {
-      if (typeof at !== 'object' || at === null) return undefined
-      at = own(at, token)
-    }
-    return at
-  }
-
   /** Local references only: `#`, `#/…` and `#anchor`. */
   #target(ref: string): string | undefined {
     const id = isObject(this.#root) && typeof this.#root['$id'] === 'string' ? this.#root['$id'] : ''
     const local = id !== '' && ref.startsWith(`${id}#`) ? ref.slice(id.length) : ref
     if (local === '#' || local === '') return ''
     if (!local.startsWith('#')) return undefined
-    const fragment = decode(local.slice(1))
+    const fragment = fragmentOf(local)
     if (fragment.startsWith('/')) return fragment
     this.#anchors ??= anchorsOf(this.#root)
     return this.#anchors.get(fragment)
-  }
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment)
-  } catch {
-    return fragment
   }
 }
 

@@ -138,7 +138,7 @@ function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes
     ...auditRow(event),
     requestId: ask.requestId,
     by: 'system',
-    what: 'request',
+    what: 'asked',
     subjectHash: ask.valueHash,
     ...audit,
   })

@@ -2,13 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Store } from '../../domain/ports/store.ts'
 import { newRun, planEvent, runningHead, sampleAsk, sampleEvent } from '../../testing/stores/sample.ts'
 import { openLibsql } from './open-sqlite.ts'
 import { type OpenSqlite, openSqliteStore } from './sqlite.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'proviso-faults-'))
+let folder: string
+// In a hook: when a filter skips every test nothing is made, because nothing would remove it.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-faults-'))
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Fails the Nth statement, before it is run or after it was: as a full disk or a broken one would. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Append } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
 import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
@@ -9,10 +9,14 @@ import { openLibsql } from './open-sqlite.ts'
 import { openSqliteStore } from './sqlite.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
-const folder = mkdtempSync(join(tmpdir(), 'proviso-sqlite-'))
+let folder: string
 let files = 0
 const newPath = () => join(folder, `${++files}.db`)
 
+// In a hook: when a filter skips every test nothing is made, because nothing would remove it.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-sqlite-'))
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 storeSuite(
@@ -148,7 +152,8 @@ describe('a SQLite file', () => {
     await expect(openSqliteStore({ path: newPath(), readOnly: true })).rejects.toMatchObject({
       code: 'store/unavailable',
     })
-    await expect(openSqliteStore({ path: folder })).rejects.toMatchObject({
+    const inside = mkdtempSync(join(folder, 'no-file-'))
+    await expect(openSqliteStore({ path: inside })).rejects.toMatchObject({
       code: expect.stringMatching(/store/),
     })
   })

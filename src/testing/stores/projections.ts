@@ -133,7 +133,7 @@ export function projectionSuite({ test, expect }: Suite): void {
           seq: 7,
           at: 1_070,
           by: 'system',
-          what: 'request',
+          what: 'asked',
           subjectHash: 'v-1',
           prev: 'p0',
           hash: 'p1',

@@ -1,0 +1,55 @@
+// @ts-check
+/**
+ * How the time for hostile texts grows with their size, in a process of its own and in processor time, so that neither
+ * other tests nor other work on the machine count. Called with names, sizes, the milliseconds below which a time says
+ * nothing, and the growth that is allowed; prints a line of JSON for each name.
+ *
+ * Needs `--expose-gc`; `--single-threaded`, so that what the engine does beside the reader is counted; and a small young
+ * generation, because one that a small text fits into and a large one does not looks like growth.
+ */
+import { parse } from '../../dist/output/index.js'
+import { hostileTexts } from '../../dist/testing/index.js'
+
+const SCHEMA = {
+  type: 'object',
+  properties: { a: { type: 'string' }, b: { type: 'array', items: { type: 'object' } } },
+  required: ['a'],
+}
+const MOST_TURNS = 12
+
+const [names, sizeList, floor, limit] = process.argv.slice(2)
+const sizes = String(sizeList).split(',').map(Number)
+
+for (const name of String(names).split(',')) {
+  const shape = hostileTexts.find((each) => each.name === name)
+  if (shape === undefined) throw new Error(`no hostile text is called ${name}`)
+  const times = measured(shape.make)
+  console.log(JSON.stringify({ name, times, worst: worst(times) }))
+}
+
+/**
+ * The sizes take turns and the fastest turn of each counts. As long as the growth looks bad there are more turns: they
+ * calm what the engine does while it warms up, and a reader that is really slow gains nothing by them.
+ * @param {(size: number) => string} make
+ */
+function measured(make) {
+  let times = sizes.map(() => Number.POSITIVE_INFINITY)
+  for (let turn = 0; turn < MOST_TURNS && (turn < 2 || worst(times) > Number(limit)); turn++)
+    times = times.map((time, i) => Math.min(time, once(make(Number(sizes[i])))))
+  return times
+}
+
+/** @param {number[]} times */
+function worst(times) {
+  const floored = times.map((time) => Math.max(time, Number(floor)))
+  return Math.max(...floored.slice(1).map((time, i) => time / Number(floored[i])))
+}
+
+/** @param {string} text */
+function once(text) {
+  globalThis.gc?.()
+  const start = process.cpuUsage()
+  parse(text, SCHEMA)
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
