@@ -23,15 +23,22 @@ import type { Store } from './domain/ports/store.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
+import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import { createCatalog } from './engine/live-catalog.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
-import { parseCondition } from './schema/condition.ts'
+
+export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
+export { defineCapability } from './adapters/dispatchers/define-capability.ts'
+export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
+export { openStore } from './adapters/stores/open-store.ts'
 
 export interface AppOptions
-  extends Partial<Pick<EngineOptions, 'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash'>> {
+  extends Partial<
+    Pick<EngineOptions, 'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'carry'>
+  > {
   /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
   readonly capabilities?: readonly DefinedCapability[]
@@ -85,6 +92,8 @@ export interface App {
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** Carries on a run that a dead process left; needed with `carry: 'own'` alone, for others are found without. */
+  adopt(runId: string): Promise<void>
   /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>
@@ -120,7 +129,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     ],
     newId: options.newId ?? (() => `flex_${randomUUID()}`),
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
-    ...pick(options, ['planner', 'leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash']),
+    ...pick(options, ['planner', 'leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
   })
   engine.open()
 
@@ -154,6 +163,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     resume: engine.resume,
     cancel: engine.cancel,
     trigger: engine.trigger,
+    adopt: engine.adopt,
     state: engine.state,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
@@ -168,13 +178,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   }
 }
 
-const checkCondition = (condition: Json) => {
-  const parsed = parseCondition(condition)
-  return parsed.ok ? [] : parsed.issues
-}
-
 function readEnvelope(given: unknown): Envelope {
-  const parsed = parseEnvelope(given, { checkCondition })
+  const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed.value
   throw new ProvisoError(
     'envelope/invalid',
@@ -184,7 +189,7 @@ function readEnvelope(given: unknown): Envelope {
 }
 
 function readDraft(given: unknown) {
-  const parsed = parseDraft(given, { checkCondition })
+  const parsed = parseDraft(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed.value
   throw new ProvisoError('draft/invalid', `The draft cannot be used: ${parsed.issues[0]?.message ?? ''}`, {
     issues: parsed.issues,

@@ -1,5 +1,48 @@
 /** The front door of the package: what `import … from 'proviso'` sees. Reading model text alone is `proviso/output`. */
+export type {
+  App,
+  AppOptions,
+  CapabilityDefinition,
+  DefinedCapability,
+  LocalContext,
+  LocalFunction,
+  RunOptions,
+  RunResult,
+} from './app.ts'
+export { createApp, defineCapability } from './app.ts'
+export type { Clock } from './base/clock.ts'
+export type { ErrorCode } from './base/error.ts'
 export { ProvisoError } from './base/error.ts'
+export type { Json } from './base/json.ts'
+export type { Ask, AskKind, Decision, Reply } from './domain/ask.ts'
+export type { Capability, CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'
+export type { Condition, Constraint, Level, OutputContract } from './domain/contract.ts'
+export type { Cause, Diagnostic, DiagnosticBundle } from './domain/diagnostic.ts'
+export type { Envelope } from './domain/envelope.ts'
+export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
+export type { Facet } from './domain/facet.ts'
+export type { Frame } from './domain/frame.ts'
+export type { AttemptResult, Outcome, Output, Usage } from './domain/output.ts'
+export type {
+  Binding,
+  Draft,
+  DraftNode,
+  Edge,
+  Plan,
+  PlanNode,
+  Retry,
+  Routing,
+  Source,
+} from './domain/plan.ts'
+export type { Action, Policies, RuntimePolicy, Trigger } from './domain/policy.ts'
+export type { Bundle, Dispatch, Dispatcher } from './domain/ports/dispatcher.ts'
+export type { DraftRequest, Planner } from './domain/ports/planner.ts'
+export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provider.ts'
+export type { AskRow, AuditRow, NodeRow, OutputRow, RunQuery, SpanRow, Store } from './domain/ports/store.ts'
+export type { RunHead, RunState } from './domain/run.ts'
+export type { NodeStatus, RunStatus } from './domain/status.ts'
+export type { WatchOptions } from './engine/journal.ts'
+export type { Difference, ReplayChanges, Replayed } from './engine/replay.ts'
 export type {
   Allow,
   AnySchema,

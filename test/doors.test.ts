@@ -21,12 +21,21 @@ describe('doors', () => {
     expect(done.stdout.trim().split(' ')).not.toContain('default')
   })
 
-  it('gives the same functions at the front door and at proviso/output', async () => {
+  it('gives the same functions at the front door and at proviso/output, besides those of runs', async () => {
     const program = `
       const front = await import('proviso'), output = await import('proviso/output')
       console.log(Object.keys(front).filter((name) => front[name] !== output[name]).join(' '))`
     const done = await runNode(['--input-type=module', '--eval', program])
-    expect(done.stdout.trim()).toMatch(/^(ProvisoError)?$/)
+    expect(done.stdout.trim().split(' ').sort()).toEqual(['createApp', 'defineCapability'])
+  })
+
+  it('loads no database before one is used', async () => {
+    const program = `
+      await import('proviso')
+      const { createRequire } = await import('node:module')
+      console.log(Object.keys(createRequire(import.meta.url).cache).filter((file) => /libsql|[/]pg[/]/.test(file)).length)`
+    const done = await runNode(['--input-type=module', '--eval', program])
+    expect(done).toEqual({ code: 0, stdout: '0\n', stderr: '' })
   })
 })
 

@@ -73,6 +73,12 @@ describe('README', () => {
       )
     else expect(block.exec(readme)?.[1]).toBe(example)
   })
+
+  it('shows of the run what stands in its example', () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const [, shown = '-'] = /^```ts\n(const app[\s\S]*?)^```\n/m.exec(readme) ?? []
+    expect(readFileSync(join(folder, 'run-a-draft.ts'), 'utf8')).toContain(shown)
+  })
 })
 
 function asComment(text: string): string {

@@ -15,6 +15,8 @@ export interface RunOptions {
   /** What is written to stdin, which is then closed. Default: nothing. */
   readonly stdin?: string | Uint8Array
   readonly cwd?: string
+  /** On top of the environment of the tests. */
+  readonly env?: { readonly [name: string]: string | undefined }
 }
 
 /** Tests of `dist` must not pass on yesterday's build. */
@@ -30,12 +32,12 @@ export function proviso(args: readonly string[], options: RunOptions = {}): Prom
 
 export function runNode(
   args: readonly string[],
-  { stdin = '', cwd = root }: RunOptions = {},
+  { stdin = '', cwd = root, env = {} }: RunOptions = {},
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, PROVISO_STORE: undefined, ...env },
     })
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

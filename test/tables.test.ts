@@ -2,6 +2,8 @@
 import { expect, it } from 'vitest'
 import { errorTable } from '../src/base/error.ts'
 import { exitTable } from '../src/cli/exit-codes.ts'
+import { eventTable, outcomeTable } from '../src/domain/event-table.ts'
+import { decisionsOf } from '../src/engine/asks.ts'
 import { rules } from '../src/output/rules.ts'
 import { findingTable } from '../src/plan/findings.ts'
 import { planLimits } from '../src/plan/obligations/size.ts'
@@ -76,6 +78,21 @@ it('prints the tables of the reference from the code', async () => {
       'Exit codes',
       ['code', 'meaning'],
       Object.values(exitTable).map((row) => [row.code, row.meaning]),
+    ),
+    table(
+      'Events',
+      ['event', 'what it says'],
+      Object.entries(eventTable).map(([type, says]) => [`\`${type}\``, says]),
+    ),
+    table(
+      'Outcomes of attempts',
+      ['outcome', 'what it says'],
+      Object.entries(outcomeTable).map(([outcome, says]) => [`\`${outcome}\``, says]),
+    ),
+    table(
+      'Answers to asks',
+      ['ask', 'takes'],
+      Object.entries(decisionsOf).map(([kind, decisions]) => [`\`${kind}\``, decisions.join(', ')]),
     ),
   ]
   await expect(`${page.join('\n\n')}\n`).toMatchFileSnapshot('../docs/reference/tables.md')

@@ -9,7 +9,10 @@ export const exitTable = {
   ok: { code: 0, meaning: 'done' },
   internal: { code: 1, meaning: 'a bug in Proviso' },
   usage: { code: 2, meaning: 'wrong usage, configuration or schema, or input that cannot be read' },
-  unmet: { code: 3, meaning: 'the contract is not met, or the plan was rejected' },
+  unmet: {
+    code: 3,
+    meaning: 'the contract is not met, the plan was rejected, the run failed, or a check found something',
+  },
   lint: { code: 4, meaning: 'lint found errors' },
   importFailed: { code: 5, meaning: 'the import failed' },
   waiting: { code: 6, meaning: 'the run waits for a person' },

@@ -3,14 +3,38 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
+import { addAsksCommand } from './commands/asks.ts'
+import { addCancelCommand } from './commands/cancel.ts'
 import { addParseCommand } from './commands/parse.ts'
+import { addReplayCommand } from './commands/replay.ts'
+import { addReplyCommand } from './commands/reply.ts'
+import { addResumeCommand } from './commands/resume.ts'
+import { addRunCommand } from './commands/run.ts'
+import { addRunsCommand } from './commands/runs.ts'
 import { addSchemaHashCommand } from './commands/schema-hash.ts'
 import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
+import { addShowCommand } from './commands/show.ts'
+import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
-import { printNote, printProblem, surviveClosedPipes } from './print.ts'
+import { listenForInterrupts } from './interrupt.ts'
+import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
+
+/** In the order of `proviso --help`. */
+const commands = [
+  addParseCommand,
+  addRunCommand,
+  addAsksCommand,
+  addReplyCommand,
+  addRunsCommand,
+  addShowCommand,
+  addCancelCommand,
+  addResumeCommand,
+  addReplayCommand,
+  addVerifyCommand,
+]
 
 surviveClosedPipes()
-process.once('SIGINT', () => process.exit(exitCode('interrupted')))
+listenForInterrupts()
 await main(process.argv)
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -24,13 +48,13 @@ async function main(argv: readonly string[]): Promise<void> {
 function createProgram(): Command {
   const program = new Command('proviso')
     .description(
-      'Runs AI agents under contract. Today it reads model text into JSON that satisfies a schema.',
+      'Runs AI agents under contract: drafts that are proved first, people asked where they must be, every step on record.',
     )
     .version(version())
     .exitOverride()
     .showHelpAfterError('(add --help for usage and examples)')
     .addHelpText('after', `\n${describeExitCodes()}`)
-  addParseCommand(program)
+  for (const add of commands) add(program)
   const schema = program.command('schema').description('Names and simplifies JSON Schemas.')
   addSchemaHashCommand(schema)
   addSchemaSimplifyCommand(schema)
@@ -42,6 +66,7 @@ function explainError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   if (error instanceof ProvisoError) {
     printProblem(error.message, error.hint)
+    printIssues(error.issues ?? [], 'the value', '')
     return error.exitCode
   }
   printProblem(

@@ -1,11 +1,13 @@
 /** How the command speaks: results on stdout so that pipes work, everything else on stderr, colours for people only. */
 import pc from 'picocolors'
 import type { Issue } from '../base/issue.ts'
+import { env } from './env.ts'
+import { exitCode } from './exit-codes.ts'
+import type { Unreadable } from './read-input.ts'
 
-const forPeople =
-  process.env['NO_COLOR'] === undefined &&
-  (process.env['FORCE_COLOR'] !== undefined || process.stderr.isTTY === true)
-const colors = pc.createColors(forPeople)
+export const colors = pc.createColors(!env.noColor && (env.forceColor || process.stderr.isTTY === true))
+
+export type Colors = typeof colors
 
 /** Writes one JSON document to stdout: indented for reading, or on one line for machines. */
 export function printJson(value: unknown, layout: 'indented' | 'line'): void {
@@ -29,14 +31,33 @@ export function printProblem(message: string, hint?: string): void {
   if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }
 
-/** Issues of a value or a text, each with its place. `name` is how the text is called in messages. */
-export function printIssues(issues: readonly Issue[], name: string, text: string): void {
-  for (const { at, message, hint } of issues) {
-    const place =
-      'span' in at ? `${name}:${lineAndColumn(text, at.span[0])}` : at.pointer || 'the whole value'
-    printNote(`${colors.red('✗')} ${colors.bold(place)}  ${message}`)
+/** Input that cannot be used ends the command: says why, and returns the exit code. */
+export function refuse({ message, hint, issues = [] }: Unreadable): number {
+  printProblem(message, hint)
+  for (const issue of issues) printIssue(issue)
+  return exitCode('usage')
+}
+
+/** What was said in an older way: it counts, but should be said anew. */
+export function printWarnings({ issues = [] }: Unreadable): void {
+  for (const { place, message, hint } of issues) {
+    printNote(`${colors.yellow('!')} ${colors.bold(place)}  ${message}`)
     if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
   }
+}
+
+/** Issues of a value or a text, each with its place. `name` is how the text is called in messages. */
+export function printIssues(issues: readonly Issue[], name: string, text: string): void {
+  for (const { at, ...issue } of issues) {
+    const place =
+      'span' in at ? `${name}:${lineAndColumn(text, at.span[0])}` : at.pointer || 'the whole value'
+    printIssue({ ...issue, place })
+  }
+}
+
+function printIssue({ place, message, hint }: { place: string; message: string; hint?: string }): void {
+  printNote(`${colors.red('✗')} ${colors.bold(place)}  ${message}`)
+  if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }
 
 /** `line:column` of an offset, both counted from one. */

@@ -5,7 +5,9 @@ import { stat } from 'node:fs/promises'
 /** Why an input cannot be read; an ordinary outcome that ends the command with exit code 2. */
 export interface Unreadable {
   readonly message: string
-  readonly hint: string
+  readonly hint?: string
+  /** What is wrong inside, each with its place. */
+  readonly issues?: readonly { readonly place: string; readonly message: string; readonly hint?: string }[]
 }
 
 export type Input = { readonly text: string } | { readonly unreadable: Unreadable }

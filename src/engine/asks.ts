@@ -10,7 +10,7 @@ import { factsFor, type Moment } from './fact.ts'
 import { brokenConditions, checkAnswer } from './obligations.ts'
 
 /** What a person may do with each kind of ask. */
-const decisionsOf: Record<AskKind, readonly Decision[]> = {
+export const decisionsOf: Record<AskKind, readonly Decision[]> = {
   approval: ['approve', 'edit', 'reject'],
   final: ['approve', 'edit', 'reject'],
   policy: ['approve', 'reject'],

@@ -1,4 +1,7 @@
 /** Conditions as the engine asks them: what cannot be decided is an answer of its own, so that no gate opens by mistake. */
+
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { Condition } from '../domain/contract.ts'
 import { conditionVars, describeCondition, evaluate, parseCondition } from '../schema/condition.ts'
@@ -27,4 +30,10 @@ export function isComplete(condition: Condition, value: Json): boolean {
     const [first = ''] = path.split('.')
     return first === '' || first === '*' || (isObject(value) && Object.hasOwn(value, first))
   })
+}
+
+/** Why a condition cannot be read; what the parsers of nouns want as `checkCondition`. */
+export function conditionIssues(condition: Condition): readonly Issue[] {
+  const parsed = parseCondition(condition)
+  return parsed.ok ? [] : parsed.issues
 }

@@ -51,6 +51,11 @@ export interface EngineOptions {
   readonly redactor?: Redactor
   /** Keep what models wrote, redacted, in the journal. Default true. */
   readonly storeRaw?: boolean
+  /**
+   * Whose runs are carried on here. `all` (default): every run of the store that needs somebody. `own`: only those that were
+   * started, answered, resumed or cancelled through this engine; for a process that knows no other's capabilities.
+   */
+  readonly carry?: 'all' | 'own'
   /** Whether a text or value that this kind of capability brings could have been written by strangers. */
   readonly untrustedKinds?: readonly string[]
   /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
@@ -87,6 +92,8 @@ export interface Engine {
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** Carries on a run that a dead process left, as soon as its lease has run out; needed with `carry: 'own'` alone. */
+  adopt(runId: string): Promise<void>
   /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */
   open(): void
   /** Lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
@@ -99,9 +106,12 @@ export function createEngine(options: EngineOptions): Engine {
   const { store, catalog, owner, clock = systemClock } = options
   const leaseMs = options.leaseMs ?? 15_000
   const pollMs = options.pollMs ?? 1_000
+  const carriesAll = options.carry !== 'own'
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
+  /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
+  const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
   const dispatchers = new Map(options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]))
   const slots = createSlots(options.limits ?? {}, (runId) => {
@@ -156,6 +166,7 @@ export function createEngine(options: EngineOptions): Engine {
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
     onIdle(runId, state, more) {
       actors.delete(runId)
+      if (state.finished) own.delete(runId)
       changes.tell(runId)
       if (more) wakeAt(clock.now())
       for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
@@ -192,17 +203,23 @@ export function createEngine(options: EngineOptions): Engine {
     })
   }
 
+  const claim = async () => {
+    if (carriesAll) return store.claim({ owner, leaseMs, limit: claimSize })
+    const claims = [...own].map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
+    return (await Promise.all(claims)).flat()
+  }
+
   const pump = async () => {
     if (pumping || closed) return
     pumping = true
     try {
       await renew()
       for (let full = true; full && !closed; ) {
-        const claims = await store.claim({ owner, leaseMs, limit: claimSize })
+        const claims = await claim()
         for (const { runId, lease } of claims) if (!closed) carry(runId, { kind: 'claimed', lease })
-        full = claims.length === claimSize
+        full = carriesAll && claims.length === claimSize
       }
-      const next = await store.nextWake()
+      const next = carriesAll ? await store.nextWake() : undefined
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
     } catch (cause) {
       options.onCrash?.('', cause)
@@ -228,6 +245,7 @@ export function createEngine(options: EngineOptions): Engine {
   const outside = { store, moment }
   /** After something came from outside: the actor here hears of it, or the run is claimed. */
   const afterwards = (runId: string, state: RunState) => {
+    if (!carriesAll && !state.finished) own.add(runId)
     const actor = actors.get(runId)
     if (actor) actor.heard(state.seq)
     else if (!state.finished) wakeAt(clock.now())
@@ -271,6 +289,7 @@ export function createEngine(options: EngineOptions): Engine {
           },
         })
       })
+      if (!carriesAll) own.add(runId)
       return runId
     },
     async settled(runId, signal) {
@@ -305,6 +324,9 @@ export function createEngine(options: EngineOptions): Engine {
     },
     async trigger(runId, given) {
       afterwards(runId, await triggerPolicy(outside, runId, given))
+    },
+    async adopt(runId) {
+      afterwards(runId, await loadState(store, runId))
     },
     open() {
       opened = true

@@ -70,6 +70,30 @@ describe('lifecycle', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
+  it('a process that carries its own runs leaves those of others alone, until it is told to take one over', async () => {
+    const store = createMemoryStore()
+    const capabilities = [local('write', () => new Promise(() => {}))]
+    const dying = await open({ store, capabilities, leaseMs: 30 })
+    const runId = await dying.start(envelope(), { draft: one })
+    for await (const event of dying.watch(runId)) if (event.type === 'attempt_start') break
+    await dying.close({ graceMs: 0 })
+    const able = [local('write', () => ({ text: 'Tea' }))]
+    const heir = await open({ store, capabilities: able, carry: 'own', pollMs: 10 })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const before = await store.head(runId)
+    expect(before?.status).toBe('running')
+    expect((await heir.run(envelope(), { draft: one })).status).toBe('completed')
+    expect(await store.head(runId)).toEqual(before)
+    await heir.adopt(runId)
+    expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('an attempt that ends before the turn that started it is over is not forgotten', async () => {
+    const app = await open({ capabilities: [] })
+    const done = await app.run(envelope(), { draft: one, signal: AbortSignal.timeout(5_000) })
+    expect(done.status).toBe('failed')
+  })
+
   it('two-resumes-one-winner: a paused run goes on once, whoever is second is told', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const runtime = [

@@ -2,18 +2,23 @@
 import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
-type Opener = (rest: string, address: string) => Promise<Store>
+export interface OpenStoreOptions {
+  /** Only look, beside a process that writes; where a store makes no difference, it is opened as ever. Default false. */
+  readonly readOnly?: boolean
+}
+
+type Opener = (rest: string, address: string, options: OpenStoreOptions) => Promise<Store>
 
 /** By what stands before the first colon. */
 const openers: { readonly [scheme: string]: Opener } = {
   memory: async () => (await import('./memory.ts')).createMemoryStore(),
-  sqlite: async (path) => (await import('./sqlite.ts')).openSqliteStore({ path }),
+  sqlite: async (path, _, options) => (await import('./sqlite.ts')).openSqliteStore({ path, ...options }),
   postgres: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
   postgresql: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
 }
 
 /** `memory:`, `sqlite:PATH` or `postgres://…`. */
-export async function openStore(address: string): Promise<Store> {
+export async function openStore(address: string, options: OpenStoreOptions = {}): Promise<Store> {
   const colon = address.indexOf(':')
   const scheme = address.slice(0, Math.max(colon, 0))
   const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined
@@ -27,5 +32,5 @@ export async function openStore(address: string): Promise<Store> {
       },
     )
   }
-  return open(address.slice(colon + 1), address)
+  return open(address.slice(colon + 1), address, options)
 }

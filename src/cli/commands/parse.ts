@@ -1,5 +1,5 @@
 /** `proviso parse`: model text in, the value that the schema wants out. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { tokens } from '../../base/pointer.ts'
 import {
   createReader,
@@ -10,9 +10,10 @@ import {
   parse,
 } from '../../output/index.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { printIssues, printJson, printNote, printProblem } from '../print.ts'
-import { inputName, readInput, type Unreadable } from '../read-input.ts'
+import { printIssues, printJson, printNote, refuse } from '../print.ts'
+import { inputName, readInput } from '../read-input.ts'
 import { readSchema } from '../read-schema.ts'
+import { wholeNumber } from '../whole-number.ts'
 
 interface Flags {
   readonly schema?: string
@@ -97,11 +98,6 @@ function readerOptions(flags: Flags): ParseOptions {
   }
 }
 
-function refuse({ message, hint }: Unreadable): number {
-  printProblem(message, hint)
-  return exitCode('usage')
-}
-
 /** Each part that this chunk completed, with its value; the root comes with the result. */
 function printFinished({ partial, finished, replaced }: Pushed<unknown>): void {
   if (replaced) printJson({ replaced: true }, 'line')
@@ -146,12 +142,4 @@ function plain(result: ParseResult<unknown>): Record<string, unknown> {
     branches,
     ...(result.shadow && { shadow: plain(result.shadow) }),
   }
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text)
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
-    throw new InvalidArgumentError('It must be a whole number above zero.')
-  }
-  return value
 }

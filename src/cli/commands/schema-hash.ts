@@ -1,8 +1,7 @@
 /** `proviso schema hash`: the name of a schema, the same for every spelling of it. */
 import type { Command } from 'commander'
 import { schemaHash } from '../../output/index.ts'
-import { exitCode } from '../exit-codes.ts'
-import { printProblem, printText } from '../print.ts'
+import { printText, refuse } from '../print.ts'
 import { readSchema } from '../read-schema.ts'
 
 export function addSchemaHashCommand(schema: Command): void {
@@ -17,8 +16,7 @@ export function addSchemaHashCommand(schema: Command): void {
       if ('schema' in found) {
         printText(schemaHash(found.schema))
       } else {
-        printProblem(found.unreadable.message, found.unreadable.hint)
-        process.exitCode = exitCode('usage')
+        process.exitCode = refuse(found.unreadable)
       }
     })
 }

@@ -1,8 +1,7 @@
 /** `proviso schema simplify`: the flat schema of strings that a weak model can still fill in. */
 import type { Command } from 'commander'
 import { simplifySchema } from '../../output/index.ts'
-import { exitCode } from '../exit-codes.ts'
-import { printJson, printProblem } from '../print.ts'
+import { printJson, refuse } from '../print.ts'
 import { readSchema } from '../read-schema.ts'
 
 export function addSchemaSimplifyCommand(schema: Command): void {
@@ -15,8 +14,7 @@ export function addSchemaSimplifyCommand(schema: Command): void {
       if ('schema' in found) {
         printJson(simplifySchema(found.schema).schema, 'indented')
       } else {
-        printProblem(found.unreadable.message, found.unreadable.hint)
-        process.exitCode = exitCode('usage')
+        process.exitCode = refuse(found.unreadable)
       }
     })
 }

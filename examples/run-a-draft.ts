@@ -1,0 +1,48 @@
+/** Runs a draft under contract: proved before it starts, a person asked before the answer counts, and its origin told. */
+import { createApp, defineCapability } from 'proviso'
+
+const topic = { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] }
+const line = { type: 'object', properties: { line: { type: 'string' } }, required: ['line'] }
+const write = defineCapability({
+  capabilityId: 'write',
+  inputContract: topic,
+  outputContract: line,
+  run: (inputs) => ({ line: `There is always time for ${(inputs as { topic: string }).topic}.` }),
+})
+
+const app = await createApp({ capabilities: [write] })
+const envelope = {
+  objective: 'One line about tea',
+  inputs: { topic: 'tea' },
+  outputContract: { schema: line },
+  policies: { planner: { directives: { askBeforeFinish: true } } },
+}
+const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+const { runId, status } = await app.run(envelope, { draft })
+const [ask] = await app.store.asks({ runId })
+console.log(status, ask?.question, ask?.value)
+
+const { requestId = '', valueHash = '' } = ask ?? {}
+await app.reply(runId, { requestId, valueHash, decision: 'approve', by: 'ann' })
+const result = await app.result(runId)
+console.log(result.status, result.output)
+console.log(result.provenance)
+
+// A contract that the draft cannot satisfy: refused before anything runs.
+const price = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] }
+const hopeless = await app.run({ ...envelope, outputContract: { schema: price } }, { draft })
+console.log(hopeless.status, hopeless.failure)
+await app.close()
+
+// Prints:
+// awaiting_hitl Approve the answer? { line: 'There is always time for tea.' }
+// completed { line: 'There is always time for tea.' }
+// [
+//   {
+//     pointer: '/line',
+//     nodeId: 'write',
+//     capabilityId: 'write',
+//     attempt: 1
+//   }
+// ]
+// failed plan/rejected

@@ -1,0 +1,14 @@
+/** Who decides: `--by`, else the user of this machine. The audit keeps it, so nobody is nobody. */
+import type { Command } from 'commander'
+import { ProvisoError } from '../base/error.ts'
+import { env } from './env.ts'
+
+export function addByOption(command: Command): Command {
+  return command.option('--by <name>', 'who decides (default: $USER)')
+}
+
+export function chooseName(given: string | undefined): string {
+  const name = given ?? env.user
+  if (name !== undefined && name.trim() !== '') return name
+  throw new ProvisoError('option/invalid', 'Who decides?', { hint: 'Say --by NAME, or set USER' })
+}

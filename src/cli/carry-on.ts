@@ -1,0 +1,145 @@
+/** Carries one run here until it is over or needs a person, and shows it: what `run`, `reply`, `resume` and `cancel` share. */
+import { type App, createApp, type RunResult } from '../app.ts'
+import type { JournalEvent } from '../domain/event.ts'
+import { frameOf } from '../domain/frame.ts'
+import { createRedactor } from '../domain/redact.ts'
+import type { RunState } from '../domain/run.ts'
+import type { RunStatus } from '../domain/status.ts'
+import type { Again } from './describe-ask.ts'
+import { onInterrupt } from './interrupt.ts'
+import { createProgress, type Progress } from './live/progress.ts'
+import { createScreen, type Screen } from './live/screen.ts'
+import { printJson, printNote } from './print.ts'
+import type { Work, WorkFlags } from './read-work.ts'
+import { reportRun } from './report-run.ts'
+import type { StoreChoice } from './store-option.ts'
+
+export interface Session {
+  readonly store: StoreChoice
+  readonly work: Pick<Work, 'capabilities' | 'facets'>
+  /** Where the work came from, for the commands that are suggested. */
+  readonly flags: WorkFlags
+  /** Events as lines on stdout instead of a picture on stderr. */
+  readonly json: boolean
+  /** Who cancels with Ctrl-C. */
+  readonly by: string
+  /** How the run is to end for the exit code to be 0. Default `completed`. */
+  readonly wanted?: RunStatus
+}
+
+/** Which run, and the last event that is not news. */
+export interface Begun {
+  readonly runId: string
+  readonly after: number
+}
+
+/** `begin` starts or wakes the run; returns the exit code. */
+export async function carryOn(session: Session, begin: (app: App) => Promise<Begun>): Promise<number> {
+  const { store, work, json } = session
+  const crash = createCrash()
+  const app = await createApp({
+    store: store.spec,
+    capabilities: work.capabilities,
+    facets: work.facets,
+    // Other runs of the store may need what is not here.
+    carry: 'own',
+    onCrash: crash.tell,
+  })
+  try {
+    const begun = await begin(app)
+    const ctrlC = cancelOnInterrupt(app, begun.runId, session.by)
+    const { result, state } = await Promise.race([show(app, begun, json), crash.of(begun.runId)])
+    ctrlC.takeBack()
+    const again: Again = { store: store.flags, ...session.flags }
+    return reportRun({
+      result,
+      state,
+      again,
+      forgets: store.forgets,
+      wanted: session.wanted ?? 'completed',
+      interrupted: ctrlC.pressed(),
+      quiet: json,
+    })
+  } finally {
+    await app.close()
+  }
+}
+
+async function show(
+  app: App,
+  { runId, after }: Begun,
+  json: boolean,
+): Promise<{ result: RunResult; state: RunState }> {
+  const progress = createProgress()
+  const shown = json ? frameLines(progress) : createScreen(progress)
+  const result = await follow(app, runId, (event) => {
+    progress.take(event)
+    if (event.seq > after) shown.update(event)
+  })
+  shown.close()
+  // A run that has settled has events.
+  return { result, state: progress.state as RunState }
+}
+
+/** Every event of the run once and in order, until it is over or waits. */
+async function follow(app: App, runId: string, take: (event: JournalEvent) => void): Promise<RunResult> {
+  const stop = new AbortController()
+  const settled = app.result(runId).finally(() => stop.abort())
+  // Awaited below; until then a rejection must not end the process.
+  settled.catch(() => {})
+  let seen = 0
+  const see = (event: JournalEvent) => {
+    seen = event.seq
+    take(event)
+  }
+  for await (const event of app.watch(runId, { signal: stop.signal })) see(event)
+  const result = await settled
+  // What came between the last look and the end.
+  for (
+    let page = await app.store.read(runId, seen);
+    page.length > 0;
+    page = await app.store.read(runId, seen)
+  )
+    for (const event of page) see(event)
+  return result
+}
+
+function frameLines(progress: Progress): Screen {
+  const redactor = createRedactor()
+  return {
+    update: (event: JournalEvent) =>
+      printJson(frameOf(event, progress.state?.correlationId ?? event.runId, redactor), 'line'),
+    close() {},
+  }
+}
+
+function cancelOnInterrupt(app: App, runId: string, by: string) {
+  let pressed = false
+  const takeBack = onInterrupt(() => {
+    pressed = true
+    printNote('Cancelling the run; Ctrl-C again leaves at once.')
+    app.cancel(runId, { by, reason: 'Ctrl-C' }).catch((error: Error) => printNote(error.message))
+  })
+  return { takeBack, pressed: () => pressed }
+}
+
+/** A run that cannot go on here must end the command and not leave it waiting. */
+function createCrash() {
+  const crashes = new Map<string, unknown>()
+  let notify = (_runId: string, _cause: unknown) => {}
+  return {
+    tell(runId: string, cause: unknown) {
+      if (runId === '') printNote(`The store does not answer (${String(cause)}); trying again.`)
+      crashes.set(runId, cause)
+      notify(runId, cause)
+    },
+    of(runId: string): Promise<never> {
+      return new Promise((_resolve, reject) => {
+        if (crashes.has(runId)) reject(crashes.get(runId))
+        notify = (crashed, cause) => {
+          if (crashed === runId) reject(cause)
+        }
+      })
+    },
+  }
+}

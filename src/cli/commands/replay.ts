@@ -1,0 +1,96 @@
+/** `proviso replay`: decides a recorded run again with no call made, under the same or other policies and node data. */
+import type { Command } from 'commander'
+import { createApp } from '../../app.ts'
+import { ProvisoError } from '../../base/error.ts'
+import type { Difference, ReplayChanges, Replayed } from '../../engine/replay.ts'
+import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { count } from '../one-line.ts'
+import { printJson, printNote, printText, refuse } from '../print.ts'
+import { readNodeData, readRuntimePolicies } from '../read-changes.ts'
+import { addFileOption, addUseOption, readWork } from '../read-work.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
+import { table } from '../table.ts'
+
+interface Flags {
+  readonly policies?: string
+  readonly nodeData?: string
+  readonly file?: string
+  readonly use: readonly string[]
+  readonly store?: string
+  readonly json?: true
+}
+
+const notes = `
+Without --policies and --node-data the engine must decide as it did; with them, the differences say what would have gone
+another way. --file and --use bring the capabilities: whether one is a person or changes the world outside is part of deciding.
+
+${describeExitCodes(['ok', 'usage', 'unmet'])}`
+
+export function addReplayCommand(program: Command): void {
+  const command = program
+    .command('replay')
+    .summary('decide a recorded run again, with no call')
+    .description('Decides a recorded run again, with no call made, and prints what would differ.')
+    .argument('<run>', 'id of the run')
+    .option('--policies <file>', 'runtime policies to decide under: a JSON list, or an object with "runtime"')
+    .option('--node-data <file>', 'data over that of nodes: a JSON object of objects, by node id')
+  addStoreOption(addUseOption(addFileOption(command)))
+    .option('--json', 'print events, decisions and differences as one JSON object')
+    .addHelpText('after', notes)
+    .action(async (runId: string, flags: Flags) => {
+      process.exitCode = await replay(runId, flags)
+    })
+}
+
+async function replay(runId: string, flags: Flags): Promise<number> {
+  const policies = flags.policies === undefined ? {} : await readRuntimePolicies(flags.policies)
+  if ('unreadable' in policies) return refuse(policies.unreadable)
+  const nodeData = flags.nodeData === undefined ? {} : await readNodeData(flags.nodeData)
+  if ('unreadable' in nodeData) return refuse(nodeData.unreadable)
+  const work = await readWork(flags)
+  if ('unreadable' in work) return refuse(work.unreadable)
+  const { capabilities, facets } = work
+  const replayed = await readStore(chooseExistingStore(flags.store), async (store) => {
+    const app = await createApp({ store, capabilities, facets, carry: 'own' })
+    try {
+      const changes: ReplayChanges = { ...policies, ...nodeData }
+      refuseUnknownNodes(changes, await app.state(runId))
+      return await app.replay(runId, changes)
+    } finally {
+      await app.close()
+    }
+  })
+  print(replayed, flags)
+  return exitCode(replayed.differences.length === 0 ? 'ok' : 'unmet')
+}
+
+function refuseUnknownNodes(changes: ReplayChanges, state: { nodes: ReadonlyMap<string, unknown> }): void {
+  const unknown = Object.keys(changes.nodeData ?? {}).find((id) => !state.nodes.has(id))
+  if (unknown === undefined) return
+  throw new ProvisoError('option/invalid', `--node-data names "${unknown}", which the plan does not have`, {
+    hint: `Its nodes are ${[...state.nodes.keys()].slice(0, 20).join(', ')}`,
+  })
+}
+
+function print(replayed: Replayed, { json }: Flags): void {
+  const { events, decisions, differences } = replayed
+  if (json) {
+    printJson(replayed, 'line')
+    return
+  }
+  printNote(
+    [count(events, 'event'), count(decisions, 'decision'), count(differences.length, 'difference')].join(
+      ', ',
+    ),
+  )
+  if (differences.length > 0) printText(table(['AFTER', 'RECORDED', 'INSTEAD'], differences.flatMap(rows)))
+}
+
+/** Both sides line by line; the place stands in the first. */
+function rows({ after, recorded, instead }: Difference): string[][] {
+  const lines = Math.max(recorded.length, instead.length, 1)
+  return Array.from({ length: lines }, (_, line) => {
+    const absent = line === 0 ? '(nothing)' : ''
+    return [line === 0 ? String(after) : '', recorded[line] ?? absent, instead[line] ?? absent]
+  })
+}

@@ -1,0 +1,108 @@
+/** `proviso reply`: records what a person decides, and carries the run on. */
+import { Argument, type Command } from 'commander'
+import { ProvisoError } from '../../base/error.ts'
+import type { Json } from '../../base/json.ts'
+import type { Decision } from '../../domain/ask.ts'
+import type { AskRow } from '../../domain/ports/store.ts'
+import { addByOption, chooseName } from '../by-option.ts'
+import { carryOn } from '../carry-on.ts'
+import { describeAsk } from '../describe-ask.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { colors, printNote, refuse } from '../print.ts'
+import type { Unreadable } from '../read-input.ts'
+import { readJson } from '../read-json.ts'
+import { addFileOption, addUseOption, readWork } from '../read-work.ts'
+import { addStoreOption, chooseExistingStore } from '../store-option.ts'
+
+interface Flags {
+  readonly value?: string
+  readonly note?: string
+  readonly by?: string
+  readonly file?: string
+  readonly use: readonly string[]
+  readonly store?: string
+  readonly json?: true
+}
+
+const decisions: readonly Decision[] = ['approve', 'edit', 'reject', 'answer']
+
+const examples = `
+Examples:
+  proviso asks --store sqlite:runs.db
+  proviso reply r1:ask:1 approve --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 edit --value '{"text": "Tea"}' --note 'shorter' --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 answer --value @answer.json --store sqlite:runs.db --file tea.json
+
+${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`
+
+export function addReplyCommand(program: Command): void {
+  const command = program
+    .command('reply')
+    .summary('answer a question and carry the run on')
+    .description('Records a decision (one counts) and carries the run on here until it settles.')
+    .argument('<request>', 'id of the ask, as `proviso asks` lists it')
+    .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
+    .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')
+    .option('--note <text>', 'why; kept in the audit')
+  addStoreOption(addUseOption(addFileOption(addByOption(command))))
+    .option('--json', 'print every event from the decision on as one line of JSON')
+    .addHelpText('after', examples)
+    .action(async (requestId: string, decision: Decision, flags: Flags) => {
+      process.exitCode = await reply(requestId, decision, flags)
+    })
+}
+
+async function reply(requestId: string, decision: Decision, flags: Flags): Promise<number> {
+  const { file, use, note, json = false } = flags
+  const store = chooseExistingStore(flags.store)
+  const by = chooseName(flags.by)
+  const given = await readValue(flags.value)
+  if ('unreadable' in given) return refuse(given.unreadable)
+  const workFlags = { use, ...(file !== undefined && { file }) }
+  const work = await readWork(workFlags)
+  if ('unreadable' in work) return refuse(work.unreadable)
+  return carryOn({ store, work, flags: workFlags, json, by }, async (app) => {
+    const ask = await app.store.ask(requestId)
+    if (!ask) throw new ProvisoError('ask/unknown', `There is no ask "${requestId}" in this store`)
+    refuseAnswered(ask)
+    for (const line of describeAsk(ask, colors)) printNote(line)
+    const { runId, valueHash } = ask
+    const after = (await app.store.head(runId))?.seq ?? 0
+    await app.reply(runId, {
+      requestId,
+      decision,
+      valueHash,
+      by,
+      ...given,
+      ...(note !== undefined && { note }),
+    })
+    printNote(`${colors.green('✓')} ${decision} by ${by} is recorded`)
+    return { runId, after }
+  })
+}
+
+/** Says who was first; the engine would only say that somebody was. */
+function refuseAnswered({ requestId, status, decision, by, resolvedAt }: AskRow): void {
+  if (status === 'pending') return
+  const when = resolvedAt === undefined ? '' : ` at ${new Date(resolvedAt).toISOString()}`
+  throw new ProvisoError('ask/resolved', `"${requestId}" was answered already: ${decision} by ${by}${when}`)
+}
+
+/** JSON as it is written, from a file or from stdin. */
+async function readValue(
+  given: string | undefined,
+): Promise<{ readonly value?: Json } | { readonly unreadable: Unreadable }> {
+  if (given === undefined) return {}
+  if (given === '-' || given.startsWith('@')) {
+    const read = await readJson(given === '-' ? '-' : given.slice(1), 'the value')
+    return 'unreadable' in read ? read : { value: read.value }
+  }
+  try {
+    return { value: JSON.parse(given) }
+  } catch (error) {
+    const message = `--value is not JSON: ${(error as Error).message}`
+    return {
+      unreadable: { message, hint: `Quote strings twice: --value '"text"', or give a file: --value @FILE` },
+    }
+  }
+}

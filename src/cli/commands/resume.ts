@@ -1,0 +1,80 @@
+/** `proviso resume`: lets a paused run go on, or carries on one whose process died. */
+import type { Command } from 'commander'
+import type { App } from '../../app.ts'
+import { ProvisoError } from '../../base/error.ts'
+import type { RunHead } from '../../domain/run.ts'
+import { addByOption, chooseName } from '../by-option.ts'
+import { carryOn } from '../carry-on.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { printNote, refuse } from '../print.ts'
+import { addFileOption, addUseOption, readWork } from '../read-work.ts'
+import { addStoreOption, chooseExistingStore } from '../store-option.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+interface Flags {
+  readonly expectedPlanVersion?: number
+  readonly note?: string
+  readonly by?: string
+  readonly file?: string
+  readonly use: readonly string[]
+  readonly store?: string
+  readonly json?: true
+}
+
+export function addResumeCommand(program: Command): void {
+  const command = program
+    .command('resume')
+    .summary('let a paused run go on')
+    .description(
+      'Lets a paused run go on under the plan it has, and carries it until it settles. A run whose process died is taken over.',
+    )
+    .argument('<run>', 'id of the run')
+    .option('--expected-plan-version <n>', 'refuse if the run has another plan by now', wholeNumber)
+    .option('--note <text>', 'why; kept in the journal')
+  addStoreOption(addUseOption(addFileOption(addByOption(command))))
+    .option('--json', 'print every event from now on as one line of JSON')
+    .addHelpText(
+      'after',
+      `\n${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`,
+    )
+    .action(async (runId: string, flags: Flags) => {
+      process.exitCode = await resume(runId, flags)
+    })
+}
+
+async function resume(runId: string, flags: Flags): Promise<number> {
+  const { file, use, json = false } = flags
+  const store = chooseExistingStore(flags.store)
+  const by = chooseName(flags.by)
+  const workFlags = { use, ...(file !== undefined && { file }) }
+  const work = await readWork(workFlags)
+  if ('unreadable' in work) return refuse(work.unreadable)
+  return carryOn({ store, work, flags: workFlags, json, by }, async (app) => {
+    const head = await app.store.head(runId)
+    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    await wake(app, head, { ...flags, by })
+    return { runId, after: head.seq }
+  })
+}
+
+/** A run that should be going on needs nobody's leave, only somebody who carries it. */
+async function wake(
+  app: App,
+  { runId, status, planVersion }: RunHead,
+  { by, note, expectedPlanVersion }: Flags & { by: string },
+): Promise<void> {
+  if (status === 'running' || status === 'pending') {
+    if (expectedPlanVersion !== undefined && expectedPlanVersion !== planVersion)
+      throw new ProvisoError(
+        'plan/stale-version',
+        `The run has plan version ${planVersion}, not ${expectedPlanVersion}`,
+      )
+    printNote('The run is not paused; it is taken over as soon as nobody else carries it.')
+    return app.adopt(runId)
+  }
+  return app.resume(runId, {
+    by,
+    ...(note !== undefined && { note }),
+    ...(expectedPlanVersion !== undefined && { expectedPlanVersion }),
+  })
+}

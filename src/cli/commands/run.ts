@@ -1,0 +1,61 @@
+/** `proviso run`: proves the draft of a file, runs it under its contract, and prints the answer. */
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { carryOn } from '../carry-on.ts'
+import { env } from '../env.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { refuse } from '../print.ts'
+import { addUseOption, readWork } from '../read-work.ts'
+import { addStoreOption, chooseStore } from '../store-option.ts'
+
+interface Flags {
+  readonly use: readonly string[]
+  readonly store?: string
+  readonly runId?: string
+  readonly json?: true
+}
+
+const examples = `
+FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is wanted, how, and by whom. Capabilities in it are of the
+kinds "scripted" and "human"; --use brings those that are programs.
+
+Examples:
+  proviso run tea.json                                   the answer as JSON, the way there on stderr
+  proviso run tea.json --use kettle.mjs                  … with capabilities of your own
+  proviso run tea.json --store sqlite:runs.db            … kept, so that people can answer later
+  proviso run tea.json --json                            … every event as one line of JSON
+
+${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`
+
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command('run')
+    .summary('run a draft under its contract')
+    .description('Proves that a draft can satisfy its contract, then runs it until there is an answer.')
+    .argument('<file>', 'JSON file with envelope, draft and capabilities; "-" is stdin')
+  addStoreOption(addUseOption(command))
+    .option('--run-id <id>', 'name of the run (default: a new one)')
+    .option('--json', 'print every event as one line of JSON')
+    .addHelpText('after', examples)
+    .action(async (file: string, flags: Flags) => {
+      process.exitCode = await run(file, flags)
+    })
+}
+
+async function run(file: string, flags: Flags): Promise<number> {
+  const store = chooseStore(flags.store)
+  const work = await readWork({ file, use: flags.use })
+  if ('unreadable' in work) return refuse(work.unreadable)
+  const runId = flags.runId ?? `run_${randomUUID()}`
+  const session = {
+    store,
+    work,
+    flags: { use: flags.use, ...(file !== '-' && { file }) },
+    json: flags.json ?? false,
+    by: env.user ?? 'terminal',
+  }
+  return carryOn(session, async (app) => {
+    await app.start(work.envelope, { runId, ...(work.draft && { draft: work.draft }) })
+    return { runId, after: 0 }
+  })
+}

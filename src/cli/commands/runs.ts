@@ -1,0 +1,49 @@
+/** `proviso runs`: the runs of a store, the newest first. */
+import { type Command, Option } from 'commander'
+import type { RunHead } from '../../domain/run.ts'
+import type { RunStatus } from '../../domain/status.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { printJson, printNote, printText } from '../print.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
+import { table } from '../table.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+interface Flags {
+  readonly store?: string
+  readonly status?: readonly RunStatus[]
+  readonly limit: number
+  readonly json?: true
+}
+
+const statuses: readonly RunStatus[] = [
+  'pending',
+  'running',
+  'awaiting_hitl',
+  'awaiting_human',
+  'completed',
+  'failed',
+  'cancelled',
+]
+
+export function addRunsCommand(program: Command): void {
+  addStoreOption(program.command('runs').summary('list runs').description('Lists runs, the newest first.'))
+    .addOption(new Option('--status <status...>', 'only runs that stand so').choices(statuses))
+    .option('--limit <n>', 'most runs', wholeNumber, 20)
+    .option('--json', 'print the runs as one JSON list')
+    .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
+    .action(async ({ store, status, limit, json }: Flags) => {
+      const runs = await readStore(chooseExistingStore(store), (opened) =>
+        opened.runs({ limit, ...(status && { status }) }),
+      )
+      if (json) printJson(runs, 'line')
+      else if (runs.length === 0) printNote('There are no such runs.')
+      else printText(table(heads, runs.map(cells)))
+    })
+}
+
+const heads = ['RUN', 'STATUS', 'PLAN', 'EVENTS', 'CREATED', 'OBJECTIVE']
+
+function cells({ runId, status, planVersion, seq, createdAt, objective }: RunHead): string[] {
+  const created = new Date(createdAt).toISOString().slice(0, 19)
+  return [runId, status, String(planVersion), String(seq), `${created}Z`, objective]
+}

@@ -1,0 +1,62 @@
+/** A question to a person as lines: what is asked, what it is about, and the command that answers it. */
+import type { Ask, Decision } from '../domain/ask.ts'
+import { createRedactor } from '../domain/redact.ts'
+import { oneLine } from './one-line.ts'
+import type { Colors } from './print.ts'
+import { commandLine } from './shell.ts'
+
+/** The rest of the command that goes on with the run: its store, and the files that bring its capabilities. */
+export interface Again {
+  readonly store: readonly string[]
+  readonly file?: string
+  readonly use: readonly string[]
+}
+
+export function againFlags({ store, file, use }: Again): string[] {
+  return [
+    ...store,
+    ...(file === undefined ? [] : ['--file', file]),
+    ...use.flatMap((module) => ['--use', module]),
+  ]
+}
+
+/** What has to come with each decision. */
+const values: Record<Decision, readonly string[]> = {
+  approve: [],
+  reject: [],
+  edit: ['--value', 'JSON'],
+  answer: ['--value', 'JSON'],
+}
+
+export function describeAsk(ask: Ask, colors: Colors): string[] {
+  const where = ask.nodeId ?? ask.policyId ?? 'the answer'
+  return [
+    `${colors.yellow('?')} ${colors.bold(oneLine(where))}  ${oneLine(ask.question, 300)}`,
+    ...shown(ask).map((line) => `    ${line}`),
+  ]
+}
+
+export function describeAnswer(ask: Ask, again: Again, colors: Colors): string[] {
+  const [first = 'approve'] = ask.decisions
+  const needsValue = values[first].length > 0 && ask.schema !== undefined
+  return [
+    `  ${colors.dim(`Answer with ${ask.decisions.join(', ')} before ${new Date(ask.expiresAt).toISOString()}:`)}`,
+    `    ${commandLine(['proviso', 'reply', ask.requestId, first, ...values[first], ...againFlags(again)])}`,
+    ...(needsValue
+      ? [`  ${colors.dim(`JSON must satisfy ${oneLine(JSON.stringify(ask.schema), 300)}`)}`]
+      : []),
+  ]
+}
+
+const mostLines = 30
+
+/** What the ask is about, redacted, and not longer than a screen. */
+function shown({ value }: Ask): string[] {
+  if (value === null) return []
+  const lines = JSON.stringify(createRedactor().value(value), null, 2)
+    .split('\n')
+    .map((line) => oneLine(line, 400))
+  return lines.length <= mostLines
+    ? lines
+    : [...lines.slice(0, mostLines), `… ${lines.length - mostLines} more lines`]
+}

@@ -1,0 +1,23 @@
+import pc from 'picocolors'
+import { expect, it } from 'vitest'
+import { describeFindings } from './describe-plan-findings.ts'
+
+it('says what is missing, where, why and what would mend it', () => {
+  const failure = {
+    severity: 'hard',
+    status: 'unsatisfied',
+    constraint: 'input "tone" of "write" is supplied',
+    nodeId: 'write',
+    cause: 'missing_producer',
+    suggestion: 'Add a node that supplies it',
+  } as const
+  const warning = { severity: 'soft', status: 'unknown', cause: 'advisory', constraint: 'short' } as const
+  const lines = describeFindings({ failures: [failure], warnings: [warning] }, pc.createColors(false))
+  expect(lines).toEqual([
+    '✗ node "write"  not shown: input "tone" of "write" is supplied',
+    '  nothing in the plan supplies it',
+    '  Add a node that supplies it',
+    '! the whole plan  not shown: short',
+    '  worth knowing',
+  ])
+})

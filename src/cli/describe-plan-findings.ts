@@ -1,0 +1,36 @@
+/** What the prover found, as lines for people: what is missing, where, and what would mend it. */
+import type { Cause, Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import { oneLine } from './one-line.ts'
+import type { Colors } from './print.ts'
+
+const causes: Record<Cause, string> = {
+  missing_producer: 'nothing in the plan supplies it',
+  missing_enforcer: 'nothing in the plan makes sure of it',
+  schema_incompatible: 'what is supplied does not fit what is needed',
+  unsatisfied_soft: 'a wish that the plan does not meet',
+  advisory: 'worth knowing',
+}
+
+export function describeFindings(
+  { failures, warnings }: Pick<DiagnosticBundle, 'failures' | 'warnings'>,
+  colors: Colors,
+): string[] {
+  return [
+    ...failures.flatMap((finding) => describe(finding, colors.red('✗'), colors)),
+    ...warnings.flatMap((finding) => describe(finding, colors.yellow('!'), colors)),
+  ]
+}
+
+function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
+  const { nodeId, capabilityId, constraint, constraintId, cause, suggestion } = finding
+  const where = [
+    nodeId === undefined ? '' : `node "${nodeId}"`,
+    capabilityId === undefined ? '' : `capability "${capabilityId}"`,
+  ].filter((part) => part !== '')
+  const what = constraint ?? constraintId ?? 'the plan satisfies the contract'
+  return [
+    `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  not shown: ${oneLine(what, 300)}`,
+    `  ${causes[cause]}`,
+    ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
+  ]
+}

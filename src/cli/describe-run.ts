@@ -1,0 +1,58 @@
+/** A run as a page of text: `proviso show` for people. */
+import type { Failure, Provenance } from '../domain/event.ts'
+import type { AskRow, NodeRow } from '../domain/ports/store.ts'
+import type { ShownRun } from './look-at-run.ts'
+import { oneLine, spell } from './one-line.ts'
+import { table } from './table.ts'
+
+export function describeRun(shown: ShownRun): string {
+  const { run, plan, nodes, asks, output, error, provenance, paused } = shown
+  const failure = error as unknown as Failure | undefined
+  const sources = provenance as unknown as readonly Provenance[]
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['run', run?.runId],
+    ['status', run?.status],
+    ['objective', run && oneLine(run.objective, 200)],
+    ['created', run && new Date(run.createdAt).toISOString()],
+    ['updated', run && new Date(run.updatedAt).toISOString()],
+    ['plan', plan ? `version ${plan.version}, satisfaction ${plan.diagnostics.satisfactionScore}` : 'none'],
+    ['paused', paused && oneLine(paused.reason, 200)],
+    ['error', failure && `${failure.code}: ${oneLine(failure.message, 300)}`],
+  ]
+  const sections = [
+    facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(9)}  ${value}`])).join('\n'),
+    nodes.length > 0 && table(nodeHeads, nodes.map(nodeCells)),
+    asks.length > 0 && table(askHeads, asks.map(askCells)),
+    output !== undefined && `answer\n${JSON.stringify(output, null, 2)}`,
+    sources.length > 0 && table(sourceHeads, sources.map(sourceCells)),
+  ]
+  return sections.filter((section) => section !== false).join('\n\n')
+}
+
+const nodeHeads = ['NODE', 'STATUS', 'CAPABILITY', 'ATTEMPTS', 'TIME', 'ERROR']
+
+function nodeCells({ nodeId, status, capabilityId, attempts, startedAt, endedAt, error }: NodeRow): string[] {
+  const time = startedAt !== undefined && endedAt !== undefined ? spell(endedAt - startedAt) : '-'
+  const message = (error as { message?: string } | undefined)?.message ?? ''
+  return [nodeId, status, capabilityId ?? '-', String(attempts), time, message]
+}
+
+const askHeads = ['ASK', 'KIND', 'STATUS', 'DECISION', 'BY', 'QUESTION']
+
+function askCells({ requestId, kind, status, decision, by, question }: AskRow): string[] {
+  return [requestId, kind, status, decision ?? '-', by ?? '-', question]
+}
+
+const sourceHeads = ['ANSWER AT', 'NODE', 'CAPABILITY', 'ATTEMPT', 'PERSON', 'REPAIRS']
+
+function sourceCells({ pointer, nodeId, capabilityId, attempt, person, repairs }: Provenance): string[] {
+  const changes = (repairs ?? []).map(({ rule }) => rule).join(' ')
+  return [
+    pointer || '(all)',
+    nodeId ?? '-',
+    capabilityId ?? '-',
+    String(attempt ?? '-'),
+    person ?? '-',
+    changes,
+  ]
+}

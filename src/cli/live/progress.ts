@@ -1,0 +1,142 @@
+/** How a run stands, for whoever looks on: its journal folded as the engine does, and the times that people ask for. */
+import type { JournalEvent } from '../../domain/event.ts'
+import { applyEvent, begin } from '../../domain/fold.ts'
+import type { NodeState, RunState } from '../../domain/run.ts'
+import type { NodeStatus } from '../../domain/status.ts'
+
+export interface NodeView {
+  readonly id: string
+  readonly label?: string
+  /** The node that it is shown under. */
+  readonly parent?: string
+  readonly status: NodeStatus
+  readonly attempts: number
+  /** From its start to its end, or until now. */
+  readonly startedAt?: number
+  readonly endedAt?: number
+  /** What is asked of a person, why it failed, when it is tried again. */
+  readonly detail?: string
+}
+
+export interface Progress {
+  take(event: JournalEvent): void
+  /** Absent before the first event. */
+  readonly state: RunState | undefined
+  /** Nodes of the plan in force, in its order. */
+  nodes(): NodeView[]
+  /** One of them, as it stands alone. */
+  node(id: string): NodeView | undefined
+}
+
+interface Times {
+  startedAt?: number
+  endedAt?: number
+}
+
+export function createProgress(): Progress {
+  const times = new Map<string, Times>()
+  let state: RunState | undefined
+  return {
+    take(event) {
+      if (state) applyEvent(state, event)
+      else state = begin(event.runId, event)
+      if (event.nodeId !== undefined) noteTime(times, event.nodeId, event)
+    },
+    get state() {
+      return state
+    },
+    nodes() {
+      if (!state) return []
+      const run = state
+      const parents = parentsOf(run)
+      return [...run.nodes.values()].map((node) => viewOf(run, node, { parents, times }))
+    },
+    node(id) {
+      const node = state?.nodes.get(id)
+      return state && node && viewOf(state, node, { parents: new Map(), times })
+    },
+  }
+}
+
+const ends: ReadonlySet<string> = new Set(['node_complete', 'node_error', 'node_skipped'])
+
+function noteTime(times: Map<string, Times>, nodeId: string, { type, at }: JournalEvent): void {
+  const known = times.get(nodeId) ?? {}
+  if (type === 'node_start') times.set(nodeId, { startedAt: at })
+  else if (ends.has(type)) times.set(nodeId, { ...known, endedAt: at })
+}
+
+function viewOf(
+  state: RunState,
+  node: NodeState,
+  beside: { parents: ReadonlyMap<string, string>; times: ReadonlyMap<string, Times> },
+): NodeView {
+  const { id, label } = node.node
+  const parent = beside.parents.get(id)
+  const detail = detailOf(state, node)
+  return {
+    id,
+    ...(label !== undefined && { label }),
+    ...(parent !== undefined && { parent }),
+    status: node.status,
+    attempts: node.attempts,
+    ...beside.times.get(id),
+    ...(detail !== undefined && { detail }),
+  }
+}
+
+function detailOf(state: RunState, node: NodeState): string | undefined {
+  const { id } = node.node
+  switch (node.status) {
+    case 'awaiting_hitl':
+      for (const requestId of state.openAsks) {
+        const ask = state.asks.get(requestId)
+        if (ask?.nodeId === id) return ask.question
+      }
+      return undefined
+    case 'error':
+      return node.failed?.error.message
+    case 'waiting': {
+      const due = [...state.timers.values()].find(
+        ({ purpose }) => purpose.kind === 'retry' && purpose.nodeId === id,
+      )
+      return due && `again at ${new Date(due.dueAt).toISOString().slice(11, 19)} UTC`
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A plan is no tree: a node is shown under the last of those before it, which is the one that it waits for longest. */
+function parentsOf(state: RunState): Map<string, string> {
+  const order = [...state.nodes.keys()]
+  const incoming = new Map<string, string[]>(order.map((id) => [id, []]))
+  for (const [from, edges] of state.outgoing) for (const { to } of edges) incoming.get(to)?.push(from)
+  const depths = depthsOf(state, incoming)
+  const parents = new Map<string, string>()
+  for (const [id, sources] of incoming) {
+    let parent: string | undefined
+    for (const from of sources)
+      if (parent === undefined || (depths.get(from) ?? 0) > (depths.get(parent) ?? 0)) parent = from
+    if (parent !== undefined) parents.set(id, parent)
+  }
+  return parents
+}
+
+/** The longest way to each node; nodes are taken as soon as all before them are, so that no depth needs a stack. */
+function depthsOf(state: RunState, incoming: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+  const open = new Map([...incoming].map(([id, sources]) => [id, sources.length]))
+  const depths = new Map<string, number>()
+  const next = [...open].filter(([, count]) => count === 0).map(([id]) => id)
+  for (const id of next) {
+    const depth = depths.get(id) ?? 0
+    depths.set(id, depth)
+    for (const { to } of state.outgoing.get(id) ?? []) {
+      depths.set(to, Math.max(depths.get(to) ?? 0, depth + 1))
+      const left = (open.get(to) ?? 0) - 1
+      open.set(to, left)
+      if (left === 0) next.push(to)
+    }
+  }
+  return depths
+}

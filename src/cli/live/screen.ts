@@ -1,0 +1,70 @@
+/** Shows a run while it goes on, on stderr: a tree that is drawn over itself on a terminal, else one line per change. */
+import type { JournalEvent } from '../../domain/event.ts'
+import { env } from '../env.ts'
+import { colors, printNote } from '../print.ts'
+import type { NodeView, Progress } from './progress.ts'
+import { changeLine, treeLines } from './tree.ts'
+
+export interface Screen {
+  /** Something has happened, and the progress knows of it. */
+  update(event: JournalEvent): void
+  /** Shows how it stands for the last time. */
+  close(): void
+}
+
+export function createScreen(progress: Progress): Screen {
+  return process.stderr.isTTY && !env.noColor ? treeScreen(progress) : lineScreen(progress)
+}
+
+/** Long lines are cut by the terminal and not wrapped, so that going up by their number is right. */
+const noWrap = '\u001b[?7l'
+const wrap = '\u001b[?7h'
+const redrawMs = 100
+
+function treeScreen(progress: Progress): Screen {
+  let drawn = 0
+  let due: NodeJS.Timeout | undefined
+  const draw = (rows: number) => {
+    const lines = treeLines(progress.nodes(), { colors, now: Date.now(), rows })
+    const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : ''
+    process.stderr.write(`${back}${noWrap}${lines.map((line) => `${line}\n`).join('')}${wrap}`)
+    drawn = lines.length
+  }
+  // Durations go on between events.
+  const tick = setInterval(() => draw(room()), 500)
+  tick.unref()
+  return {
+    update() {
+      due ??= setTimeout(() => {
+        due = undefined
+        draw(room())
+      }, redrawMs).unref()
+    },
+    close() {
+      clearInterval(tick)
+      clearTimeout(due)
+      draw(room())
+    },
+  }
+}
+
+/** One line stays for the cursor. */
+function room(): number {
+  return Math.max((process.stderr.rows ?? 24) - 2, 3)
+}
+
+function lineScreen(progress: Progress): Screen {
+  const said = new Map<string, string>()
+  const key = ({ status, attempts, detail }: NodeView) => `${status} ${attempts} ${detail ?? ''}`
+  return {
+    update({ nodeId = '' }) {
+      const node = progress.node(nodeId)
+      if (node === undefined || said.get(nodeId) === key(node)) return
+      const line = changeLine(node, { colors, now: Date.now() })
+      if (line === undefined) return
+      said.set(nodeId, key(node))
+      printNote(line)
+    },
+    close() {},
+  }
+}

@@ -1,0 +1,132 @@
+/** The picture of a run: from how its nodes stand to lines of text. Pure, so that tests can look at it. */
+import type { NodeStatus } from '../../domain/status.ts'
+import { oneLine, spell } from '../one-line.ts'
+import type { Colors } from '../print.ts'
+import type { NodeView } from './progress.ts'
+
+export interface Drawing {
+  readonly colors: Colors
+  /** Milliseconds since 1970, for what is still going on. */
+  readonly now: number
+  /** Most lines; nodes that are at work come first. Default: all. */
+  readonly rows?: number
+}
+
+interface Mark {
+  readonly sign: string
+  readonly color: 'green' | 'red' | 'yellow' | 'cyan' | 'dim'
+  /** Said in lines without a tree; empty for what is not worth one. */
+  readonly word: string
+}
+
+const marks: Record<NodeStatus, Mark> = {
+  pending: { sign: '·', color: 'dim', word: '' },
+  ready: { sign: '·', color: 'dim', word: '' },
+  running: { sign: '▸', color: 'cyan', word: 'running' },
+  judging: { sign: '▸', color: 'cyan', word: '' },
+  waiting: { sign: '↻', color: 'yellow', word: 'waits' },
+  awaiting_hitl: { sign: '?', color: 'yellow', word: 'asks' },
+  completed: { sign: '✓', color: 'green', word: 'completed' },
+  error: { sign: '✗', color: 'red', word: 'failed' },
+  skipped: { sign: '–', color: 'dim', word: 'skipped' },
+}
+
+/** One line per node, drawn as a tree. */
+export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[] {
+  const placed = place(nodes)
+  const shown = choose(placed, drawing.rows ?? placed.length)
+  const lines = shown.map(({ node, branch }) => drawing.colors.dim(branch) + describe(node, drawing))
+  const left = placed.length - shown.length
+  return left === 0 ? lines : [...lines, drawing.colors.dim(`… and ${left} more`)]
+}
+
+/** One line for one node, for output that is no terminal; nothing for a status that is not worth one. */
+export function changeLine(node: NodeView, { colors, now }: Drawing): string | undefined {
+  const { word, color, sign } = marks[node.status]
+  if (word === '') return undefined
+  const { startedAt, ...rest } = node
+  // How long it has been going on is out of date as soon as it is written.
+  const shown = node.endedAt === undefined ? rest : node
+  return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(shown, now)}`
+}
+
+function describe(node: NodeView, { colors, now }: Drawing): string {
+  const { sign, color } = marks[node.status]
+  const name =
+    node.status === 'pending' || node.status === 'skipped' ? colors.dim(nameOf(node)) : nameOf(node)
+  return `${colors[color](sign)} ${name}${colors.dim(facts(node, now))}`
+}
+
+function nameOf({ id, label }: NodeView): string {
+  return label === undefined || label === id ? oneLine(id, 60) : `${oneLine(label, 60)} (${oneLine(id, 40)})`
+}
+
+function facts({ status, attempts, startedAt, endedAt, detail }: NodeView, now: number): string {
+  const parts = [
+    attempts > 1 ? `attempt ${attempts}` : '',
+    startedAt === undefined || status === 'skipped' ? '' : spell((endedAt ?? now) - startedAt),
+    detail === undefined ? '' : oneLine(detail),
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? '' : `  ${parts.join(', ')}`
+}
+
+interface Placed {
+  readonly node: NodeView
+  /** The lines of the tree before it. */
+  readonly branch: string
+}
+
+/** Deeper than this the branches of a tree are not worth their room. */
+const deepest = 12
+
+function place(nodes: readonly NodeView[]): Placed[] {
+  const children = new Map<string | undefined, NodeView[]>()
+  for (const node of nodes) {
+    const siblings = children.get(node.parent)
+    if (siblings) siblings.push(node)
+    else children.set(node.parent, [node])
+  }
+  const placed: Placed[] = []
+  const open: { node: NodeView; branch: string; below: string; depth: number }[] = []
+  const push = (parent: string | undefined, below: string, depth: number) => {
+    const siblings = children.get(parent) ?? []
+    for (const [back, node] of [...siblings].reverse().entries()) {
+      const last = back === 0
+      const flat = depth === 0 || depth > deepest
+      open.push({
+        node,
+        branch: flat ? below : `${below}${last ? '└─ ' : '├─ '}`,
+        below: flat ? below : `${below}${last ? '   ' : '│  '}`,
+        depth,
+      })
+    }
+  }
+  push(undefined, '', 0)
+  for (let next = open.pop(); next; next = open.pop()) {
+    placed.push({ node: next.node, branch: next.branch })
+    push(next.node.id, next.below, next.depth + 1)
+  }
+  return placed
+}
+
+const urgency: Partial<Record<NodeStatus, number>> = {
+  error: 0,
+  awaiting_hitl: 0,
+  running: 1,
+  judging: 1,
+  waiting: 2,
+}
+
+/** When there is no room for all: those that need somebody, those at work, then the rest, in the order of the tree. */
+function choose(placed: readonly Placed[], rows: number): readonly Placed[] {
+  if (placed.length <= rows) return placed
+  const room = Math.max(rows - 1, 0)
+  const chosen = new Set(
+    placed
+      .map((entry, index) => ({ entry, index, rank: urgency[entry.node.status] ?? 3 }))
+      .sort((one, other) => one.rank - other.rank || one.index - other.index)
+      .slice(0, room)
+      .map(({ entry }) => entry),
+  )
+  return placed.filter((entry) => chosen.has(entry))
+}

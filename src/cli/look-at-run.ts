@@ -1,0 +1,21 @@
+/** All that a store knows of one run, put together for `proviso show`. */
+import type { Store } from '../domain/ports/store.ts'
+import { loadState } from '../engine/journal.ts'
+
+export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
+
+export async function lookAtRun(store: Store, runId: string) {
+  const { plan, envelope, paused } = await loadState(store, runId)
+  const { output, provenance, error } = (await store.output(runId)) ?? {}
+  return {
+    run: await store.head(runId),
+    envelope,
+    plan: plan ?? null,
+    nodes: await store.nodes(runId),
+    asks: await store.asks({ runId }),
+    ...(paused && { paused }),
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+    provenance: provenance ?? [],
+  }
+}

@@ -1,0 +1,98 @@
+/** The file of `proviso run`: an envelope, a draft and capabilities that need no program, or all that is wrong with them. */
+import { type DefinedCapability, defineCapability } from '../app.ts'
+import { closest } from '../base/closest.ts'
+import type { Issue } from '../base/issue.ts'
+import { isObject, type Json, own } from '../base/json.ts'
+import { child } from '../base/pointer.ts'
+import type { Envelope } from '../domain/envelope.ts'
+import { parseCapability } from '../domain/parse-capability.ts'
+import { parseDraft } from '../domain/parse-draft.ts'
+import { parseEnvelope } from '../domain/parse-envelope.ts'
+import { addBelow, type Findings } from '../domain/parsed.ts'
+import type { Draft } from '../domain/plan.ts'
+import { conditionIssues } from '../engine/conditions.ts'
+import type { Unreadable } from './read-input.ts'
+import { type JsonFile, readJson, unusable } from './read-json.ts'
+
+export interface RunFile {
+  readonly envelope: Envelope
+  readonly draft?: Draft
+  readonly capabilities: readonly DefinedCapability[]
+  /** What was said in an older way, with its place. */
+  readonly warnings: Unreadable
+}
+
+const keys = ['envelope', 'draft', 'capabilities']
+const options = { checkCondition: conditionIssues }
+
+export async function readRunFile(file: string): Promise<RunFile | { readonly unreadable: Unreadable }> {
+  const read = await readJson(file, 'the file')
+  return 'unreadable' in read ? read : parseRunFile(read)
+}
+
+export function parseRunFile(file: JsonFile): RunFile | { readonly unreadable: Unreadable } {
+  const { value } = file
+  const findings: Findings = { issues: [], warnings: [] }
+  if (!isObject(value)) {
+    const issue = { code: 'run-file/shape', at: { pointer: '' }, message: 'must be an object', hint: shape }
+    return { unreadable: unusable(file, [issue]) }
+  }
+  findings.issues.push(...unknownKeys(value))
+  const envelope = parseEnvelope(own(value, 'envelope') ?? null, options)
+  const given = own(value, 'draft')
+  const draft = given === undefined ? undefined : parseDraft(given, options)
+  if (own(value, 'envelope') === undefined) findings.issues.push(missing('envelope'))
+  else addBelow(findings, '/envelope', envelope)
+  if (draft) addBelow(findings, '/draft', draft)
+  const capabilities = readCapabilities(own(value, 'capabilities') as Json | undefined, findings)
+  if (findings.issues.length > 0 || !envelope.ok || draft?.ok === false)
+    return { unreadable: unusable(file, findings.issues) }
+  return {
+    envelope: envelope.value,
+    ...(draft && { draft: draft.value }),
+    capabilities,
+    warnings: unusable(file, findings.warnings),
+  }
+}
+
+const shape = `Start from {"envelope": {"objective": "…", "outputContract": {"schema": {}}}, "draft": {"nodes": []}, "capabilities": []}`
+
+function missing(key: string): Issue {
+  return { code: 'run-file/missing', at: { pointer: '' }, message: `has no "${key}"`, hint: shape }
+}
+
+function unknownKeys(value: object): Issue[] {
+  return Object.keys(value)
+    .filter((key) => !keys.includes(key))
+    .map((key) => {
+      const meant = closest(key, keys)
+      return {
+        code: 'run-file/unknown',
+        at: { pointer: child('', key) },
+        message: `unknown key ${JSON.stringify(key)}`,
+        hint: meant === undefined ? `A run file has ${keys.join(', ')}` : `Did you mean "${meant}"?`,
+      }
+    })
+}
+
+function readCapabilities(given: Json | undefined, findings: Findings): DefinedCapability[] {
+  if (given === undefined) return []
+  if (!Array.isArray(given)) {
+    const at = { pointer: '/capabilities' }
+    findings.issues.push({ code: 'run-file/shape', at, message: 'must be a list of capabilities' })
+    return []
+  }
+  return given.flatMap((entry: Json, index) => {
+    const parsed = parseCapability(entry, options)
+    addBelow(findings, `/capabilities/${index}`, parsed)
+    if (!parsed.ok) return []
+    if (parsed.value.kind !== 'local') return [defineCapability(parsed.value)]
+    findings.issues.push({
+      code: 'run-file/function',
+      at: { pointer: `/capabilities/${index}` },
+      message: `"${parsed.value.capabilityId}" is a function of a program, which a file cannot hold`,
+      hint: 'Give it the kind "scripted" or "human", or bring it with --use FILE',
+    })
+    return []
+  })
+}

@@ -1,0 +1,86 @@
+/** The end of a command that ran something: the answer on stdout, or why there is none on stderr; and the exit code. */
+import type { RunResult } from '../app.ts'
+import type { DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { Failure } from '../domain/event.ts'
+import type { RunState } from '../domain/run.ts'
+import type { RunStatus } from '../domain/status.ts'
+import { type Again, againFlags, describeAnswer, describeAsk } from './describe-ask.ts'
+import { describeFindings } from './describe-plan-findings.ts'
+import { exitCode, type Outcome } from './exit-codes.ts'
+import { count, spell } from './one-line.ts'
+import { colors, printIssues, printJson, printNote, printProblem } from './print.ts'
+import { commandLine } from './shell.ts'
+
+export interface Report {
+  readonly result: RunResult
+  readonly state: RunState
+  readonly again: Again
+  /** The store ends with this process. */
+  readonly forgets: boolean
+  /** How the command wants it to end. */
+  readonly wanted: RunStatus
+  /** Somebody pressed Ctrl-C. */
+  readonly interrupted: boolean
+  /** The events have been printed: only what a person must do is left to say. */
+  readonly quiet: boolean
+}
+
+const outcomes: Record<RunStatus, Outcome> = {
+  completed: 'ok',
+  failed: 'unmet',
+  cancelled: 'unmet',
+  awaiting_hitl: 'waiting',
+  awaiting_human: 'waiting',
+  pending: 'internal',
+  running: 'internal',
+}
+
+export function reportRun(report: Report): number {
+  const { result, state, quiet, interrupted, wanted } = report
+  if (result.status === 'completed' && !quiet) printDone(result, state)
+  const error = state.finished?.error
+  if (result.status === wanted && wanted !== 'completed') {
+    if (!quiet) printNote(`${colors.green('✓')} ${error?.message ?? result.status}: run ${result.runId}`)
+    return exitCode('ok')
+  }
+  if (error && !quiet) printFailure(result.runId, error, report)
+  if (outcomes[result.status] === 'waiting') printWaiting(report)
+  if (interrupted && result.status === 'cancelled') return exitCode('interrupted')
+  return exitCode(result.failure === 'budget/exhausted' ? 'budget' : outcomes[result.status])
+}
+
+function printDone(result: RunResult, state: RunState): void {
+  const usage = count(state.budget.calls, 'call')
+  printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
+  printJson(result.output, 'indented')
+}
+
+function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {
+  const diagnostics = error.details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
+  printProblem(
+    diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : error.message,
+  )
+  if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
+  printIssues(error.issues ?? [], 'the answer', '')
+  const look = forgets ? '' : `, ${commandLine(['proviso', 'show', runId, ...again.store])}`
+  printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))
+}
+
+function printWaiting({ result, state, again, forgets }: Report): void {
+  const { runId, openAsks } = result
+  const keep = { ...again, store: forgets ? ['--store', 'sqlite:runs.db'] : again.store }
+  if (forgets)
+    printNote(
+      `The run waits for a person, but its store is this process and ends now. Run it again with --store sqlite:runs.db to answer:`,
+    )
+  for (const requestId of openAsks) {
+    const ask = state.asks.get(requestId)
+    if (!ask) continue
+    for (const line of [...describeAsk(ask, colors), ...describeAnswer(ask, keep, colors)]) printNote(line)
+  }
+  if (openAsks.length > 0) return
+  const waited = spell(Date.now() - state.startedAt)
+  printNote(`${colors.yellow('‖')} paused after ${waited}: ${state.paused?.reason ?? 'by a policy'}`)
+  const version = ['--expected-plan-version', String(state.planVersion)]
+  printNote(`    ${commandLine(['proviso', 'resume', runId, ...version, ...againFlags(keep)])}`)
+}

@@ -1,0 +1,85 @@
+/** `--use FILE`: ES modules whose exports are capabilities and facets, made with `defineCapability` or written as data. */
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { DefinedCapability } from '../app.ts'
+import { isObject } from '../base/json.ts'
+import type { Facet } from '../domain/facet.ts'
+import { parseFacet } from '../domain/parse-facet.ts'
+import type { Unreadable } from './read-input.ts'
+
+export interface Used {
+  readonly capabilities: DefinedCapability[]
+  readonly facets: Facet[]
+}
+
+/** Imports the modules in order; the first that cannot be used ends it. */
+export async function useModules(
+  files: readonly string[],
+): Promise<Used | { readonly unreadable: Unreadable }> {
+  const used: Used = { capabilities: [], facets: [] }
+  for (const file of files) {
+    let exports: object
+    try {
+      exports = await import(pathToFileURL(resolve(file)).href)
+    } catch (error) {
+      return { unreadable: cannotImport(file, error) }
+    }
+    const unreadable = takeExports(file, exports, used)
+    if (unreadable) return { unreadable }
+  }
+  return used
+}
+
+function takeExports(file: string, exports: object, used: Used): Unreadable | undefined {
+  const entries = Object.entries(exports).flatMap(([name, value]): [string, unknown][] =>
+    Array.isArray(value) ? value.map((item, index) => [`${name}[${index}]`, item]) : [[name, value]],
+  )
+  if (entries.length === 0)
+    return { message: `${file} exports nothing`, hint: 'Export what defineCapability returns' }
+  for (const [name, value] of entries) {
+    const why = take(value, used)
+    if (why) return { message: `${file}: the export "${name}" ${why.message}`, hint: why.hint }
+  }
+  return undefined
+}
+
+/** Told by shape: the module may have another copy of the package than this command. */
+function take(value: unknown, used: Used): { message: string; hint: string } | undefined {
+  if (isDefined(value)) {
+    used.capabilities.push(value)
+    return undefined
+  }
+  if (isObject(value) && 'capabilityId' in value)
+    return { message: 'is data about a capability', hint: 'Wrap it: defineCapability({ … })' }
+  if (!isObject(value) || !('schema' in value))
+    return {
+      message: 'is neither a capability nor a facet',
+      hint: 'Export what defineCapability returns, or facets; keep helpers unexported',
+    }
+  const facet = parseFacet(value)
+  if (facet.ok) {
+    used.facets.push(facet.value)
+    return undefined
+  }
+  const [issue] = facet.issues
+  const at = issue && 'pointer' in issue.at ? issue.at.pointer : ''
+  return {
+    message: `is no facet: ${at} ${issue?.message ?? ''}`,
+    hint: issue?.hint ?? 'A facet has name, schema and metadata.direction',
+  }
+}
+
+function isDefined(value: unknown): value is DefinedCapability {
+  return isObject(value) && isObject(value['capability']) && 'capabilityId' in value['capability']
+}
+
+function cannotImport(file: string, error: unknown): Unreadable {
+  const { code, url } = error as { code?: string; url?: string }
+  if (code === 'ERR_MODULE_NOT_FOUND' && url === pathToFileURL(resolve(file)).href)
+    return { message: `cannot import ${file}: there is no such file`, hint: 'Give the path of an ES module' }
+  const message = error instanceof Error ? error.message : String(error)
+  return {
+    message: `cannot import ${file}: ${message}`,
+    hint: 'It must be an ES module (.mjs, or .js with "type": "module") that can be imported by itself',
+  }
+}

@@ -1,0 +1,50 @@
+/** The runs of a store one by one, each with what is wrong with it. A run that goes on meanwhile is looked at again. */
+import { ProvisoError } from '../base/error.ts'
+import type { Issue } from '../base/issue.ts'
+import type { Store } from '../domain/ports/store.ts'
+import { loadEvents } from '../engine/journal.ts'
+import { verifyHistory } from '../engine/verify.ts'
+
+export interface VerifiedRun {
+  readonly runId: string
+  readonly events: number
+  /** Each located by its sequence number, `/7`. */
+  readonly issues: readonly Issue[]
+}
+
+export async function* verifyRuns(
+  store: Store,
+  runIds: readonly string[],
+): AsyncGenerator<VerifiedRun, void, void> {
+  if (runIds.length > 0) for (const runId of runIds) yield await verifyRun(store, runId)
+  else for await (const runId of allRuns(store)) yield await verifyRun(store, runId)
+}
+
+const pageSize = 500
+
+async function* allRuns(store: Store): AsyncGenerator<string, void, void> {
+  let before: string | undefined
+  for (;;) {
+    const page = await store.runs({ limit: pageSize, ...(before !== undefined && { before }) })
+    for (const { runId } of page) yield runId
+    // Not "a short page": a store may give less at a time than it is asked for.
+    if (page.length === 0) return
+    before = page.at(-1)?.runId
+  }
+}
+
+const looks = 5
+
+/** Journal, head and audit are read one after the other: they belong together if the head has not moved. */
+async function verifyRun(store: Store, runId: string): Promise<VerifiedRun> {
+  for (let look = 1; ; look++) {
+    const head = await store.head(runId)
+    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    const events = await loadEvents(store, runId)
+    const audit = await store.audit(runId)
+    const quiet = (await store.head(runId))?.seq === head.seq
+    if (quiet) return { runId, events: events.length, issues: verifyHistory(events, { head, audit }) }
+    // It is written to all the time: the journal by itself must still be in order.
+    if (look === looks) return { runId, events: events.length, issues: verifyHistory(events) }
+  }
+}

@@ -1,0 +1,42 @@
+/** What each event and each outcome says, one row per name: printed into the reference, and complete because the types are. */
+import type { EventType } from './event.ts'
+import type { Outcome } from './output.ts'
+
+export const eventTable: Record<EventType, string> = {
+  start: 'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in',
+  plan_requested: 'a draft is wanted, for the first plan or a new version',
+  plan_rejected: 'the draft was not proved; the diagnostics say why',
+  plan_generated:
+    'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
+  plan_updated: 'a new version replaced a plan; which nodes were carried over',
+  node_start: 'a node begins',
+  attempt_start: 'a call is about to leave: who is called, with which inputs and idempotency key',
+  attempt_end: 'the call has ended: outcome, output, issues, usage',
+  budget_reserved: 'what the attempt may cost was set aside',
+  budget_settled: 'what was set aside was given back',
+  node_complete: 'the output of a node counts',
+  node_error: 'a node is given up; a `fail` edge may lead on',
+  node_skipped: 'no edge to the node was followed',
+  validation_error: 'an input, an output or the answer does not satisfy its contract',
+  policy_triggered: 'a runtime policy acts',
+  hitl_request: 'a person is asked; the question is bound to the value it shows',
+  hitl_resolved: 'a person has decided, or nobody did in time',
+  timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
+  timer_fired: 'it was due',
+  cancel_requested: 'somebody wants the run to end',
+  log: 'something worth telling: what the reader changed, what a policy emits',
+  complete: 'the run is over, always the last event: `completed`, `failed` or `cancelled`',
+}
+
+export const outcomeTable: Record<Outcome, string> = {
+  ok: 'the output satisfies the contract of the node',
+  invalid: 'an answer came that does not; its issues are feedback for the next attempt',
+  truncated: 'the answer was cut off',
+  refused: 'the model would not answer',
+  timed_out: 'the time of the node was over',
+  throttled: 'turned away before anything was done; waits, and does not count as a failure',
+  provider_error: 'the call failed, or nobody here can make it',
+  cancelled: 'the run is ending; never tried again',
+  outcome_unknown:
+    'the process died during the call; repeated only if the capability is idempotent, else a person is asked',
+}

@@ -1,0 +1,198 @@
+/** Promises of the commands about runs that are kept, tested on the built file with a SQLite store. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { approved, file, paused, place, runFile } from './cli-run-support.ts'
+import { proviso, root } from './support.ts'
+
+let stores = 0
+
+/** Starts a run of this file on a store of its own, and speaks to it. */
+async function started(content: unknown) {
+  const store = `sqlite:${place(`${++stores}.db`)}`
+  const path = file(`${stores}.json`, content)
+  const command = (...args: string[]) => proviso([...args, '--store', store])
+  const begun = await command('run', path, '--run-id', 'r')
+  return { path, store, command, begun }
+}
+
+const waiting = () => started(runFile({ envelope: approved }))
+
+it('asks lists what waits for a person', async () => {
+  const { command } = await waiting()
+  const asks = await command('asks')
+  expect(asks.code).toBe(0)
+  expect(asks.stdout).toMatch(
+    /^REQUEST .*\nr:ask:1 +final +- +approve,edit,reject +24 h +Approve the answer\?\n$/,
+  )
+  expect(JSON.parse((await command('asks', '--run', 'r', '--json')).stdout)).toMatchObject([
+    { requestId: 'r:ask:1', value: { text: 'Tea' } },
+  ])
+  expect(await command('asks', '--run', 'other')).toMatchObject({ code: 0, stdout: '' })
+})
+
+it('reply shows what is decided, records it, and carries the run to its answer; a second one is refused', async () => {
+  const { command, path } = await waiting()
+  const reply = ['reply', 'r:ask:1', 'approve', '--by', 'ann', '--file', path]
+  const done = await command(...reply)
+  expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Tea"\n}\n' })
+  expect(done.stderr).toContain('Approve the answer?')
+  const again = await command(...reply)
+  expect(again).toMatchObject({ code: 2, stdout: '' })
+  expect(again.stderr).toContain('was answered already: approve by ann')
+})
+
+it('reply holds an edited value to the contract, from JSON, a file or stdin', async () => {
+  const { command, path, store } = await waiting()
+  const edit = (value: string) => [
+    'reply',
+    'r:ask:1',
+    'edit',
+    '--value',
+    value,
+    '--by',
+    'ann',
+    '--file',
+    path,
+  ]
+  const wrong = await command(...edit('{"text": 7}'))
+  expect(wrong).toMatchObject({ code: 2, stdout: '' })
+  expect(wrong.stderr).toContain('✗ /text')
+  expect((await command(...edit('{text'))).stderr).toContain('--value is not JSON')
+  expect((await command(...edit(`@${place('none.json')}`))).code).toBe(2)
+  const done = await proviso([...edit('-'), '--store', store], { stdin: '{"text": "Hot tea"}' })
+  expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Hot tea"\n}\n' })
+})
+
+it('a rejection fails the run', async () => {
+  const { command, path } = await waiting()
+  const done = await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path)
+  expect(done).toMatchObject({ code: 3, stdout: '' })
+  expect(done.stderr).toContain('ann said no: dull')
+})
+
+it('reply refuses an ask that is not there, a decision that is none, and nobody', async () => {
+  const { command } = await waiting()
+  expect((await command('reply', 'x', 'approve', '--by', 'a')).stderr).toContain('There is no ask "x"')
+  expect(await command('reply', 'r:ask:1', 'yes', '--by', 'a')).toMatchObject({ code: 2 })
+  expect((await command('reply', 'r:ask:1', 'approve', '--by', ' ')).stderr).toContain('Who decides?')
+})
+
+it('reply --json prints the events from the decision on', async () => {
+  const { command, path } = await waiting()
+  const done = await command('reply', 'r:ask:1', 'approve', '--by', 'ann', '--file', path, '--json')
+  const types = done.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).type)
+  expect(types[0]).toBe('hitl_resolved')
+  expect(types.at(-1)).toBe('complete')
+})
+
+it('a person can be the one who does the work', async () => {
+  const { capabilities, ...rest } = runFile()
+  const human = { ...capabilities[0], kind: 'human', settings: {} }
+  const { begun, command, path } = await started({ ...rest, capabilities: [human] })
+  expect(begun.code).toBe(6)
+  expect(begun.stderr).toContain('proviso reply r:ask:1 answer --value JSON')
+  const value = ['--value', '{"text": "By hand"}']
+  const done = await command('reply', 'r:ask:1', 'answer', ...value, '--by', 'ann', '--file', path)
+  expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "By hand"\n}\n' })
+})
+
+it('runs and show tell how things stand, without secrets', async () => {
+  const { command } = await started(runFile({ envelope: { inputs: { password: 'hunter22' } } }))
+  expect((await command('runs')).stdout).toMatch(/^RUN .*\nr +completed +1 +\d+ .*One line about tea\n$/)
+  expect((await command('runs', '--status', 'failed', 'cancelled')).stdout).toBe('')
+  expect(JSON.parse((await command('runs', '--limit', '1', '--json')).stdout)).toMatchObject([{ runId: 'r' }])
+  const page = await command('show', 'r')
+  expect(page.stdout).toMatch(/status {5}completed\n[\s\S]*write +completed +write +1[\s\S]*answer\n\{/)
+  const all = await command('show', 'r', '--json')
+  expect(all.stdout).not.toContain('hunter22')
+  expect(JSON.parse(all.stdout)).toMatchObject({
+    run: { runId: 'r' },
+    plan: { version: 1 },
+    nodes: [{ nodeId: 'write' }],
+    output: { text: 'Tea' },
+    provenance: [{ nodeId: 'write', capabilityId: 'write' }],
+  })
+  expect(await command('show', 'none')).toMatchObject({ code: 2, stdout: '' })
+})
+
+it('cancel ends a run that waits; one that is over is left alone', async () => {
+  const { command } = await waiting()
+  const done = await command('cancel', 'r', '--by', 'ann', '--reason', 'no time')
+  expect(done).toMatchObject({ code: 0, stdout: '' })
+  expect(done.stderr).toContain('Cancelled by ann: no time')
+  expect((await command('runs')).stdout).toContain('cancelled')
+  expect(await command('cancel', 'r', '--by', 'ann')).toMatchObject({ code: 2 })
+})
+
+it('resume lets a paused run go on, unless it has another plan than expected', async () => {
+  const { command, path } = await started(runFile({ envelope: paused }))
+  const resume = ['resume', 'r', '--by', 'ann', '--file', path]
+  expect(await command(...resume, '--expected-plan-version', '7')).toMatchObject({ code: 2 })
+  expect(await command(...resume)).toMatchObject({ code: 0, stdout: '{\n  "text": "Tea"\n}\n' })
+  expect((await command(...resume)).stderr).toContain('There is nothing to resume')
+})
+
+it('resume takes over a run whose process was killed', async () => {
+  const store = `sqlite:${place('killed.db')}`
+  const main = join(root, 'dist/cli/main.js')
+  const slow = file('killed.json', runFile({ script: [{ text: '{}', delayMs: 60_000 }] }))
+  const child = spawn(process.execPath, [main, 'run', slow, '--run-id', 'r', '--store', store, '--json'])
+  child.stdout.setEncoding('utf8')
+  let stdout = ''
+  for await (const chunk of child.stdout) {
+    stdout += chunk
+    if (stdout.includes('"attempt_start"')) break
+  }
+  child.kill('SIGKILL')
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  const quick = file('quick.json', runFile())
+  const done = await proviso(['resume', 'r', '--by', 'ann', '--file', quick, '--store', store])
+  expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Tea"\n}\n' })
+  expect(await proviso(['verify', '--store', store])).toMatchObject({ code: 0 })
+})
+
+it('replay finds no difference, and says what other policies would change', async () => {
+  const { command, path } = await started(runFile())
+  expect(await command('replay', 'r', '--file', path)).toMatchObject({ code: 0, stdout: '' })
+  const stop = [{ id: 'stop', trigger: { kind: 'onNodeComplete' }, action: { type: 'fail' } }]
+  const policies = file('policies.json', stop)
+  const differs = await command('replay', 'r', '--file', path, '--policies', policies)
+  expect(differs.code).toBe(3)
+  expect(differs.stdout).toContain('policy_triggered write: stop, fail')
+  const json = await command('replay', 'r', '--file', path, '--policies', policies, '--json')
+  expect(JSON.parse(json.stdout).differences.length).toBeGreaterThan(0)
+})
+
+it('replay refuses policies and node data that cannot be read, with their place', async () => {
+  const { command } = await started(runFile())
+  const policies = file('bad-policies.json', [
+    { id: 'x', trigger: { kind: 'onSart' }, action: { type: 'fail' } },
+  ])
+  const done = await command('replay', 'r', '--policies', policies)
+  expect(done.code).toBe(2)
+  expect(done.stderr).toContain(`${policies}:`)
+  expect(done.stderr).toContain('/0/trigger/kind')
+  const list = file('list.json', { write: 7 })
+  expect((await command('replay', 'r', '--node-data', list)).stderr).toContain('/write  must be an object')
+  const unknown = file('unknown.json', { wriet: {} })
+  expect((await command('replay', 'r', '--node-data', unknown)).stderr).toContain('Its nodes are write')
+})
+
+it('verify looks at every run, beside whoever writes', async () => {
+  const { command } = await waiting()
+  expect(await command('verify')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^1 run, \d+ events: all in order\n$/),
+  })
+  expect(JSON.parse((await command('verify', 'r', '--json')).stdout)).toMatchObject({
+    ok: true,
+    runs: 1,
+    bad: [],
+  })
+  expect(await command('verify', 'none')).toMatchObject({ code: 2, stdout: '' })
+})
