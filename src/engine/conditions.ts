@@ -1,7 +1,5 @@
 /** Conditions as the engine asks them: what cannot be decided is an answer of its own, so that no gate opens by mistake. */
-
 import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { Condition } from '../domain/contract.ts'
 import { conditionVars, describeCondition, evaluate, parseCondition } from '../schema/condition.ts'
