@@ -19,7 +19,9 @@ export function installPlan(state: RunState, plan: Plan): void {
     const carried = before.get(node.id)
     state.nodes.set(
       node.id,
-      carried?.status === 'completed' ? { ...carried, node, open: 0, live: 0 } : fresh(node),
+      carried?.status === 'completed'
+        ? { ...carried, node, open: 0, live: 0 }
+        : fresh(node, plan.version, carried),
     )
     state.outgoing.set(node.id, [])
   }
@@ -37,7 +39,10 @@ export function installPlan(state: RunState, plan: Plan): void {
   }
 }
 
-function fresh(node: PlanNode): NodeState {
+/** What may have taken effect under the version before is not forgotten: neither the key nor that a person has to be asked. */
+function fresh(node: PlanNode, version: number, before: NodeState | undefined): NodeState {
+  const unsure = before?.unsure
+  const sameCall = before?.key.ambiguous && before.attempt?.capabilityId === node.capabilityId
   return {
     node,
     status: 'pending',
@@ -49,10 +54,11 @@ function fresh(node: PlanNode): NodeState {
     failures: 0,
     throttles: 0,
     unknowns: 0,
-    logical: 1,
+    key: sameCall ? before.key : { version, logical: 1, ambiguous: false },
     calls: 0,
     clarifications: [],
     approved: false,
+    ...(unsure !== undefined && { unsure }),
   }
 }
 

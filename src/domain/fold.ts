@@ -115,7 +115,10 @@ const appliers: Appliers = {
     else if (outcome === 'outcome_unknown') node.unknowns++
     else if (outcome !== 'ok') node.failures++
     if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
-    if (notApplied || definite.has(outcome)) node.logical++
+    if (answered.has(outcome) || (notApplied && !node.key.ambiguous)) renewKey(node)
+    else if (!notApplied && outcome !== 'throttled') node.key = { ...node.key, ambiguous: true }
+    if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')
+      node.unsure = node.attempt.capabilityId
     state.budget.calls += usage.calls
     state.budget.tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     state.budget.costUsd += usage.costUsd ?? 0
@@ -147,10 +150,18 @@ const appliers: Appliers = {
   node_skipped(state, event) {
     settle(state, nodeOf(state, event), 'skipped')
   },
-  validation_error: nothing,
-  policy_triggered(state, { payload, nodeId }) {
-    const { policyId, actionDetails, requestId } = payload
-    state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + 1)
+  /** An answer that was well as far as the attempt could tell, and did not hold: it counts like one that was not. */
+  validation_error(state, { payload, nodeId }) {
+    const node = nodeId === undefined ? undefined : state.nodes.get(nodeId)
+    if (node?.status !== 'judging' || node.attempt?.result?.outcome !== 'ok') return
+    node.failures++
+    node.feedback = payload.errors.map((issue) => issue.message).join('\n')
+  },
+  policy_triggered(state, { payload, nodeId, planVersion }) {
+    const { policyId, actionDetails, requestId, trigger } = payload
+    // What follows from a person's reply is the same act of the policy that asked.
+    if (trigger !== 'follow_up') state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + 1)
+    if (trigger === 'onMetricBelow' && nodeId === undefined) state.satisfactionJudged = planVersion
     if (requestId !== undefined)
       state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
     switch (actionDetails.type) {
@@ -206,7 +217,7 @@ const appliers: Appliers = {
     if (node.candidate !== payload.purpose.candidate) {
       node.candidate = payload.purpose.candidate
       node.failures = 0
-      node.logical++
+      renewKey(node)
     }
     setStatus(state, node, 'waiting')
   },
@@ -232,8 +243,12 @@ const appliers: Appliers = {
   },
 }
 
-/** Outcomes after which the same call would be a new one: it was answered, or nothing was done. */
-const definite: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused', 'throttled'])
+/** Outcomes after which the same call would be a new one. */
+const answered: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused'])
+
+function renewKey(node: NodeState): void {
+  node.key = { version: node.key.version, logical: node.key.logical + 1, ambiguous: false }
+}
 
 /** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
 function applyReply(state: RunState, reply: AskReply): void {
@@ -262,6 +277,7 @@ function applyReply(state: RunState, reply: AskReply): void {
   if (agreed && reply.value === undefined && ask.kind !== 'approval' && ask.kind !== 'task') {
     if (ask.kind === 'side_effect') node.approved = true
     node.failures = 0
+    delete node.unsure
     setStatus(state, node, 'ready')
   } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
     node.clarifications.push(

@@ -38,8 +38,12 @@ export interface NodeState {
   /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
   throttles: number
   unknowns: number
-  /** Part of the idempotency key; grows when an attempt certainly took no effect or gave a definite answer. */
-  logical: number
+  /**
+   * What the idempotency key is made of besides run and node. `logical` grows when the next call is a new one: the last was
+   * answered, or certainly nothing was done under the key. `version` is the plan under which counting began, and
+   * `ambiguous` says that a call under the present key may have taken effect: then the key stays, even across plans.
+   */
+  key: { readonly version: number; readonly logical: number; readonly ambiguous: boolean }
   /** Calls made by all its attempts. */
   calls: number
   output?: Output
@@ -53,6 +57,8 @@ export interface NodeState {
   feedback?: string
   /** A person approved its side effect. */
   approved: boolean
+  /** The capability that was called, may have taken effect and must not simply be called again, until a person says so. */
+  unsure?: string
 }
 
 export interface AskReply {
@@ -122,6 +128,8 @@ export interface RunState {
   followUps: FollowUp[]
   timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
   policyFired: Map<string, number>
+  /** The version of the plan under which a policy has acted on the satisfaction of the whole answer. */
+  satisfactionJudged?: number
   /** The run has to fail; carried out once nothing is in flight. */
   failing?: Failure
   paused?: { readonly reason: string; readonly policyId?: string }

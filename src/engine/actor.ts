@@ -4,14 +4,15 @@
  * it at once at the expected sequence, and only then lets the new attempts leave.
  */
 import type { Clock } from '../base/clock.ts'
+import { ProvisoError } from '../base/error.ts'
 import type { Json } from '../base/json.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { Append, AppendResult, HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
-import { settlement } from './budget.ts'
-import { orphanFacts } from './decide.ts'
+import { charged, settlement } from './budget.ts'
+import { orphanFacts, type Whereabouts } from './decide.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { firstTimer, headOf, policyAskOpen } from './head.ts'
 import type { PlanningResult } from './planning.ts'
@@ -32,11 +33,11 @@ export interface ActorContext {
   /** Has a planner draft, and proves. */
   readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
   /** Nothing is left to do for now: the run is over or waits, and the lease was given back. `more`: news came meanwhile. */
-  readonly onIdle: (runId: string, state: RunState, more: boolean) => void
+  readonly onIdle: (actor: Actor, state: RunState, more: boolean) => void
   /** The run belongs to somebody else now. */
-  readonly onLost: (runId: string) => void
-  /** A turn failed in a way that nobody foresaw (the store is gone, a bug); the lease runs out by itself. */
-  readonly onCrash: (runId: string, cause: unknown) => void
+  readonly onLost: (actor: Actor) => void
+  /** A turn failed in a way that nobody foresaw (a bug); the lease runs out by itself. */
+  readonly onCrash: (actor: Actor, cause: unknown) => void
 }
 
 export interface Work {
@@ -45,6 +46,11 @@ export interface Work {
 }
 
 export interface Actor {
+  readonly runId: string
+  /** Absent while a new run is not stored yet. */
+  readonly lease: Lease | undefined
+  /** A turn is under way. */
+  readonly busy: boolean
   /** Something may have changed: take a turn, or another one after the present. */
   poke(): void
   /** Somebody appended up to this sequence number. */
@@ -78,6 +84,8 @@ interface Ended {
 }
 
 const pageSize = 5000
+/** How long a store that is not there is left alone: the first pause, which doubles, and the longest. */
+const pauses = { first: 50, longest: 5_000 }
 
 export function createActor(runId: string, context: ActorContext, origin: Origin): Actor {
   const { store, clock, slots } = context
@@ -94,6 +102,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let again = false
   let stopped = false
   let takeBackAlarm = () => {}
+  /** Turns in a row that the store did not answer to. */
+  let unanswered = 0
+  /** Attempts that may be in the journal, for nobody heard of the append, and certainly never left. */
+  const neverLeft = new Map<string, number>()
 
   const poke = () => {
     again = true
@@ -101,17 +113,34 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     busy = true
     turns().catch((cause: unknown) => {
       stop()
-      context.onCrash(runId, cause)
+      context.onCrash(actor, cause)
     })
   }
 
   const turns = async () => {
     while (again && !stopped) {
       again = false
-      await turn()
+      try {
+        await turn()
+        unanswered = 0
+      } catch (cause) {
+        if (stopped) break
+        if (lease === undefined || !mayPass(cause)) throw cause
+        tryLater()
+      }
     }
     // In the same breath as the last look at `again`: a poke in between would be lost.
     busy = false
+  }
+
+  /** The store is not there: attempts go on, and what they bring is kept until it is back or somebody else has the run. */
+  const tryLater = () => {
+    again = false
+    state = undefined
+    slots.done(runId, { more: false })
+    const pause = Math.min(pauses.first * 2 ** unanswered++, pauses.longest)
+    takeBackAlarm()
+    takeBackAlarm = clock.timer(clock.now() + pause, poke)
   }
 
   /** One turn; a conflict throws away what was decided and leaves what happened for the next. */
@@ -131,29 +160,38 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     ]
     const done = decideAll(current, moment, happened)
     // Its turn is over with the decision: nobody else waits for its disk.
-    if (done.crowded) slots.wait(runId)
-    slots.done(runId)
+    slots.done(runId, { more: done.crowded })
     const events = [...unsaved, ...done.events]
     const idle = isIdle(current, done)
-    const written =
-      events.length === 0 ? undefined : await write(events, { seq: from.seq, idle, now: moment.now })
-    if (stopped) return
-    if (written?.kind === 'conflict') {
+    const undo = () => {
       for (const start of done.starts) slots.give(start.capabilityId)
       ended = [...from.ended, ...ended]
       planned ??= from.planned
       state = undefined
+    }
+    const writing = { seq: from.seq, idle, now: moment.now }
+    const written = events.length === 0 ? 'nothing' : await write(events, writing).catch(fail)
+    function fail(cause: unknown): never {
+      undo()
+      for (const { nodeId } of done.starts) neverLeft.set(nodeId, current?.nodes.get(nodeId)?.attempts ?? 0)
+      throw cause
+    }
+    if (stopped || written === 'fenced' || written === 'missing') {
+      undo()
+      return lost()
+    }
+    if (written === 'conflict') {
+      undo()
       again = true
       return
     }
-    if (written && written.kind !== 'appended') return lost()
     unsaved = []
     opening = []
     for (const start of done.starts) launch(current, start)
     if (done.plan && !planning && !planned) launchPlanning(current)
     if (mustStop(current))
       for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
-    if (idle) await goIdle(current, { released: written !== undefined })
+    if (idle) await goIdle(current, { released: written === 'appended' })
     else setAlarm(current)
   }
 
@@ -177,13 +215,12 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const write = async (
     events: readonly NewEvent[],
     at: { readonly seq: number; readonly idle: boolean; readonly now: number },
-  ): Promise<AppendResult> => {
+  ): Promise<AppendResult['kind'] | 'created'> => {
     const current = state as RunState
     const head = headOf(current, at.now)
     if (lease === undefined && origin.kind === 'new') {
       lease = await origin.create(events, head)
-      if (at.idle) await store.release(runId, lease)
-      return { kind: 'appended', seq: current.seq }
+      return 'created'
     }
     const append: Append = {
       runId,
@@ -193,7 +230,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       ...(lease && { lease }),
       ...(at.idle && { release: true }),
     }
-    return store.append(append)
+    return (await store.append(append)).kind
   }
 
   const load = async (): Promise<RunState | undefined> => {
@@ -216,9 +253,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue
       const make = factsFor(current, now)
       for (const log of logs) facts.push(make('log', log, { nodeId }))
-      const { calls, inputTokens = 0, outputTokens = 0 } = result.usage
-      facts.push(...settlement(current, now, { nodeId, attempt, calls, tokens: inputTokens + outputTokens }))
-      facts.push(make('attempt_end', { attempt, ...result }, { nodeId }))
+      const usage = charged(current, nodeId, result.usage)
+      facts.push(...settlement(current, now, { nodeId, attempt, usage }))
+      facts.push(make('attempt_end', { attempt, ...result, usage }, { nodeId }))
     }
     if (from.planned && current.planning && !current.planning.rejected)
       facts.push(...from.planned(current, now))
@@ -226,10 +263,16 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   }
 
   const orphans = (current: RunState, now: number, just: readonly Ended[]) =>
-    orphanFacts(current, now, (nodeId) => inFlight.has(nodeId) || just.some((end) => end.nodeId === nodeId))
+    orphanFacts(current, now, (nodeId, attempt): Whereabouts => {
+      if (inFlight.get(nodeId)?.attempt === attempt) return 'here'
+      if (just.some((end) => end.nodeId === nodeId && end.attempt === attempt)) return 'here'
+      return neverLeft.get(nodeId) === attempt ? 'never-left' : 'unknown'
+    })
 
-  const isIdle = (current: RunState, done: Step) =>
-    current.running.size === 0 && !done.plan && planning === undefined && !done.crowded && ended.length === 0
+  const isIdle = (current: RunState, done: Step) => {
+    if (current.finished) return true
+    return current.running.size === 0 && !done.plan && planning === undefined && !done.crowded
+  }
 
   /** Cancelled or failing: attempts in flight are told to stop. */
   const mustStop = (current: RunState) =>
@@ -242,6 +285,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const abort = new AbortController()
     const logs: Ended['logs'][number][] = []
     inFlight.set(start.nodeId, { attempt, abort })
+    neverLeft.delete(start.nodeId)
     const work: Work = {
       signal: abort.signal,
       log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
@@ -249,14 +293,14 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     context
       .perform(current, start, work)
       .then((result) => {
-        inFlight.delete(start.nodeId)
+        if (inFlight.get(start.nodeId)?.attempt === attempt) inFlight.delete(start.nodeId)
         ended.push({ nodeId: start.nodeId, attempt, result, logs })
       })
       .finally(() => {
         slots.give(start.capabilityId)
         poke()
       })
-      .catch((cause: unknown) => context.onCrash(runId, cause))
+      .catch((cause: unknown) => context.onCrash(actor, cause))
   }
 
   /** Only after the request for a plan is in the journal, and once at a time. */
@@ -270,7 +314,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         planning = undefined
         poke()
       })
-      .catch((cause: unknown) => context.onCrash(runId, cause))
+      .catch((cause: unknown) => context.onCrash(actor, cause))
   }
 
   /** While attempts are in flight, timers of the run are due here; once it is idle, the store is asked for due runs. */
@@ -284,24 +328,33 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (!released && lease) await store.release(runId, lease)
     if (stopped) return
     stopped = true
+    planning?.abort()
     takeBackAlarm()
-    context.onIdle(runId, current, again || latestHeard > current.seq)
+    context.onIdle(actor, current, again || latestHeard > current.seq)
   }
 
   const lost = () => {
     stop()
-    context.onLost(runId)
+    context.onLost(actor)
   }
 
   const stop = () => {
+    if (stopped) return
     stopped = true
     takeBackAlarm()
     planning?.abort()
     for (const { abort } of inFlight.values()) abort.abort(new Error('The run has left this process'))
-    slots.done(runId)
+    slots.done(runId, { more: false })
   }
 
-  return {
+  const actor: Actor = {
+    runId,
+    get lease() {
+      return lease
+    },
+    get busy() {
+      return busy
+    },
     poke,
     heard(seq) {
       if (state !== undefined && seq <= state.seq) return
@@ -310,4 +363,10 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     },
     stop,
   }
+  return actor
+}
+
+/** What may be over after a while, such as a database that starts again. */
+function mayPass(cause: unknown): boolean {
+  return cause instanceof ProvisoError && cause.fate === 'retry'
 }

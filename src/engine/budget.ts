@@ -1,5 +1,6 @@
 /** Reserve, execute, reconcile: what an attempt may cost is set aside before it starts and settled when it has ended. */
 import type { NewEvent } from '../domain/event.ts'
+import type { Usage } from '../domain/output.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { factsFor } from './fact.ts'
 
@@ -28,13 +29,23 @@ export function reservation(
   return state.reserved.size > 0 ? 'later' : 'exhausted'
 }
 
+/** What an attempt is charged: where nobody has counted its tokens, as many as were set aside, for it may have used them. */
+export function charged(state: RunState, nodeId: string, usage: Usage): Usage {
+  const tokens = state.reserved.get(nodeId)?.tokens ?? 0
+  if (tokens === 0 || usage.calls === 0) return usage
+  if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return usage
+  return { ...usage, outputTokens: tokens }
+}
+
 /** Gives back what an attempt had reserved: just before its end, so that spent and reserved together never pass the limit. */
 export function settlement(
   state: RunState,
   now: number,
-  end: { nodeId: string; attempt: number; calls: number; tokens: number },
+  end: { nodeId: string; attempt: number; usage: Usage },
 ): NewEvent[] {
   if (!state.reserved.has(end.nodeId)) return []
-  const { nodeId, attempt, calls, tokens } = end
+  const { nodeId, attempt } = end
+  const { calls, inputTokens = 0, outputTokens = 0 } = end.usage
+  const tokens = inputTokens + outputTokens
   return [factsFor(state, now)('budget_settled', { attempt, calls, tokens }, { nodeId })]
 }

@@ -5,7 +5,7 @@
 import type { NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
 import { expireFact } from './asks.ts'
-import { settlement } from './budget.ts'
+import { charged, settlement } from './budget.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
 import { isHeld, policyAskOpen } from './head.ts'
@@ -48,20 +48,32 @@ export function decide(state: RunState, moment: Moment): Decision {
   return { kind: 'wait' }
 }
 
-/** Attempts of a process that is gone: nobody knows how they ended. */
+/** What whoever carries a run knows of an attempt: it is in flight here, it never left, or nothing. */
+export type Whereabouts = 'here' | 'never-left' | 'unknown'
+
+/** Attempts that nobody carries any more: nobody knows how they ended, unless they never left. */
 export function orphanFacts(
   state: RunState,
   now: number,
-  isHeldHere: (nodeId: string) => boolean,
+  whereIs: (nodeId: string, attempt: number) => Whereabouts,
 ): NewEvent[] {
   const make = factsFor(state, now)
   const facts: NewEvent[] = []
   for (const nodeId of state.running) {
-    if (isHeldHere(nodeId)) continue
     const attempt = state.nodes.get(nodeId)?.attempts ?? 0
-    const usage = { calls: 1 }
-    facts.push(...settlement(state, now, { nodeId, attempt, calls: 1, tokens: 0 }))
-    facts.push(make('attempt_end', { attempt, outcome: 'outcome_unknown', issues: [], usage }, { nodeId }))
+    const where = whereIs(nodeId, attempt)
+    if (where === 'here') continue
+    const left = where === 'unknown'
+    const usage = charged(state, nodeId, { calls: left ? 1 : 0 })
+    facts.push(...settlement(state, now, { nodeId, attempt, usage }))
+    const end = {
+      attempt,
+      outcome: 'outcome_unknown',
+      issues: [],
+      usage,
+      ...(!left && { notApplied: true }),
+    } as const
+    facts.push(make('attempt_end', end, { nodeId }))
   }
   return facts
 }

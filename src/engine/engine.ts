@@ -96,10 +96,12 @@ export interface Engine {
   adopt(runId: string): Promise<void>
   /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */
   open(): void
-  /** Lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
+  /** Starts nothing more, lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   /** Runs that are being carried here at this moment. */
   readonly active: number
+  /** Attempts that are in flight here at this moment. */
+  readonly attempts: number
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -117,14 +119,14 @@ export function createEngine(options: EngineOptions): Engine {
   const slots = createSlots(options.limits ?? {}, (runId) => {
     const actor = actors.get(runId)
     if (actor) actor.poke()
-    else slots.done(runId)
+    else slots.done(runId, { more: false })
   })
   let closed = false
   let opened = false
   let pumping = false
   let pumpAt = Number.POSITIVE_INFINITY
   let takeBackPump = () => {}
-  let lastRenewal = clock.now()
+  let takeBackBeat = () => {}
 
   const moment = (): Moment => ({
     now: clock.now(),
@@ -164,24 +166,27 @@ export function createEngine(options: EngineOptions): Engine {
       return draft && proveDraft(state, catalog, draft)
     },
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
-    onIdle(runId, state, more) {
-      actors.delete(runId)
-      if (state.finished) own.delete(runId)
-      changes.tell(runId)
+    onIdle(actor, state, more) {
+      dismiss(actor)
+      if (state.finished) own.delete(actor.runId)
       if (more) wakeAt(clock.now())
       for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
     },
-    onLost(runId) {
-      actors.delete(runId)
-      changes.tell(runId)
-    },
-    onCrash(runId, cause) {
-      actors.delete(runId)
-      options.onCrash?.(runId, cause)
+    onLost: (actor) => dismiss(actor),
+    onCrash(actor, cause) {
+      dismiss(actor)
+      options.onCrash?.(actor.runId, cause)
     },
   }
 
+  /** A run whose lease ran out may have been claimed anew by this very process: the old actor must not take the new one along. */
+  const dismiss = (actor: Actor) => {
+    if (actors.get(actor.runId) === actor) actors.delete(actor.runId)
+    changes.tell(actor.runId)
+  }
+
   const carry = (runId: string, origin: Origin) => {
+    actors.get(runId)?.stop()
     const actor = createActor(runId, context, origin)
     actors.set(runId, actor)
     actor.poke()
@@ -213,7 +218,6 @@ export function createEngine(options: EngineOptions): Engine {
     if (pumping || closed) return
     pumping = true
     try {
-      await renew()
       for (let full = true; full && !closed; ) {
         const claims = await claim()
         for (const { runId, lease } of claims) if (!closed) carry(runId, { kind: 'claimed', lease })
@@ -225,21 +229,32 @@ export function createEngine(options: EngineOptions): Engine {
       options.onCrash?.('', cause)
     } finally {
       pumping = false
-      wakeAt(clock.now() + Math.min(pollMs, leaseMs / 3))
+      wakeAt(clock.now() + pollMs)
     }
   }
 
-  /** A sign of life for every run here; one that is not ours any more is let go. */
+  /** Signs of life go their own way: a search for work that takes its time must not cost the runs that are here. */
+  const beat = () => {
+    takeBackBeat = clock.timer(clock.now() + leaseMs / 3, beat)
+    renew().catch((cause: unknown) => options.onCrash?.('', cause))
+  }
+
+  /**
+   * A sign of life for every run here; one that is not ours any more is let go. The others are looked at: what another
+   * process appended (a reply, a cancellation) is news that not every store can bring.
+   */
   const renew = async () => {
-    if (actors.size === 0 || clock.now() - lastRenewal < leaseMs / 3) return
-    lastRenewal = clock.now()
-    const mine = [...actors.keys()]
-    const held = new Set(await store.renew({ owner, leaseMs }))
-    for (const runId of mine) {
-      if (held.has(runId)) continue
-      actors.get(runId)?.stop()
-      actors.delete(runId)
+    const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
+    if (mine.length === 0) return
+    const held = new Set(await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) }))
+    for (const actor of mine) {
+      if (held.has(actor.runId)) continue
+      actor.stop()
+      dismiss(actor)
     }
+    const kept = mine.filter((actor) => actors.get(actor.runId) === actor)
+    const heads = await Promise.all(kept.map(({ runId }) => store.head(runId)))
+    for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)
   }
 
   const outside = { store, moment }
@@ -331,26 +346,33 @@ export function createEngine(options: EngineOptions): Engine {
     open() {
       opened = true
       wakeAt(clock.now())
+      beat()
     },
     async close({ graceMs = 5_000 } = {}) {
       if (closed) return
       closed = true
       takeBackPump()
+      slots.close()
       const until = clock.now() + graceMs
-      while (actors.size > 0 && clock.now() < until) {
-        const [runId] = actors.keys()
-        await Promise.race([
-          changes.next(runId ?? ''),
-          new Promise<void>((resolve) => clock.timer(until, resolve)),
-        ])
+      const atWork = () => slots.taken > 0 || [...actors.values()].some((actor) => actor.busy)
+      while (atWork() && clock.now() < until) {
+        const next = Math.min(clock.now() + shortestPause, until)
+        await new Promise<void>((resolve) => clock.timer(next, resolve))
       }
-      for (const actor of actors.values()) actor.stop()
+      const left = [...actors.values()]
+      for (const actor of left) actor.stop()
       actors.clear()
+      // Whoever comes next need not wait for the leases to run out.
+      await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+      takeBackBeat()
       stopListening()
       changes.close()
     },
     get active() {
       return actors.size
+    },
+    get attempts() {
+      return slots.taken
     },
   }
 }

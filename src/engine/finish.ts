@@ -20,7 +20,7 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
   if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
-  const low = reply ? [] : satisfactionFacts(state, moment, { output, satisfaction: verdict.satisfaction })
+  const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
   if (low.length > 0) return low
   if (state.envelope.policies.planner.directives?.askBeforeFinish === true) {
     if (!reply) return askFinal(state, moment, output)
@@ -39,21 +39,14 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   })
 }
 
-/** The policy on low satisfaction acts at most as often as it may; after that the run ends as it is. */
-function satisfactionFacts(
-  state: RunState,
-  moment: Moment,
-  end: { output: Json; satisfaction: number },
-): NewEvent[] {
-  const facts = policyFacts(state, moment, {
+/** A policy on low satisfaction acts once under each plan: a person who said that the run may go on is not asked again. */
+function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number): NewEvent[] {
+  if (state.satisfactionJudged === state.planVersion) return []
+  return policyFacts(state, moment, {
     kind: 'onMetricBelow',
     values: () => knownValues(state),
-    metrics: { satisfaction: end.satisfaction },
+    metrics: { satisfaction },
   })
-  const acts = facts.some(
-    (event) => event.type === 'policy_triggered' && event.payload.actionDetails.type !== 'emit',
-  )
-  return acts || !facts.length ? facts : []
 }
 
 function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {

@@ -28,10 +28,17 @@ export function policyAskOpen(state: RunState): boolean {
   return false
 }
 
+/**
+ * Whether `decide` has something to do although nothing new has happened. Too much, and a run that waits is claimed for
+ * ever; too little, and nobody comes for one that could go on.
+ */
 function mayGoOn(state: RunState): boolean {
-  if (state.cancel || state.failing || state.planning || state.replan || state.followUps.length > 0)
-    return true
-  return !isHeld(state) && (state.ready.size > 0 || state.judging.size > 0)
+  if (state.finished) return false
+  if (state.cancel || state.failing || state.planning || state.followUps.length > 0) return true
+  if (state.judging.size > 0 || state.dead.size > 0) return true
+  if (state.paused || policyAskOpen(state)) return false
+  if (!state.plan || state.replan || state.fatal.size > 0) return true
+  return state.ready.size > 0 || state.unsettled === 0
 }
 
 /** `now` while there is something to do, else the first timer, else nothing: it waits for a person. */

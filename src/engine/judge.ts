@@ -1,5 +1,6 @@
 /** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
 import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
 import type { Output } from '../domain/output.ts'
@@ -17,8 +18,10 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   const result = node.attempt?.result
   if (!result) return []
   if (state.cancel || state.failing) return [errorFact(state, moment.now, node)]
-  if (result.outcome === 'outcome_unknown' && !node.attempt?.idempotent)
-    return unknownFacts(state, moment, node)
+  if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
+    return (
+      unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [errorFact(state, moment.now, node)]
+    )
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
   const broken = brokenConditions(state, node, result.output.value)
   if (broken.length === 0) return routeFacts(state, moment, node, result.output)
@@ -105,15 +108,21 @@ function suppressFacts(state: RunState, moment: Moment, node: NodeState, confide
   ]
 }
 
-function unknownFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+/** Only a person can say whether what may have taken effect is done again; nothing if the run has asked enough. */
+export function unknownFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  inputs: Json,
+): NewEvent[] | undefined {
   const ask = askFacts(state, moment, {
     kind: 'unknown_outcome',
     nodeId: node.node.id,
-    question: `"${node.node.label ?? node.node.id}" was interrupted and may have taken effect: approve to do it again, or give its result`,
-    value: node.attempt?.inputs ?? null,
+    question: `"${node.node.label ?? node.node.id}" did not come to its end and may have taken effect: approve to do it again, or give its result`,
+    value: inputs,
     schema: node.node.contracts.output,
   })
-  return ask === 'limit' ? [errorFact(state, moment.now, node)] : ask
+  return ask === 'limit' ? undefined : ask
 }
 
 /** A person approved, edited or gave the value; or refused. */

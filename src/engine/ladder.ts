@@ -2,7 +2,7 @@
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
-import { askFacts } from './asks.ts'
+import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -42,7 +42,7 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
       make('timer_set', { timerId, dueAt: moment.now + again.waitMs, purpose }, { nodeId: id }),
     ]
   }
-  return [...facts, ...giveUp(state, moment, node)]
+  return [...facts, ...giveUp(afterAsks(state, facts), moment, node)]
 }
 
 /** The next attempt, as planned and as far as the node's calls go. */

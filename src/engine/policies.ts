@@ -44,7 +44,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
 function matches(state: RunState, policy: RuntimePolicy, signal: Signal): Verdict {
   const { trigger } = policy
   if (!policy.enabled || trigger.kind !== signal.kind) return 'no'
-  if ((state.policyFired.get(policy.id) ?? 0) >= limitOf(policy)) return 'no'
+  if (!mayAct(state, policy)) return 'no'
   switch (trigger.kind) {
     case 'onNodeComplete':
     case 'onValidationFail': {
@@ -59,6 +59,11 @@ function matches(state: RunState, policy: RuntimePolicy, signal: Signal): Verdic
     default:
       return 'yes'
   }
+}
+
+/** Whether it has not acted as often as it may. */
+export function mayAct(state: RunState, policy: RuntimePolicy): boolean {
+  return (state.policyFired.get(policy.id) ?? 0) < limitOf(policy)
 }
 
 const defaultReplans = 2

@@ -12,7 +12,7 @@ import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { headOf, statusOf } from './head.ts'
 import { loadState } from './journal.ts'
-import { actionFacts } from './policies.ts'
+import { actionFacts, mayAct } from './policies.ts'
 
 /** Others may write at the same time; each lost race means that another made progress. */
 const tries = 100
@@ -35,8 +35,7 @@ async function appendChecked(
     const events = make(state, moment)
     if (events.length === 0) return state
     for (const event of events) applyEvent(state, event)
-    const head = { ...headOf(state, moment.now), wakeAt: moment.now }
-    const result = await outside.store.append({ runId, expectedSeq, events, head })
+    const result = await outside.store.append({ runId, expectedSeq, events, head: headOf(state, moment.now) })
     if (result.kind === 'appended') return state
   }
   throw new ProvisoError('run/busy', `The run "${runId}" could not be written to after ${tries} tries`)
@@ -137,6 +136,8 @@ export function triggerPolicy(
       )
     if (state.finished)
       throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`)
+    if (!mayAct(state, policy))
+      throw new ProvisoError('run/state', `The policy "${policy.id}" has acted as often as it may`)
     return actionFacts(state, moment, {
       policyId: policy.id,
       action: policy.action,

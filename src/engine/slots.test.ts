@@ -6,15 +6,11 @@ function crowd(limits: SlotLimits, wants: Record<string, number>) {
   const taken: string[] = []
   const left = new Map(Object.entries(wants))
   const visit = (runId: string) => {
-    while ((left.get(runId) ?? 0) > 0) {
-      if (!slots.take(runId, 'c')) {
-        slots.wait(runId)
-        break
-      }
+    while ((left.get(runId) ?? 0) > 0 && slots.take(runId, 'c')) {
       left.set(runId, (left.get(runId) ?? 0) - 1)
       taken.push(runId)
     }
-    slots.done(runId)
+    slots.done(runId, { more: (left.get(runId) ?? 0) > 0 })
   }
   const slots = createSlots(limits, visit)
   return { slots, taken, visit }
@@ -55,14 +51,13 @@ describe('slots', () => {
     let calls = 0
     const slots = createSlots({ process: 9, capability: () => 1 }, (runId) => {
       calls++
-      if (!slots.take(runId, 'c')) slots.wait(runId)
-      slots.done(runId)
+      slots.done(runId, { more: !slots.take(runId, 'c') })
     })
     slots.take('x', 'c')
     slots.take('y', 'other')
-    for (const runId of ['a', 'b', 'd']) slots.wait(runId)
+    for (const runId of ['a', 'b', 'd']) slots.done(runId, { more: true })
     slots.give('other')
-    expect(calls).toBeLessThanOrEqual(3)
+    expect(calls).toBeLessThanOrEqual(6)
     slots.give('c')
     expect(slots.taken).toBe(1)
   })
@@ -71,17 +66,42 @@ describe('slots', () => {
     const called: string[] = []
     const slots = createSlots({ process: 1 }, (runId) => {
       called.push(runId)
-      if (runId === 'gone') slots.done(runId)
-      else {
-        slots.take(runId, 'c')
-        slots.done(runId)
-      }
+      if (runId !== 'gone') slots.take(runId, 'c')
+      slots.done(runId, { more: false })
     })
     slots.take('first', 'c')
-    slots.wait('gone')
-    slots.wait('next')
+    slots.done('gone', { more: true })
+    slots.done('next', { more: true })
     slots.give('c')
     expect(called).toEqual(['gone', 'next'])
     expect(slots.taken).toBe(1)
+  })
+
+  it('calls a run that found no room just before a place was given back', () => {
+    const called: string[] = []
+    const slots = createSlots({ process: 1 }, (runId) => called.push(runId))
+    slots.take('first', 'c')
+    expect(slots.take('second', 'c')).toBe(false)
+    slots.give('c')
+    slots.done('second', { more: true })
+    expect(called).toEqual(['second'])
+  })
+
+  it('calls a run that came during the turn of another who then needs nothing', () => {
+    const called: string[] = []
+    const slots = createSlots({ process: 1 }, (runId) => called.push(runId))
+    slots.take('first', 'c')
+    slots.done('second', { more: !slots.take('second', 'c') })
+    slots.give('c')
+    slots.done('third', { more: !slots.take('third', 'c') })
+    expect(called).toEqual(['second'])
+    slots.done('second', { more: false })
+    expect(called).toEqual(['second', 'third'])
+  })
+
+  it('gives nothing away once it is closed', () => {
+    const slots = createSlots({}, () => {})
+    slots.close()
+    expect(slots.take('a', 'c')).toBe(false)
   })
 })

@@ -9,7 +9,7 @@ import { askFacts } from './asks.ts'
 import { reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
-import { completeFacts, nodeError } from './judge.ts'
+import { completeFacts, nodeError, unknownFacts } from './judge.ts'
 import { assembleInputs } from './values.ts'
 
 /** An attempt that may leave as soon as these events are in the journal. */
@@ -32,6 +32,8 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   if (known?.sideEffect && !node.approved && needsApproval(state, node, moment)) {
     return { facts: sideEffectFacts(state, moment, node, inputs) }
   }
+  if (node.unsure !== undefined && (moment.capability(node.unsure)?.sideEffect ?? true))
+    return { facts: unknownFacts(state, moment, node, inputs) ?? [tooManyAsks(state, moment, node)] }
   if (known?.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
   const reserved = reservation(state, node, known?.tokens ?? 0)
   if (reserved === 'later') return 'later'
@@ -64,7 +66,7 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
   const payload: EventPayloads['attempt_start'] = {
     attempt,
     capabilityId: chosen.capabilityId,
-    idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${state.planVersion}\n${node.logical}`),
+    idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${node.key.version}\n${node.key.logical}`),
     idempotent: chosen.idempotent,
     inputs: chosen.inputs,
     ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),

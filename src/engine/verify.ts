@@ -7,8 +7,8 @@ import type { JournalEvent } from '../domain/event.ts'
 import { applyEvent, begin } from '../domain/fold.ts'
 import type { AuditRow } from '../domain/ports/store.ts'
 import type { RunHead, RunState } from '../domain/run.ts'
-import { auditLink, valueHash } from './audit.ts'
 import { statusOf } from './head.ts'
+import { createRules } from './history-rules.ts'
 
 /** What a journal is held against, where it is known. */
 export interface Beside {
@@ -21,17 +21,11 @@ export function verifyHistory(events: readonly JournalEvent[], beside: Beside = 
   const issues: Issue[] = []
   const report = (seq: number, rule: string, message: string) =>
     issues.push({ code: `history/${rule}`, at: { pointer: `/${seq}` }, message: `event ${seq}: ${message}` })
+  const rules = createRules()
   let state: RunState | undefined
-  const seen: Seen = {
-    completions: new Map(),
-    attempts: new Set(),
-    open: new Map(),
-    replies: new Set(),
-    audit: '',
-  }
   for (const [index, event] of events.entries()) {
     if (event.seq !== index + 1) report(event.seq, 'gap', `its place is ${index + 1}`)
-    for (const check of checks) check(event, seen, (rule, message) => report(event.seq, rule, message))
+    for (const rule of rules) rule(event, state, (name, message) => report(event.seq, name, message))
     try {
       if (state) applyEvent(state, event)
       else state = begin(event.runId, event)
@@ -44,77 +38,6 @@ export function verifyHistory(events: readonly JournalEvent[], beside: Beside = 
   if (state) compareHead(state, beside, (rule, message) => report(events.length, rule, message))
   return issues
 }
-
-interface Seen {
-  /** Completions per plan node that are in force; a replan starts anew for nodes that were not carried over. */
-  readonly completions: Map<string, number>
-  readonly attempts: Set<string>
-  readonly open: Map<string, string>
-  readonly replies: Set<string>
-  audit: string
-  finished?: true
-}
-
-type Check = (event: JournalEvent, seen: Seen, report: (rule: string, message: string) => void) => void
-
-const checks: readonly Check[] = [
-  function nothingAfterTheEnd(event, seen, report) {
-    if (seen.finished) report('after-end', `${event.type} after complete`)
-    if (event.type === 'complete') seen.finished = true
-  },
-  function oneCompletionPerNode(event, seen, report) {
-    if (event.type !== 'node_complete') return
-    const nodeId = event.nodeId ?? ''
-    if (seen.completions.has(nodeId))
-      report('double-completion', `"${nodeId}" has completed before, at ${seen.completions.get(nodeId)}`)
-    seen.completions.set(nodeId, event.seq)
-  },
-  function newPlansMayRunNodesAgain(event, seen) {
-    if (event.type !== 'plan_updated') return
-    for (const { id, status } of event.payload.nodes) if (status !== 'completed') seen.completions.delete(id)
-  },
-  function attemptsStartOnceAndEndOnce(event, seen, report) {
-    const nodeId = event.nodeId ?? ''
-    if (event.type === 'attempt_start') {
-      const key = `${event.planVersion} ${nodeId} ${event.payload.attempt}`
-      if (seen.attempts.has(key))
-        report('double-start', `attempt ${event.payload.attempt} of "${nodeId}" has started before`)
-      if (seen.open.has(nodeId)) report('two-attempts', `"${nodeId}" has an attempt that has not ended`)
-      seen.attempts.add(key)
-      seen.open.set(nodeId, key)
-    } else if (event.type === 'attempt_end') {
-      const key = `${event.planVersion} ${nodeId} ${event.payload.attempt}`
-      if (seen.open.get(nodeId) !== key)
-        report('end-without-start', `attempt ${event.payload.attempt} of "${nodeId}" is not open`)
-      seen.open.delete(nodeId)
-    }
-  },
-  function oneReplyPerAsk(event, seen, report) {
-    if (event.type !== 'hitl_resolved') return
-    if (seen.replies.has(event.payload.requestId))
-      report('double-reply', `"${event.payload.requestId}" was resolved before`)
-    seen.replies.add(event.payload.requestId)
-  },
-  function theAuditIsAChain(event, seen, report) {
-    if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') return
-    const { requestId, audit } = event.payload
-    const asked = event.type === 'hitl_request'
-    const value = event.payload.value
-    const link = auditLink(seen.audit, {
-      runId: event.runId,
-      requestId,
-      at: event.at,
-      by: asked ? 'system' : event.payload.by,
-      what: asked ? 'asked' : event.payload.decision,
-      subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
-    })
-    if (link.prev !== audit.prev || link.hash !== audit.hash)
-      report('audit', `the audit chain is broken at "${requestId}"`)
-    if (asked && valueHash(event.payload.value) !== event.payload.valueHash)
-      report('ask-hash', `"${requestId}" is not bound to what it shows`)
-    seen.audit = audit.hash
-  },
-]
 
 /** What no prefix of a history may show. */
 function* stateFaults(state: RunState): Generator<string> {

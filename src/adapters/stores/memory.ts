@@ -155,9 +155,12 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
       })
     },
 
-    async renew({ owner, leaseMs }) {
+    async renew({ owner, leaseMs, runIds }) {
       const leaseUntil = clock.now() + leaseMs
-      const held = [...due.keys()].flatMap((id) => find(id) ?? []).filter((run) => run.head.owner === owner)
+      const held = runIds
+        .filter((id) => due.has(id))
+        .flatMap((id) => find(id) ?? [])
+        .filter((run) => run.head.owner === owner)
       for (const run of held) setHead(run, { ...run.head, leaseUntil })
       return held.map((run) => run.head.runId)
     },

@@ -151,8 +151,11 @@ export interface Store {
 
   /** Takes runs whose time has come and that nobody holds, or whose holder's lease ran out; by the store's own clock. */
   claim(request: { owner: string; leaseMs: number; limit: number; runId?: string }): Promise<Claim[]>
-  /** Prolongs every lease of an owner; the run ids still held. */
-  renew(request: { owner: string; leaseMs: number }): Promise<string[]>
+  /**
+   * Prolongs an owner's leases on these runs; the ids of those still held. Runs that are not named are not prolonged: a
+   * lease whose grant was never heard of (the answer to a claim was lost) has to run out.
+   */
+  renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<string[]>
   release(runId: string, lease: Lease): Promise<void>
   /** The earliest time at which `claim` could give something, for whoever sleeps until then. */
   nextWake(): Promise<number | undefined>

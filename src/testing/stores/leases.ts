@@ -112,13 +112,18 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect((await append(store, 2, lease)).kind, 'the holder holds on').toBe('appended')
   })
 
-  test('prolongs every lease of an owner and names them', async ({ store, elapse }) => {
-    for (const runId of ['x', 'y']) await store.create(newRun(runId, { claim: { owner: 'a', leaseMs } }))
+  test('prolongs the leases of an owner that are named, and says which are held', async ({
+    store,
+    elapse,
+  }) => {
+    for (const runId of ['forgotten', 'x', 'y'])
+      await store.create(newRun(runId, { claim: { owner: 'a', leaseMs } }))
     await store.create(newRun('z', { claim: { owner: 'b', leaseMs } }))
-    expect([...(await store.renew({ owner: 'a', leaseMs: 60_000 }))].sort()).toEqual(['x', 'y'])
+    const runIds = ['x', 'y', 'z', 'unknown']
+    expect([...(await store.renew({ owner: 'a', leaseMs: 60_000, runIds }))].sort()).toEqual(['x', 'y'])
     await elapse(leaseMs + 1)
-    expect((await claim(store, 'c')).map(({ runId }) => runId)).toEqual(['z'])
-    expect(await store.renew({ owner: 'b', leaseMs })).toEqual([])
+    expect((await claim(store, 'c')).map(({ runId }) => runId).sort()).toEqual(['forgotten', 'z'])
+    expect(await store.renew({ owner: 'b', leaseMs, runIds: ['z'] })).toEqual([])
   })
 
   test('says when the next claim could succeed', async ({ store }) => {

@@ -66,10 +66,11 @@ export function createLeaseStatements(
         .where('claim_id', '=', param('claimId')),
     ),
 
-    renew: templates.query<Timed & { owner: string; leaseMs: number }>((param) =>
+    renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
       db
         .updateTable('flex_runs')
         .set({ lease_until: until(param), due_at: until(param) })
+        .where('run_id', 'in', runIds)
         .where('lease_owner', '=', param('owner'))
         .where('due_at', 'is not', null)
         .returning('run_id'),

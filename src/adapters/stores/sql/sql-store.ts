@@ -149,9 +149,10 @@ export function createSqlStore(driver: SqlDriver): Store {
       return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
     },
 
-    async renew({ owner, leaseMs }) {
+    async renew({ owner, leaseMs, runIds }) {
+      if (runIds.length === 0) return []
       const held = await driver.run(() =>
-        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now: driver.now() })),
+        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now: driver.now() }, runIds)),
       )
       return held.map((row) => row.run_id)
     },

@@ -1,0 +1,48 @@
+// @ts-check
+/** Looks for the first seed that shows each mutant: from scratch, or only around the seed that is known to. */
+
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { forget, transpileMutant, transpileSim } from './transpile-sim.mjs'
+
+/** @typedef {{ name: string, seed: number | undefined, seeds: number, violation: string, seconds: number }} Caught */
+
+/** The short form tries so many seeds from the known one on: one, unless the generators have just changed. */
+const window = 200
+
+/**
+ * @param {{ short: boolean, seeds: number, shard: [number, number], name?: string, onCaught: (caught: Caught) => void }} options
+ * @returns {Promise<Caught[]>}
+ */
+export async function catchMutants({ short, seeds, shard: [nth, of], name, onCaught }) {
+  /** @type {typeof import('../test/sim/mutants.ts')} */
+  const { mutants } = await load(transpileSim(), 'mutants')
+  const all = []
+  for (const [index, mutant] of mutants.entries()) {
+    if (name === undefined ? index % of !== nth - 1 : mutant.name !== name) continue
+    const began = performance.now()
+    const folder = transpileMutant(mutant)
+    /** @type {typeof import('../test/sim/run-seeds.ts')} */
+    const { runSeeds } = await load(folder, 'run-seeds')
+    const { failing, histories } = await runSeeds({
+      from: short ? mutant.seed : 1,
+      count: short ? window : seeds,
+    })
+    forget(folder)
+    const caught = {
+      name: mutant.name,
+      seed: failing[0]?.seed,
+      seeds: histories,
+      violation: failing[0]?.violations[0]?.split('\n')[0] ?? '',
+      seconds: (performance.now() - began) / 1000,
+    }
+    all.push(caught)
+    onCaught(caught)
+  }
+  return all
+}
+
+/** @param {string} folder @param {string} file */
+function load(folder, file) {
+  return import(pathToFileURL(join(folder, 'test', 'sim', `${file}.js`)).href)
+}

@@ -1,0 +1,101 @@
+// @ts-check
+/**
+ * Makes the simulation and the sources that it simulates runnable by Node as they are now: types are stripped, nothing is
+ * bundled. Mutants are copies in which one place of one source is replaced.
+ */
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import ts from 'typescript'
+import { root } from './setup.mjs'
+
+/** @typedef {import('../test/sim/mutants.ts').Mutant} Mutant */
+
+const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
+
+/** The folder that holds the transpiled `src` and `test/sim`; made anew when a source has changed. */
+export function transpileSim() {
+  const files = ['src', join('test', 'sim')].flatMap((folder) => sources(join(root, folder)))
+  const texts = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+  const hash = createHash('sha256')
+  for (const { file, text } of texts) hash.update(`${relative(root, file)}\n${text}\n`)
+  return made(hash.digest('hex').slice(0, 16), (folder) => {
+    for (const { file, text } of texts) transpile(folder, relative(root, file), text)
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  })
+}
+
+/**
+ * The same with one mistake in it.
+ * @param {Mutant} mutant
+ */
+export function transpileMutant({ name, file, find, replace }) {
+  const base = transpileSim()
+  const parts = readFileSync(join(root, file), 'utf8').split(find)
+  if (parts.length !== 2)
+    throw new Error(`Mutant "${name}": its place occurs ${parts.length - 1} times in ${file}`)
+  const hash = createHash('sha256').update(`${file}\n${find}\n${replace}`).digest('hex').slice(0, 8)
+  return made(`${basename(base)}-${hash}`, (folder) => {
+    cpSync(base, folder, { recursive: true })
+    transpile(folder, file, parts.join(replace))
+  })
+}
+
+/**
+ * A folder of the cache; made beside it first, so that nobody ever finds half of one.
+ * @param {string} name @param {(folder: string) => void} fill
+ */
+function made(name, fill) {
+  const folder = join(cache, name)
+  if (existsSync(folder)) return folder
+  const draft = `${folder}.${process.pid}.${++drafts}`
+  mkdirSync(draft, { recursive: true })
+  fill(draft)
+  try {
+    renameSync(draft, folder)
+  } catch {
+    // Somebody else has just made the same one.
+    forget(draft)
+  }
+  return folder
+}
+
+let drafts = 0
+
+/** @param {string} folder @param {string} file @param {string} text */
+function transpile(folder, file, text) {
+  const { outputText } = ts.transpileModule(text, { compilerOptions, fileName: file })
+  const target = join(folder, file).replace(/\.ts$/, '.js')
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, outputText)
+}
+
+/** Throws away what was made for a mutant. @param {string} folder */
+export function forget(folder) {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** @type {import('typescript').CompilerOptions} */
+const compilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  module: ts.ModuleKind.ESNext,
+  verbatimModuleSyntax: true,
+  rewriteRelativeImportExtensions: true,
+}
+
+/** @param {string} folder @returns {string[]} */
+function sources(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}

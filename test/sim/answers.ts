@@ -1,0 +1,114 @@
+/**
+ * What a call brings: a pure function of the seed, the node, the capability and how many attempts have ended before it in
+ * a way that somebody knows of. A call that is repeated after a crash therefore brings what the lost one would have.
+ */
+import type { Json } from '../../src/base/json.ts'
+import type { AttemptResult, Outcome } from '../../src/domain/output.ts'
+import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
+import { costlyTokens } from './catalog.ts'
+import { mix, type Random, randomFor } from './random.ts'
+
+export interface Answer {
+  readonly result: AttemptResult | 'throws' | 'hangs'
+  readonly durationMs: number
+  /** Whether and when (as a part of the duration) it changes the world. */
+  readonly effectAt?: number
+  readonly heedsAbort: boolean
+  readonly tokens: number
+}
+
+export interface AnswerRates {
+  /** How often a call fails that may fail. */
+  readonly failures: number
+  /** Whether calls may hang: only where the plan has limits of time. */
+  readonly hangs: boolean
+  /** Whether calls that cannot be repeated may fail as well. */
+  readonly onceFails: boolean
+}
+
+type Failing =
+  | Exclude<Outcome, 'ok' | 'outcome_unknown' | 'cancelled' | 'timed_out'>
+  | 'throws'
+  | 'hangs'
+  | 'negative'
+  | 'not-applied'
+
+const failings: readonly Failing[] = [
+  'provider_error',
+  'throws',
+  'invalid',
+  'throttled',
+  'refused',
+  'truncated',
+  'not-applied',
+]
+/** A change of the world is done or not; an answer that cannot be read would leave that open. */
+const failingsWithEffect: readonly Failing[] = ['provider_error', 'throws', 'throttled', 'not-applied']
+const withoutEffect: ReadonlySet<Failing> = new Set(['throttled', 'not-applied'])
+
+export function answerTo(seed: number, call: Dispatch, nth: number, rates: AnswerRates): Answer {
+  const { capabilityId, sideEffect } = call.capability
+  const random = randomFor(seed, 'answer', call.runId, call.nodeId, capabilityId, nth)
+  const durationMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
+  const failing = failureOf(random, call, { nth, rates })
+  const tokens = capabilityId === 'costly' && failing !== 'throttled' ? random.int(costlyTokens + 1) : 0
+  const applied = sideEffect && (failing === undefined || !withoutEffect.has(failing))
+  return {
+    durationMs,
+    tokens,
+    heedsAbort: random.chance(0.7),
+    ...(applied && { effectAt: Math.floor(durationMs * random.next()) }),
+    result: failing ? failed(failing, random, tokens) : succeeded(seed, call, random, tokens),
+  }
+}
+
+function failureOf(
+  random: Random,
+  call: Dispatch,
+  { nth, rates }: { nth: number; rates: AnswerRates },
+): Failing | undefined {
+  const { capabilityId, sideEffect } = call.capability
+  if (!call.capability.idempotent && !rates.onceFails) return undefined
+  if (!random.chance(rates.failures / (nth + 1))) return undefined
+  if (rates.hangs && random.chance(0.1)) return 'hangs'
+  if (capabilityId === 'checked' && random.chance(0.5)) return 'negative'
+  return random.pick(sideEffect ? failingsWithEffect : failings)
+}
+
+function failed(failing: Failing, random: Random, tokens: number): AttemptResult | 'throws' | 'hangs' {
+  const usage = { calls: 1, outputTokens: tokens }
+  if (failing === 'throws' || failing === 'hangs') return failing
+  if (failing === 'negative') return { outcome: 'ok', output: { value: { v: -1 } }, issues: [], usage }
+  if (failing === 'invalid') return { outcome: 'ok', output: { value: { v: 'much' } }, issues: [], usage }
+  const outcome = failing === 'not-applied' ? 'provider_error' : failing
+  return {
+    outcome,
+    issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message: `It is ${failing}` }],
+    usage: outcome === 'throttled' ? { calls: 0 } : usage,
+    ...(outcome === 'throttled' && random.chance(0.5) && { retryAfterMs: random.int(500) }),
+    ...(failing === 'not-applied' && { notApplied: true }),
+  }
+}
+
+function succeeded(seed: number, call: Dispatch, random: Random, tokens: number): AttemptResult {
+  const value = { v: sumOf(seed, call.nodeId, call.bundle.inputs) }
+  const confidence = Math.round(random.next() * 100) / 100
+  const envelope = {
+    primary_output: JSON.stringify(value),
+    confidence,
+    confidence_type: 'verbalized',
+    escalate: random.chance(0.1),
+  }
+  return {
+    outcome: 'ok',
+    output: { value: call.rao ? envelope : value },
+    issues: [],
+    usage: { calls: 1, outputTokens: tokens },
+  }
+}
+
+/** What a node makes of its inputs, whoever does it. */
+export function sumOf(seed: number, nodeId: string, inputs: Json): number {
+  const { a = 0, b = 0 } = inputs as { a?: number; b?: number }
+  return (a * 7 + b * 3 + mix(seed, nodeId)) % 1000
+}

@@ -1,0 +1,73 @@
+/** What can be done in a simulated world: one capability for each thing that an engine must treat in its own way. */
+import type { Capability } from '../../src/domain/capability.ts'
+import type { Catalog } from '../../src/domain/ports/catalog.ts'
+import type { JsonSchema } from '../../src/schema/json-schema.ts'
+
+// One object per schema for all histories: compiled schemas are found by identity.
+export const inputSchema: JsonSchema = {
+  type: 'object',
+  properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+  required: ['a'],
+  additionalProperties: false,
+}
+
+export const valueSchema: JsonSchema = {
+  type: 'object',
+  properties: { v: { type: 'integer' } },
+  required: ['v'],
+  additionalProperties: false,
+}
+
+export const routedSchema: JsonSchema = {
+  type: 'object',
+  properties: { a: { type: 'integer' }, b: { type: 'integer' }, route: { type: 'string' } },
+  required: ['a'],
+}
+
+/** How many tokens a call of `costly` is thought to take; it never takes more. */
+export const costlyTokens = 10
+
+const base = {
+  version: '1',
+  summary: 'Adds up its inputs',
+  kind: 'local',
+  nodeKind: 'execution',
+  inputContract: inputSchema,
+  outputContract: valueSchema,
+  idempotent: true,
+  sideEffect: false,
+  postConditions: [],
+} satisfies Partial<Capability>
+
+function capability(capabilityId: string, more: Partial<Capability> = {}): Capability {
+  return { ...base, capabilityId, displayName: capabilityId, ...more }
+}
+
+/** Outputs below zero are wrong: `checked` must never complete with one. */
+const notNegative = { '>=': [{ var: 'v' }, 0] }
+
+export const capabilities = {
+  work: capability('work'),
+  other: capability('other'),
+  model: capability('model', { kind: 'model' }),
+  checked: capability('checked', { postConditions: [notNegative] }),
+  costly: capability('costly', { cost: { estimatedTokens: costlyTokens } }),
+  /** Neither declared safe to repeat nor a change of the world. */
+  undeclared: capability('undeclared', { idempotent: false }),
+  /** Changes the world, once per key however often it is called. */
+  effect: capability('effect', { sideEffect: true }),
+  /** Changes the world with every call. */
+  once: capability('once', { sideEffect: true, idempotent: false }),
+  person: capability('person', { kind: 'human', idempotent: false }),
+} as const
+
+export type CapabilityName = keyof typeof capabilities
+
+const byId = new Map<string, Capability>(Object.entries(capabilities))
+const all = [...byId.values()]
+
+export const catalog: Catalog = {
+  facets: () => [],
+  capabilities: () => all,
+  capability: (capabilityId) => byId.get(capabilityId),
+}

@@ -1,0 +1,220 @@
+/** What must hold after every history, whatever went wrong in it. */
+import { canonicalJson } from '../../src/base/canonical.ts'
+import { ProvisoError } from '../../src/base/error.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { JournalEvent } from '../../src/domain/event.ts'
+import { applyEvent, begin } from '../../src/domain/fold.ts'
+import type { RunState } from '../../src/domain/run.ts'
+import { headOf } from '../../src/engine/head.ts'
+import { verifyHistory } from '../../src/engine/verify.ts'
+import { capabilities } from './catalog.ts'
+import type { Cluster } from './cluster.ts'
+import type { FaultRates } from './faults.ts'
+import type { People } from './people.ts'
+import type { RunScenario, Scenario } from './scenario.ts'
+
+export interface Checked {
+  readonly scenario: Scenario
+  readonly rates: FaultRates
+  readonly cluster: Cluster
+  readonly people: People
+  readonly epoch: number
+}
+
+export async function checkHistory(checked: Checked): Promise<string[]> {
+  const { scenario, cluster, people } = checked
+  const found = [...cluster.ledger.faults, ...people.faults]
+  for (const { runId, cause } of cluster.crashes)
+    if (!expected(cause))
+      found.push(`crash: ${runId}: ${cause instanceof Error ? cause.stack : String(cause)}`)
+  for (const run of scenario.runs) {
+    const journal = cluster.ledger.journals.get(run.runId)
+    if (!journal) continue
+    const [head, audit, stored] = await Promise.all([
+      cluster.real.head(run.runId),
+      cluster.real.audit(run.runId),
+      cluster.real.read(run.runId, 0, 100_000),
+    ])
+    if (stored.length !== journal.length)
+      found.push(`lost: the store holds ${stored.length} of ${journal.length}`)
+    const issues = verifyHistory(journal, { ...(head && { head }), audit })
+    for (const { code, message } of issues) found.push(`${run.runId} ${code}: ${message}`)
+    if (issues.length === 0) for (const check of checks) found.push(...check(journal, run, checked))
+  }
+  return found
+}
+
+/** A store that is not there ends the work on a run for now; nothing else may. */
+function expected(cause: unknown): boolean {
+  return cause instanceof ProvisoError && (cause.code === 'store/unavailable' || cause.code === 'run/exists')
+}
+
+type Check = (journal: readonly JournalEvent[], run: RunScenario, checked: Checked) => Iterable<string>
+
+const checks: readonly Check[] = [
+  /** The prover has nothing against the plans; what it refuses would not be tested at all. */
+  function* plansAreProven(journal) {
+    for (const event of journal) {
+      if (event.type !== 'plan_rejected') continue
+      const [failure] = event.payload.diagnostics.failures
+      if (!failure?.constraint?.includes('No idea')) yield `a plan was refused: ${JSON.stringify(failure)}`
+    }
+  },
+  /** What a person was told is done is in the journal, and it is what that person said. */
+  function* repliesCount(journal, _run, { people }) {
+    for (const event of journal) {
+      if (event.type !== 'hitl_resolved') continue
+      const { requestId, by } = event.payload
+      const accepted = people.accepted.get(requestId) ?? []
+      if (accepted.length > 1)
+        yield `double reply: ${accepted.join(' and ')} were both told that they decided`
+      if (accepted.length === 1 && accepted[0] !== by)
+        yield `wrong reply: ${accepted[0]} was told that he decided, but ${by} did`
+    }
+  },
+  function* resumptionsCount(journal, { runId }, { people }) {
+    const told = people.resumed.get(runId) ?? 0
+    const resumed = journal.filter(
+      (event) => event.type === 'plan_generated' && event.payload.metadata.resumed,
+    )
+    if (told > resumed.length) yield `${told} people were told that they resumed, but ${resumed.length} did`
+  },
+  function* cancellationsCount(journal, { runId }, { people }) {
+    if (!people.cancelled.has(runId)) return
+    const asked = journal.findIndex(({ type }) => type === 'cancel_requested')
+    const end = journal.at(-1)
+    if (asked >= 0 && end?.type === 'complete' && end.payload.status !== 'cancelled')
+      yield `a cancelled run ended as ${end.payload.status}`
+  },
+  /** Where nothing goes wrong and the store is quick, nobody ever wonders what became of an attempt. */
+  function* doubtsHaveReasons(journal, _run, { scenario, rates }) {
+    if (rates.until > 0 || scenario.latencyMs > 30) return
+    for (const event of journal)
+      if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
+        yield `event ${event.seq}: what became of "${event.nodeId}" is unknown, and nothing went wrong`
+  },
+  /** Once nothing goes wrong any more, somebody comes for every run that could go on, when leases of the dead have run out. */
+  function* nobodyIsForgotten(journal, _run, { scenario, rates, epoch }) {
+    // Where there is little room, a run may wait for others.
+    if (scenario.slots < 64) return
+    const calm = calmFrom(scenario, rates, epoch)
+    let state: RunState | undefined
+    let last = 0
+    for (const event of journal) {
+      const from = Math.max(last, calm)
+      const wakeAt = state && headOf(state, from).wakeAt
+      if (state && wakeAt !== undefined) {
+        const work = state.running.size > 0 || state.planning ? longestCall(scenario) : 0
+        const late = event.at - Math.max(wakeAt, from)
+        if (late > work + scenario.leaseMs + 2 * mostLate(scenario))
+          yield `event ${event.seq}: nobody came for ${late} ms`
+      }
+      if (state) applyEvent(state, event)
+      else state = begin(event.runId, event)
+      last = event.at
+    }
+  },
+  /** Whoever carries the run hears of a cancellation soon, even where the store cannot tell. */
+  function* cancellationsAreHeard(journal, _run, { scenario, rates, epoch }) {
+    const asked = journal.find(({ type }) => type === 'cancel_requested')
+    const end = journal.at(-1)
+    if (!asked || end?.type !== 'complete' || asked.at < calmFrom(scenario, rates, epoch)) return
+    const late = end.at - asked.at
+    if (late > scenario.leaseMs / 3 + 2 * mostLate(scenario))
+      yield `cancelled ${late} ms after it was asked for`
+  },
+  /** A change of the world belongs to a completion, once per key. */
+  function* effectsHappenOnce(journal, { runId }, { cluster }) {
+    const keys = new Map<string, string[]>()
+    for (const [key, { call }] of cluster.ledger.effects) {
+      if (call.runId !== runId || call.capabilityId !== 'effect') continue
+      keys.set(call.nodeId, [...(keys.get(call.nodeId) ?? []), key])
+    }
+    for (const event of journal) {
+      if (event.type !== 'node_complete' || event.payload.capabilityId !== 'effect') continue
+      if (event.payload.person !== undefined) continue
+      const done = keys.get(event.nodeId ?? '')?.length ?? 0
+      if (done !== 1) yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
+    }
+  },
+  /** A route is the first whose condition holds; told again here, without the engine's words. */
+  function* routesAreTheFirstThatHold(journal, { draft }) {
+    for (const event of journal) {
+      if (event.type !== 'node_complete' || !event.payload.chosen) continue
+      const routing = draft.nodes.find(({ id }) => id === event.nodeId)?.routing
+      const { a } = event.payload.output.value as { a: number }
+      const route = routing?.routes.find(
+        ({ condition }) => a < (condition as { '<': [Json, number] })['<'][1],
+      )
+      const expected = [route?.to ?? routing?.elseTo ?? []].flat()
+      if (String(expected) !== String(event.payload.chosen))
+        yield `"${event.nodeId}" chose ${event.payload.chosen} for ${a}, and not ${expected}`
+    }
+  },
+  /** The answer is made of what nodes completed with, and of all of it; or it is what a person wrote. */
+  function* answersAreWhatNodesGave(journal) {
+    const end = journal.at(-1)
+    if (end?.type !== 'complete' || end.payload.status !== 'completed') return
+    if (end.payload.provenance?.some(({ pointer, person }) => pointer === '' && person)) return
+    const given: { [nodeId: string]: Json } = {}
+    for (const event of journal)
+      if (event.type === 'node_complete' && event.nodeId !== undefined) {
+        const { v, a } = event.payload.output.value as { v?: number; a?: number }
+        if (v !== undefined && v < 0) yield `"${event.nodeId}" completed with ${v}`
+        given[event.nodeId] = v ?? a ?? null
+      }
+    if (canonicalJson(given) !== canonicalJson(end.payload.output ?? null))
+      yield `the answer is ${canonicalJson(end.payload.output ?? null)}, the nodes gave ${canonicalJson(given)}`
+  },
+  /** What cannot be repeated is called again only when it is certain that nothing was done, or a person said so. */
+  function* nothingIsRepeatedUnasked(journal) {
+    const spent = new Set<string>()
+    for (const event of journal) {
+      const id = event.nodeId ?? ''
+      if (event.type === 'attempt_start' && event.payload.capabilityId === capabilities.once.capabilityId) {
+        if (spent.has(id))
+          yield `event ${event.seq}: "${id}" cannot be repeated, and nobody said that it may be`
+        spent.add(id)
+      }
+      if (event.type === 'attempt_end' && (event.payload.notApplied || event.payload.outcome === 'throttled'))
+        spent.delete(id)
+      if (event.type === 'hitl_resolved' && event.payload.decision === 'approve') spent.delete(id)
+    }
+  },
+  /** The budget holds for what was really used, not only for what was written down. */
+  function* budgetsHold(_journal, { runId, draft }, { cluster }) {
+    const { maxTokens, maxCalls } = draft.limits ?? {}
+    const tokens = cluster.ledger.tokens.get(runId) ?? 0
+    if (maxTokens !== undefined && tokens > maxTokens) yield `${tokens} tokens were used of ${maxTokens}`
+    let calls = 0
+    for (const call of cluster.ledger.calls) if (call.runId === runId) calls += call.cost
+    if (maxCalls !== undefined && calls > maxCalls) yield `${calls} calls were made of ${maxCalls}`
+  },
+  /** Once nothing goes wrong any more, timers fire when they are due. */
+  function* timersAreOnTime(journal, _run, { scenario, rates, epoch }) {
+    const due = new Map<string, number>()
+    const calm = calmFrom(scenario, rates, epoch)
+    for (const event of journal) {
+      if (event.type === 'timer_set') due.set(event.payload.timerId, event.payload.dueAt)
+      if (event.type !== 'timer_fired') continue
+      const dueAt = due.get(event.payload.timerId) ?? Number.POSITIVE_INFINITY
+      const late = event.at - dueAt
+      if (dueAt > calm && late > mostLate(scenario))
+        yield `event ${event.seq}: ${event.payload.timerId} fired ${late} ms late`
+    }
+  },
+]
+
+/** When the last trouble is over: nobody sleeps, and leases of the dead have run out. */
+function calmFrom({ leaseMs }: Scenario, { until }: FaultRates, epoch: number): number {
+  return epoch + until + (until > 0 ? 4 * leaseMs + 2000 : 0)
+}
+
+function longestCall({ answers }: Scenario): number {
+  return answers.hangs ? 30_000 : 2_000
+}
+
+/** A look for work costs a few calls of the store, and one may be under way already. */
+function mostLate({ pollMs, latencyMs }: Scenario): number {
+  return 12 * latencyMs + 500 + pollMs
+}

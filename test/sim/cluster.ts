@@ -1,0 +1,145 @@
+/** The processes: engines of production code, each on its own view of one store, dying and coming back. */
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import type { Planner } from '../../src/domain/ports/planner.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { catalog } from './catalog.ts'
+import { extended } from './drafts.ts'
+import { createFaults, type FaultRates, type Faults } from './faults.ts'
+import { createNews, faultyStore, type StoreContext } from './faulty-store.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import { clockOf, deliver, type Life } from './life.ts'
+import { dispatchersFor } from './outside.ts'
+import { randomFor } from './random.ts'
+import type { Scenario } from './scenario.ts'
+import type { World } from './world.ts'
+
+export interface Running {
+  readonly life: Life
+  readonly engine: Engine
+}
+
+export interface Cluster {
+  /** The store itself, for whoever stands outside and sees everything. */
+  readonly real: Store
+  readonly ledger: Ledger
+  readonly faults: Faults
+  /** Who is alive and awake. */
+  awake(): readonly Running[]
+  alive(): readonly Running[]
+  /** Why engines gave a run up; a fault of the store is expected, anything else is not. */
+  readonly crashes: { readonly runId: string; readonly cause: unknown }[]
+}
+
+export function createCluster(world: World, scenario: Scenario, rates: FaultRates): Cluster {
+  const began = world.now
+  const real = createMemoryStore({ clock: { now: () => world.now } })
+  const ledger = createLedger(() => world.now)
+  const faults = createFaults(rates, world.random, () => world.now - began)
+  const crashes: Cluster['crashes'] = []
+  const processes: (Running | undefined)[] = Array.from({ length: scenario.processes }, () => undefined)
+  let lives = 0
+
+  const store: StoreContext = {
+    world,
+    real,
+    ledger,
+    faults,
+    news: createNews(world, rates.deaf),
+    serialised: scenario.serialised,
+    latencyMs: scenario.latencyMs,
+    longestMs: 3 * scenario.leaseMs,
+    crash: (life) => crash(life),
+  }
+  const outside = { seed: scenario.seed, world, ledger, rates: scenario.answers }
+
+  const bear = (index: number) => {
+    const life: Life = {
+      process: `p${index}`,
+      nth: ++lives,
+      alive: true,
+      retiring: false,
+      asleepUntil: 0,
+      skewMs: scenario.skews[index] ?? 0,
+    }
+    const engine = createEngine({
+      store: faultyStore(store, life),
+      catalog,
+      dispatchers: dispatchersFor(outside, life),
+      planner: plannerFor(world, life, scenario),
+      clock: clockOf(world, life),
+      newId: () => `id-${life.nth}-${world.steps}`,
+      owner: scenario.sameOwner ? life.process : `${life.process}.${life.nth}`,
+      leaseMs: scenario.leaseMs,
+      pollMs: scenario.pollMs,
+      askMs: scenario.askMs,
+      limits: { process: scenario.slots },
+      onCrash: (runId, cause) => {
+        if (life.alive) crashes.push({ runId, cause })
+      },
+    })
+    processes[index] = { life, engine }
+    engine.open()
+  }
+
+  const crash = (life: Life) => {
+    if (!life.alive) return
+    life.alive = false
+    faults.counts.crashes++
+    const index = Number(life.process.slice(1))
+    const rest = world.random.pick([10, 500, 2 * scenario.leaseMs])
+    world.after(world.random.int(rest), () => bear(index))
+  }
+
+  /** A process is told to end, as for a new version: it gives back what it has, and another takes its place. */
+  const retire = async ({ life, engine }: Running) => {
+    life.retiring = true
+    await engine.close({ graceMs: world.random.int(2000) })
+    if (!life.alive) return
+    life.alive = false
+    if (engine.active > 0) ledger.faults.push(`${life.process} ended with ${engine.active} runs`)
+    world.after(world.random.int(500), () => bear(Number(life.process.slice(1))))
+  }
+
+  /** Deaths and sleeps at moments that have nothing to do with a call. */
+  const disturb = () => {
+    if (!faults.active) return
+    world.after(1 + world.random.int(1000), disturb)
+    if (!world.random.chance(rates.stalls)) return
+    const running = processes[world.random.int(processes.length)]
+    if (!running?.life.alive || running.life.retiring) return
+    if (world.random.chance(0.25)) return void retire(running)
+    if (world.random.chance(0.3) && faults.mayCrash()) return crash(running.life)
+    faults.counts.stalls++
+    running.life.asleepUntil = world.now + world.random.int(3 * scenario.leaseMs)
+  }
+
+  for (let index = 0; index < scenario.processes; index++) bear(index)
+  if (rates.stalls > 0) disturb()
+  const alive = () => processes.filter((running) => running?.life.alive === true) as Running[]
+  return {
+    real,
+    ledger,
+    faults,
+    crashes,
+    alive,
+    awake: () => alive().filter(({ life }) => life.asleepUntil <= world.now && !life.retiring),
+  }
+}
+
+/** Takes its time, and fails at first where the seed says so; what it drafts depends on nothing but the run. */
+function plannerFor(world: World, life: Life, scenario: Scenario): Planner {
+  return {
+    name: 'scripted',
+    draft: ({ envelope, phase, attempt }) =>
+      new Promise((resolve, reject) => {
+        const run = scenario.runs.find((candidate) => candidate.envelope.objective === envelope.objective)!
+        const random = randomFor(scenario.seed, 'planner', run.runId, phase, attempt)
+        const fails = attempt < 3 && random.chance(0.2)
+        deliver(world, life, random.pick([0, 10, 400]), () => {
+          if (fails) reject(new Error('No idea'))
+          else resolve(phase === 'replan' ? extended(run.draft) : run.draft)
+        })
+      }),
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The store as one process sees it: calls take their time there and back, some fail, and some are the last thing that the
+ * process does. What the store itself does with a call is the production code of the memory store.
+ */
+import { ProvisoError } from '../../src/base/error.ts'
+import type { JournalEvent, NewEvent } from '../../src/domain/event.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import type { Faults } from './faults.ts'
+import type { Ledger } from './ledger.ts'
+import { deliver, type Life } from './life.ts'
+import type { World } from './world.ts'
+
+export interface StoreContext {
+  readonly world: World
+  readonly real: Store
+  readonly ledger: Ledger
+  readonly faults: Faults
+  /** Tells every process, after a while. */
+  readonly news: News
+  /** Events go through JSON on their way, as to a database. */
+  readonly serialised: boolean
+  /** One way, as a rule; and the longest that anything lingers. */
+  readonly latencyMs: number
+  readonly longestMs: number
+  readonly crash: (life: Life) => void
+}
+
+export type News = {
+  listen(life: Life, listener: (runId: string, seq: number) => void): () => void
+  tell(from: Life, runId: string, seq: number): void
+}
+
+export function createNews(world: World, deaf: number): News {
+  const listeners = new Set<{ life: Life; listener: (runId: string, seq: number) => void }>()
+  return {
+    listen(life, listener) {
+      const entry = { life, listener }
+      listeners.add(entry)
+      return () => void listeners.delete(entry)
+    },
+    tell(from, runId, seq) {
+      for (const entry of listeners) {
+        if (!entry.life.alive) listeners.delete(entry)
+        else if (entry.life === from || !world.random.chance(deaf))
+          deliver(world, entry.life, world.random.int(20), () => entry.listener(runId, seq))
+      }
+    },
+  }
+}
+
+export function faultyStore(context: StoreContext, life: Life): Store {
+  const { world, real, ledger, faults, news, serialised } = context
+  const { random } = world
+  const way = () => {
+    if (faults.lingers()) return random.int(context.longestMs)
+    return random.chance(0.9) ? random.int(5) : random.int(context.latencyMs)
+  }
+  const copied = <T>(value: T): T => (serialised ? (JSON.parse(JSON.stringify(value)) as T) : value)
+
+  /** A call with its fate; a process that is dead calls nobody and hears nothing. */
+  function call<T>(perform: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (!life.alive) return
+      const fate = faults.fate()
+      if (fate === 'crash-before') return context.crash(life)
+      const back = way()
+      const fail = () => reject(new ProvisoError('store/unavailable', 'The simulated store is not there'))
+      world.after(way(), () => {
+        // What had left a process when it died arrives, or it does not.
+        if (!life.alive && random.chance(0.5)) return
+        if (fate === 'error-before') return void deliver(world, life, back, fail)
+        perform().then(
+          (value) => {
+            if (fate === 'crash-after' && life.alive) return context.crash(life)
+            deliver(world, life, back, fate === 'error-after' ? fail : () => resolve(value))
+          },
+          (cause: unknown) => deliver(world, life, back, () => reject(cause)),
+        )
+      })
+    })
+  }
+
+  const wrote = (runId: string, after: number, events: readonly NewEvent[]) => {
+    const numbered = events.map((event, index) => ({ ...event, runId, seq: after + index + 1 }))
+    ledger.written(numbered as JournalEvent[])
+    news.tell(life, runId, after + events.length)
+  }
+
+  return {
+    name: 'simulated',
+    create(run) {
+      const given = copied(run)
+      return call(async () => {
+        const created = await real.create(given)
+        if (created !== false) {
+          ledger.holders.set(given.runId, life.nth)
+          wrote(given.runId, 0, given.events)
+        }
+        return created
+      })
+    },
+    append(append) {
+      const given = copied(append)
+      return call(async () => {
+        const result = await real.append(given)
+        const { runId, lease } = given
+        if (result.kind === 'appended' && lease && ledger.holders.get(runId) !== life.nth)
+          ledger.faults.push(`${life.process} wrote to ${runId}, which it does not hold any more`)
+        if (result.kind === 'appended') wrote(given.runId, given.expectedSeq, given.events)
+        return result
+      })
+    },
+    read: (runId, after, limit) => call(async () => copied(await real.read(runId, after, limit))),
+    head: (runId) => call(() => real.head(runId)),
+    runs: (query) => call(() => real.runs(query)),
+    claim: (request) =>
+      call(async () => {
+        const claims = await real.claim(request)
+        for (const { runId } of claims) ledger.claimed(runId, life.nth)
+        return claims
+      }),
+    renew: (request) => call(() => real.renew(request)),
+    release: (runId, lease) => call(() => real.release(runId, lease)),
+    nextWake: () => call(() => real.nextWake()),
+    onChange: (listener) => news.listen(life, listener),
+    asks: (query) => call(() => real.asks(query)),
+    ask: (requestId) => call(() => real.ask(requestId)),
+    nodes: (runId) => call(() => real.nodes(runId)),
+    snapshots: (runId) => call(() => real.snapshots(runId)),
+    output: (runId) => call(() => real.output(runId)),
+    spans: (runId) => call(() => real.spans(runId)),
+    audit: (runId) => call(() => real.audit(runId)),
+    close: async () => {},
+  }
+}

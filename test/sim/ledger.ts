@@ -1,0 +1,92 @@
+/**
+ * What an observer with eyes everywhere knows: every event as the store took it, every call that left a process and every
+ * effect outside. Invariants are asked of this, not of what the engines believe.
+ */
+import type { JournalEvent } from '../../src/domain/event.ts'
+
+export interface CallRecord {
+  readonly runId: string
+  readonly nodeId: string
+  readonly capabilityId: string
+  readonly attempt: number
+  readonly key: string
+  readonly at: number
+  /** What it counts as: nothing where it was turned away. */
+  readonly cost: number
+}
+
+export interface Ledger {
+  readonly journals: Map<string, JournalEvent[]>
+  readonly calls: CallRecord[]
+  /** Effects outside by idempotency key: how often one took place. */
+  readonly effects: Map<string, { readonly call: CallRecord; times: number }>
+  /** Tokens really used, by run. */
+  readonly tokens: Map<string, number>
+  readonly faults: string[]
+  written(events: readonly JournalEvent[]): void
+  called(call: CallRecord): void
+  /** How many attempts of a node with this capability have ended, in a way that somebody knows of. */
+  ends(runId: string, nodeId: string, capabilityId: string): number
+  /** Claims of a run since anything was written to it. */
+  readonly claims: Map<string, number>
+  /** Which life was given each run last. */
+  readonly holders: Map<string, number>
+  claimed(runId: string, life: number): void
+  /** When something was last written, by whomever. */
+  lastWrite: number
+}
+
+/** A run that is claimed again and again although there is nothing to do keeps every process awake. */
+const mostIdleClaims = 25
+
+export function createLedger(now: () => number): Ledger {
+  const open = new Map<string, string>()
+  const ends = new Map<string, number>()
+  const attemptOf = (runId: string, nodeId = '', attempt = 0) => `${runId}\n${nodeId}\n${attempt}`
+  const ledger: Ledger = {
+    journals: new Map(),
+    calls: [],
+    effects: new Map(),
+    tokens: new Map(),
+    faults: [],
+    claims: new Map(),
+    holders: new Map(),
+    lastWrite: now(),
+    written(events) {
+      ledger.lastWrite = now()
+      for (const event of events) {
+        const journal = ledger.journals.get(event.runId)
+        if (journal) journal.push(event)
+        else ledger.journals.set(event.runId, [event])
+        ledger.claims.delete(event.runId)
+        if (event.type === 'attempt_start') {
+          const { attempt, capabilityId, idempotencyKey } = event.payload
+          open.set(attemptOf(event.runId, event.nodeId, attempt), `${capabilityId}\n${idempotencyKey}`)
+        } else if (event.type === 'attempt_end') {
+          const started = open.get(attemptOf(event.runId, event.nodeId, event.payload.attempt))
+          if (started === undefined || unheard.has(event.payload.outcome)) continue
+          const ended = `${event.runId}\n${event.nodeId}\n${started.split('\n')[0]}`
+          ends.set(ended, (ends.get(ended) ?? 0) + 1)
+        }
+      }
+    },
+    called(call) {
+      ledger.calls.push(call)
+      const started = open.get(attemptOf(call.runId, call.nodeId, call.attempt))
+      if (started !== `${call.capabilityId}\n${call.key}`)
+        ledger.faults.push(`attempt ${call.attempt} of "${call.nodeId}" left before it was in the journal`)
+    },
+    ends: (runId, nodeId, capabilityId) => ends.get(`${runId}\n${nodeId}\n${capabilityId}`) ?? 0,
+    claimed(runId, life) {
+      ledger.holders.set(runId, life)
+      const claims = (ledger.claims.get(runId) ?? 0) + 1
+      ledger.claims.set(runId, claims)
+      if (claims === mostIdleClaims)
+        ledger.faults.push(`${runId} was claimed ${claims} times in a row with nothing to do`)
+    },
+  }
+  return ledger
+}
+
+/** The outcomes that say nothing about what the call would have brought. */
+const unheard: ReadonlySet<string> = new Set(['outcome_unknown', 'cancelled'])

@@ -1,0 +1,51 @@
+/** Whoever does the work: calls take time, change the world somewhere on the way, and may not listen when told to stop. */
+import type { Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'
+import { type AnswerRates, answerTo } from './answers.ts'
+import type { CallRecord, Ledger } from './ledger.ts'
+import { deliver, type Life } from './life.ts'
+import type { World } from './world.ts'
+
+export interface OutsideContext {
+  readonly seed: number
+  readonly world: World
+  readonly ledger: Ledger
+  readonly rates: AnswerRates
+}
+
+export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
+  const dispatch = (call: Dispatch) => perform(context, life, call)
+  return ['local', 'model'].map((kind) => ({ kind, remote: false, dispatch }))
+}
+
+function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, call: Dispatch) {
+  return new Promise<never>((resolve, reject) => {
+    if (!life.alive) return
+    const { runId, nodeId, attempt, idempotencyKey: key } = call
+    const { capabilityId } = call.capability
+    const answer = answerTo(seed, call, ledger.ends(runId, nodeId, capabilityId), rates)
+    const cost = typeof answer.result === 'string' ? 1 : answer.result.usage.calls
+    const record: CallRecord = { runId, nodeId, capabilityId, attempt, key, at: world.now, cost }
+    ledger.called(record)
+    ledger.tokens.set(runId, (ledger.tokens.get(runId) ?? 0) + answer.tokens)
+    // The world outside goes on whether or not the caller lives to see it.
+    const takeBackEffect =
+      answer.effectAt === undefined
+        ? () => {}
+        : world.after(answer.effectAt, () => {
+            const effect = ledger.effects.get(key)
+            if (effect) effect.times++
+            else ledger.effects.set(key, { call: record, times: 1 })
+          })
+    if (answer.heedsAbort)
+      call.signal.addEventListener('abort', () => {
+        takeBackEffect()
+        reject(new Error('Stopped on request'))
+      })
+    if (answer.result === 'hangs') return
+    // Whatever it changes is changed before it answers.
+    deliver(world, life, answer.durationMs + 1, () => {
+      if (answer.result === 'throws') reject(new Error('It broke'))
+      else resolve(answer.result as never)
+    })
+  })
+}

@@ -1,0 +1,61 @@
+/** Many histories, one after the other: what was seen, and the seeds that show something wrong. */
+import { historyOf } from './oracle.ts'
+
+export interface Failing {
+  readonly seed: number
+  readonly violations: readonly string[]
+}
+
+export interface Summary {
+  seeds: number
+  /** With those that only say how a run ends without faults. */
+  histories: number
+  crashes: number
+  errors: number
+  stalls: number
+  events: number
+  steps: number
+  failing: Failing[]
+}
+
+export interface SeedOptions {
+  readonly from: number
+  readonly count: number
+  /** Stop after so many seeds that fail. Default: the first. */
+  readonly mostFailing?: number
+  readonly onProgress?: (summary: Summary) => void
+}
+
+export async function runSeeds({ from, count, mostFailing = 1, onProgress }: SeedOptions): Promise<Summary> {
+  const summary: Summary = {
+    seeds: 0,
+    histories: 0,
+    crashes: 0,
+    errors: 0,
+    stalls: 0,
+    events: 0,
+    steps: 0,
+    failing: [],
+  }
+  // A promise that nobody looks after ends a process: it is a violation like any other.
+  let unheard: unknown[] = []
+  const hear = (cause: unknown) => unheard.push(cause)
+  process.on('unhandledRejection', hear)
+  try {
+    for (let seed = from; seed < from + count; seed++) {
+      const history = await historyOf(seed)
+      summary.seeds++
+      summary.histories += history.histories
+      for (const name of ['crashes', 'errors', 'stalls', 'events', 'steps'] as const)
+        summary[name] += history[name]
+      const violations = [...history.violations, ...unheard.map((cause) => `unhandled rejection: ${cause}`)]
+      unheard = []
+      if (violations.length > 0) summary.failing.push({ seed, violations })
+      if (summary.failing.length >= mostFailing) break
+      if (summary.seeds % 100 === 0) onProgress?.(summary)
+    }
+  } finally {
+    process.off('unhandledRejection', hear)
+  }
+  return summary
+}

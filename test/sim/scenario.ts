@@ -1,0 +1,231 @@
+/**
+ * What a seed stands for: the plans, the people, the processes and what goes wrong. `exact` scenarios hold only what does
+ * not depend on who was faster (nothing runs out: no budget, no deadline, no expiry; nobody interferes at a moment of his
+ * own; policies only pause, ask and tell), so that a run must end exactly as it would without any fault. In the others
+ * time decides legitimately, and only the invariants are asked.
+ */
+import type { Envelope } from '../../src/domain/envelope.ts'
+import type { Draft, Limits } from '../../src/domain/plan.ts'
+import type { Action, RuntimePolicy, Trigger } from '../../src/domain/policy.ts'
+import type { AnswerRates } from './answers.ts'
+import type { CapabilityName } from './catalog.ts'
+import { answerSchema, mostNodes, randomDraft } from './drafts.ts'
+import type { FaultRates } from './faults.ts'
+import { type Random, randomFor } from './random.ts'
+
+export interface RunScenario {
+  readonly runId: string
+  readonly envelope: Envelope
+  readonly draft: Draft
+  /** The draft is handed in with the envelope; else a planner makes it. */
+  readonly handed: boolean
+  /** Milliseconds after the start. */
+  readonly startAt: number
+  readonly cancelAt?: number
+  readonly triggers: readonly { readonly at: number; readonly policyId: string }[]
+}
+
+export interface Scenario {
+  readonly seed: number
+  readonly exact: boolean
+  readonly processes: number
+  readonly skews: readonly number[]
+  /** A process that starts again has the name it had. */
+  readonly sameOwner: boolean
+  readonly serialised: boolean
+  readonly latencyMs: number
+  readonly leaseMs: number
+  readonly pollMs: number
+  readonly askMs: number
+  /** Attempts of one process at one time. */
+  readonly slots: number
+  readonly operators: number
+  readonly answers: AnswerRates
+  readonly faults: FaultRates
+  readonly runs: readonly RunScenario[]
+}
+
+export function scenarioOf(seed: number): Scenario {
+  const random = randomFor(seed, 'scenario')
+  const exact = random.chance(0.5)
+  const theme = random.pick(exact ? exactThemes : themes)
+  const leaseMs = random.pick([900, 1500, 3000])
+  const hangs = random.chance(0.15)
+  const answers = { failures: random.pick([0, 0.2, 0.5]), hangs, onceFails: !exact }
+  const processes = random.pick([1, 2, 2, 3])
+  const skewed = random.chance(0.2)
+  return {
+    seed,
+    exact,
+    processes,
+    skews: Array.from({ length: processes }, () => (skewed ? random.between(-150, 150) : 0)),
+    sameOwner: random.chance(0.5),
+    serialised: random.chance(0.1),
+    latencyMs: random.pick([5, 30, 300]),
+    leaseMs,
+    pollMs: random.pick([300, 1000]),
+    askMs: exact ? 3_600_000 : random.pick([500, 3000, 3_600_000]),
+    slots: random.pick([1, 2, 64]),
+    operators: random.between(1, 3),
+    answers,
+    faults: randomFaults(random, leaseMs),
+    runs: Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
+      randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+    ),
+  }
+}
+
+function randomFaults(random: Random, leaseMs: number): FaultRates {
+  const kind = random.pick(['none', 'crashes', 'crashes', 'errors', 'stalls', 'all', 'all'] as const)
+  const has = (name: string) => kind === name || kind === 'all'
+  return {
+    crash: has('crashes') ? random.pick([0.005, 0.02, 0.06]) : 0,
+    error: has('errors') ? random.pick([0.01, 0.05]) : 0,
+    stalls: has('stalls') ? random.pick([0.2, 0.6]) : 0,
+    linger: has('stalls') ? random.pick([0, 0.01, 0.04]) : 0,
+    deaf: random.pick([0, 1, 0.5]),
+    until: random.pick([2, 5]) * leaseMs,
+    mostCrashes: 8,
+  }
+}
+
+const usual: readonly CapabilityName[] = ['work', 'work', 'work', 'model', 'checked', 'costly']
+const special: readonly CapabilityName[] = ['effect', 'once', 'undeclared', 'person']
+
+/** What most of a history is about: rare things meet each other only where they are not rare. */
+type Theme = 'mixed' | 'effects' | 'policies' | 'replans' | 'budget'
+const exactThemes: readonly Theme[] = ['mixed', 'mixed', 'effects', 'policies']
+const themes: readonly Theme[] = ['mixed', 'effects', 'policies', 'replans', 'replans', 'budget']
+
+interface RunChoice {
+  readonly runId: string
+  readonly exact: boolean
+  readonly hangs: boolean
+  readonly theme: Theme
+}
+
+function randomRun(random: Random, { runId, exact, hangs, theme }: RunChoice): RunScenario {
+  const effects = theme === 'effects' || (theme === 'replans' && random.chance(0.5))
+  const capabilities: readonly CapabilityName[] = effects
+    ? ['work', 'model', 'effect', 'once', 'undeclared']
+    : theme === 'budget'
+      ? ['costly', 'costly', 'work']
+      : [...usual, ...special.filter(() => random.chance(0.3))]
+  const replans = theme === 'replans'
+  const draft = randomDraft(random, {
+    nodes: random.pick([1, 2, 3, 4, 5, 6, 8, mostNodes]),
+    capabilities,
+    routing: random.chance(0.6),
+    fallbacks: random.chance(0.4),
+    rao: random.chance(0.3),
+    timeouts: hangs,
+    limits: randomLimits(random, exact, theme),
+  })
+  const policies =
+    theme === 'policies' || replans || random.chance(0.2) ? randomPolicies(random, { exact, replans }) : []
+  const manual = policies.filter(({ trigger }) => trigger.kind === 'manual')
+  return {
+    runId,
+    draft,
+    handed: random.chance(0.7),
+    startAt: random.int(300),
+    envelope: randomEnvelope(random, { runId, policies, exact }),
+    ...(!exact && random.chance(0.15) && { cancelAt: random.int(4000) }),
+    triggers: manual.map(({ id }) => ({ at: random.int(3000), policyId: id })),
+  }
+}
+
+function randomLimits(random: Random, exact: boolean, theme: Theme): Limits {
+  const scarce = theme === 'budget' ? 0.7 : exact ? 0 : 0.05
+  return {
+    concurrency: random.pick([1, 2, 16]),
+    maxAsks: exact ? 1000 : random.pick([2, 10, 100]),
+    ...(random.chance(scarce) && { maxCalls: random.between(1, 12) }),
+    ...(random.chance(scarce) && { maxTokens: random.between(10, 60) }),
+    ...(!exact && random.chance(0.1) && { deadlineMs: random.between(500, 5000) }),
+  }
+}
+
+function randomEnvelope(
+  random: Random,
+  { runId, policies, exact }: { runId: string; policies: readonly RuntimePolicy[]; exact: boolean },
+): Envelope {
+  const directives = {
+    ...(random.chance(0.5) && { sideEffects: 'allow' }),
+    ...(random.chance(0.15) && { askBeforeFinish: true }),
+    ...(random.chance(0.15) && { hitlRequiredFor: ['n0', 'n2'] }),
+  }
+  return {
+    objective: `Add up ${runId}`,
+    inputs: { x: random.int(1000) },
+    constraints: {},
+    outputContract: {
+      schema: answerSchema,
+      constraints:
+        !exact && random.chance(0.2)
+          ? [{ constraintId: 'high', expr: { '>': [{ var: 'n0' }, 500] }, level: 'soft' }]
+          : [],
+    },
+    policies: { planner: { directives }, runtime: policies },
+    specialInstructions: [],
+    metadata: {},
+  }
+}
+
+function randomPolicies(
+  random: Random,
+  { exact, replans }: { exact: boolean; replans: boolean },
+): RuntimePolicy[] {
+  const triggers: readonly Trigger[] = [
+    { kind: 'onStart' },
+    { kind: 'onNodeComplete' },
+    { kind: 'onNodeComplete', selector: { capabilityId: 'model' } },
+    { kind: 'onNodeComplete', condition: { '<': [{ var: 'v' }, random.int(1000)] } },
+    { kind: 'onValidationFail' },
+    { kind: 'onValidationFail' },
+    ...(exact
+      ? []
+      : ([
+          { kind: 'onTimeout', ms: random.between(100, 4000) },
+          { kind: 'onMetricBelow', metric: 'v', threshold: random.int(1000) },
+          { kind: 'onMetricBelow', metric: 'satisfaction', threshold: 1 },
+          { kind: 'manual' },
+          { kind: 'manual' },
+        ] as const)),
+  ]
+  return Array.from({ length: random.between(1, 3) }, (_, index) => ({
+    id: `policy-${index}`,
+    enabled: random.chance(0.9),
+    trigger: random.pick(triggers),
+    action: randomAction(random, { exact, replans, depth: 0 }),
+    ...(random.chance(0.7) && { maxAttempts: random.between(1, 3) }),
+  }))
+}
+
+function randomAction(random: Random, given: { exact: boolean; replans: boolean; depth: number }): Action {
+  const { exact, replans, depth } = given
+  const type = random.pick([
+    'emit',
+    'pause',
+    'hitl',
+    ...(replans ? (['replan', 'replan'] as const) : []),
+    ...(exact ? [] : (['fail'] as const)),
+  ] as const)
+  const deeper = () => randomAction(random, { ...given, depth: depth + 1 })
+  switch (type) {
+    case 'emit':
+      return { type, event: 'noticed', payload: { depth } }
+    case 'hitl':
+      return {
+        type,
+        ...(depth < 2 && random.chance(0.5) && { approveAction: deeper() }),
+        ...(depth < 2 && !exact && random.chance(0.5) && { rejectAction: deeper() }),
+      }
+    case 'replan':
+      return { type, rationale: 'Something came up' }
+    case 'pause':
+      return { type }
+    case 'fail':
+      return { type }
+  }
+}
