@@ -22,6 +22,7 @@ import { type Actor, type ActorContext, createActor, type Origin } from './actor
 import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
 import { fact, type Moment } from './fact.ts'
+import { statusOf } from './head.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
@@ -112,6 +113,7 @@ export function createEngine(options: EngineOptions): Engine {
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
+  const waiters = new Map<string, Set<Waiter>>()
   /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
   const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
@@ -167,6 +169,8 @@ export function createEngine(options: EngineOptions): Engine {
     },
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
     onIdle(actor, state, more) {
+      if (!more && settledStatuses.has(statusOf(state)))
+        for (const waiter of waiters.get(actor.runId) ?? []) waiter.state = state
       dismiss(actor)
       if (state.finished) own.delete(actor.runId)
       if (more) wakeAt(clock.now())
@@ -257,6 +261,16 @@ export function createEngine(options: EngineOptions): Engine {
     for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)
   }
 
+  /** The state of a run that is over or waits for a person, by the store. */
+  const settledState = async (runId: string): Promise<RunState | undefined> => {
+    const head = await store.head(runId)
+    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!settledStatuses.has(head.status) || actors.has(runId)) return undefined
+    const state = await loadState(store, runId)
+    // Somebody may have answered between the two looks.
+    return settledStatuses.has(statusOf(state)) ? state : undefined
+  }
+
   const outside = { store, moment }
   /** After something came from outside: the actor here hears of it, or the run is claimed. */
   const afterwards = (runId: string, state: RunState) => {
@@ -308,18 +322,26 @@ export function createEngine(options: EngineOptions): Engine {
       return runId
     },
     async settled(runId, signal) {
-      for (;;) {
-        const news = changes.next(runId, signal)
-        const head = await store.head(runId)
-        if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
-        if (settledStatuses.has(head.status) && !actors.has(runId)) {
-          const state = await loadState(store, runId)
-          const { finished, openAsks } = state
-          return { runId, status: head.status, ...(finished && { finished }), openAsks: [...openAsks] }
+      const waiter: Waiter = {}
+      const others = waiters.get(runId)
+      waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
+      try {
+        for (;;) {
+          const news = changes.next(runId, signal)
+          // While it is carried here, its actor tells when there is something to look at.
+          const state = actors.has(runId) ? undefined : (waiter.state ?? (await settledState(runId)))
+          if (state) {
+            const { finished, openAsks } = state
+            return { runId, status: statusOf(state), ...(finished && { finished }), openAsks: [...openAsks] }
+          }
+          signal?.throwIfAborted()
+          if (closed) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
+          await news
         }
-        signal?.throwIfAborted()
-        if (closed) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
-        await news
+      } finally {
+        const left = waiters.get(runId)
+        left?.delete(waiter)
+        if (left?.size === 0) waiters.delete(runId)
       }
     },
     state: (runId) => loadState(store, runId),
@@ -375,6 +397,11 @@ export function createEngine(options: EngineOptions): Engine {
       return slots.taken
     },
   }
+}
+
+/** Somebody who waits until a run is settled: its actor leaves the state here, so that the journal need not be read. */
+interface Waiter {
+  state?: RunState
 }
 
 const claimSize = 32

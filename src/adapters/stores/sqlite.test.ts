@@ -65,7 +65,7 @@ describe('a SQLite file', () => {
         if (/^create table/.test(sql) && --left === 0) throw new Error('died')
         return connection.execute(sql, ...rest)
       }
-      return { ...connection, execute, close: connection.close, inTransaction: false }
+      return Object.create(connection, { execute: { value: execute } })
     }
     await expect(openSqliteStore({ path, open: dies })).rejects.toMatchObject({ code: 'store/unavailable' })
     const store = await openSqliteStore({ path })

@@ -75,6 +75,8 @@ async function openTables(
     }
     return connection
   } catch (error) {
+    // Closing alone would keep the file locked until the connection is collected.
+    if (connection.inTransaction) connection.execute('rollback')
     connection.close()
     throw error
   }

@@ -1,0 +1,70 @@
+/** Proviso on SQLite: envelope and draft read and proved, every attempt in the journal before and after its call. */
+import { join } from 'node:path'
+import { compile } from '../../scripts/compile.mjs'
+import { edges, nodeIds, work } from './dag.mjs'
+
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+
+/** The engine as modules of its own, compiled from the sources; the package has no door to all of it yet. */
+export async function loadProviso() {
+  const { programs, dispose } = await compile({
+    app: 'src/app.ts',
+    capability: 'src/adapters/dispatchers/define-capability.ts',
+    sqlite: 'src/adapters/stores/sqlite.ts',
+    memory: 'src/adapters/stores/memory.ts',
+  })
+  const [{ createApp }, { defineCapability }, { openSqliteStore }, { createMemoryStore }] = await Promise.all(
+    Object.values(programs).map((path) => import(path)),
+  )
+  process.once('exit', dispose)
+  return { createApp, defineCapability, openSqliteStore, createMemoryStore }
+}
+
+export function capabilitiesOf(defineCapability, ids) {
+  return ids.map((capabilityId) =>
+    defineCapability({
+      capabilityId,
+      inputContract: { type: 'object', properties: {} },
+      outputContract: text,
+      idempotent: true,
+      run: () => work(capabilityId),
+    }),
+  )
+}
+
+export const envelope = {
+  objective: 'Measure',
+  inputs: { text: 'x' },
+  outputContract: { schema: text },
+}
+
+/** Each node takes what the nodes before it gave. */
+export const draft = {
+  nodes: nodeIds.map((id) => ({
+    id,
+    capabilityId: id,
+    inputs: Object.fromEntries(
+      edges.filter(([, to]) => to === id).map(([from]) => [from, { node: from, pointer: '/text' }]),
+    ),
+  })),
+  output: { node: 'z' },
+}
+
+export async function openProviso(folder) {
+  const { createApp, defineCapability, openSqliteStore } = await loadProviso()
+  const store = await openSqliteStore({ path: join(folder, 'proviso.sqlite'), synchronous: 'FULL' })
+  const app = await createApp({ store, capabilities: capabilitiesOf(defineCapability, nodeIds) })
+  return {
+    name: 'proviso',
+
+    settings: 'SQLite (libsql), WAL, synchronous=FULL',
+    async run() {
+      const { status, issues } = await app.run(envelope, { draft })
+      if (status !== 'completed') throw new Error(`${status}: ${JSON.stringify(issues)}`)
+    },
+    async close() {
+      await app.close()
+      await store.close()
+    },
+  }
+}

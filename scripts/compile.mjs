@@ -1,0 +1,39 @@
+// @ts-check
+/** Sources as one file each, for processes that are started hundreds of times and for benches of what has no door yet. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'tsdown'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Compiles sources of the repository; `dispose` takes the results away again.
+ * @template {string} Name
+ * @param {Readonly<Record<Name, string>>} sources paths by name
+ * @returns {Promise<{ programs: Record<Name, string>, dispose: () => void }>}
+ */
+export async function compile(sources) {
+  // Inside the repository, so that packages with binaries are found from there.
+  const folder = mkdtempSync(join(root, 'node_modules', '.proviso-compiled-'))
+  const names = /** @type {Name[]} */ (Object.keys(sources))
+  await build({
+    config: false,
+    cwd: root,
+    entry: sources,
+    outDir: folder,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    dts: false,
+    clean: false,
+    logLevel: 'silent',
+    outExtensions: () => ({ js: '.mjs' }),
+    deps: { alwaysBundle: [/./], neverBundle: [/^node:/, 'libsql', 'pg', 'pg-native'] },
+  })
+  const programs = Object.fromEntries(names.map((name) => [name, join(folder, `${name}.mjs`)]))
+  return {
+    programs: /** @type {Record<Name, string>} */ (programs),
+    dispose: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

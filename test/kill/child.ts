@@ -1,0 +1,81 @@
+/**
+ * The process that is killed. It opens the store, starts the runs that are not there, goes on with those that are, answers
+ * what people are asked, and ends when all runs are over. What it has to say goes to the parent line by line.
+ */
+import { openLibsql } from '../../src/adapters/stores/open-sqlite.ts'
+import { openPostgresStore } from '../../src/adapters/stores/postgres.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { createApp } from '../../src/app.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import {
+  type Boundaries,
+  createBoundaries,
+  dieAtOnce,
+  sqliteWithBoundaries,
+  withBoundaries,
+} from './boundaries.ts'
+import { type Acknowledged, type Effect, openLog } from './effects.ts'
+import type { ChildReport, ChildTask } from './messages.ts'
+import { answerAsks } from './operator.ts'
+import { capabilities, draft, envelope, model } from './workload.ts'
+
+const task = JSON.parse(process.argv[2] ?? '{}') as ChildTask
+const effects = openLog<Effect>(task.effects, { sync: true })
+const acknowledged = openLog<Acknowledged>(task.acknowledged, { sync: false })
+const boundaries = createBoundaries(task.killAt, dieAtOnce)
+
+const say = (report: ChildReport) => process.stdout.write(`${JSON.stringify(report)}\n`)
+
+const mark = (call: Effect) => {
+  boundaries.pass('call:before')
+  effects.write(call)
+  boundaries.pass('call:after')
+}
+
+const loaded = performance.now()
+const inner = await openStore(task, boundaries)
+const store = watchResumption(
+  withBoundaries(inner, boundaries, { acknowledged: (line) => acknowledged.write(line) }),
+)
+const app = await createApp({
+  store,
+  capabilities: capabilities(mark),
+  providers: [model(mark)],
+  pollMs: 200,
+  ...(task.leaseMs !== undefined && { leaseMs: task.leaseMs }),
+  onCrash: (runId, cause) => say({ kind: 'crash', runId, message: String(cause) }),
+})
+const stopAnswering = answerAsks(app, task)
+await Promise.all(
+  task.runIds.map(async (runId) => {
+    if ((await store.head(runId)) === undefined) await app.start(envelope, { runId, draft })
+    for await (const event of app.watch(runId))
+      if (task.progress) say({ kind: 'progress', runId, seq: event.seq })
+  }),
+)
+stopAnswering()
+say({ kind: 'done', boundaries: boundaries.count, places: Object.fromEntries(boundaries.places) })
+await app.close()
+await inner.close()
+
+function openStore({ store: place }: ChildTask, counted: Boundaries): Promise<Store> {
+  return place.startsWith('postgres:')
+    ? openPostgresStore({ url: place })
+    : openSqliteStore({ path: place, open: sqliteWithBoundaries(openLibsql, counted) })
+}
+
+/** Tells when the first attempt is in the journal, counted from the birth of this process. */
+function watchResumption(store: Store): Store {
+  let told = false
+  return {
+    ...store,
+    async append(append) {
+      const result = await store.append(append)
+      if (!told && result.kind === 'appended' && append.events.some(({ type }) => type === 'attempt_start')) {
+        told = true
+        say({ kind: 'resumed', ms: performance.now(), loadedMs: loaded })
+      }
+      return result
+    },
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The plan that is killed: a fan-out, a retry after some time, a node that fails for good and its fallback, a model, a
+ * person's approval, and a payment that must not be made twice. Its answer does not depend on what happened on the way.
+ */
+import {
+  type CapabilityDefinition,
+  type DefinedCapability,
+  defineCapability,
+} from '../../src/adapters/dispatchers/define-capability.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { Draft, DraftNode } from '../../src/domain/plan.ts'
+import type { Provider } from '../../src/domain/ports/provider.ts'
+import type { Effect } from './effects.ts'
+
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
+
+/** Deaths cost calls: a node must not run out of them here. */
+const callBudget = 1_000
+
+const parts = ['part1', 'part2', 'part3', 'part4']
+
+const node = (id: string, inputs: DraftNode['inputs'], more: Partial<DraftNode> = {}): DraftNode => ({
+  id,
+  capabilityId: id,
+  callBudget,
+  ...(inputs && { inputs }),
+  ...more,
+})
+
+const from = (id: string) => ({ node: id, pointer: '/text' })
+
+export const draft: Draft = {
+  nodes: [
+    node('read', { text: { envelope: '/inputs/topic' } }),
+    node('split', { text: from('read') }),
+    ...parts.map((id) =>
+      node(id, { text: from('split') }, id === 'part2' ? { retry: { max: 2, backoffMs: 20 } } : {}),
+    ),
+    node('fragile', { text: from('split') }),
+    node('fallback', { text: from('split') }, { kind: 'fallback' }),
+    node('summary', Object.fromEntries(parts.map((id) => [id, from(id)]))),
+    node('review', { text: from('summary') }, { data: { contract: true } }),
+    node('pay', { text: from('review') }),
+    node('merge', { receipt: from('pay'), fallback: from('fallback'), text: from('review') }),
+  ],
+  edges: [{ from: 'fragile', to: 'fallback', when: 'fail' }],
+  output: { node: 'merge' },
+  limits: { maxAsks: 1_000 },
+}
+
+/** Nodes that complete in every run; `fragile` fails in every run. */
+export const completing = draft.nodes.map(({ id }) => id).filter((id) => id !== 'fragile')
+
+/** May be called again when its outcome is unknown only if a person says so. */
+export const notTwice = 'pay'
+
+export const envelope = {
+  objective: 'Write about tea and pay for it',
+  inputs: { topic: 'tea' },
+  outputContract: { schema: text },
+}
+
+/** What a person answers who has looked whether the payment was made. */
+export const paid = { text: 'receipt' }
+
+/** The call leaves a mark outside before it answers. */
+export type Mark = (call: Effect) => void
+
+type Inputs = { readonly [name: string]: Json }
+
+export function capabilities(mark: Mark): DefinedCapability[] {
+  const local = (
+    capabilityId: string,
+    answer: (inputs: Inputs, attempt: number) => Json,
+    more: Partial<CapabilityDefinition> = {},
+  ) =>
+    defineCapability({
+      capabilityId,
+      inputContract: takes('text'),
+      outputContract: text,
+      idempotent: true,
+      run(inputs, { nodeId, attempt, idempotencyKey: key }) {
+        mark({ nodeId, key })
+        return answer(inputs as Inputs, attempt)
+      },
+      ...more,
+    })
+  return [
+    local('read', ({ text }) => ({ text: `about ${text}` })),
+    local('split', ({ text }) => ({ text: `${text}, split` })),
+    ...parts.map((id) =>
+      local(id, (_, attempt) => {
+        if (id === 'part2' && attempt === 1) throw new Error('Not the first time')
+        return { text: id }
+      }),
+    ),
+    local('fragile', () => {
+      throw new Error('Never')
+    }),
+    local('fallback', () => ({ text: 'plain' })),
+    defineCapability({
+      capabilityId: 'summary',
+      kind: 'model',
+      inputContract: takes(...parts),
+      outputContract: text,
+      idempotent: true,
+      preferredModels: ['kill/summary'],
+    }),
+    local('review', ({ text }) => ({
+      primary_output: JSON.stringify({ text: `${text}, seen` }),
+      confidence: 0.7,
+      confidence_type: 'verbalized',
+      escalate: false,
+    })),
+    local(notTwice, () => paid, { idempotent: false, sideEffect: true }),
+    local('merge', ({ receipt, fallback, text }) => ({ text: `${text}; ${fallback}; ${receipt}` }), {
+      inputContract: takes('receipt', 'fallback', 'text'),
+    }),
+  ]
+}
+
+/** The model behind `summary`. */
+export function model(mark: Mark): Provider {
+  return {
+    name: 'kill',
+    async generate({ idempotencyKey }) {
+      mark({ nodeId: 'summary', key: idempotencyKey })
+      return { kind: 'text', text: '```json\n{"text": "the four parts"}\n```', finish: 'stop', usage: {} }
+    },
+  }
+}
+
+function takes(...names: string[]) {
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  return { type: 'object', properties, required: names }
+}
