@@ -8,6 +8,11 @@ export default defineConfig({
     alias: {
       'proviso/output/off-thread': src('output/off-thread.ts'),
       'proviso/output': src('output/index.ts'),
+      'proviso/models': src('adapters/models/index.ts'),
+      'proviso/providers/anthropic': src('adapters/providers/anthropic.ts'),
+      'proviso/providers/compatible': src('adapters/providers/compatible.ts'),
+      'proviso/providers/google': src('adapters/providers/google.ts'),
+      'proviso/providers/openai': src('adapters/providers/openai.ts'),
       'proviso/stores/memory': src('adapters/stores/memory.ts'),
       'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),
       'proviso/plan': src('plan/index.ts'),

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
-import { modelDispatcher } from './adapters/dispatchers/model.ts'
+import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
+import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
@@ -20,6 +21,8 @@ import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
+import type { GivenProcessing } from './domain/processing.ts'
+import { createRedactor } from './domain/redact.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
@@ -29,6 +32,7 @@ import type { WatchOptions } from './engine/journal.ts'
 import { createCatalog } from './engine/live-catalog.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
+import { type EnvConfig, readEnv } from './env.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -45,9 +49,23 @@ export interface AppOptions
   /** In addition to those that come with the package. */
   readonly facets?: readonly Facet[]
   readonly planner?: Planner
+  /**
+   * Who calls models. Default: those that the environment has keys for, loaded with their first call. The rehearsal model
+   * of `proviso/testing`, which needs no key, is used only when it is named here.
+   */
   readonly providers?: readonly Provider[]
-  /** For capabilities that prefer no model. Default `openai/gpt-5-mini`. */
+  /** For capabilities that prefer no model. Default: the environment's (FLEX-108), else `openai/gpt-5-mini`. */
   readonly defaultModel?: string
+  /** Keys and models from the environment. Default: read from it; an empty object reads nothing. */
+  readonly env?: EnvConfig
+  /** How models' texts are made and read, for nodes that say nothing of their own. Default: structured output `auto`, full reading, repair. */
+  readonly processing?: GivenProcessing
+  /** Prices of models, before the list prices. */
+  readonly prices?: readonly Price[]
+  /** Known secrets, beside the providers' keys, that must not leave in prompts, events or evidence. */
+  readonly secrets?: readonly string[]
+  /** Given: models stream, and values that are still arriving go here; they are never stored. */
+  readonly onPartial?: (partial: NodePartial) => void
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
@@ -92,6 +110,8 @@ export interface App {
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** What a draft would take, before anything is called: calls, tokens and cost, from one answer each to the whole budget. */
+  estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
   /** Carries on a run that a dead process left; needed with `carry: 'own'` alone, for others are found without. */
   adopt(runId: string): Promise<void>
   /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
@@ -106,7 +126,9 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions = {}): Promise<App> {
-  const { clock = systemClock, capabilities = [], providers = [] } = options
+  const { clock = systemClock, capabilities = [], env = readEnv() } = options
+  const providers = options.providers ?? providersFromKeys(env)
+  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
@@ -116,7 +138,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     [...marketingFacets, ...(options.facets ?? [])],
     capabilities.map(({ capability }) => capability),
   )
-  const defaultModel = options.defaultModel ?? 'openai/gpt-5-mini'
+  const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
   const engine: Engine = createEngine({
     store,
     catalog,
@@ -124,10 +146,16 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     dispatchers: [
       localDispatcher(functions),
       scriptedDispatcher(clock),
-      modelDispatcher({ providers, defaultModel }),
+      modelDispatcher({
+        providers,
+        defaultModel,
+        redactor,
+        ...pick(options, ['processing', 'prices', 'onPartial']),
+      }),
       ...(options.dispatchers ?? []),
     ],
     newId: options.newId ?? (() => `flex_${randomUUID()}`),
+    redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     ...pick(options, ['planner', 'leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
   })
@@ -157,6 +185,11 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     result,
     async run(envelope, given = {}) {
       return result(await start(envelope, given), given.signal)
+    },
+    estimate(given, { draft }) {
+      const { prices = [] } = options
+      const { capability } = catalog
+      return estimateDraft(readEnvelope(given), readDraft(draft), { capability, defaultModel, prices })
     },
     watch: engine.watch,
     reply: engine.reply,

@@ -145,6 +145,39 @@ describe('proviso parse', () => {
   })
 })
 
+describe('proviso schema portability', () => {
+  it('says what each provider enforces, weakens or refuses, and why', async () => {
+    const path = file(
+      'map.json',
+      JSON.stringify({ type: 'object', additionalProperties: { type: 'number' } }),
+    )
+    const done = await proviso(['schema', 'portability', path])
+    expect(done).toMatchObject({ code: 0, stderr: '' })
+    expect(done.stdout).toContain('openai  refused')
+    expect(done.stdout).toContain('refused  (root): an object with free keys cannot be said')
+    expect(done.stdout).toContain('xgrammar  enforced')
+  })
+
+  it('prints the same as data, with the schema that would be sent', async () => {
+    const { code, stdout } = await proviso(['schema', 'portability', schemaFile, '--json'])
+    expect(code).toBe(0)
+    const { providers } = JSON.parse(stdout)
+    expect(providers.map(({ provider }: { provider: string }) => provider)).toEqual([
+      'openai',
+      'anthropic',
+      'google',
+      'outlines',
+      'xgrammar',
+    ])
+    expect(providers[0]).toMatchObject({ verdict: 'enforced', schema: { additionalProperties: false } })
+  })
+
+  it('ends with 2 for a schema that cannot be used', async () => {
+    const path = file('broken-schema.json', '{"type": "nonsense"}')
+    expect(await proviso(['schema', 'portability', path])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
 describe('input that cannot be read ends with 2 and says what to do', () => {
   it.each([
     ['a missing file', () => [join(folder, 'nowhere.txt')], 'no such file'],

@@ -39,6 +39,26 @@ describe('doors', () => {
   })
 })
 
+describe('provider packages', () => {
+  it.each(['proviso', 'proviso/models', 'proviso/testing'])(
+    'are not loaded by importing %s',
+    async (door) => {
+      const hook = `import { writeSync } from 'node:fs'
+      export async function resolve(name, context, next) {
+        if (name.startsWith('@ai-sdk/')) writeSync(1, name)
+        return next(name, context)
+      }`
+      const program = `
+      const { register } = await import('node:module')
+      register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(hook))})
+      const { createApp } = await import(${JSON.stringify(door)})
+      await (await createApp?.({ env: { openaiApiKey: 'sk-none' } }))?.close()`
+      const done = await runNode(['--input-type=module', '--eval', program])
+      expect(done).toEqual({ code: 0, stdout: '', stderr: '' })
+    },
+  )
+})
+
 describe('proviso/output', () => {
   it('imports no Node module and nothing of the command line or a server', () => {
     const packages = reachable(join(root, 'dist/output/index.js'))

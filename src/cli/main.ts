@@ -12,6 +12,7 @@ import { addResumeCommand } from './commands/resume.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSchemaHashCommand } from './commands/schema-hash.ts'
+import { addSchemaPortabilityCommand } from './commands/schema-portability.ts'
 import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addVerifyCommand } from './commands/verify.ts'
@@ -55,8 +56,9 @@ function createProgram(): Command {
     .showHelpAfterError('(add --help for usage and examples)')
     .addHelpText('after', `\n${describeExitCodes()}`)
   for (const add of commands) add(program)
-  const schema = program.command('schema').description('Names and simplifies JSON Schemas.')
+  const schema = program.command('schema').description('Names, simplifies and compares JSON Schemas.')
   addSchemaHashCommand(schema)
+  addSchemaPortabilityCommand(schema)
   addSchemaSimplifyCommand(schema)
   return program
 }

@@ -95,7 +95,13 @@ export interface EventPayloads {
     readonly deadlineAt?: number
   }
   attempt_end: { readonly attempt: number } & AttemptResult
-  budget_reserved: { readonly attempt: number; readonly calls: number; readonly tokens: number }
+  budget_reserved: {
+    readonly attempt: number
+    readonly calls: number
+    readonly tokens: number
+    /** Where the run limits cost. */
+    readonly costUsd?: number
+  }
   budget_settled: { readonly attempt: number; readonly calls: number; readonly tokens: number }
   node_complete: {
     readonly output: Output

@@ -56,6 +56,8 @@ function fresh(node: PlanNode, version: number, before: NodeState | undefined): 
     unknowns: 0,
     key: sameCall ? before.key : { version, logical: 1, ambiguous: false },
     calls: 0,
+    tokens: 0,
+    costUsd: 0,
     clarifications: [],
     approved: false,
     ...(unsure !== undefined && { unsure }),

@@ -47,7 +47,14 @@ export function begin(runId: string, event: NewEvent): RunState {
     followUps: [],
     timers: new Map(),
     policyFired: new Map(),
-    budget: { reservedCalls: 0, reservedTokens: 0, calls: 0, tokens: 0, costUsd: 0 },
+    budget: {
+      reservedCalls: 0,
+      reservedTokens: 0,
+      reservedCostUsd: 0,
+      calls: 0,
+      tokens: 0,
+      costUsd: 0,
+    },
     reserved: new Map(),
     audit: '',
   }
@@ -110,7 +117,10 @@ const appliers: Appliers = {
     if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
     const { usage, outcome, notApplied } = event.payload
     node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
+    const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     node.calls += usage.calls
+    node.tokens += tokens
+    node.costUsd += usage.costUsd ?? 0
     if (outcome === 'throttled') node.throttles++
     else if (outcome === 'outcome_unknown') node.unknowns++
     else if (outcome !== 'ok') node.failures++
@@ -120,20 +130,23 @@ const appliers: Appliers = {
     if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')
       node.unsure = node.attempt.capabilityId
     state.budget.calls += usage.calls
-    state.budget.tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    state.budget.tokens += tokens
     state.budget.costUsd += usage.costUsd ?? 0
     setStatus(state, node, 'judging')
   },
   budget_reserved(state, { payload, nodeId }) {
     state.budget.reservedCalls += payload.calls
     state.budget.reservedTokens += payload.tokens
-    state.reserved.set(nodeId ?? '', { calls: payload.calls, tokens: payload.tokens })
+    state.budget.reservedCostUsd += payload.costUsd ?? 0
+    const { attempt: _, ...held } = payload
+    state.reserved.set(nodeId ?? '', held)
   },
   budget_settled(state, { nodeId }) {
     const held = state.reserved.get(nodeId ?? '')
     if (!held) return
     state.budget.reservedCalls -= held.calls
     state.budget.reservedTokens -= held.tokens
+    state.budget.reservedCostUsd -= held.costUsd ?? 0
     state.reserved.delete(nodeId ?? '')
   },
   node_complete(state, event) {

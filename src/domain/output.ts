@@ -37,6 +37,8 @@ export interface Output {
   readonly escalate?: boolean
   readonly reasoning?: string
   readonly repairs?: readonly RepairNote[]
+  /** The model's text stands in for what it should have answered; satisfies no hard constraint (C55). */
+  readonly degraded?: true
   /** The raw text of a model, redacted; absent with `store_raw = false`. */
   readonly raw?: string
 }

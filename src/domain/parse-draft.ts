@@ -1,9 +1,10 @@
 /** A draft as a person or a model writes it; a node needs only an id and a capability. Whether it can run is for `prove`. */
 import type { Issue } from '../base/issue.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
-import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
+import { below, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
 import type { Draft, DraftNode } from './plan.ts'
+import { checkProcessing } from './processing.ts'
 import { isRaoError, readRaoContract } from './rao.ts'
 import { repeatIssues } from './repeats.ts'
 import { draftSchema } from './schemas/draft-schema.ts'
@@ -62,5 +63,10 @@ const nodeChecks: readonly NodeCheck[] = [
     if (!isRaoError(contract)) return []
     const field = contract.error === 'InvalidField' ? `/${contract.field}` : ''
     return [{ code: 'draft/contract', at: { pointer: `${at}/data${field}` }, message: contract.message }]
+  },
+  function processingIsReadable({ data }, at) {
+    if (data?.processing === undefined) return []
+    const checked = checkProcessing(data.processing)
+    return checked.ok ? [] : checked.issues.map((issue) => below(`${at}/data/processing`, issue))
   },
 ]

@@ -72,6 +72,9 @@ export interface DraftNode {
   readonly onFail?: 'fail' | 'ask'
   /** Calls that all its attempts together may make. Default 4. */
   readonly callBudget?: number
+  /** Tokens and dollars that all its attempts together may take. Default: what the run has. */
+  readonly tokenBudget?: number
+  readonly costBudgetUsd?: number
   readonly timeoutMs?: number
   readonly rationale?: string
   readonly metadata?: { readonly [key: string]: Json }
@@ -87,6 +90,8 @@ export interface Edge {
 export interface Limits {
   readonly maxTokens?: number
   readonly maxCalls?: number
+  /** Models without a known price are not called under it. */
+  readonly maxCostUsd?: number
   /** From the start of the run to its end, waiting for people included. */
   readonly deadlineMs?: number
   /** Attempts of this run at one time. Default 16. */

@@ -44,8 +44,10 @@ export interface NodeState {
    * `ambiguous` says that a call under the present key may have taken effect: then the key stays, even across plans.
    */
   key: { readonly version: number; readonly logical: number; readonly ambiguous: boolean }
-  /** Calls made by all its attempts. */
+  /** Calls made by all its attempts, and what they took. */
   calls: number
+  tokens: number
+  costUsd: number
   output?: Output
   completed?: EventPayloads['node_complete']
   failed?: EventPayloads['node_error']
@@ -133,9 +135,16 @@ export interface RunState {
   /** The run has to fail; carried out once nothing is in flight. */
   failing?: Failure
   paused?: { readonly reason: string; readonly policyId?: string }
-  budget: { reservedCalls: number; reservedTokens: number; calls: number; tokens: number; costUsd: number }
+  budget: {
+    reservedCalls: number
+    reservedTokens: number
+    reservedCostUsd: number
+    calls: number
+    tokens: number
+    costUsd: number
+  }
   /** What each open attempt has reserved, by node. */
-  reserved: Map<string, { readonly calls: number; readonly tokens: number }>
+  reserved: Map<string, { readonly calls: number; readonly tokens: number; readonly costUsd?: number }>
   /** Hash of the last link of the audit chain. */
   audit: string
   cancel?: { readonly by: string; readonly reason?: string }

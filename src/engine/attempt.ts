@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Capability } from '../domain/capability.ts'
-import type { AttemptResult, Output } from '../domain/output.ts'
+import type { AttemptResult, Output, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
@@ -27,12 +27,17 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   const { node, capability, dispatcher, call, clock, deadlineAt, signal } = attempt
   const impossible = whyImpossible(attempt)
   if (capability === undefined || dispatcher === undefined || impossible !== undefined)
-    return failed('provider_error', impossible ?? 'unreachable', { calls: 0, notApplied: true })
+    return failed('provider_error', impossible ?? 'unreachable', { usage: { calls: 0 }, notApplied: true })
   const stop = new AbortController()
   const onAbort = () => stop.abort(signal.reason)
   if (signal.aborted) onAbort()
   signal.addEventListener('abort', onAbort, { once: true })
   let late = false
+  // What was spent on the way is paid for, however the attempt ends.
+  let spent: Usage = { calls: 1 }
+  const onUsage = (usage: Usage) => {
+    spent = usage
+  }
   const takeBack =
     deadlineAt === undefined
       ? () => {}
@@ -45,18 +50,18 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       if (stop.signal.aborted) resolve(undefined)
       stop.signal.addEventListener('abort', () => resolve(undefined), { once: true })
     })
-    const work = dispatcher.dispatch({ ...call, capability, signal: stop.signal })
+    const work = dispatcher.dispatch({ ...call, capability, signal: stop.signal, onUsage })
     work.catch(() => {})
     // A call that does not heed its signal is not waited for; what it brings afterwards is never applied.
     const result = await Promise.race([work, stopped])
-    if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })
+    if (late) return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (signal.aborted || result === undefined)
-      return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
+      return failed('cancelled', 'The attempt was cancelled', { usage: spent })
     return checkOutput(node, result)
   } catch (cause) {
-    if (late) return failed('timed_out', `The attempt did not end within its time`, { calls: 1 })
-    if (signal.aborted) return failed('cancelled', 'The attempt was cancelled', { calls: 1 })
-    return failed('provider_error', cause instanceof Error ? cause.message : String(cause), { calls: 1 })
+    if (late) return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
+    if (signal.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
+    return failed('provider_error', cause instanceof Error ? cause.message : String(cause), { usage: spent })
   } finally {
     takeBack()
     signal.removeEventListener('abort', onAbort)
@@ -107,10 +112,10 @@ function validated(node: PlanNode, result: AttemptResult, output: Output): Attem
 function failed(
   outcome: AttemptResult['outcome'],
   message: string,
-  more: { readonly calls: number; readonly notApplied?: boolean },
+  more: { readonly usage: Usage; readonly notApplied?: boolean },
 ): AttemptResult {
-  const { calls, notApplied } = more
-  return { outcome, issues: [issue(message, outcome)], usage: { calls }, ...(notApplied && { notApplied }) }
+  const { usage, notApplied } = more
+  return { outcome, issues: [issue(message, outcome)], usage, ...(notApplied && { notApplied }) }
 }
 
 function issue(message: string, outcome = 'invalid'): Issue {

@@ -3,30 +3,55 @@ import type { NewEvent } from '../domain/event.ts'
 import type { Usage } from '../domain/output.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { factsFor } from './fact.ts'
+import { defaultCallBudget } from './ladder.ts'
 
 export interface Reserved {
   readonly calls: number
   readonly tokens: number
+  /** Where the run limits cost. */
+  readonly costUsd?: number
 }
 
+/** What an attempt would like to have. */
+export interface Need {
+  /** Its capability climbs a ladder of calls; others make one. */
+  readonly model: boolean
+  /** Tokens of one call, as its capability estimates; 0 where it does not say. */
+  readonly tokens: number
+}
+
+/** For a call that nobody has estimated. */
+const roughTokens = 2000
+
 /**
- * What to set aside for an attempt: nothing where the run has no such limit. `later` while attempts in flight hold what is
- * left (they may give some back), `exhausted` when nobody does.
+ * What to set aside for an attempt: nothing where the run has no limit, else as many calls as the node may make and the run
+ * still has, at least one. `later` while attempts in flight hold what is left (they may give some back), `exhausted` when
+ * nobody does. Prices are not known here, so that under a limit of cost one attempt at a time holds all that is left.
  */
 export function reservation(
   state: RunState,
-  _node: NodeState,
-  tokens: number,
+  node: NodeState,
+  need: Need,
 ): Reserved | undefined | 'later' | 'exhausted' {
-  const { maxTokens, maxCalls } = state.plan?.limits ?? {}
-  if (maxTokens === undefined && maxCalls === undefined) return undefined
+  const { maxTokens, maxCalls, maxCostUsd } = state.plan?.limits ?? {}
+  if (maxTokens === undefined && maxCalls === undefined && maxCostUsd === undefined) return undefined
   const { budget } = state
-  const calls = 1
-  const fits =
-    budget.calls + budget.reservedCalls + calls <= (maxCalls ?? Number.POSITIVE_INFINITY) &&
-    budget.tokens + budget.reservedTokens + tokens <= (maxTokens ?? Number.POSITIVE_INFINITY)
-  if (fits) return { calls, tokens }
-  return state.reserved.size > 0 ? 'later' : 'exhausted'
+  const left = {
+    calls: (maxCalls ?? Number.POSITIVE_INFINITY) - budget.calls - budget.reservedCalls,
+    tokens: (maxTokens ?? Number.POSITIVE_INFINITY) - budget.tokens - budget.reservedTokens,
+    costUsd: (maxCostUsd ?? Number.POSITIVE_INFINITY) - budget.costUsd - budget.reservedCostUsd,
+  }
+  const least = need.model ? Math.max(need.tokens, 1) : need.tokens
+  const fits = left.calls >= 1 && left.tokens >= least && (!need.model || left.costUsd > 0)
+  if (!fits) return state.reserved.size > 0 ? 'later' : 'exhausted'
+  const own = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
+  const calls = need.model ? Math.min(own, left.calls) : 1
+  const wanted = need.model ? (need.tokens || roughTokens) * calls : need.tokens
+  return {
+    calls,
+    tokens: maxTokens === undefined ? wanted : Math.min(wanted, left.tokens),
+    ...(maxCostUsd !== undefined && need.model && { costUsd: left.costUsd }),
+  }
 }
 
 /** What an attempt is charged: where nobody has counted its tokens, as many as were set aside, for it may have used them. */

@@ -43,6 +43,9 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       rao: contract !== undefined && !isRaoError(contract),
       constraints: node.node.constraints ?? {},
       calls: callsFor(state, node),
+      ...limitsFor(state, node),
+      ...(node.node.data && { data: node.node.data }),
+      hard: isHard(state, node),
       onEvent: work.log,
     },
     clock,
@@ -63,6 +66,30 @@ function withEvidence(result: AttemptResult, { redactor, storeRaw }: Performance
 function callsFor(state: RunState, node: NodeState): number {
   const left = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
   return Math.min(left, state.reserved.get(node.node.id)?.calls ?? left)
+}
+
+/** The smaller of what is left of the node's own limits and what the run reserved for this attempt. */
+function limitsFor(state: RunState, node: NodeState): { tokens?: number; costUsd?: number } {
+  const { maxTokens } = state.plan?.limits ?? {}
+  const { tokenBudget, costBudgetUsd } = node.node
+  const held = state.reserved.get(node.node.id)
+  const tokens = least(
+    maxTokens === undefined ? undefined : held?.tokens || undefined,
+    tokenBudget === undefined ? undefined : tokenBudget - node.tokens,
+  )
+  const costUsd = least(held?.costUsd, costBudgetUsd === undefined ? undefined : costBudgetUsd - node.costUsd)
+  return { ...(tokens !== undefined && { tokens }), ...(costUsd !== undefined && { costUsd }) }
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const given = limits.filter((limit) => limit !== undefined)
+  return given.length > 0 ? Math.min(...given) : undefined
+}
+
+/** Whether something hard is said about what this node brings; only then is a degraded answer no answer (C55). */
+function isHard(state: RunState, { node }: NodeState): boolean {
+  if (node.postConditions.length > 0 || node.enforces.length > 0) return true
+  return [...node.guards, ...state.envelope.outputContract.constraints].some(({ level }) => level === 'hard')
 }
 
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */

@@ -6,7 +6,7 @@ import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { askFacts } from './asks.ts'
-import { reservation } from './budget.ts'
+import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
@@ -35,7 +35,10 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   if (node.unsure !== undefined && (moment.capability(node.unsure)?.sideEffect ?? true))
     return { facts: unknownFacts(state, moment, node, inputs) ?? [tooManyAsks(state, moment, node)] }
   if (known?.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
-  const reserved = reservation(state, node, known?.tokens ?? 0)
+  const reserved = reservation(state, node, {
+    model: known?.kind === 'model',
+    tokens: known?.tokens ?? 0,
+  })
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
   return {
@@ -52,7 +55,7 @@ interface Chosen {
   readonly inputs: Json
   readonly capabilityId: string
   readonly idempotent: boolean
-  readonly reserved: { readonly calls: number; readonly tokens: number } | undefined
+  readonly reserved: Reserved | undefined
 }
 
 function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chosen): Start {

@@ -43,6 +43,7 @@ export function verifyHistory(events: readonly JournalEvent[], beside: Beside = 
 function* stateFaults(state: RunState): Generator<string> {
   const { budget, plan } = state
   const { maxCalls, maxTokens } = plan?.limits ?? {}
+  if (budget.reservedCostUsd < -1e-9) yield 'more cost was given back than reserved'
   if (budget.reservedCalls < 0 || budget.reservedTokens < 0) yield 'more was given back than reserved'
   if (maxCalls !== undefined && budget.calls + budget.reservedCalls > maxCalls)
     yield `the budget of ${maxCalls} calls is exceeded`

@@ -5,6 +5,7 @@ import type { ProveRequest } from './request.ts'
 const names = [
   'maxTokens',
   'maxCalls',
+  'maxCostUsd',
   'deadlineMs',
   'concurrency',
   'maxAsks',

@@ -1,4 +1,6 @@
-/** `proviso/testing`: what measures a reader of model text, and what every store must do. */
+/** `proviso/testing`: models that need no key, what measures a reader of model text, and what every store must do. */
+export { type Cassette, type CassetteOptions, cassette } from './cassette/cassette.ts'
+export { type CassetteHooks, useCassette } from './cassette/use-cassette.ts'
 export { type HostileText, hostileTexts } from './hostile-texts.ts'
 export { makeSample, type NoiseOptions, type NoiseSample, noiseCorpus } from './noise/corpus.ts'
 export { DAMAGES } from './noise/damages.ts'
@@ -17,5 +19,7 @@ export {
   type Verdict,
 } from './noise/score.ts'
 export type { Damage, Family, NoiseSchema, Outcome, Sample, Slot } from './noise/types.ts'
+export { type MakeOptions, makeValue } from './rehearsal/make-value.ts'
+export { type Fault, type Rehearsal, type RehearsalOptions, rehearsal } from './rehearsal/rehearsal.ts'
 export { type StoreSuiteOptions, storeSuite } from './store-suite.ts'
 export type { Expectation, SuiteStore, TestApi } from './stores/test-api.ts'

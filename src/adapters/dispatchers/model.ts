@@ -1,86 +1,155 @@
-/** Calls models: a prompt from the bundle, one call through the provider, and the reader on whatever comes back. */
+/** Calls models for nodes: settings from the node, a prompt from its bundle, and up the ladder to a value under contract. */
+import { isObject, type Json } from '../../base/json.ts'
 import type { AttemptResult } from '../../domain/output.ts'
-import type { Bundle, Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
-import type { ModelAnswer, Provider } from '../../domain/ports/provider.ts'
-import { raoEnvelopeSchema } from '../../domain/rao-envelope.ts'
-import { readAnswer } from './read-answer.ts'
+import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { Provider } from '../../domain/ports/provider.ts'
+import {
+  checkProcessing,
+  defaultProcessing,
+  type GivenProcessing,
+  processingOf,
+} from '../../domain/processing.ts'
+import { createRedactor, type Redactor } from '../../domain/redact.ts'
+import { createCaller, type OnEvent } from '../models/caller.ts'
+import { findProvider } from '../models/find-provider.ts'
+import { noProvider } from '../models/generate-value.ts'
+import { climb } from '../models/ladder.ts'
+import { precheck } from '../models/precheck.ts'
+import type { Price } from '../models/prices.ts'
+import { taskWords } from '../models/prompts.ts'
+import type { PartialValue } from '../models/stream-watch.ts'
+
+/** A value of a node that is still arriving; shown to whoever watches, never stored (DECISIONS 27). */
+export interface NodePartial extends PartialValue {
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
+}
 
 export interface ModelDispatcherOptions {
   readonly providers: readonly Provider[]
   /** For capabilities that prefer no model: `provider/model`. */
   readonly defaultModel: string
+  /** For nodes and capabilities that say nothing of their own. */
+  readonly processing?: GivenProcessing
+  /** Before the list prices. */
+  readonly prices?: readonly Price[]
+  /** For prompts and events. Default: by the names of keys, and the providers' own keys. */
+  readonly redactor?: Redactor
+  /** Given: nodes stream, and every partial goes here. */
+  readonly onPartial?: ((partial: NodePartial) => void) | undefined
 }
 
-export function modelDispatcher({ providers, defaultModel }: ModelDispatcherOptions): Dispatcher {
+export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
+  const { providers, defaultModel, prices = [] } = options
+  const redactor = options.redactor ?? createRedactor({ secrets: secretsOf(providers) })
   return {
     kind: 'model',
     remote: true,
     async dispatch(call) {
-      const wanted = call.capability.preferredModels?.[0] ?? defaultModel
-      const slash = wanted.indexOf('/')
-      const provider = providers.find(({ name }) => name === (slash < 0 ? 'openai' : wanted.slice(0, slash)))
-      if (!provider) throw new Error(`No provider for the model "${wanted}" is registered`)
-      const answer = await provider.generate({
-        model: wanted.slice(slash + 1),
-        system: systemText(call),
-        prompt: promptText(call.bundle),
-        schema: call.rao ? raoEnvelopeSchema : call.bundle.returns,
-        idempotencyKey: call.idempotencyKey,
-        signal: call.signal,
+      const model = modelOf(call, providers) ?? defaultModel
+      const provider = findProvider(providers, model)
+      if (provider === undefined) return noProvider(model)
+      const blocks = [options.processing, blockIn(call.capability.settings), blockIn(call.data)]
+      const wrong = firstIssue(blocks)
+      if (wrong) return wrong
+      const processing = processingOf(defaultProcessing, ...blocks)
+      const onEvent: OnEvent = (event, payload) =>
+        call.onEvent(event, payload && (redactor.value(payload) as typeof payload))
+      const { signal, idempotencyKey, onUsage, calls, tokens, costUsd } = call
+      const budget = {
+        calls,
+        ...(tokens !== undefined && { tokens }),
+        ...(costUsd !== undefined && { costUsd }),
+      }
+      const caller = createCaller({ budget, redactor, prices, idempotencyKey, signal, onEvent, onUsage })
+      const { bundle, rao } = call
+      const providerOf = (id: string) => findProvider(providers, id)
+      const guidance = await precheck({
+        settings: processing.precheck,
+        bundle,
+        caller,
+        onEvent,
+        model,
+        providerOf,
       })
-      return { ...resultOf(answer, call), model: wanted }
+      const result = await climb({
+        words: taskWords({ bundle, rao, redactor, ...(guidance && { guidance }) }),
+        schema: bundle.returns,
+        rao,
+        hard: call.hard ?? false,
+        processing,
+        target: {
+          model,
+          provider,
+          schemaName: call.nodeId,
+          maxOutputTokens: processing.maxOutputTokens,
+          stream: streamOf(call, processing.streaming, options.onPartial),
+        },
+        caller,
+        signal,
+        onEvent,
+      })
+      tellUsage(onEvent, model, result)
+      return withoutSecrets(result, redactor)
     },
   }
 }
 
-function resultOf(answer: ModelAnswer, call: Dispatch): AttemptResult {
-  const ended = (
-    outcome: AttemptResult['outcome'],
-    message: string,
-    more: Partial<AttemptResult> = {},
-  ): AttemptResult => ({
-    outcome,
-    issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message }],
-    usage: { calls: 1 },
-    ...more,
-  })
-  switch (answer.kind) {
-    case 'text': {
-      const read = readAnswer(answer.text, call, { calls: 1, ...answer.usage })
-      return answer.finish === 'length' ? { ...read, outcome: 'truncated' } : read
-    }
-    case 'refused':
-      return ended('refused', answer.message, { usage: { calls: 1, ...answer.usage } })
-    case 'throttled':
-      return ended('throttled', answer.message, {
-        usage: { calls: 0 },
-        notApplied: true,
-        ...(answer.retryAfterMs !== undefined && { retryAfterMs: answer.retryAfterMs }),
-      })
-    case 'error': {
-      // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
-      const read = answer.text === undefined ? undefined : readAnswer(answer.text, call, { calls: 1 })
-      return read?.outcome === 'ok' ? read : ended('provider_error', answer.message)
-    }
+export function secretsOf(providers: readonly Provider[]): readonly string[] {
+  return providers.flatMap((provider) => provider.secrets?.() ?? [])
+}
+
+/** The first preferred model that somebody here provides. */
+function modelOf({ capability }: Dispatch, providers: readonly Provider[]): string | undefined {
+  const preferred = capability.preferredModels ?? []
+  return preferred.find((model) => findProvider(providers, model) !== undefined) ?? preferred[0]
+}
+
+function streamOf(
+  { runId, nodeId, attempt, rao }: Dispatch,
+  { enabled, earlyAbort }: { readonly enabled: boolean; readonly earlyAbort: boolean },
+  onPartial: ModelDispatcherOptions['onPartial'],
+) {
+  if (!enabled && onPartial === undefined) return undefined
+  // The parts of an envelope are no parts of the value.
+  if (rao) return undefined
+  return {
+    earlyAbort,
+    onPartial: onPartial && ((partial: PartialValue) => onPartial({ ...partial, runId, nodeId, attempt })),
   }
 }
 
-function systemText({ bundle, rao }: Dispatch): string {
-  const schema = JSON.stringify(rao ? raoEnvelopeSchema : bundle.returns)
-  const parts = [
-    bundle.instructions,
-    ...bundle.specialInstructions,
-    `Answer with JSON only, satisfying this JSON Schema:\n${schema}`,
-  ]
-  if (rao)
-    parts.push(`"primary_output" is text that satisfies this JSON Schema:\n${JSON.stringify(bundle.returns)}`)
-  return parts.filter((part) => part !== '').join('\n\n')
+function blockIn(holder: { readonly [key: string]: Json } | undefined): GivenProcessing | undefined {
+  const block = holder?.['processing']
+  return isObject(block) ? (block as GivenProcessing) : undefined
 }
 
-/** Data goes in as JSON, never as part of a sentence. */
-function promptText({ objective, inputs, clarifications, feedback }: Bundle): string {
-  const parts = [`Objective: ${JSON.stringify(objective)}`, `Inputs: ${JSON.stringify(inputs)}`]
-  if (clarifications.length > 0) parts.push(`Clarifications: ${JSON.stringify(clarifications)}`)
-  if (feedback !== undefined) parts.push(`The last answer was not accepted: ${JSON.stringify(feedback)}`)
-  return parts.join('\n')
+/** Drafts are checked when they are read; a capability's settings and a plan from elsewhere are checked here. */
+function firstIssue(blocks: readonly (GivenProcessing | undefined)[]): AttemptResult | undefined {
+  for (const block of blocks) {
+    const checked = block && checkProcessing(block)
+    if (checked && !checked.ok)
+      return { outcome: 'provider_error', issues: checked.issues, usage: { calls: 0 }, notApplied: true }
+  }
+  return undefined
+}
+
+/** FSD-35; an unknown cost is said to be unknown. */
+function tellUsage(onEvent: OnEvent, model: string, { usage, outcome }: AttemptResult): void {
+  onEvent('agent.usage', {
+    model,
+    outcome,
+    calls: usage.calls,
+    input_tokens: usage.inputTokens ?? 0,
+    output_tokens: usage.outputTokens ?? 0,
+    cost_usd: usage.costUsd ?? 'unknown',
+  })
+}
+
+/** Issues quote what models and providers said, and an answer may echo a key; what is known to be secret goes no further. */
+function withoutSecrets(result: AttemptResult, redactor: Redactor): AttemptResult {
+  const text = JSON.stringify({ issues: result.issues, output: result.output })
+  const clean = redactor.text(text)
+  return clean === text ? result : { ...result, ...JSON.parse(clean) }
 }

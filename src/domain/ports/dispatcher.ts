@@ -2,7 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
-import type { AttemptResult } from '../output.ts'
+import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
 
 /** All that an attempt may know: a copy of its own, so that nothing of a failed attempt reaches another. */
@@ -30,10 +30,19 @@ export interface Dispatch {
   readonly constraints: NodeConstraints
   /** Calls left in the node's budget. */
   readonly calls: number
+  /** Tokens and dollars that are left for the node and reserved in its run; absent where nothing limits them. */
+  readonly tokens?: number
+  readonly costUsd?: number
+  /** The node's own data, such as `processing`. */
+  readonly data?: { readonly [key: string]: Json }
+  /** Hard constraints depend on this node: nothing degraded will do (C18, C55). Default false. */
+  readonly hard?: boolean
   /** Ends with the run, the node's time or the process. */
   readonly signal: AbortSignal
   /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */
   readonly onEvent: (event: string, payload?: { readonly [key: string]: Json }) => void
+  /** What has been spent so far, told before and after every call, so that an attempt that is cut off is still paid for. */
+  readonly onUsage?: (usage: Usage) => void
 }
 
 export interface Dispatcher {

@@ -68,6 +68,8 @@ export const nodeSchema = closed(
     alternates: texts,
     onFail: { enum: ['fail', 'ask'] },
     callBudget: count,
+    tokenBudget: count,
+    costBudgetUsd: { type: 'number', exclusiveMinimum: 0 },
     timeoutMs: count,
     rationale: anyText,
     metadata: map,
@@ -78,6 +80,7 @@ export const nodeSchema = closed(
 export const limitsSchema = closed({
   maxTokens: count,
   maxCalls: count,
+  maxCostUsd: { type: 'number', exclusiveMinimum: 0 },
   deadlineMs: count,
   concurrency: count,
   maxAsks: countOrNone,

@@ -1,0 +1,117 @@
+/** A value under contract from a model, without an engine: the same reader, ladder and budget that nodes have. */
+import type { Json } from '../../base/json.ts'
+import type { AttemptResult } from '../../domain/output.ts'
+import type { Provider } from '../../domain/ports/provider.ts'
+import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/processing.ts'
+import { createRedactor } from '../../domain/redact.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { createCaller, type OnEvent } from './caller.ts'
+import { findProvider } from './find-provider.ts'
+import { climb } from './ladder.ts'
+import type { Price } from './prices.ts'
+import { taskWords } from './prompts.ts'
+import type { PartialValue } from './stream-watch.ts'
+
+export interface GenerateOptions {
+  readonly providers: readonly Provider[]
+  /** `provider/model`. */
+  readonly model: string
+  /** What to do. */
+  readonly objective: string
+  readonly schema: JsonSchema
+  /** What to do it with. Default: nothing. */
+  readonly inputs?: Json
+  /** How, in the words of whoever knows. */
+  readonly instructions?: string
+  /** What the schema is called. Default `answer`. */
+  readonly name?: string
+  readonly processing?: GivenProcessing
+  /** Calls that it may take. Default 4. */
+  readonly calls?: number
+  readonly maxTokens?: number
+  readonly maxCostUsd?: number
+  /** Before the list prices. */
+  readonly prices?: readonly Price[]
+  /** Known secrets, beside the providers' keys, that must not leave. */
+  readonly secrets?: readonly string[]
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+  readonly onEvent?: OnEvent
+  /** Streams, and shows the value while it grows. */
+  readonly onPartial?: (partial: PartialValue) => void
+}
+
+/**
+ * Never throws for what a model does: the outcome says how it ended.
+ *
+ * @example
+ * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
+ */
+export async function generateValue(options: GenerateOptions): Promise<AttemptResult> {
+  const { providers, model, schema, signal = new AbortController().signal } = options
+  const provider = findProvider(providers, model)
+  if (provider === undefined) return noProvider(model)
+  const redactor = createRedactor({
+    secrets: [...(options.secrets ?? []), ...providers.flatMap((one) => one.secrets?.() ?? [])],
+  })
+  const processing = processingOf(defaultProcessing, options.processing)
+  const onEvent: OnEvent = (event, payload) =>
+    options.onEvent?.(event, payload && (redactor.value(payload) as typeof payload))
+  const { calls = 4, maxTokens, maxCostUsd, idempotencyKey = 'generate', onPartial } = options
+  const caller = createCaller({
+    budget: {
+      calls,
+      ...(maxTokens !== undefined && { tokens: maxTokens }),
+      ...(maxCostUsd !== undefined && { costUsd: maxCostUsd }),
+    },
+    redactor,
+    prices: options.prices ?? [],
+    idempotencyKey,
+    signal,
+    onEvent,
+  })
+  const bundle = {
+    objective: options.objective,
+    inputs: options.inputs ?? {},
+    instructions: options.instructions ?? '',
+    specialInstructions: [],
+    returns: schema,
+    clarifications: [],
+  }
+  const streams = processing.streaming.enabled || onPartial !== undefined
+  return climb({
+    words: taskWords({ bundle, rao: false, redactor }),
+    schema,
+    rao: false,
+    hard: false,
+    processing,
+    target: {
+      model,
+      provider,
+      schemaName: options.name ?? 'answer',
+      maxOutputTokens: processing.maxOutputTokens,
+      stream: streams ? { earlyAbort: processing.streaming.earlyAbort, onPartial } : undefined,
+    },
+    caller,
+    signal,
+    onEvent,
+  })
+}
+
+/** What to do about a model that nobody here can call. */
+export function noProvider(model: string): AttemptResult {
+  return {
+    outcome: 'provider_error',
+    issues: [
+      {
+        code: 'model/no-provider',
+        at: { pointer: '' },
+        message: `No provider for the model "${model}" is registered`,
+        hint: 'Set its key (such as OPENAI_API_KEY), or pass providers; rehearsal() of proviso/testing needs no key',
+      },
+    ],
+    usage: { calls: 0 },
+    model,
+    notApplied: true,
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The reasoning precheck of a node (not the proof of a plan, C60): before the first call, is the basis there, and is the
+ * plan that the node was given sound? Off by default, small, and it raises nothing: it tells, or it guides (C6, C7).
+ */
+import { isObject, type Json, own } from '../../base/json.ts'
+import type { Bundle } from '../../domain/ports/dispatcher.ts'
+import type { Provider } from '../../domain/ports/provider.ts'
+import type { PrecheckSettings } from '../../domain/processing.ts'
+import { parse } from '../../output/index.ts'
+import type { Caller, OnEvent } from './caller.ts'
+import { agreement } from './consensus.ts'
+
+export interface PrecheckTask {
+  readonly settings: PrecheckSettings
+  readonly bundle: Bundle
+  readonly caller: Caller
+  readonly onEvent: OnEvent
+  /** The node's own model. */
+  readonly model: string
+  readonly providerOf: (model: string) => Provider | undefined
+}
+
+/** What to tell the model; nothing in mode `observe`, or when all is well. */
+export type Guidance = { readonly text: string; readonly key?: string } | undefined
+
+export async function precheck(task: PrecheckTask): Promise<Guidance> {
+  const { settings, bundle, onEvent } = task
+  if (!settings.enabled) return undefined
+  const missing = checklist(bundle, settings)
+  if (missing.length > 0) {
+    const feedback = `Missing: ${missing.join(', ')}`
+    onEvent('aros.reasoning.precheck.fail', { reason: 'checklist', missing })
+    return guidance(settings, feedback)
+  }
+  const plan = planIn(bundle, settings.delimiters) ?? (await disputedPlan(task))
+  if (plan === undefined) {
+    onEvent('aros.reasoning.precheck.skipped', { reason: 'there is no plan' })
+    return undefined
+  }
+  const verdict = await validate(task, plan)
+  if (verdict === undefined) {
+    onEvent('aros.reasoning.precheck.pass', { reason: 'checklist' })
+    return undefined
+  }
+  const { pass, score, feedback } = verdict
+  const scored = score === undefined ? {} : { score }
+  onEvent('reasoning.validation', { result: pass ? 'pass' : 'fail', ...scored })
+  onEvent(`aros.reasoning.precheck.${pass ? 'pass' : 'fail'}`, { reason: 'validator', ...scored })
+  return pass ? undefined : guidance(settings, feedback)
+}
+
+/** Keys that the inputs lack, and a contract that says nothing: without these no validator is worth its call. */
+function checklist({ inputs, returns }: Bundle, { requiredContextKeys }: PrecheckSettings): string[] {
+  const missing = requiredContextKeys.filter(
+    (key) => !isObject(inputs) || own(inputs, key) === undefined || own(inputs, key) === null,
+  )
+  const shapeless = returns === true || (isObject(returns) && Object.keys(returns).length === 0)
+  return shapeless ? [...missing, 'a schema'] : missing
+}
+
+/** The text between the delimiters, wherever the node was given it. */
+function planIn(
+  { instructions, inputs }: Bundle,
+  [opens, closes]: readonly [string, string],
+): string | undefined {
+  for (const text of [instructions, ...textsIn(inputs)]) {
+    const start = text.indexOf(opens)
+    const end = start < 0 ? -1 : text.indexOf(closes, start + opens.length)
+    if (end >= 0) return text.slice(start + opens.length, end).trim()
+  }
+  return undefined
+}
+
+function textsIn(inputs: Json): string[] {
+  return isObject(inputs) ? Object.values(inputs).filter((value) => typeof value === 'string') : []
+}
+
+/** Several short plans of the model itself; when they differ too much, one of them is worth validating. */
+async function disputedPlan(task: PrecheckTask): Promise<string | undefined> {
+  const { settings, bundle, onEvent } = task
+  if (settings.consensusSamples < 2) return undefined
+  const plans: string[] = []
+  for (let n = 0; n < settings.consensusSamples; n++) {
+    const text = await ask(task, settings.consensusAgent ?? task.model, {
+      system: 'Say in at most five short lines how you would do this. Do not do it.',
+      prompt: `Objective: ${JSON.stringify(bundle.objective)}\nSample ${n + 1}`,
+    })
+    if (text !== undefined) plans.push(text)
+  }
+  if (plans.length < 2) return undefined
+  const score = agreement(plans)
+  const agreed = score >= settings.consensusThreshold
+  onEvent('aros.reasoning.consensus', { score, samples: plans.length, agreed })
+  return agreed || settings.mode === 'observe' ? undefined : plans[0]
+}
+
+interface Verdict {
+  readonly pass: boolean
+  readonly score?: number
+  readonly feedback: string
+}
+
+const verdictSchema = {
+  type: 'object',
+  properties: {
+    is_correct: { type: 'boolean' },
+    is_valid: { type: 'boolean' },
+    ok: { type: 'boolean' },
+    score: { type: 'number', minimum: 0, maximum: 1 },
+    feedback: { type: 'string' },
+  },
+} as const
+
+async function validate(task: PrecheckTask, plan: string): Promise<Verdict | undefined> {
+  const { settings, bundle } = task
+  if (settings.validatorAgent === undefined) return undefined
+  const goal = isObject(bundle.inputs) ? own(bundle.inputs, settings.goalContextKey) : undefined
+  const text = await ask(task, settings.validatorAgent, {
+    system: `You check plans. Answer with JSON only, satisfying this JSON Schema:\n${JSON.stringify(verdictSchema)}`,
+    prompt: JSON.stringify({ plan, goal: goal ?? bundle.objective }),
+  })
+  const read = text === undefined ? undefined : parse(text, verdictSchema)
+  if (!read?.ok || !isObject(read.value)) return undefined
+  const { is_correct, is_valid, ok, score, feedback } = read.value
+  const said = [is_correct, is_valid, ok].find((word) => typeof word === 'boolean')
+  if (said === undefined && typeof score !== 'number') return undefined
+  const low = typeof score === 'number' && score < settings.scoreThreshold
+  return {
+    pass: said !== false && !low,
+    ...(typeof score === 'number' && { score }),
+    feedback: typeof feedback === 'string' ? feedback : 'The plan does not hold; think it over.',
+  }
+}
+
+/** One small call; it draws on the node's budget and always leaves a call for the work itself. */
+async function ask(
+  { caller, providerOf, settings, onEvent }: PrecheckTask,
+  model: string,
+  words: { readonly system: string; readonly prompt: string },
+): Promise<string | undefined> {
+  const provider = providerOf(model)
+  if (provider === undefined || caller.left() < 2) {
+    const reason = provider === undefined ? `no provider for "${model}"` : 'the budget is needed for the work'
+    onEvent('aros.reasoning.precheck.skipped', { reason })
+    return undefined
+  }
+  const called = await caller.call({ ...words, model, provider, maxOutputTokens: settings.maxTokens })
+  return called.kind === 'answer' && called.answer.kind === 'text' ? called.answer.text : undefined
+}
+
+function guidance(settings: PrecheckSettings, feedback: string): Guidance {
+  if (settings.mode === 'observe' || settings.injectFeedback === undefined) return undefined
+  if (settings.injectFeedback === 'context_key') return { text: feedback, key: settings.contextFeedbackKey }
+  return { text: `${settings.retryGuidancePrefix}${feedback}` }
+}

@@ -1,0 +1,110 @@
+/** A model's text becomes a value: read toward the author's schema, which always has the last word, or issues. */
+import type { Issue } from '../../base/issue.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
+import { tokens } from '../../base/pointer.ts'
+import type { RepairNote } from '../../domain/output.ts'
+import type { StructuredOutcome } from '../../domain/ports/provider.ts'
+import type { Processing } from '../../domain/processing.ts'
+import { raoEnvelopeSchema } from '../../domain/rao-envelope.ts'
+import { type ParseOptions, parse } from '../../output/index.ts'
+import { compileSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { isTextContract } from '../providers/structured-plan.ts'
+
+export type Reading =
+  | {
+      readonly ok: true
+      readonly value: Json
+      readonly repairs: readonly RepairNote[]
+      readonly truncated: boolean
+    }
+  | { readonly ok: false; readonly issues: readonly Issue[]; readonly truncated: boolean }
+
+export interface ReadingContext {
+  readonly schema: JsonSchema
+  /** The answer is a RAO envelope: its syntax may be mended, its words are taken as they are, or not at all (C47). */
+  readonly rao: boolean
+  readonly processing: Pick<Processing, 'aop' | 'reader' | 'enforceGrammar'>
+  readonly onEvent: NonNullable<ParseOptions['onEvent']>
+}
+
+const untouched: ParseOptions = { aop: 'minimal', closed: ['', '/*'] }
+
+export function readText(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
+  const { schema, rao, processing, onEvent } = context
+  if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)
+  if (rao) return read(text, raoEnvelopeSchema, { ...untouched, onEvent })
+  if (isTextContract(schema)) {
+    const value = plainText(text)
+    if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
+  }
+  const held = structured?.kind === 'applied' ? undo(text, schema, structured) : undefined
+  if (held !== undefined) return { ok: true, value: held, repairs: [], truncated: false }
+  return read(text, schema, { aop: processing.aop, ...processing.reader, onEvent })
+}
+
+function read(text: string, schema: JsonSchema, options: ParseOptions): Reading {
+  const result = parse(text, schema, options)
+  const { truncated } = result
+  if (!result.ok) return { ok: false, issues: result.issues, truncated }
+  const repairs = result.repairs
+    .slice(0, mostNotes)
+    .map(({ stage, rule, at }) => ({ stage, rule, ...('pointer' in at && { pointer: at.pointer }) }))
+  return { ok: true, value: result.value as Json, repairs, truncated }
+}
+
+/** Provenance, not evidence: a text with more repairs than this is told by its raw text. */
+const mostNotes = 100
+
+/** `enforce_grammar`: the text is a sentence of the schema's language as it stands, or the attempt fails (AROS-37). */
+function readGrammar(text: string, schema: JsonSchema): Reading {
+  const result = parse(text.trim(), schema, { aop: 'off' })
+  if (result.ok) return { ok: true, value: result.value as Json, repairs: [], truncated: false }
+  const issues = result.issues.map((issue) => ({ ...issue, code: 'grammar/mismatch' }))
+  return { ok: false, issues, truncated: false }
+}
+
+/** A JSON string stands for its text; everything else is the text. */
+function plainText(text: string): string {
+  const value = strict(text)
+  return typeof value === 'string' ? value : text
+}
+
+/** Takes back what was done to the schema for the provider's sake: the wrapper, and null for what is absent. */
+function undo(
+  text: string,
+  schema: JsonSchema,
+  { wrapped, as }: Extract<StructuredOutcome, { kind: 'applied' }>,
+): Json | undefined {
+  const whole = strict(text)
+  if (whole === undefined || as !== 'json_schema') return undefined
+  const value = wrapped !== undefined && isObject(whole) ? (own(whole, wrapped) as Json | undefined) : whole
+  if (value === undefined) return undefined
+  const compiled = compileSchema(schema)
+  const bare = withoutNulls(value, compiled.validate(value))
+  return compiled.accepts(bare) ? bare : undefined
+}
+
+/** Without the members that are null where the author's schema does not want null. */
+function withoutNulls(value: Json, issues: readonly Issue[]): Json {
+  if (issues.length === 0) return value
+  const copy = structuredClone(value)
+  for (const { at } of issues) {
+    if (!('pointer' in at) || at.pointer === '') continue
+    const path = tokens(at.pointer)
+    const last = path.pop() ?? ''
+    let holder: unknown = copy
+    for (const token of path)
+      holder = typeof holder === 'object' && holder !== null ? own(holder, token) : undefined
+    if (isObject(holder) && own(holder, last) === null) delete holder[last]
+  }
+  return copy
+}
+
+function strict(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

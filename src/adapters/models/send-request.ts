@@ -1,0 +1,66 @@
+/** One request to a provider, streamed if wanted; a stream that cannot end well any more is cut off. */
+import type { Issue } from '../../base/issue.ts'
+import type { ModelAnswer, ModelRequest, Provider, StructuredIntent } from '../../domain/ports/provider.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { parseModelId } from '../providers/model-id.ts'
+import type { Words } from './prompts.ts'
+import { type PartialValue, watchStream } from './stream-watch.ts'
+
+export interface CallOptions extends Words {
+  /** `provider/model`, and who provides it. */
+  readonly model: string
+  readonly provider: Provider
+  readonly schema?: JsonSchema
+  readonly primary?: JsonSchema
+  readonly structured?: StructuredIntent
+  readonly schemaName?: string
+  readonly maxOutputTokens?: number | undefined
+  readonly stream?:
+    | { readonly earlyAbort: boolean; readonly onPartial?: ((partial: PartialValue) => void) | undefined }
+    | undefined
+}
+
+export async function sendRequest(
+  given: CallOptions,
+  {
+    key,
+    most,
+    signal,
+  }: { readonly key: string; readonly most: number | undefined; readonly signal: AbortSignal },
+): Promise<{ answer: ModelAnswer; doomed?: readonly Issue[] }> {
+  const { provider, model, system, prompt, schema, primary, structured, schemaName, stream } = given
+  const common: Omit<ModelRequest, 'signal'> = {
+    model: parseModelId(model).model,
+    system,
+    prompt,
+    idempotencyKey: key,
+    ...(schema !== undefined && { schema }),
+    ...(primary !== undefined && { primary }),
+    ...(structured !== undefined && { structured }),
+    ...(schemaName !== undefined && { schemaName }),
+    ...(most !== undefined && { maxOutputTokens: most }),
+  }
+  if (!stream || schema === undefined) return { answer: await provider.generate({ ...common, signal }) }
+  const plan = structured && stream.earlyAbort ? await provider.structured?.({ ...common }) : undefined
+  const watch = watchStream({
+    schema,
+    onPartial: stream.onPartial,
+    // Behind a wrapper the pointers are others; such a stream is read to its end.
+    final: plan?.kind === 'applied' && plan.wrapped === undefined,
+  })
+  const cut = new AbortController()
+  let text = ''
+  let doomed: readonly Issue[] = []
+  const onText = (chunk: string) => {
+    if (doomed.length > 0) return
+    text += chunk
+    doomed = watch.push(chunk)
+    if (doomed.length > 0) cut.abort(new Error('The answer cannot satisfy its schema any more'))
+  }
+  const answer = await provider.generate({ ...common, signal: AbortSignal.any([signal, cut.signal]), onText })
+  if (doomed.length === 0 || signal.aborted) return { answer }
+  return {
+    answer: { kind: 'text', text, finish: 'stop', usage: {}, ...(plan && { structured: plan }) },
+    doomed,
+  }
+}

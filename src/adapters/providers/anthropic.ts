@@ -1,0 +1,24 @@
+/** The door `proviso/providers/anthropic`: Claude models through the Messages API. */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import type { Provider } from '../../domain/ports/provider.ts'
+import { sdkProvider } from './sdk-provider.ts'
+
+export interface AnthropicOptions {
+  readonly apiKey: string
+  /** Default: Anthropic's own. */
+  readonly baseURL?: string
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/** Where a model has no structured output, the package asks for a tool call instead; its arguments are the answer. */
+export function anthropic({ apiKey, ...rest }: AnthropicOptions): Provider {
+  const make = createAnthropic({ apiKey, ...rest })
+  return sdkProvider({
+    name: 'anthropic',
+    dialect: 'anthropic',
+    jsonObject: false,
+    secrets: [apiKey],
+    model: (id) => make(id),
+  })
+}

@@ -1,0 +1,66 @@
+/** The door `proviso/providers/compatible`: any server that speaks OpenAI's chat format (Ollama, vLLM, SGLang, llama.cpp, OpenRouter). */
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { LanguageModelV3 } from '@ai-sdk/provider'
+import type { Provider } from '../../domain/ports/provider.ts'
+import { splitServer } from './model-id.ts'
+import { sdkProvider } from './sdk-provider.ts'
+
+export interface CompatibleOptions {
+  /** The part of a model's name before the slash. Default `compatible`. */
+  readonly name?: string
+  /** Where the server is, such as `http://127.0.0.1:11434/v1`; model ids of the form `URL#model` name their own. */
+  readonly baseURL?: string
+  readonly apiKey?: string
+  /** Further headers, such as OpenRouter's. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether `outlines` and `xgrammar` are asked for (vLLM's `guided_json`). Default true: a server that refuses is believed. */
+  readonly guided?: boolean
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+/**
+ * @example
+ * compatible({ baseURL: 'http://127.0.0.1:11434/v1' }) // models: compatible/llama3.2
+ */
+export function compatible(options: CompatibleOptions = {}): Provider {
+  const { name = 'compatible', apiKey, headers, guided = true, fetch } = options
+  const servers = new Map<string, (model: string) => LanguageModelV3>()
+  const serverAt = (baseURL: string) => {
+    const known = servers.get(baseURL)
+    if (known) return known
+    const made = createOpenAICompatible({
+      name,
+      baseURL,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+      // Keys go to the server they were given for; one that a model id names gets none.
+      ...(baseURL === options.baseURL && apiKey !== undefined && { apiKey }),
+      ...(baseURL === options.baseURL && headers && { headers: { ...headers } }),
+      ...(fetch && { fetch }),
+    })
+    if (servers.size < mostServers) servers.set(baseURL, (model) => made.chatModel(model))
+    return (model: string) => made.chatModel(model)
+  }
+  return sdkProvider({
+    name,
+    dialect: 'openai',
+    guides: guided,
+    secrets: apiKey === undefined ? [] : [apiKey],
+    model(id) {
+      const { baseURL = options.baseURL, model } = splitServer(id)
+      if (baseURL === undefined) throw new Error(`"${id}" names no server: write URL#model, or give baseURL`)
+      return serverAt(baseURL)(model)
+    },
+    extras: (_request, way) =>
+      way?.guided && {
+        [name]: {
+          // The schema is JSON already; the package's type wants to be told.
+          guided_json: way.guided.schema as never,
+          guided_decoding_backend: way.guided.backend,
+        },
+      },
+  })
+}
+
+const mostServers = 64

@@ -1,0 +1,17 @@
+/** The door `proviso/providers/google`: Gemini models through the Generative Language API. */
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import type { Provider } from '../../domain/ports/provider.ts'
+import { sdkProvider } from './sdk-provider.ts'
+
+export interface GoogleOptions {
+  readonly apiKey: string
+  /** Default: Google's own. */
+  readonly baseURL?: string
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export function google({ apiKey, ...rest }: GoogleOptions): Provider {
+  const make = createGoogleGenerativeAI({ apiKey, ...rest })
+  return sdkProvider({ name: 'google', dialect: 'google', secrets: [apiKey], model: (id) => make(id) })
+}

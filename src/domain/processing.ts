@@ -1,0 +1,156 @@
+/**
+ * How the text of a node's model is made and read: the `processing` block of a node (`data.processing`), in the words of
+ * the specification. A capability's settings are an inherited default, the node's own word is law (C8).
+ */
+import { isObject, type Json } from '../base/json.ts'
+import type { Allow, ParseOptions } from '../output/index.ts'
+import { checkNoun } from './check-noun.ts'
+import type { Parsed } from './parsed.ts'
+import type { StructuredIntent } from './ports/provider.ts'
+import { processingSchema } from './schemas/processing-schema.ts'
+
+export interface Processing {
+  readonly structuredOutput: StructuredIntent
+  readonly aop: 'off' | 'minimal' | 'full'
+  /** `repair` lets the ladder act, `validate` only the reader; where structured output is off, neither acts. */
+  readonly enforcement: 'off' | 'validate' | 'repair'
+  /** The text must satisfy the schema as it stands, without any repair. */
+  readonly enforceGrammar: boolean
+  readonly reader: Pick<ParseOptions, 'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow'>
+  readonly repair: { readonly maxAttempts: number; readonly enableLlm: boolean }
+  readonly fallback: {
+    readonly maxStages: number
+    readonly enableExtractor: boolean
+    /** Never under a hard or a RAO contract, whatever is said here (C18). */
+    readonly degradeToString: boolean
+  }
+  /** Errors of the provider go on up the ladder, instead of ending the attempt. */
+  readonly degradeOnUnexpected: boolean
+  readonly schemaSimplify: boolean
+  readonly streaming: { readonly enabled: boolean; readonly earlyAbort: boolean }
+  readonly precheck: PrecheckSettings
+  readonly maxOutputTokens?: number
+}
+
+/** `observe` tells, `guide` also lets the findings into the prompt. */
+export type PrecheckMode = 'observe' | 'guide'
+
+export interface PrecheckSettings {
+  readonly enabled: boolean
+  readonly mode: PrecheckMode
+  /** The model that judges the plan; without one only the checklist is gone through. */
+  readonly validatorAgent?: string
+  readonly maxTokens: number
+  readonly scoreThreshold: number
+  readonly requiredContextKeys: readonly string[]
+  readonly injectFeedback?: 'prepend' | 'context_key'
+  readonly retryGuidancePrefix: string
+  readonly contextFeedbackKey: string
+  readonly goalContextKey: string
+  readonly delimiters: readonly [string, string]
+  /** The model that writes the plans to compare; the node's own when absent. */
+  readonly consensusAgent?: string
+  /** Fewer than two: no consensus is looked for. */
+  readonly consensusSamples: number
+  readonly consensusThreshold: number
+}
+
+/** A block as somebody writes it. */
+export type GivenProcessing = { readonly [key: string]: Json }
+
+/** What holds for runs of envelopes, whose nodes always have a contract; pipelines say everything themselves (C1). */
+export const defaultProcessing: GivenProcessing = {
+  structured_output: 'auto',
+  aop: 'full',
+  enforcement: 'repair',
+}
+
+/** Checks one block; defaults are not filled in, so that blocks can be laid over each other. */
+export function checkProcessing(given: unknown): Parsed<GivenProcessing> {
+  const issues = checkNoun(processingSchema, given as Json, 'Remove it: processing has no such key')
+  if (issues.length > 0) return { ok: false, issues, warnings: [] }
+  return { ok: true, value: given as GivenProcessing, warnings: [] }
+}
+
+/** Lays checked blocks over each other, the later one above, and fills in what nobody said. */
+export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]): Processing {
+  const said = blocks.reduce<GivenProcessing>((under, over) => (over ? layOver(under, over) : under), {})
+  const part = (name: string): GivenProcessing =>
+    isObject(said[name]) ? (said[name] as GivenProcessing) : {}
+  const [repair, fallback, streaming] = [part('repair'), part('fallback'), part('streaming')]
+  const acts =
+    pick(said, 'structured_output', 'off') !== 'off' && pick(said, 'enforcement', 'repair') === 'repair'
+  return {
+    structuredOutput: pick(said, 'structured_output', 'off'),
+    // Where repairing acts, it begins with the reader at full, unless somebody said otherwise (DECISIONS 26).
+    aop: pick(said, 'aop', acts ? 'full' : 'off'),
+    enforcement: pick(said, 'enforcement', 'repair'),
+    enforceGrammar: pick(said, 'enforce_grammar', false),
+    reader: readerOf(part('coercion')),
+    repair: { maxAttempts: pick(repair, 'max_attempts', 2), enableLlm: pick(repair, 'enable_llm', true) },
+    fallback: {
+      maxStages: pick(fallback, 'max_stages', 3),
+      enableExtractor: pick(fallback, 'enable_extractor', true),
+      degradeToString: pick(fallback, 'degrade_to_string', false),
+    },
+    degradeOnUnexpected: pick(said, 'degrade_on_unexpected_behavior', true),
+    schemaSimplify: pick(said, 'schema_simplify', false),
+    streaming: {
+      enabled: pick(streaming, 'enabled', false),
+      earlyAbort: pick(streaming, 'early_abort', true),
+    },
+    precheck: precheckOf(part('reasoning_precheck')),
+    ...present({ maxOutputTokens: said['max_output_tokens'] as number | undefined }),
+  }
+}
+
+function readerOf(said: GivenProcessing): Processing['reader'] {
+  return present({
+    tolerance: said['tolerant_level'] as 0 | 1 | 2 | undefined,
+    unescapeDepth: said['max_unescape_depth'] as number | undefined,
+    anyOf: said['anyof_strategy'] as 'first-pass' | undefined,
+    // Names that are no conversions allow nothing.
+    allow: said['allow'] as Allow | undefined,
+  })
+}
+
+function precheckOf(said: GivenProcessing): PrecheckSettings {
+  return {
+    enabled: pick(said, 'enabled', false),
+    mode: pick<PrecheckMode>(said, 'mode', 'guide'),
+    ...present({
+      validatorAgent: said['validator_agent'] as string | undefined,
+      consensusAgent: said['consensus_agent'] as string | undefined,
+      injectFeedback: (said['inject_feedback'] ?? undefined) as 'prepend' | 'context_key' | undefined,
+    }),
+    maxTokens: pick(said, 'max_tokens', 200),
+    scoreThreshold: pick(said, 'score_threshold', 0.7),
+    requiredContextKeys: pick<readonly string[]>(said, 'required_context_keys', []),
+    retryGuidancePrefix: pick(said, 'retry_guidance_prefix', 'Guidance: '),
+    contextFeedbackKey: pick(said, 'context_feedback_key', '_aros_retry_guidance'),
+    goalContextKey: pick(said, 'goal_context_key', 'initial_input'),
+    delimiters: pick<readonly [string, string]>(said, 'delimiters', ['<thinking>', '</thinking>']),
+    consensusSamples: pick(said, 'consensus_samples', 0),
+    consensusThreshold: pick(said, 'consensus_threshold', 0.7),
+  }
+}
+
+function layOver(under: GivenProcessing, over: GivenProcessing): GivenProcessing {
+  const laid: Record<string, Json> = { ...under }
+  for (const [key, value] of Object.entries(over)) {
+    const below = under[key]
+    laid[key] = isObject(value) && isObject(below) ? layOver(below as GivenProcessing, value) : value
+  }
+  return laid
+}
+
+/** The schema has checked the types; what is absent has this default. */
+function pick<T>(block: GivenProcessing, key: string, otherwise: T): T {
+  return (block[key] as T | undefined) ?? otherwise
+}
+
+/** Without the members that nobody gave. */
+function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}

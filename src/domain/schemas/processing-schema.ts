@@ -1,0 +1,48 @@
+/** The schema of a `processing` block: the keys of the specification, spelt as there, and no others. */
+import { closed, count, countOrNone, flag, text, texts } from './parts.ts'
+
+const share = { type: 'number', minimum: 0, maximum: 1 } as const
+const conversions = { type: 'array', items: text } as const
+
+export const processingSchema = closed({
+  structured_output: { enum: ['off', 'auto', 'openai_json', 'outlines', 'xgrammar'] },
+  aop: { enum: ['off', 'minimal', 'full'] },
+  enforcement: { enum: ['off', 'validate', 'repair'] },
+  enforce_grammar: flag,
+  coercion: closed({
+    tolerant_level: { enum: [0, 1, 2] },
+    max_unescape_depth: { type: 'integer', minimum: 0, maximum: 16 },
+    anyof_strategy: { enum: ['first-pass'] },
+    allow: closed({
+      integer: conversions,
+      number: conversions,
+      boolean: conversions,
+      string: conversions,
+      array: conversions,
+      object: conversions,
+      null: conversions,
+    }),
+  }),
+  repair: closed({ max_attempts: countOrNone, enable_llm: flag }),
+  fallback: closed({ max_stages: countOrNone, enable_extractor: flag, degrade_to_string: flag }),
+  degrade_on_unexpected_behavior: flag,
+  schema_simplify: flag,
+  streaming: closed({ enabled: flag, early_abort: flag }),
+  reasoning_precheck: closed({
+    enabled: flag,
+    mode: { enum: ['observe', 'guide'] },
+    validator_agent: text,
+    max_tokens: count,
+    score_threshold: share,
+    required_context_keys: texts,
+    inject_feedback: { enum: ['prepend', 'context_key', null] },
+    retry_guidance_prefix: { type: 'string' },
+    context_feedback_key: text,
+    goal_context_key: text,
+    delimiters: { type: 'array', items: text, minItems: 2, maxItems: 2 },
+    consensus_agent: text,
+    consensus_samples: countOrNone,
+    consensus_threshold: share,
+  }),
+  max_output_tokens: count,
+})

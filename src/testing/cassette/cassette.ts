@@ -1,0 +1,91 @@
+/**
+ * Real calls, recorded once and replayed for ever: a provider in front of another. What is on the tape is redacted; what
+ * is not on the tape when it is played is a miss, and a miss is a failing test (`useCassette`).
+ */
+import { canonicalJson } from '../../base/canonical.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/provider.ts'
+import { createRedactor, type Redactor } from '../../domain/redact.ts'
+import { schemaHash } from '../../schema/hash.ts'
+import { type Entry, readTape, writeTape } from './tape.ts'
+
+export interface CassetteOptions {
+  /** Where the tape is. */
+  readonly file: string
+  /** Who is recorded; a tape that is only played needs no provider. */
+  readonly provider?: Provider
+  /** `replay` (default) calls nobody; `record` calls the provider and begins a new tape. */
+  readonly mode?: 'replay' | 'record'
+  /** Which models it answers for. Default: the provider's name, else `*`. */
+  readonly name?: string
+  /** What must not be on the tape, beside the provider's own keys. */
+  readonly secrets?: readonly string[]
+}
+
+export interface Cassette extends Provider {
+  /** Requests that were not on the tape, each said in a sentence. */
+  readonly misses: readonly string[]
+  /** Recorded answers that nobody has asked for yet. */
+  readonly unused: number
+  /** Writes the tape, if it was recording. */
+  save(): void
+}
+
+export function cassette(options: CassetteOptions): Cassette {
+  const { file, provider, mode = 'replay' } = options
+  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...(provider?.secrets?.() ?? [])] })
+  const entries: Entry[] = mode === 'record' ? [] : [...readTape(file)]
+  const left = [...entries]
+  const misses: string[] = []
+
+  const play = (request: ModelRequest): ModelAnswer => {
+    const { key } = entryFor(request, redactor)
+    const at = left.findIndex((entry) => entry.key === key)
+    const [found] = at < 0 ? [] : left.splice(at, 1)
+    if (found) {
+      if (request.onText && 'text' in found.answer && found.answer.text) request.onText(found.answer.text)
+      return found.answer
+    }
+    const message = `Not on the cassette ${file}: a call of "${request.model}" (${key.slice(0, 12)})`
+    misses.push(message)
+    return { kind: 'error', message, fatal: true }
+  }
+
+  return {
+    name: options.name ?? provider?.name ?? '*',
+    misses,
+    get unused() {
+      return mode === 'record' ? 0 : left.length
+    },
+    structured: (request) =>
+      provider?.structured?.(request) ?? {
+        kind: 'skipped',
+        reason: 'a cassette is played as it was recorded',
+      },
+    secrets: () => provider?.secrets?.() ?? [],
+    async generate(request) {
+      if (mode === 'replay') return play(request)
+      if (provider === undefined) throw new Error('A cassette needs a provider to record')
+      const answer = await provider.generate(request)
+      entries.push({ ...entryFor(request, redactor), answer: redactor.value(answer) as ModelAnswer })
+      return answer
+    },
+    save() {
+      if (mode === 'record') writeTape(file, entries)
+    },
+  }
+}
+
+/** What is recorded of a request; it is redacted first, so that the same call with another key has the same name. */
+function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answer'> {
+  const { model, system, prompt, schema, structured, maxOutputTokens } = request
+  const told = {
+    model,
+    system: redactor.text(system).split('\n'),
+    prompt: redactor.text(prompt).split('\n'),
+    ...(schema !== undefined && { schemaHash: schemaHash(schema) }),
+    ...(structured !== undefined && { structured }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  }
+  return { key: sha256Hex(canonicalJson(told)), request: told }
+}

@@ -1,0 +1,124 @@
+/**
+ * The rehearsal model: answers any schema from the words of its prompt, offline, the same for the same seed and request.
+ * With noise it writes as careless models do, with faults it fails on cue; for tests, examples and trying things out.
+ */
+import { canonicalJson } from '../../base/canonical.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import type { ModelAnswer, ModelRequest, Provider, StructuredOutcome } from '../../domain/ports/provider.ts'
+import { createRandom, mixSeed } from '../noise/random.ts'
+import { makeValue } from './make-value.ts'
+import { damagedText } from './noisy.ts'
+import { wordsIn } from './prompt-words.ts'
+
+/** What the n-th call gets instead of an answer; `undefined` lets it through. */
+export type Fault = (call: {
+  readonly index: number
+  readonly request: ModelRequest
+  readonly text: string
+}) => ModelAnswer | undefined
+
+export interface RehearsalOptions {
+  /** Default 1. */
+  readonly seed?: number
+  /** How many of its answers are written carelessly, 0 to 1. Default 0. */
+  readonly noise?: number
+  /** Which kinds of damage (`DAMAGES` of `proviso/testing`). Default: all. */
+  readonly kinds?: readonly string[]
+  /** Failures on cue, by the number of the call, which counts from 1, or by a function. */
+  readonly faults?: Fault | Readonly<Record<number, ModelAnswer>>
+  /** Which models it answers for. Default `*`: all that nobody else does. */
+  readonly name?: string
+}
+
+export interface Rehearsal extends Provider {
+  /** Calls so far. */
+  readonly calls: number
+}
+
+/** Requests that are told apart from their repetitions. */
+const remembered = 10_000
+
+/**
+ * @example
+ * const app = await createApp({ providers: [rehearsal({ seed: 7 })] })
+ */
+export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
+  const { seed = 1, noise = 0, faults, name = '*' } = options
+  const repeats = new Map<string, number>()
+  let calls = 0
+  const outcome = (intent: ModelRequest['structured']): StructuredOutcome =>
+    noise > 0 || intent === 'outlines' || intent === 'xgrammar'
+      ? { kind: 'skipped', reason: 'the rehearsal model writes freely' }
+      : { kind: 'applied', as: 'json_schema', weakened: 0 }
+
+  return {
+    name,
+    get calls() {
+      return calls
+    },
+    structured: ({ structured }) => outcome(structured),
+    async generate(request) {
+      const index = ++calls
+      const key = keyOf(request)
+      const repeat = (repeats.get(key) ?? 0) + 1
+      if (repeats.size < remembered) repeats.set(key, repeat)
+      const own = mixSeed(mixSeed(seed, Number.parseInt(key.slice(0, 8), 16)), repeat)
+      const value = valueFor(request, own)
+      const random = createRandom(own)
+      const text =
+        noise > 0 && request.schema !== undefined && random.chance(noise)
+          ? damagedText(value, request.schema, {
+              random,
+              kinds: options.kinds,
+              words: wordsIn(request.prompt),
+            })
+          : typeof value === 'string' && isText(request)
+            ? value
+            : JSON.stringify(value)
+      const fault = typeof faults === 'function' ? faults({ index, request, text }) : faults?.[index]
+      if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
+      if (fault) return fault
+      if (request.onText) for (const piece of text.match(/[\s\S]{1,16}/g) ?? []) request.onText(piece)
+      if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
+      const usage = { inputTokens: count(request.system + request.prompt), outputTokens: count(text) }
+      const { structured = 'off' } = request
+      return {
+        kind: 'text',
+        text,
+        finish: 'stop',
+        usage,
+        ...(structured !== 'off' && { structured: outcome(structured) }),
+      }
+    },
+  }
+}
+
+/** Everything that the answer depends on. */
+function keyOf({ model, system, prompt, schema = true }: ModelRequest): string {
+  return sha256Hex(`${model}\n${system}\n${prompt}\n${canonicalJson(schema)}`)
+}
+
+function valueFor(request: ModelRequest, seed: number): Json {
+  const { schema = { type: 'string' }, primary, prompt } = request
+  const words = wordsIn(prompt)
+  const value = makeValue(schema, { seed, words })
+  if (primary === undefined || !isObject(value)) return value
+  // An envelope that a careful model would send: sure, and holding what was really asked for.
+  const inner = makeValue(primary, { seed, words })
+  return {
+    ...(value as { [key: string]: Json }),
+    primary_output: typeof inner === 'string' ? inner : JSON.stringify(inner),
+    confidence: 0.9,
+    confidence_type: 'verbalized',
+    escalate: false,
+  }
+}
+
+function isText({ schema }: ModelRequest): boolean {
+  return schema === undefined || (isObject(schema) && schema['type'] === 'string')
+}
+
+function count(text: string): number {
+  return Math.ceil(text.length / 4)
+}

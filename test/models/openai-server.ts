@@ -1,0 +1,233 @@
+/** A real HTTP server on loopback that speaks OpenAI's wire format: chat, Responses, JSON and SSE, and every way of failing. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the server does with the next request. */
+export type Reply =
+  | {
+      readonly text: string
+      readonly finish?: string
+      readonly reasoning?: string
+      readonly chunks?: number
+      readonly cutAfter?: number
+    }
+  | { readonly refusal: string }
+  | { readonly tool: string }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body: unknown }
+  /** Says nothing until the client goes away. */
+  | { readonly hang: true }
+  | { readonly raw: string }
+
+export interface Seen {
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Record<string, unknown>
+}
+
+export interface OpenAiServer {
+  readonly url: string
+  readonly seen: readonly Seen[]
+  /** Resolves when a client has gone away before it was answered. */
+  readonly gone: Promise<void>
+  /** Resolves when a request has arrived. */
+  readonly arrived: Promise<void>
+  close(): Promise<void>
+}
+
+/** Replies in order; the last one repeats. A function decides by the request. */
+export async function openAiServer(
+  replies: readonly Reply[] | ((seen: Seen, index: number) => Reply),
+): Promise<OpenAiServer> {
+  const seen: Seen[] = []
+  let [tellGone, tellArrived] = [() => {}, () => {}]
+  const gone = new Promise<void>((resolve) => {
+    tellGone = resolve
+  })
+  const arrived = new Promise<void>((resolve) => {
+    tellArrived = resolve
+  })
+  const server = createServer(async (request, response) => {
+    const body = await bodyOf(request)
+    const one = { path: request.url ?? '', headers: request.headers, body }
+    const reply =
+      typeof replies === 'function'
+        ? replies(one, seen.length)
+        : replies[Math.min(seen.length, replies.length - 1)]
+    seen.push(one)
+    response.on('close', () => {
+      if (!response.writableFinished) tellGone()
+    })
+    tellArrived()
+    if (reply) send(reply, one, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    seen,
+    gone,
+    arrived,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) text += chunk
+  return text === '' ? {} : JSON.parse(text)
+}
+
+function send(reply: Reply, { path, body }: Seen, response: ServerResponse): void {
+  if ('hang' in reply) {
+    if (body['stream']) response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    return
+  }
+  if ('status' in reply) {
+    const json = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(json)
+    return
+  }
+  if ('raw' in reply) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(reply.raw)
+    return
+  }
+  if (body['stream']) sendStream(reply, path, response)
+  else {
+    const json = path.endsWith('/responses') ? responsesBody(reply) : chatBody(reply)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+  }
+}
+
+type Said = Exclude<Reply, { hang: true } | { status: number } | { raw: string }>
+
+const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+
+function chatBody(reply: Said) {
+  const message =
+    'refusal' in reply
+      ? { role: 'assistant', content: null, refusal: reply.refusal }
+      : 'tool' in reply
+        ? { role: 'assistant', content: null, tool_calls: [toolCall(reply.tool)] }
+        : {
+            role: 'assistant',
+            content: reply.text,
+            ...(reply.reasoning && { reasoning_content: reply.reasoning }),
+          }
+  const finish_reason = 'tool' in reply ? 'tool_calls' : 'text' in reply ? (reply.finish ?? 'stop') : 'stop'
+  return { ...head('chat.completion'), choices: [{ index: 0, message, finish_reason }], usage }
+}
+
+const toolCall = (input: string) => ({
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'answer', arguments: input },
+})
+
+const head = (object: string) => ({ id: 'chatcmpl-1', object, created: 1, model: 'test-model' })
+
+function responsesBody(reply: Said) {
+  const part =
+    'refusal' in reply
+      ? { type: 'refusal', refusal: reply.refusal }
+      : { type: 'output_text', text: 'tool' in reply ? reply.tool : reply.text, annotations: [] }
+  const cut = 'text' in reply && reply.finish === 'length'
+  return {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    model: 'test-model',
+    status: cut ? 'incomplete' : 'completed',
+    incomplete_details: cut ? { reason: 'max_output_tokens' } : null,
+    output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [part] }],
+    usage: {
+      input_tokens: 100,
+      output_tokens: 20,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 0 },
+    },
+  }
+}
+
+function sendStream(reply: Said, path: string, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const events = path.endsWith('/responses') ? responsesEvents(reply) : chatEvents(reply)
+  const cutAfter = 'text' in reply ? reply.cutAfter : undefined
+  const sent = cutAfter === undefined ? events : events.slice(0, cutAfter)
+  for (const event of sent)
+    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
+  // A cut stream breaks the socket, as a dying server does.
+  if (cutAfter === undefined) response.end()
+  else response.socket?.end()
+}
+
+function pieces(text: string, count: number): string[] {
+  const size = Math.max(1, Math.ceil(text.length / count))
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
+}
+
+function chatEvents(reply: Said): (object | string)[] {
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...head('chat.completion.chunk'),
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+  const deltas: object[] =
+    'refusal' in reply
+      ? pieces(reply.refusal, 2).map((refusal) => ({ refusal }))
+      : 'tool' in reply
+        ? [
+            { tool_calls: [{ index: 0, ...toolCall('') }] },
+            ...pieces(reply.tool, 3).map((input) => ({
+              tool_calls: [{ index: 0, function: { arguments: input } }],
+            })),
+          ]
+        : [
+            ...(reply.reasoning ? [{ reasoning_content: reply.reasoning }] : []),
+            ...pieces(reply.text, reply.chunks ?? 5).map((content) => ({ content })),
+          ]
+  const finish = 'tool' in reply ? 'tool_calls' : 'text' in reply ? (reply.finish ?? 'stop') : 'stop'
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...deltas.map((delta) => chunk(delta)),
+    chunk({}, finish),
+    { ...head('chat.completion.chunk'), choices: [], usage },
+    '[DONE]',
+  ]
+}
+
+function responsesEvents(reply: Said): (object | string)[] {
+  const body = responsesBody(reply)
+  const text = 'text' in reply ? reply.text : ''
+  const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] }
+  return [
+    { type: 'response.created', response: { ...body, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item },
+    ...pieces(text, 5).map((delta) => ({
+      type: 'response.output_text.delta',
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta,
+    })),
+    ...('refusal' in reply
+      ? [
+          {
+            type: 'response.refusal.delta',
+            item_id: 'msg_1',
+            output_index: 0,
+            content_index: 0,
+            delta: reply.refusal,
+          },
+        ]
+      : []),
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { ...item, status: 'completed', content: body.output[0]?.content },
+    },
+    { type: body.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response: body },
+  ]
+}
