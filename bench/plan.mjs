@@ -1,6 +1,7 @@
-/** The bench of the prover: `npm run bench -- plan [--quick] [--json]`. It has no peers: nobody else proves plans. */
+/** The bench of planning and proving: `npm run bench -- plan [--quick] [--json]`. It has no peers: nobody else proves plans. */
 import { cpus } from 'node:os'
 import { proving, showProving } from './sections/prove.mjs'
+import { searching, showSearching } from './sections/search.mjs'
 
 const args = process.argv.slice(2)
 const unknown = args.filter((arg) => !['--quick', '--json'].includes(arg))
@@ -11,8 +12,9 @@ if (unknown.length > 0) {
 const quick = args.includes('--quick')
 const machine = `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`
 const prove = await proving({ quick })
+const search = await searching({ quick })
 if (args.includes('--json')) {
-  console.log(JSON.stringify({ machine, date: new Date().toISOString().slice(0, 10), quick, prove }))
+  console.log(JSON.stringify({ machine, date: new Date().toISOString().slice(0, 10), quick, prove, search }))
 } else {
-  console.log(`${machine}\n\n${showProving(prove)}`)
+  console.log(`${machine}\n\n${showProving(prove)}\n\n${showSearching(search)}`)
 }

@@ -56,6 +56,7 @@ export const rules = {
     '@noble/hashes': ['base'],
     canonicalize: ['base'],
     '@standard-schema/spec': ['schema', 'output'],
+    minisearch: ['plan'],
     kysely: ['adapters'],
     libsql: ['adapters'],
     pg: ['adapters'],

@@ -29,10 +29,10 @@ import type { TaskResult } from './domain/task-result.ts'
 import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
-import { createCatalog } from './engine/live-catalog.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
 import { type EnvConfig, readEnv } from './env.ts'
+import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -48,6 +48,7 @@ export interface AppOptions
   readonly capabilities?: readonly DefinedCapability[]
   /** In addition to those that come with the package. */
   readonly facets?: readonly Facet[]
+  /** Drafts plans for envelopes that come without one. Default: the search planner. */
   readonly planner?: Planner
   /**
    * Who calls models. Default: those that the environment has keys for, loaded with their first call. The rehearsal model
@@ -132,10 +133,11 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
-  const functions = new Map<string, LocalFunction>()
+  const functions = new Map<string, LocalFunction>(builtinFunctions)
   for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
-  const catalog = createCatalog(
-    [...marketingFacets, ...(options.facets ?? [])],
+  const catalog = createCatalog({ facets: [...marketingFacets, ...(options.facets ?? [])], clock })
+  addOwnCapabilities(
+    catalog,
     capabilities.map(({ capability }) => capability),
   )
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
@@ -157,7 +159,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     newId: options.newId ?? (() => `flex_${randomUUID()}`),
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
-    ...pick(options, ['planner', 'leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
+    planner: options.planner ?? searchPlanner(),
+    ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
   })
   engine.open()
 

@@ -6,6 +6,7 @@ import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addParseCommand } from './commands/parse.ts'
+import { addProveCommand } from './commands/prove.ts'
 import { addReplayCommand } from './commands/replay.ts'
 import { addReplyCommand } from './commands/reply.ts'
 import { addResumeCommand } from './commands/resume.ts'
@@ -23,6 +24,7 @@ import { printIssues, printNote, printProblem, surviveClosedPipes } from './prin
 /** In the order of `proviso --help`. */
 const commands = [
   addParseCommand,
+  addProveCommand,
   addRunCommand,
   addAsksCommand,
   addReplyCommand,

@@ -7,6 +7,9 @@ import type { Unreadable } from './read-input.ts'
 
 export const colors = pc.createColors(!env.noColor && (env.forceColor || process.stderr.isTTY === true))
 
+/** For pages on stdout. */
+export const pageColors = pc.createColors(!env.noColor && (env.forceColor || process.stdout.isTTY === true))
+
 export type Colors = typeof colors
 
 /** Writes one JSON document to stdout: indented for reading, or on one line for machines. */

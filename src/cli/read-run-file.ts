@@ -1,4 +1,7 @@
-/** The file of `proviso run`: an envelope, a draft and capabilities that need no program, or all that is wrong with them. */
+/**
+ * The file of `proviso run` and `proviso prove`: an envelope alone, or with a draft and capabilities that need no program; or
+ * all that is wrong with them.
+ */
 import { type DefinedCapability, defineCapability } from '../app.ts'
 import { closest } from '../base/closest.ts'
 import type { Issue } from '../base/issue.ts'
@@ -37,6 +40,7 @@ export function parseRunFile(file: JsonFile): RunFile | { readonly unreadable: U
     const issue = { code: 'run-file/shape', at: { pointer: '' }, message: 'must be an object', hint: shape }
     return { unreadable: unusable(file, [issue]) }
   }
+  if (isEnvelope(value)) return parseAlone(file, value)
   findings.issues.push(...unknownKeys(value))
   const envelope = parseEnvelope(own(value, 'envelope') ?? null, options)
   const given = own(value, 'draft')
@@ -53,6 +57,20 @@ export function parseRunFile(file: JsonFile): RunFile | { readonly unreadable: U
     capabilities,
     warnings: unusable(file, findings.warnings),
   }
+}
+
+/** An envelope says what it wants; a run file says nothing of that kind itself. */
+function isEnvelope(value: object): boolean {
+  return (
+    !Object.hasOwn(value, 'envelope') &&
+    ['objective', 'outputContract'].some((key) => Object.hasOwn(value, key))
+  )
+}
+
+function parseAlone(file: JsonFile, value: object): RunFile | { readonly unreadable: Unreadable } {
+  const envelope = parseEnvelope(value, options)
+  if (!envelope.ok) return { unreadable: unusable(file, envelope.issues) }
+  return { envelope: envelope.value, capabilities: [], warnings: unusable(file, envelope.warnings) }
 }
 
 const shape = `Start from {"envelope": {"objective": "…", "outputContract": {"schema": {}}}, "draft": {"nodes": []}, "capabilities": []}`

@@ -22,7 +22,7 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
   if (low.length > 0) return low
-  if (state.envelope.policies.planner.directives?.askBeforeFinish === true) {
+  if (asksAtTheEnd(state)) {
     if (!reply) return askFinal(state, moment, output)
     if (reply.decision === 'reject' || reply.decision === 'expired')
       return endFacts(state, moment.now, {
@@ -37,6 +37,16 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
     provenance: person === undefined ? composed.provenance : [{ pointer: '', person }],
     observedSatisfaction: verdict.satisfaction,
   })
+}
+
+/** The caller wants to approve the answer, or something that no node of the plan is (DECISIONS 19). */
+function asksAtTheEnd({ envelope, plan }: RunState): boolean {
+  const { askBeforeFinish, hitlRequiredFor } = envelope.policies.planner.directives ?? {}
+  if (askBeforeFinish === true) return true
+  const names = new Set(
+    plan?.nodes.flatMap(({ id, label, kind, capabilityId }) => [id, label, kind, capabilityId]) ?? [],
+  )
+  return Array.isArray(hitlRequiredFor) && hitlRequiredFor.some((label) => !names.has(String(label)))
 }
 
 /** A policy on low satisfaction acts once under each plan: a person who said that the run may go on is not asked again. */

@@ -1,4 +1,4 @@
-/** `proviso run`: proves the draft of a file, runs it under its contract, and prints the answer. */
+/** `proviso run`: plans the envelope of a file or proves its draft, runs it under its contract, and prints the answer. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { carryOn } from '../carry-on.ts'
@@ -16,8 +16,8 @@ interface Flags {
 }
 
 const examples = `
-FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is wanted, how, and by whom. Capabilities in it are of the
-kinds "scripted" and "human"; --use brings those that are programs.
+FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is wanted, how, and by whom; or an envelope alone. Without a
+draft the plan is searched for. Capabilities in it are of the kinds "scripted" and "human"; --use brings those that are programs.
 
 Examples:
   proviso run tea.json                                   the answer as JSON, the way there on stderr
@@ -30,8 +30,8 @@ ${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted']
 export function addRunCommand(program: Command): void {
   const command = program
     .command('run')
-    .summary('run a draft under its contract')
-    .description('Proves that a draft can satisfy its contract, then runs it until there is an answer.')
+    .summary('run an envelope under its contract')
+    .description('Proves that a plan can satisfy its contract, then runs it until there is an answer.')
     .argument('<file>', 'JSON file with envelope, draft and capabilities; "-" is stdin')
   addStoreOption(addUseOption(command))
     .option('--run-id <id>', 'name of the run (default: a new one)')

@@ -35,7 +35,10 @@ function variants(resolved: Resolved): Diagnostic[] {
 }
 
 /** The list of variants: called so, or else the only list that the answer has. */
-function variantProperty({ callerSchema, slots }: Resolved): string | undefined {
+export function variantProperty({
+  callerSchema,
+  slots,
+}: Pick<Resolved, 'callerSchema' | 'slots'>): string | undefined {
   const names = [
     ...new Set([
       ...membersOf(callerSchema).map(({ name }) => name),

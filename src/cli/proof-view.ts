@@ -1,0 +1,150 @@
+/** A proof as rows: a verdict for every property of the answer and every constraint, and the nodes as a tree. Pure. */
+
+import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { Envelope } from '../domain/envelope.ts'
+import type { Draft, Edge, Source } from '../domain/plan.ts'
+import type { ProveResult } from '../plan/index.ts'
+import { membersOf } from '../schema/members.ts'
+import type { NodeView } from './live/progress.ts'
+import { sourceName } from './source-name.ts'
+
+/** `proved`: certain before anything runs; `checked`: evaluated while it runs; `wished`: soft and not certain. */
+export type Verdict = 'proved' | 'checked' | 'wished' | 'missing'
+
+export interface VerdictRow {
+  /** A property of the answer, or the id of a constraint. */
+  readonly name: string
+  readonly verdict: Verdict
+  /** Where it comes from, or who sees to it. */
+  readonly by: string
+  /** The constraint, readable. */
+  readonly text?: string
+}
+
+export interface ProofView {
+  readonly accepted: boolean
+  readonly bundle: DiagnosticBundle
+  readonly answer: readonly VerdictRow[]
+  readonly constraints: readonly VerdictRow[]
+  readonly nodes: readonly NodeView[]
+}
+
+export interface Proved {
+  readonly envelope: Envelope
+  readonly draft: Draft
+  readonly proof: ProveResult
+}
+
+export function viewProof({ envelope, draft, proof }: Proved): ProofView {
+  const bundle = proof.ok ? proof.plan.diagnostics : proof.diagnostics
+  const all = [...bundle.failures, ...bundle.warnings, ...bundle.infos]
+  return {
+    accepted: proof.ok,
+    bundle,
+    answer: answerRows({ envelope, draft, proof }, all),
+    constraints: envelope.outputContract.constraints.map(({ constraintId }) =>
+      constraintRow(constraintId, proof, all),
+    ),
+    nodes: nodeViews({ envelope, draft, proof }, bundle.failures),
+  }
+}
+
+function answerRows({ envelope, draft, proof }: Proved, all: readonly Diagnostic[]): VerdictRow[] {
+  const members = membersOf(envelope.outputContract.schema)
+  const names = members.length === 0 ? [''] : members.map(({ name }) => name)
+  const output = proof.ok ? proof.plan.output : draft.output
+  return names.flatMap((name): VerdictRow[] => {
+    const said = all.filter((diagnostic) => isAbout(diagnostic, name))
+    const missing = said.some(({ severity }) => severity === 'hard')
+    const source = sourceFor(output, name)
+    const required = members.find((member) => member.name === name)?.required ?? true
+    if (source === undefined && !required && !missing) return []
+    const unproven = said.some(({ details }) => details?.['code'] === 'plan/output-unproven')
+    const verdict = missing ? 'missing' : unproven ? 'checked' : 'proved'
+    return [{ name: name === '' ? 'the answer' : name, verdict, by: source ?? '' }]
+  })
+}
+
+/** What the prover says about the answer itself. */
+const aboutAnswer: ReadonlySet<unknown> = new Set([
+  'plan/output-missing',
+  'plan/output-mismatch',
+  'plan/output-unproven',
+])
+
+function isAbout({ details }: Diagnostic, name: string): boolean {
+  if (!aboutAnswer.has(details?.['code'])) return false
+  const pointer = details?.['pointer']
+  return (
+    details?.['property'] === name ||
+    name === '' ||
+    (typeof pointer === 'string' && pointer.split('/')[1] === name)
+  )
+}
+
+function sourceFor(output: Draft['output'], name: string): string | undefined {
+  if (output === undefined) return undefined
+  const sources = 'properties' in output ? output.properties[name] : output
+  const list = sources === undefined ? [] : ([sources].flat() as Source[])
+  return list.length === 0 ? undefined : list.map(sourceName).join(', else ')
+}
+
+function constraintRow(constraintId: string, proof: ProveResult, all: readonly Diagnostic[]): VerdictRow {
+  const said = all.find((diagnostic) => diagnostic.constraintId?.split(',').includes(constraintId))
+  const nodes = proof.ok ? proof.plan.nodes : []
+  const enforcers = nodes.filter(({ enforces }) => enforces.includes(constraintId)).map(({ id }) => id)
+  const guards = nodes
+    .filter((node) => node.guards.some((guard) => guard.constraintId === constraintId))
+    .map(({ id }) => id)
+  const verdict = verdictOf(said, guards)
+  const by = verdict === 'checked' ? guards : verdict === 'proved' ? enforcers : []
+  return {
+    name: constraintId,
+    verdict,
+    by: by.join(', '),
+    ...(said?.constraint !== undefined && { text: said.constraint }),
+  }
+}
+
+function verdictOf(said: Diagnostic | undefined, guards: readonly string[]): Verdict {
+  if (said?.status === 'unsatisfied') return said.severity === 'hard' ? 'missing' : 'wished'
+  if (guards.length > 0) return 'checked'
+  return said === undefined || said.status === 'satisfied' ? 'proved' : 'wished'
+}
+
+/** Each node under the last of those that it waits for, with what it supplies. */
+function nodeViews({ draft, proof }: Proved, failures: readonly Diagnostic[]): NodeView[] {
+  const edges = proof.ok ? proof.plan.edges : boundEdges(draft)
+  const provides = new Map((proof.ok ? proof.plan.nodes : []).map((node) => [node.id, node.provides]))
+  const position = new Map(draft.nodes.map(({ id }, index) => [id, index]))
+  return draft.nodes.map(({ id, label, kind, capabilityId, derived, alternates = [] }, here) => {
+    const before = edges.filter(({ to }) => to === id).map(({ from }) => position.get(from) ?? -1)
+    const last = Math.max(-1, ...before.filter((index) => index < here))
+    const failed = failures.some(({ nodeId }) => nodeId === id)
+    const supplied = provides.get(id) ?? []
+    const facts = [
+      kind ?? 'execution',
+      `${capabilityId ?? 'routes'}${derived ? ' (derived)' : ''}`,
+      ...(supplied.length > 0 ? [`supplies ${supplied.join(', ')}`] : []),
+      ...(alternates.length > 0 ? [`else ${alternates.join(', ')}`] : []),
+    ]
+    const parent = last < 0 ? undefined : draft.nodes[last]?.id
+    return {
+      id,
+      ...(label !== undefined && { label }),
+      ...(parent !== undefined && { parent }),
+      status: failed ? 'error' : 'pending',
+      attempts: 0,
+      detail: facts.join(', '),
+    }
+  })
+}
+
+function boundEdges(draft: Draft): readonly Edge[] {
+  const bound = draft.nodes.flatMap(({ id, inputs = {} }) =>
+    (Object.values(inputs).flat() as Source[]).flatMap((source) =>
+      'node' in source ? [{ from: source.node, to: id }] : [],
+    ),
+  )
+  return [...(draft.edges ?? []), ...bound]
+}

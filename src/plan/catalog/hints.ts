@@ -1,0 +1,50 @@
+/** What an envelope says about channel, format and language: the hints by which capabilities are told apart. */
+import { isObject, own } from '../../base/json.ts'
+import type { Envelope } from '../../domain/envelope.ts'
+
+export interface Hints {
+  /** Words of the channel and the format that are wanted; of the objective where nothing else is said. */
+  readonly words: ReadonlySet<string>
+  /** Two or three letters each, without the region. */
+  readonly languages: ReadonlySet<string>
+}
+
+const formatKeys = ['channel', 'channels', 'format', 'formats', 'platform', 'platforms', 'contentType']
+const languageKeys = ['language', 'languages', 'lang', 'locale', 'locales']
+
+export function hintsOf(envelope: Envelope): Hints {
+  const places = [
+    envelope.inputs,
+    envelope.policies.planner.directives,
+    envelope.outputContract.hints,
+    envelope.metadata,
+  ]
+  const said = (keys: readonly string[]) =>
+    places.flatMap((place) => (isObject(place) ? keys.flatMap((key) => texts(own(place, key))) : []))
+  const formats = said(formatKeys).flatMap(wordsOf)
+  return {
+    words: new Set(formats.length > 0 ? formats : wordsOf(envelope.objective)),
+    languages: new Set(said(languageKeys).map(languageOf)),
+  }
+}
+
+/** `linkedIn_post` and "LinkedIn post" have the same words. */
+export function wordsOf(text: string): string[] {
+  const brand = text.slice(0, longest).replaceAll(/linked[\s_-]?in/gi, 'linkedin')
+  return brand
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+}
+
+/** `en-US` is English. */
+export function languageOf(tag: string): string {
+  return tag.toLowerCase().split(/[-_]/, 1)[0] ?? ''
+}
+
+const longest = 10_000
+
+function texts(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string')
+}

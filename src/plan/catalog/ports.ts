@@ -1,0 +1,97 @@
+/** The sides of a capability, property by property: what it needs and what it supplies, each with its schema. */
+import { child } from '../../base/pointer.ts'
+import type { Capability, ContractSide } from '../../domain/capability.ts'
+import type { Facet } from '../../domain/facet.ts'
+import { both } from '../../schema/combine.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { membersOf } from '../../schema/members.ts'
+import { project } from '../../schema/project.ts'
+import { declares } from '../../schema/schema-values.ts'
+import { keyOf } from '../compile-contract.ts'
+
+export interface Port {
+  /** The property; the empty text is the whole value, for schemas that name no properties. */
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly required: boolean
+  /** The facets that meet in the property; none where a schema was written by hand. */
+  readonly facets: readonly Facet[]
+}
+
+export interface Ports {
+  readonly needs: readonly Port[]
+  readonly supplies: readonly Port[]
+}
+
+/** Facets by name, as ports are made from them. */
+export type FacetsByName = ReadonlyMap<string, Facet>
+
+const known = new WeakMap<FacetsByName, WeakMap<Capability, Ports>>()
+
+/** Worked out once per capability and set of facets. */
+export function portsOf(capability: Capability, facets: FacetsByName): Ports {
+  let byCapability = known.get(facets)
+  if (byCapability === undefined) {
+    byCapability = new WeakMap()
+    known.set(facets, byCapability)
+  }
+  let ports = byCapability.get(capability)
+  if (ports === undefined) {
+    ports = {
+      needs: sidePorts(capability.inputContract, facets),
+      supplies: supplied(capability.outputContract, facets),
+    }
+    byCapability.set(capability, ports)
+  }
+  return ports
+}
+
+function supplied(side: ContractSide, facets: FacetsByName): readonly Port[] {
+  if (isFacetList(side)) return facetPorts(side, facets)
+  const ports = sidePorts(side, facets).filter(({ name }) => declares(side, [name]))
+  return ports.length > 0 ? ports : [{ name: '', schema: side, required: true, facets: [] }]
+}
+
+function sidePorts(side: ContractSide, facets: FacetsByName): readonly Port[] {
+  if (isFacetList(side)) return facetPorts(side, facets)
+  return membersOf(side).map(({ name, required }) => ({
+    name,
+    required,
+    schema: project(side, child('', name)).schema,
+    facets: [],
+  }))
+}
+
+/** Facets that share a property meet there, as they do in a compiled contract. */
+export function facetPorts(names: readonly string[], facets: FacetsByName): readonly Port[] {
+  const ports = new Map<string, Port>()
+  for (const name of names) {
+    const facet = facets.get(name)
+    if (facet === undefined) continue
+    const key = keyOf(facet)
+    const before = ports.get(key)
+    ports.set(key, {
+      name: key,
+      required: true,
+      schema: before === undefined ? facet.schema : both(before.schema, facet.schema),
+      facets: [...(before?.facets ?? []), facet],
+    })
+  }
+  return [...ports.values()]
+}
+
+export function isFacetList(side: ContractSide): side is readonly string[] {
+  return Array.isArray(side)
+}
+
+const byNames = new WeakMap<readonly Facet[], FacetsByName>()
+
+/** The same map for the same list, so that what hangs on it is found again. */
+export function facetsByName(facets: readonly Facet[]): FacetsByName {
+  let map = byNames.get(facets)
+  if (map === undefined) {
+    map = new Map(facets.map((facet) => [facet.name, facet]))
+    byNames.set(facets, map)
+  }
+  return map
+}

@@ -1,0 +1,101 @@
+/** How well a capability suits a request: five parts between 0 and 1, weighed by one table, with a cut-off. */
+import type { Capability } from '../../domain/capability.ts'
+import type { PlannerPolicy } from '../../domain/policy.ts'
+import { type Hints, languageOf, wordsOf } from './hints.ts'
+
+/** What each part weighs and what it looks at; together the weights are 1. */
+export const scoreTable = {
+  facets: { weight: 0.35, sentence: 'share of what it supplies that the request has a use for' },
+  channel: { weight: 0.15, sentence: 'its formats have the words of the wanted channel or format' },
+  language: { weight: 0.25, sentence: 'it speaks the wanted language; one that does not has half the score' },
+  cost: { weight: 0.1, sentence: 'its tier and its estimated tokens' },
+  preference: { weight: 0.15, sentence: 'the caller prefers it (1), avoids it (0), or says nothing (0.5)' },
+} as const
+
+export type ScorePart = keyof typeof scoreTable
+
+/** Capabilities that score less do not enter a plan, unless the caller requires or prefers them. */
+export const defaultCutoff = 0.35
+
+/** How expensive tiers are said to be; an unknown tier counts as standard. */
+export const tierTable: Readonly<Record<string, number>> = {
+  free: 0,
+  low: 0.25,
+  economy: 0.25,
+  standard: 0.5,
+  high: 0.75,
+  premium: 1,
+}
+
+/** Tokens at which the part of a cost that they are is as bad as it can be. */
+const manyTokens = 20_000
+
+export interface ScoreRequest {
+  readonly hints: Hints
+  /** The properties that the request has a use for. */
+  readonly useful: ReadonlySet<string>
+  /** The properties that the capability supplies. */
+  readonly supplies: readonly string[]
+  readonly selection?: PlannerPolicy['selection']
+}
+
+export interface CapabilityScore {
+  readonly total: number
+  readonly parts: Readonly<Record<ScorePart, number>>
+}
+
+export function scoreOf(capability: Capability, request: ScoreRequest): CapabilityScore {
+  const parts = {
+    facets: share(request.supplies, (name) => request.useful.has(name)),
+    channel: channelOf(capability, request.hints),
+    language: languagePart(capability, request.hints),
+    cost: 1 - expenseOf(capability),
+    preference: preferenceOf(capability.capabilityId, request.selection),
+  }
+  const sum = (Object.keys(scoreTable) as ScorePart[]).reduce(
+    (total, part) => total + scoreTable[part].weight * parts[part],
+    0,
+  )
+  return { total: parts.language === 0 ? sum / 2 : sum, parts }
+}
+
+/** Between 0 (free) and 1. */
+export function expenseOf({ cost }: Capability): number {
+  const tier = tierTable[cost?.tier ?? 'standard'] ?? 0.5
+  const tokens = Math.min((cost?.estimatedTokens ?? 0) / manyTokens, 1)
+  return (tier + tokens) / 2
+}
+
+function share<T>(all: readonly T[], isGood: (each: T) => boolean): number {
+  return all.length === 0 ? 0 : all.filter(isGood).length / all.length
+}
+
+/** The best of its formats; half for one that names none. */
+function channelOf({ inputTraits }: Capability, { words }: Hints): number {
+  const formats = inputTraits?.formats ?? []
+  if (formats.length === 0 || words.size === 0) return 0.5
+  return Math.max(...wordsIn(formats).map((format) => share(format, (word) => words.has(word))))
+}
+
+const formatWords = new WeakMap<readonly string[], readonly (readonly string[])[]>()
+
+function wordsIn(formats: readonly string[]): readonly (readonly string[])[] {
+  let words = formatWords.get(formats)
+  if (words === undefined) {
+    words = formats.map(wordsOf)
+    formatWords.set(formats, words)
+  }
+  return words
+}
+
+function languagePart({ inputTraits }: Capability, { languages }: Hints): number {
+  const spoken = (inputTraits?.languages ?? []).map(languageOf)
+  if (spoken.length === 0 || languages.size === 0) return 1
+  return share([...languages], (language) => spoken.includes(language) || spoken.includes('*'))
+}
+
+function preferenceOf(capabilityId: string, selection: PlannerPolicy['selection']): number {
+  const { require = [], prefer = [], avoid = [] } = selection ?? {}
+  if (require.includes(capabilityId) || prefer.includes(capabilityId)) return 1
+  return avoid.includes(capabilityId) ? 0 : 0.5
+}

@@ -1,0 +1,142 @@
+/**
+ * What a model is told when it drafts a plan: the form of a draft, facets and capabilities with their contracts, the rules;
+ * then the request, what is done already and why the draft before was rejected. Data goes in as JSON, cut short and redacted.
+ */
+import type { Json } from '../../base/json.ts'
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { DraftRequest } from '../../domain/ports/planner.ts'
+import type { Redactor } from '../../domain/redact.ts'
+import { draftSchema } from '../../domain/schemas.ts'
+import type { Shortlist } from './shortlist.ts'
+
+export const promptLimits = {
+  /** Characters of one value. */
+  value: 800,
+  /** Entries of one list. */
+  rows: 40,
+  /** Capabilities. */
+  capabilities: 80,
+} as const
+
+/** What `prove` will hold a draft to, in the words of somebody who has to write one. */
+export const draftRules: readonly string[] = [
+  'Use only capabilities of the table, by their capabilityId; every node needs one, except nodes with routing.',
+  'Every required input of a node must be bound: to the output of a node before it ({"node": id, "pointer": "/property"}), to the envelope ({"envelope": "/inputs/name"}), or to a fixed value.',
+  'Nodes must not wait for each other in a circle. Leave edges out: bindings imply them.',
+  'Every required property of the output contract must come from a node; bind it in "output": {"properties": {…}}.',
+  'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after whoever produces it.',
+  'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
+  'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
+  'Keep to the policies: required and forbidden capabilities and kinds, depth, number of variants. Add no node that does nothing.',
+]
+
+const checklist =
+  'Before you answer, check: does every node exist that a binding names; is every required input bound; does every required property and every constraint have a producer; is everything that the last diagnostics asked for mended?'
+
+export function systemText({ capabilities, facets, cut }: Shortlist): string {
+  return [
+    'You draft plans: directed acyclic graphs of nodes that together satisfy an output contract. Answer with one JSON object, a draft, and nothing else.',
+    `A draft satisfies this JSON Schema:\n${JSON.stringify(draftSchema)}`,
+    `Facets, the pieces of meaning that go from node to node:\n${rowsOf(facets.map(facetRow))}`,
+    `Capabilities${cut > 0 ? ` (${cut} more are not shown)` : ''}:\n${rowsOf(capabilities.map(capabilityRow))}`,
+    `Rules:\n${draftRules.map((rule, i) => `${i + 1}. ${rule}`).join('\n')}`,
+    checklist,
+  ].join('\n\n')
+}
+
+const rowsOf = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+
+function facetRow({ name, description, schema, metadata }: Shortlist['facets'][number]) {
+  const { direction, propertyKey } = metadata
+  return {
+    name,
+    direction,
+    ...(propertyKey && { propertyKey }),
+    description,
+    schema: cutShort(schema as Json),
+  }
+}
+
+function capabilityRow(capability: Shortlist['capabilities'][number]) {
+  const { capabilityId, nodeKind, summary, inputContract, outputContract, cost, inputTraits } = capability
+  return {
+    capabilityId,
+    kind: nodeKind,
+    summary,
+    needs: cutShort(inputContract as Json),
+    supplies: cutShort(outputContract as Json),
+    ...(capability.postConditions.length > 0 && { postConditions: capability.postConditions }),
+    ...(cost && { cost }),
+    ...(inputTraits && { traits: inputTraits }),
+  }
+}
+
+export function userText(request: DraftRequest, redactor: Redactor): string {
+  const { phase, diagnostics } = request
+  const lines = partsOf(request, redactor)
+    .filter(([, value]) => !isEmpty(value))
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+  if (phase === 'replan')
+    lines.push('A node that keeps the id of a completed node keeps its output and is not run again.')
+  if (diagnostics)
+    lines.push('The draft before was rejected. Mend what "failures" names; each suggestion says how.')
+  return lines.join('\n')
+}
+
+function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly [string, unknown])[] {
+  const { envelope, completed, diagnostics, trigger, phase } = request
+  const { outputContract, policies, inputs } = envelope
+  const { schema, hints, constraints } = outputContract
+  const { directives, ...planner } = policies.planner
+  const { rows } = promptLimits
+  const safe = (value: unknown) => redactor.value(value) as Json
+  return [
+    ['objective', redactor.text(envelope.objective)],
+    ['inputs', mapValues(safe(inputs) as object)],
+    ['specialInstructions', envelope.specialInstructions.slice(0, rows).map(redactor.text)],
+    ['outputContract', { schema, ...(hints && { hints: safe(hints) }) }],
+    ['constraints', constraints.slice(0, rows)],
+    ['plannerPolicies', { ...planner, ...(directives && { directives: safe(directives) }) }],
+    ['runtimePolicies', policies.runtime.slice(0, rows).map(({ id, trigger: on }) => ({ id, on }))],
+    ['phase', { phase, ...(trigger && { trigger }) }],
+    [
+      'completedNodes',
+      completed.slice(0, rows).map(({ output, ...node }) => ({ ...node, output: cutShort(safe(output)) })),
+    ],
+    [
+      'previousDiagnostics',
+      diagnostics && { failures: told(diagnostics.failures), warnings: told(diagnostics.warnings) },
+    ],
+  ]
+}
+
+function mapValues(values: object): object {
+  const entries = Object.entries(values).slice(0, promptLimits.rows)
+  return Object.fromEntries(entries.map(([name, value]) => [name, cutShort(value as Json)]))
+}
+
+/** The fixed field names of FLEX-48. */
+function told(diagnostics: readonly Diagnostic[]) {
+  return diagnostics
+    .slice(0, promptLimits.rows)
+    .map(({ constraint, constraintId, nodeId, capabilityId, cause, suggestion }) => ({
+      constraint,
+      constraintId,
+      nodeId,
+      capabilityId,
+      cause,
+      suggestion,
+    }))
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  )
+}
+
+/** The value, or the beginning of its text. */
+function cutShort(value: Json): Json {
+  const text = JSON.stringify(value)
+  return text.length <= promptLimits.value ? value : `${text.slice(0, promptLimits.value)}…`
+}

@@ -1,0 +1,125 @@
+/**
+ * The model planner: a model drafts, the reader reads, `prove` decides. When the model cannot be had, does not answer with a
+ * draft, or has been rejected before, the search planner drafts instead, and the draft says so.
+ */
+import { sha256Hex } from '../../base/hash.ts'
+import type { Issue } from '../../base/issue.ts'
+import type { Json } from '../../base/json.ts'
+import { parseDraft } from '../../domain/parse-draft.ts'
+import type { Draft } from '../../domain/plan.ts'
+import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
+import type { ModelAnswer, Provider } from '../../domain/ports/provider.ts'
+import { createRedactor, type Redactor } from '../../domain/redact.ts'
+import { draftSchema } from '../../domain/schemas.ts'
+import { feedback, parse } from '../../output/index.ts'
+import { parseCondition } from '../../schema/condition.ts'
+import { search } from '../search/search.ts'
+import { promptLimits, systemText, userText } from './prompt.ts'
+import { shortlist } from './shortlist.ts'
+
+export interface ProposeOptions {
+  readonly provider: Provider
+  /** Without the provider's name. */
+  readonly model: string
+  /** How often the model is asked for one draft; from the second time on with what was wrong. Default 2. */
+  readonly asks?: number
+  /** The attempt from which on the search drafts, because the model's drafts were rejected. Default 3, the last of a run. */
+  readonly searchFrom?: number
+  /** For each call. Default 240,000. */
+  readonly timeoutMs?: number
+  /** Capabilities that the model is shown. Default 80. */
+  readonly mostCapabilities?: number
+  /** What must not leave. Default: by the names of keys. */
+  readonly redactor?: Redactor
+}
+
+export interface Proposal {
+  readonly draft: Draft
+  readonly runtime: 'model' | 'search'
+  /** Why the search drafted instead. */
+  readonly reason?: string
+  /** Calls that were made. */
+  readonly calls: number
+}
+
+/**
+ * @example
+ * const { draft, runtime } = await propose(request, { provider, model: 'gpt-5' })
+ */
+export async function propose(request: DraftRequest, options: ProposeOptions): Promise<Proposal> {
+  const { asks = 2, searchFrom = 3, redactor = createRedactor() } = options
+  const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
+  const instead = (reason: string, calls: number): Proposal => {
+    const { draft } = search(request)
+    const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
+    return { draft: { ...draft, metadata }, runtime: 'search', reason, calls }
+  }
+  if (request.attempt >= searchFrom) return instead('the drafts of the model were rejected', 0)
+  if (list.lost.length > 0)
+    return instead(`required, but on no way to the contract: ${list.lost.join(', ')}`, 0)
+  const system = systemText(list)
+  const prompt = userText(request, redactor)
+  let wrong: readonly Issue[] = []
+  for (let ask = 1; ask <= asks; ask++) {
+    const text = ask === 1 ? prompt : `${prompt}\nYour last answer was no draft. ${feedback(wrong)}`
+    const answer = await generate({ system, prompt: text }, request, options)
+    request.signal.throwIfAborted()
+    // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
+    const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
+    if (said === undefined)
+      return instead(`the model did not answer: ${'message' in answer ? answer.message : ''}`, ask)
+    const read = readDraft(said)
+    if (read.ok) return { draft: signed(read.draft, options), runtime: 'model', calls: ask }
+    wrong = read.issues
+  }
+  return instead(`the model gave no draft: ${wrong[0]?.message ?? ''}`, asks)
+}
+
+/** The same as a planner, for `createApp`. */
+export function modelPlanner(options: ProposeOptions): Planner {
+  return { name: nameOf(options), draft: async (request) => (await propose(request, options)).draft }
+}
+
+function nameOf({ provider, model }: ProposeOptions): string {
+  return `${provider.name}/${model}`
+}
+
+function signed(draft: Draft, options: ProposeOptions): Draft {
+  return { ...draft, metadata: { ...draft.metadata, plannerRuntime: 'model', plannerModel: nameOf(options) } }
+}
+
+/** A model's text as a draft, or what is wrong with it. */
+export function readDraft(
+  text: string,
+): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
+  const read = parse(text, draftSchema)
+  if (!read.ok) return { ok: false, issues: read.issues }
+  const checkCondition = (condition: Json) => {
+    const parsed = parseCondition(condition)
+    return parsed.ok ? [] : parsed.issues
+  }
+  const parsed = parseDraft(read.value, { checkCondition })
+  return parsed.ok ? { ok: true, draft: parsed.value } : { ok: false, issues: parsed.issues }
+}
+
+/** One call within its time; a provider that throws, against its promise, has failed like any other. */
+async function generate(
+  said: { readonly system: string; readonly prompt: string },
+  { signal, attempt }: DraftRequest,
+  { provider, model, timeoutMs = 240_000 }: ProposeOptions,
+): Promise<ModelAnswer> {
+  const limit = AbortSignal.timeout(timeoutMs)
+  const both = AbortSignal.any([signal, limit])
+  const stopped = new Promise<ModelAnswer>((resolve) => {
+    const late = () =>
+      resolve({ kind: 'error', message: limit.aborted ? 'it took too long' : 'it was stopped' })
+    if (both.aborted) late()
+    both.addEventListener('abort', late, { once: true })
+  })
+  const idempotencyKey = sha256Hex(`${attempt}\n${said.system}\n${said.prompt}`)
+  try {
+    return await Promise.race([provider.generate({ model, ...said, idempotencyKey, signal: both }), stopped])
+  } catch (cause) {
+    return { kind: 'error', message: cause instanceof Error ? cause.message : String(cause) }
+  }
+}

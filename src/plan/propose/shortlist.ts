@@ -1,0 +1,56 @@
+/** The capabilities that a model gets to see: those on a way from what is given to what is wanted, best first (CRCS). */
+import type { Capability } from '../../domain/capability.ts'
+import type { Facet } from '../../domain/facet.ts'
+import { isBuiltin } from '../builtins.ts'
+import { isFacetList } from '../catalog/ports.ts'
+import { price } from '../search/prices.ts'
+import type { SearchRequest } from '../search/request.ts'
+
+export interface Shortlist {
+  readonly capabilities: readonly Capability[]
+  /** The facets that those speak of. */
+  readonly facets: readonly Facet[]
+  /** How many were on a way, but are not shown. */
+  readonly cut: number
+  /** Required by the caller, and not to be had. */
+  readonly lost: readonly string[]
+}
+
+export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
+  const { selection } = request.envelope.policies.planner
+  const forbidden = new Set(selection?.forbid ?? [])
+  const { offers, supporters } = price(request, { banned: new Set(), averse: new Map(), shallow: false })
+  const costs = new Map<Capability, number>()
+  for (const offer of offers) {
+    const cost = supporters.costOf(offer)
+    if (cost === undefined || offer.echo || offer.way === 'done') continue
+    costs.set(offer.capability, Math.min(cost, costs.get(offer.capability) ?? Number.POSITIVE_INFINITY))
+  }
+  const builtin = request.capabilities.filter(
+    ({ capabilityId }) => isBuiltin(capabilityId) && !forbidden.has(capabilityId),
+  )
+  const others = [...costs]
+    .filter(([{ capabilityId }]) => !isBuiltin(capabilityId))
+    .sort(([a, x], [b, y]) => x - y || (a.capabilityId < b.capabilityId ? -1 : 1))
+    .map(([capability]) => capability)
+  const required = (selection?.require ?? []).filter((id) => !isBuiltin(id))
+  const first = others.filter(({ capabilityId }) => required.includes(capabilityId))
+  const room = Math.max(mostRows - builtin.length, 0)
+  const shown = [...first, ...others.filter((each) => !first.includes(each))].slice(0, room)
+  const capabilities = [...shown, ...builtin]
+  return {
+    capabilities,
+    facets: facetsOf(capabilities, request.facets),
+    cut: others.length - shown.length,
+    lost: required.filter((id) => !others.some(({ capabilityId }) => capabilityId === id)),
+  }
+}
+
+function facetsOf(capabilities: readonly Capability[], facets: readonly Facet[]): readonly Facet[] {
+  const names = new Set(
+    capabilities.flatMap(({ inputContract, outputContract }) =>
+      [inputContract, outputContract].flatMap((side) => (isFacetList(side) ? side : [])),
+    ),
+  )
+  return facets.filter(({ name }) => names.has(name))
+}

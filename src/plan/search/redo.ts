@@ -1,0 +1,55 @@
+/**
+ * What a new plan has to do again. A new plan is ordered for a node: that one is done again, or, where it judges, what it
+ * has judged. Who did it is taken again only if there is nobody else.
+ */
+import { isObject } from '../../base/json.ts'
+import type { Capability } from '../../domain/capability.ts'
+import { membersOf } from '../../schema/members.ts'
+import { checkId, isBuiltin } from '../builtins.ts'
+import { facetsByName, portsOf } from '../catalog/ports.ts'
+import { slug } from './names.ts'
+import type { SearchRequest } from './request.ts'
+
+export interface Redo {
+  /** Nodes whose outputs are not kept. */
+  readonly nodes: ReadonlySet<string>
+  /** Capabilities that did them. */
+  readonly capabilities: ReadonlySet<string>
+}
+
+export function redoOf(request: SearchRequest): Redo {
+  const { trigger, completed = [] } = request
+  const nodeId = trigger?.nodeId
+  if (nodeId === undefined) return { nodes: new Set(), capabilities: new Set() }
+  const worker = workerOf(nodeId, request)
+  const judged = worker === undefined ? [] : judgedBy(worker, request)
+  const made = completed.filter(
+    ({ output }) => isObject(output) && judged.some((name) => Object.hasOwn(output, name)),
+  )
+  const guilty = made.length > 0 ? made.map(({ capabilityId }) => capabilityId) : [worker?.capabilityId]
+  return {
+    nodes: new Set([nodeId, ...made.map(({ id }) => id)]),
+    capabilities: new Set(guilty.filter((id) => id !== undefined)),
+  }
+}
+
+/** Whose node it was; a node that has not completed is known by its name, which comes from its capability. */
+function workerOf(nodeId: string, { completed = [], capabilities }: SearchRequest): Capability | undefined {
+  const done = completed.find(({ id }) => id === nodeId)?.capabilityId
+  const name = nodeId.replace(/_\d+$/, '')
+  return capabilities.find(({ capabilityId }) =>
+    done === undefined
+      ? slug(capabilityId.slice(capabilityId.lastIndexOf('.') + 1)) === name
+      : done === capabilityId,
+  )
+}
+
+/** The properties of the answer that a judge has looked at, or else all that it reads; nobody else judges. */
+function judgedBy(worker: Capability, { envelope, facets }: SearchRequest): readonly string[] {
+  if (worker.nodeKind !== 'validation') return []
+  const answer = membersOf(envelope.outputContract.schema).map(({ name }) => name)
+  if (worker.capabilityId === checkId || isBuiltin(worker.capabilityId)) return answer
+  const read = portsOf(worker, facetsByName(facets)).needs.map(({ name }) => name)
+  const parts = read.filter((name) => answer.includes(name))
+  return parts.length > 0 ? parts : read
+}

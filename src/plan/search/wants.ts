@@ -1,0 +1,142 @@
+/** Everything that somebody needs in a plan, each once: a property with its schema, and by which names it may be found. */
+import { jsonEqual } from '../../base/equal.ts'
+import { type Json, own } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import type { Envelope } from '../../domain/envelope.ts'
+import type { Facet } from '../../domain/facet.ts'
+import type { Source } from '../../domain/plan.ts'
+import { both, isOpen } from '../../schema/combine.ts'
+import { compileSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { declares, type Path, setAt } from '../../schema/schema-values.ts'
+import { isVacant } from '../../schema/vacant.ts'
+import { isAbsent } from '../../schema/value-set.ts'
+import { keyOf } from '../compile-contract.ts'
+
+export interface Want {
+  readonly id: number
+  readonly name: string
+  readonly schema: JsonSchema
+  /** Places below it that constraints look at: whoever supplies it must name them. */
+  readonly paths: readonly Path[]
+  /** Part of the answer: an input of the same name is no answer. */
+  readonly forAnswer: boolean
+  readonly facets: readonly Facet[]
+}
+
+export interface Wants {
+  add(want: Omit<Want, 'id'>): Want
+  /** Those that a property of this name can supply. */
+  called(name: string): readonly Want[]
+  list(): readonly Want[]
+}
+
+/** The other names of a property: a facet's name and its key mean the same. */
+export type Aliases = ReadonlyMap<string, readonly string[]>
+
+export function aliasesIn(facets: readonly Facet[]): Aliases {
+  const aliases = new Map<string, string[]>()
+  const add = (name: string, other: string) => aliases.set(name, [...(aliases.get(name) ?? []), other])
+  for (const facet of facets) {
+    const key = keyOf(facet)
+    if (key === facet.name) continue
+    add(key, facet.name)
+    add(facet.name, key)
+  }
+  return aliases
+}
+
+export function namesOf(name: string, aliases: Aliases): readonly string[] {
+  return [name, ...(aliases.get(name) ?? [])]
+}
+
+export function createWants(aliases: Aliases): Wants {
+  const all: Want[] = []
+  const byName = new Map<string, Want[]>()
+  const same = (a: Want, b: Omit<Want, 'id'>) =>
+    a.name === b.name &&
+    a.forAnswer === b.forAnswer &&
+    (a.schema === b.schema || jsonEqual(a.schema, b.schema)) &&
+    jsonEqual(a.paths, b.paths)
+  return {
+    add(given) {
+      const found = byName.get(given.name)?.find((want) => same(want, given))
+      if (found !== undefined) return found
+      const want = { ...given, id: all.length }
+      all.push(want)
+      for (const name of namesOf(want.name, aliases)) {
+        const others = byName.get(name)
+        if (others === undefined) byName.set(name, [want])
+        else others.push(want)
+      }
+      return want
+    },
+    called: (name) => byName.get(name) ?? [],
+    list: () => all,
+  }
+}
+
+const meets = new WeakMap<object, WeakMap<object, boolean>>()
+
+/** Whether some value satisfies both; unknown counts as yes, because the prover has the last word. */
+export function canMeet(a: JsonSchema, b: JsonSchema): boolean {
+  if (a === b || isOpen(a) || isOpen(b)) return a !== false
+  if (typeof a === 'boolean' || typeof b === 'boolean') return a !== false && b !== false
+  let row = meets.get(a)
+  if (row === undefined) {
+    row = new WeakMap()
+    meets.set(a, row)
+  }
+  let known = row.get(b)
+  if (known === undefined) {
+    known = !isVacant(both(a, b))
+    row.set(b, known)
+  }
+  return known
+}
+
+/** Whether a supplied schema is good for a want: some value fits, and somebody names the places below it. */
+export function serves(supplied: JsonSchema, want: Want): boolean {
+  if (typeof supplied === 'object' && Object.hasOwn(supplied, 'const')) {
+    const value = supplied['const'] as Json
+    return accepts(want.schema, value) && want.paths.every((path) => !isAbsent(setAt(value, path)))
+  }
+  return (
+    canMeet(supplied, want.schema) &&
+    want.paths.every((path) => declares(supplied, path) || declares(want.schema, path))
+  )
+}
+
+/** Where the envelope has a value for a want, if it has one that fits. */
+export function givenFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
+  if (want.forAnswer) return undefined
+  return inputFor(want, envelope, aliases)
+}
+
+/** The same, for answers too: an input of the name that satisfies the schema. */
+export function inputFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
+  for (const name of namesOf(want.name, aliases)) {
+    const found = place(name, envelope)
+    if (found === undefined || !accepts(want.schema, found.value)) continue
+    if (want.paths.every((path) => !isAbsent(setAt(found.value, path)))) return { envelope: found.pointer }
+  }
+  return undefined
+}
+
+function place(name: string, { inputs, objective, specialInstructions }: Envelope) {
+  const value = own(inputs, name) as Json | undefined
+  if (value !== undefined) return { value, pointer: child('/inputs', name) }
+  if (name === 'objective') return { value: objective as Json, pointer: '/objective' }
+  if (name === 'specialInstructions')
+    return { value: specialInstructions as Json, pointer: '/specialInstructions' }
+  return undefined
+}
+
+export function accepts(schema: JsonSchema, value: Json): boolean {
+  try {
+    return isOpen(schema) || compileSchema(schema).accepts(value)
+  } catch {
+    // A schema that cannot be compiled accepts nothing; the prover says so where it matters.
+    return false
+  }
+}

@@ -1,0 +1,114 @@
+/** Promises of `proviso prove`, tested on the built file: the plan, the marks, what would mend it, and every exit code. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { marketingCapabilities } from '../src/domain/inventory.ts'
+import { file, runFile, text } from './cli-run-support.ts'
+import { proviso, root } from './support.ts'
+
+const prove = (name: string, content: unknown, ...args: string[]) =>
+  proviso(['prove', file(name, content), ...args])
+const sample = join(root, 'examples/envelopes/linkedin-variants.json')
+
+const score = { '>=': [{ var: 'qaFindings.overallScore' }, 0.8] }
+const posts = (constraints: readonly object[], inputs: object = { toneOfVoice: 'friendly' }) => ({
+  objective: 'Two posts',
+  inputs,
+  outputContract: {
+    schema: {
+      type: 'object',
+      properties: { copyVariants: { type: 'array', minItems: 2, maxItems: 2 } },
+      required: ['copyVariants'],
+    },
+    constraints,
+  },
+})
+
+describe('proviso prove', () => {
+  it('0: plans an envelope, and shows the plan with a mark for the answer', async () => {
+    const done = await proviso(['prove', sample])
+    expect(done.code).toBe(0)
+    expect(done.stdout).toContain('✓ accepted, satisfaction 1\n')
+    expect(done.stdout).toContain(
+      'The plan\n  · Answer (answer)  execution, proviso.answer, supplies copyVariants\n',
+    )
+    expect(done.stdout).toContain('The answer\n  ✓ copyVariants  certain, by answer')
+    expect(done.stderr).toContain('the flat policy "brandVoice" was read as')
+  })
+
+  it('0: draws a tree, and tells what is certain from what is checked while it runs', async () => {
+    const two = { constraintId: 'two', level: 'hard', expr: { '==': [{ var: 'copyVariants.length' }, 2] } }
+    const good = { constraintId: 'good', level: 'hard', expr: score }
+    const wish = { constraintId: 'wish', level: 'soft', expr: { '>': [{ var: 'copyVariants.length' }, 5] } }
+    const done = await prove('tree.json', {
+      envelope: posts([two, good, wish]),
+      capabilities: marketingCapabilities,
+    })
+    expect(done.code).toBe(0)
+    expect(done.stdout).toContain('accepted with findings')
+    expect(done.stdout).toMatch(/· Structure \(structure\).*\n {2}└─ · Strategy Manager \(briefing\)/)
+    expect(done.stdout).toMatch(/✓ two .*certain, by linkedinVariants/)
+    expect(done.stdout).toMatch(/~ good .*checked while it runs at contentReview/)
+    expect(done.stdout).toMatch(/! wish .*a wish that is not certain/)
+  })
+
+  it('3: says what is missing and what would mend it', async () => {
+    const done = await prove('missing.json', posts([{ constraintId: 'good', level: 'hard', expr: score }]))
+    expect(done.code).toBe(3)
+    expect(done.stdout).toContain('✗ rejected')
+    expect(done.stdout).toMatch(/✗ good .*not to be had/)
+    expect(done.stdout).toContain('No active capability supplies qaFindings.overallScore')
+  })
+
+  it('3: holds the draft of a file to the same', async () => {
+    const done = await prove('draft.json', runFile({ node: { capabilityId: 'wriet' } }))
+    expect(done.code).toBe(3)
+    expect(done.stdout).toContain('✗ write')
+    expect(done.stdout).toContain('Active: write')
+    expect((await prove('good.json', runFile())).code).toBe(0)
+  })
+
+  it('2: a file that cannot be used, with every issue and its place', async () => {
+    const done = await prove('odd.json', { objective: 'x', outputContract: {} })
+    expect(done).toMatchObject({ code: 2, stdout: '' })
+    expect(done.stderr).toContain('/outputContract')
+    expect((await proviso(['prove', 'nowhere.json'])).code).toBe(2)
+  })
+
+  it('explains every choice with --why', async () => {
+    const done = await prove(
+      'why.json',
+      { envelope: posts([]), capabilities: marketingCapabilities },
+      '--why',
+    )
+    expect(done.stdout).toMatch(/copyVariants ← linkedinVariants .*score 0\.\d\d\); else proviso\.answer/)
+    expect(done.stdout).toContain('toneOfVoice for briefing ← envelope /inputs/toneOfVoice')
+  })
+
+  it('prints one object with --json', async () => {
+    const done = await prove(
+      'json.json',
+      { objective: 'One line', outputContract: { schema: text } },
+      '--json',
+    )
+    const said = JSON.parse(done.stdout)
+    expect(said).toMatchObject({
+      accepted: true,
+      status: 'accepted',
+      satisfactionScore: 1,
+      answer: [{ name: 'text', verdict: 'proved', by: 'answer' }],
+      constraints: [],
+      plan: { version: 1, metadata: { plannerRuntime: 'search' } },
+    })
+    expect(said.choices[0]).toMatchObject({ wanted: 'text', taken: 'answer' })
+  })
+
+  it('lets run take an envelope alone as well', async () => {
+    const done = await proviso([
+      'run',
+      file('alone.json', { objective: 'x', outputContract: { schema: text } }),
+    ])
+    // Planned and proved; the open answer has no model here.
+    expect(done.code).toBe(3)
+    expect(done.stderr).toContain('No provider for the model')
+  })
+})
