@@ -1,12 +1,16 @@
 /** From an envelope to an answer without a draft: who plans, how diagnostics change the next draft, and what goes wrong. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { modelPlanner } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { EventPayloads } from '../../src/domain/event.ts'
+import { marketingCapabilities } from '../../src/domain/inventory.ts'
 import type { Draft } from '../../src/domain/plan.ts'
 import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
+import { root } from '../support.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
 /** A model that answers every call with what the function says of the schema that is wanted. */
@@ -140,6 +144,42 @@ describe('a run without a draft', () => {
   })
 })
 
+describe('the sample envelopes of the specification', () => {
+  const outputs: { readonly [facet: string]: Json } = {
+    objectiveBrief: { objective: 'Promote' },
+    audienceProfile: { persona: 'marketer' },
+    assetBundle: [],
+    writerBrief: { angle: 'calm', keyPoints: ['audit trail'] },
+    planKnobs: { variantCount: 2 },
+    copyVariants: [1, 2].map((n) => ({ headline: `H${n}`, body: 'B', callToAction: 'C' })),
+  }
+  /** Gives exactly what it is asked for, as a model would that reads the schema. */
+  const obliging: Provider = {
+    name: 'test',
+    async generate({ schema }) {
+      const { required = [] } = JSON.parse(JSON.stringify(schema)) as { required?: string[] }
+      const value = Object.fromEntries(required.map((name) => [name, outputs[name] ?? null]))
+      return { kind: 'text', text: JSON.stringify(value), finish: 'stop', usage: {} }
+    },
+  }
+
+  it.each([
+    { name: 'linkedin-variants', inventory: true },
+    { name: 'linkedin-variants', inventory: false },
+    { name: 'compliance-launch', inventory: true },
+    { name: 'compliance-launch', inventory: false },
+  ])('$name runs from the envelope to the answer, inventory: $inventory', async ({ name, inventory }) => {
+    const given = JSON.parse(readFileSync(join(root, `examples/envelopes/${name}.json`), 'utf8'))
+    const capabilities = inventory ? marketingCapabilities.map((each) => defineCapability(each)) : []
+    const app = await open({ capabilities, providers: [obliging], defaultModel: 'test/m' })
+    const first = await app.run(given)
+    if (first.status === 'awaiting_hitl') await answer(app, first.runId, 'approve')
+    const done = await app.result(first.runId)
+    expect(done).toMatchObject({ status: 'completed', output: { copyVariants: outputs['copyVariants'] } })
+    expect(done.provenance[0]?.nodeId).toBe(inventory ? 'linkedinVariants' : 'answer')
+  })
+})
+
 describe('the loop', () => {
   const capabilities = [
     local('write', () => ({ text: 'Tea' })),
@@ -256,7 +296,7 @@ describe('failure modes (FLEX-36)', () => {
     })
   })
 
-  it('input-validation-failure: the capability is not called, and a policy may plan again', async () => {
+  it('input-validation-failure: the capability is not called, and the run says why', async () => {
     let calls = 0
     const strict = local(
       'strict',
@@ -266,21 +306,23 @@ describe('failure modes (FLEX-36)', () => {
       },
       { inputContract: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } },
     )
-    const guess = says('guess', ['{"size": 1.5}'], {
-      outputContract: { type: 'object', properties: { size: { type: 'number' } }, required: ['size'] },
-    })
-    const draft = {
+    const sized = { properties: { size: { type: 'number' } }, required: ['size'] }
+    const guess = says('guess', ['{"size": 1.5}'], { outputContract: { type: 'object', ...sized } })
+    const vague = says('vague', ['{"size": 1.5}'], { outputContract: { type: 'object', anyOf: [sized] } })
+    const draft = (capabilityId: string) => ({
       nodes: [
-        { id: 'guess', capabilityId: 'guess' },
-        { id: 'strict', capabilityId: 'strict', inputs: { size: [{ node: 'guess', pointer: '/size' }] } },
+        { id: 'guess', capabilityId },
+        { id: 'strict', capabilityId: 'strict', inputs: { size: { node: 'guess', pointer: '/size' } } },
       ],
-    }
-    const app = await open({ capabilities: [strict, guess] })
-    const ended = await app.run(envelope(), { draft })
-    // The proof refuses what it can refute; nothing was called.
-    expect(ended).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
-    const planned = await app.run(envelope({ inputs: { size: 3 } }))
-    expect(planned.status).toBe('completed')
+    })
+    const app = await open({ capabilities: [strict, guess, vague] })
+    // What the proof can refute never starts; what it cannot is held back before the call.
+    const refuted = await app.run(envelope(), { draft: draft('guess') })
+    expect(refuted).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    const stopped = await app.run(envelope(), { draft: draft('vague') })
+    expect(stopped).toMatchObject({ status: 'failed', failure: 'node/input-invalid' })
+    expect(calls).toBe(0)
+    expect((await app.run(envelope({ inputs: { size: 3 } }))).status).toBe('completed')
     expect(calls).toBe(1)
   })
 

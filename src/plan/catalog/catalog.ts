@@ -16,6 +16,7 @@ import { type Derived, derive, supportOf } from './derive.ts'
 import { hintsOf } from './hints.ts'
 import { facetsByName, isFacetList, portsOf } from './ports.ts'
 import { type CapabilityScore, defaultCutoff, scoreOf } from './score.ts'
+import { standIns } from './stand-ins.ts'
 import { createTextIndex } from './text-search.ts'
 
 export interface CatalogOptions {
@@ -189,26 +190,6 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       return [...supportOf(listActive()).values()].flatMap((support) => derive(support, wanted) ?? [])
     },
   }
-}
-
-/** Those that supply all that `first` does and need nothing that it does not; nobody who changes the world outside. */
-export function standIns(
-  first: Capability,
-  capabilities: readonly Capability[],
-  facets: ReturnType<typeof facetsByName>,
-): readonly Capability[] {
-  const own = portsOf(first, facets)
-  const given = new Set(own.needs.map(({ name }) => name))
-  return capabilities
-    .filter((other) => {
-      if (other.capabilityId === first.capabilityId || other.sideEffect) return false
-      const { needs, supplies } = portsOf(other, facets)
-      return (
-        own.supplies.every((port) => supplies.some(({ name }) => name === port.name && name !== '')) &&
-        needs.every(({ name, required }) => !required || given.has(name))
-      )
-    })
-    .sort(byId)
 }
 
 function byId(a: Capability, b: Capability): number {
