@@ -120,7 +120,8 @@ const checks: readonly Check[] = [
     const end = journal.at(-1)
     if (!asked || end?.type !== 'complete' || asked.at < calmFrom(scenario, rates, epoch)) return
     const late = end.at - asked.at
-    if (late > scenario.leaseMs / 3 + 2 * mostLate(scenario))
+    const { leaseMs, pollMs, latencyMs } = scenario
+    if (late > Math.max(leaseMs / 3, pollMs) + 12 * latencyMs + 300)
       yield `cancelled ${late} ms after it was asked for`
   },
   /** A change of the world belongs to a completion, once per key. */

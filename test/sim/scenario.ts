@@ -84,7 +84,7 @@ function randomFaults(random: Random, leaseMs: number): FaultRates {
     stalls: has('stalls') ? random.pick([0.2, 0.6]) : 0,
     linger: has('stalls') ? random.pick([0, 0.01, 0.04]) : 0,
     deaf: random.pick([0, 1, 0.5]),
-    until: random.pick([2, 5]) * leaseMs,
+    until: kind === 'none' ? 0 : random.pick([2, 5]) * leaseMs,
     mostCrashes: 8,
   }
 }
@@ -181,6 +181,9 @@ function randomPolicies(
     { kind: 'onNodeComplete' },
     { kind: 'onNodeComplete', selector: { capabilityId: 'model' } },
     { kind: 'onNodeComplete', condition: { '<': [{ var: 'v' }, random.int(1000)] } },
+    // Rarely met, and so named more often.
+    { kind: 'onValidationFail' },
+    { kind: 'onValidationFail' },
     { kind: 'onValidationFail' },
     { kind: 'onValidationFail' },
     ...(exact

@@ -1,0 +1,161 @@
+/** What the simulation taught the engine and a seed would show less plainly than a few lines. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../src/adapters/stores/memory.ts'
+import type { Envelope } from '../src/domain/envelope.ts'
+import type { Draft } from '../src/domain/plan.ts'
+import type { RuntimePolicy } from '../src/domain/policy.ts'
+import type { Dispatch } from '../src/domain/ports/dispatcher.ts'
+import { createEngine, type Engine } from '../src/engine/engine.ts'
+import { catalog, inputSchema, valueSchema } from './sim/catalog.ts'
+import { answerSchema } from './sim/drafts.ts'
+
+const engines: Engine[] = []
+afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close({ graceMs: 0 }))))
+
+/** An engine whose only work is done by `work`, which returns the number to answer with. */
+function open(work: (call: Dispatch) => number | Promise<number>) {
+  const store = createMemoryStore()
+  let ids = 0
+  const engine = createEngine({
+    store,
+    catalog,
+    owner: 'test',
+    newId: () => `run-${++ids}`,
+    dispatchers: [
+      {
+        kind: 'local',
+        remote: false,
+        async dispatch(call) {
+          return {
+            outcome: 'ok',
+            output: { value: { v: await work(call) } },
+            issues: [],
+            usage: { calls: 1 },
+          }
+        },
+      },
+    ],
+  })
+  engine.open()
+  engines.push(engine)
+  return { store, engine }
+}
+
+const draft = (capabilityId: string): Draft => ({
+  nodes: [
+    {
+      id: 'n0',
+      capabilityId,
+      retry: { max: 1 },
+      contracts: { input: inputSchema, output: valueSchema },
+      inputs: { a: { envelope: '/inputs/x' } },
+    },
+  ],
+  edges: [],
+  output: { properties: { n0: { node: 'n0', pointer: '/v' } } },
+})
+
+const envelope = (...runtime: readonly RuntimePolicy[]): Envelope => ({
+  objective: 'Answer with a number',
+  inputs: { x: 1 },
+  constraints: {},
+  outputContract: {
+    schema: answerSchema,
+    constraints: [{ constraintId: 'high', expr: { '>': [{ var: 'n0' }, 500] }, level: 'soft' }],
+  },
+  policies: { planner: {}, runtime },
+  specialInstructions: [],
+  metadata: {},
+})
+
+const onLowSatisfaction = (action: RuntimePolicy['action']): RuntimePolicy => ({
+  id: 'low',
+  enabled: true,
+  trigger: { kind: 'onMetricBelow', metric: 'satisfaction', threshold: 1 },
+  action,
+})
+
+describe('a policy on low satisfaction', () => {
+  it('asks once, and the run ends when a person says that it may go on', async () => {
+    const { engine } = open(() => 1)
+    const runId = await engine.start(envelope(onLowSatisfaction({ type: 'hitl' })), { draft: draft('work') })
+    const { openAsks } = await engine.settled(runId)
+    const { asks } = await engine.state(runId)
+    const [requestId = ''] = openAsks
+    const valueHash = asks.get(requestId)?.valueHash ?? ''
+    await engine.reply(runId, { requestId, valueHash, decision: 'approve', by: 'somebody' })
+    expect(await engine.settled(runId)).toMatchObject({ status: 'completed', openAsks: [] })
+    expect((await engine.state(runId)).asks.size).toBe(1)
+  })
+
+  it('pauses once', async () => {
+    const { engine } = open(() => 1)
+    const runId = await engine.start(envelope(onLowSatisfaction({ type: 'pause' })), { draft: draft('work') })
+    expect((await engine.settled(runId)).status).toBe('awaiting_human')
+    await engine.resume(runId, { by: 'somebody' })
+    expect((await engine.settled(runId)).status).toBe('completed')
+  })
+
+  it('is heard where it only tells', async () => {
+    const { engine, store } = open(() => 1)
+    const policy = onLowSatisfaction({ type: 'emit', event: 'low' })
+    const runId = await engine.start(envelope(policy), { draft: draft('work') })
+    await engine.settled(runId)
+    const told = (await store.read(runId, 0)).filter(({ type }) => type === 'log')
+    expect(told).toMatchObject([{ payload: { event: 'low' } }])
+  })
+})
+
+it('refuses to fire a policy more often than it may act', async () => {
+  const { engine } = open(() => new Promise(() => {}))
+  const policy: RuntimePolicy = {
+    id: 'bell',
+    enabled: true,
+    trigger: { kind: 'manual' },
+    action: { type: 'emit', event: 'rung' },
+    maxAttempts: 1,
+  }
+  const runId = await engine.start(envelope(policy), { draft: draft('work') })
+  await engine.trigger(runId, { policyId: 'bell', by: 'somebody' })
+  const again = engine.trigger(runId, { policyId: 'bell', by: 'somebody' })
+  await expect(again).rejects.toMatchObject({ code: 'run/state' })
+})
+
+it('tells the next attempt which condition the last answer broke', async () => {
+  const heard: (string | undefined)[] = []
+  const { engine } = open(({ bundle }) => {
+    heard.push(bundle.feedback)
+    return heard.length === 1 ? -1 : 1
+  })
+  const runId = await engine.start(envelope(), { draft: draft('checked') })
+  expect((await engine.settled(runId)).status).toBe('completed')
+  expect(heard).toEqual([undefined, expect.stringContaining('Post-condition')])
+})
+
+it('gives the leases of unfinished runs back when it closes, so that nobody has to wait for them', async () => {
+  const { engine, store } = open(() => new Promise(() => {}))
+  const runId = await engine.start(envelope(), { draft: draft('work') })
+  await engine.close({ graceMs: 0 })
+  const claims = await store.claim({ owner: 'successor', leaseMs: 1000, limit: 10 })
+  expect(claims.map((claim) => claim.runId)).toEqual([runId])
+})
+
+it('lets an attempt in flight end, and keeps what it brought, before it closes', async () => {
+  let finish = (_value: number) => {}
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  const { engine, store } = open(() => {
+    leave()
+    return new Promise((resolve) => {
+      finish = resolve
+    })
+  })
+  const runId = await engine.start(envelope(), { draft: draft('work') })
+  await left
+  const closed = engine.close()
+  finish(7)
+  await closed
+  expect((await store.head(runId))?.status).toBe('completed')
+})
