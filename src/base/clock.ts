@@ -10,7 +10,7 @@ export interface Clock {
 /** The longest delay that setTimeout keeps; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1
 
-/** The machine's clock. Timers do not keep the process alive: a durable run has its timers in the store. */
+/** The machine's clock. A timer keeps the process alive until it fires or is taken back. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(at, callback) {

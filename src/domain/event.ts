@@ -44,6 +44,8 @@ export interface Provenance {
 /** One link of the audit chain: `hash` = SHA-256 of `prev` and the row (`engine/audit.ts`). */
 export interface AuditLink {
   readonly prev: string
+  /** Hash of what was shown, or of what a person gave instead. */
+  readonly subjectHash: string
   readonly hash: string
 }
 

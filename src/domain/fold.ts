@@ -53,6 +53,7 @@ export function begin(runId: string, event: NewEvent): RunState {
       reservedCostUsd: 0,
       calls: 0,
       tokens: 0,
+      inputTokens: 0,
       costUsd: 0,
     },
     reserved: new Map(),
@@ -131,6 +132,7 @@ const appliers: Appliers = {
       node.unsure = node.attempt.capabilityId
     state.budget.calls += usage.calls
     state.budget.tokens += tokens
+    state.budget.inputTokens += usage.inputTokens ?? 0
     state.budget.costUsd += usage.costUsd ?? 0
     setStatus(state, node, 'judging')
   },

@@ -141,6 +141,8 @@ export interface RunState {
     reservedCostUsd: number
     calls: number
     tokens: number
+    /** Of these, what was read. */
+    inputTokens: number
     costUsd: number
   }
   /** What each open attempt has reserved, by node. */

@@ -20,7 +20,11 @@ export interface AuditSubject {
 }
 
 export function auditLink(prev: string, subject: AuditSubject): AuditLink {
-  return { prev, hash: sha256Hex(`${prev}\n${canonicalJson({ ...subject })}`) }
+  return {
+    prev,
+    subjectHash: subject.subjectHash,
+    hash: sha256Hex(`${prev}\n${canonicalJson({ ...subject })}`),
+  }
 }
 
 /** The identity of a value that a person is shown. */

@@ -284,6 +284,7 @@ export function createEngine(options: EngineOptions): Engine {
     async start(envelope, given = {}) {
       if (closed) throw new ProvisoError('engine/closed', 'The engine is closed')
       const runId = given.runId ?? options.newId()
+      if (actors.has(runId)) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
       const { now } = moment()
       const payload: EventPayloads['start'] = {
         envelope,

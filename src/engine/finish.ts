@@ -5,7 +5,7 @@ import { child } from '../base/pointer.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
 import type { Source } from '../domain/plan.ts'
-import type { RunState } from '../domain/run.ts'
+import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { checkAnswer } from './obligations.ts'
@@ -30,11 +30,10 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
         error: { code: 'ask/rejected', message: refusal(reply) },
       })
   }
-  const person = reply?.value === undefined ? undefined : reply.by
   return endFacts(state, moment.now, {
     status: 'completed',
     output,
-    provenance: person === undefined ? composed.provenance : [{ pointer: '', person }],
+    provenance: provenanceWith(composed.provenance, reply),
     observedSatisfaction: verdict.satisfaction,
   })
 }
@@ -98,7 +97,8 @@ function unmetFacts(
 /** The last event, after every ask that is still open has been taken back. */
 export function endFacts(state: RunState, now: number, payload: EventPayloads['complete']): NewEvent[] {
   const { budget } = state
-  const usage = { calls: budget.calls, inputTokens: 0, outputTokens: budget.tokens, costUsd: budget.costUsd }
+  const { calls, tokens, inputTokens, costUsd } = budget
+  const usage = { calls, inputTokens, outputTokens: tokens - inputTokens, costUsd }
   const facts: NewEvent[] = []
   let audit = state.audit
   for (const requestId of state.openAsks) {
@@ -107,6 +107,13 @@ export function endFacts(state: RunState, now: number, payload: EventPayloads['c
     facts.push(event)
   }
   return [...facts, factsFor(state, now)('complete', { ...payload, usage })]
+}
+
+/** Who approved the whole answer stands on every part of it; who wrote it stands alone. */
+function provenanceWith(parts: readonly Provenance[], reply: AskReply | undefined): readonly Provenance[] {
+  if (reply === undefined) return parts
+  if (reply.value !== undefined) return [{ pointer: '', person: reply.by }]
+  return parts.map((part) => ({ ...part, person: reply.by }))
 }
 
 interface Composed {

@@ -139,13 +139,12 @@ function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes
     requestId: ask.requestId,
     by: 'system',
     what: 'asked',
-    subjectHash: ask.valueHash,
     ...audit,
   })
 }
 
 function resolve(event: JournalEvent<'hitl_resolved'>, changes: Changes, before: Before): void {
-  const { requestId, decision, by, note, valueHash, audit } = event.payload
+  const { requestId, decision, by, note, audit } = event.payload
   const ask = changes.asks.get(requestId) ?? before.ask(requestId)
   if (ask !== undefined) {
     changes.asks.set(requestId, {
@@ -157,7 +156,7 @@ function resolve(event: JournalEvent<'hitl_resolved'>, changes: Changes, before:
       ...(note !== undefined && { note }),
     })
   }
-  changes.audit.push({ ...auditRow(event), requestId, by, what: decision, subjectHash: valueHash, ...audit })
+  changes.audit.push({ ...auditRow(event), requestId, by, what: decision, ...audit })
 }
 
 function auditRow({ runId, seq, at }: JournalEvent): Pick<AuditRow, 'runId' | 'seq' | 'at'> {

@@ -40,7 +40,12 @@ const appends = [
   [planEvent()],
   [sampleEvent('node_start', {}, { nodeId: 'write' })],
   [sampleEvent('node_complete', { output: { value: { text: large } }, attempt: 1 }, { nodeId: 'write' })],
-  [sampleEvent('hitl_request', { ...sampleAsk('q', 'check'), audit: { prev: '', hash: '1' } })],
+  [
+    sampleEvent('hitl_request', {
+      ...sampleAsk('q', 'check'),
+      audit: { prev: '', subjectHash: 'v', hash: '1' },
+    }),
+  ],
   [sampleEvent('complete', { status: 'completed', output: large })],
 ]
 

@@ -27,7 +27,7 @@ const life = [
   ),
   sampleEvent(
     'hitl_request',
-    { ...sampleAsk('q-1', 'check'), audit: { prev: 'p0', hash: 'p1' } },
+    { ...sampleAsk('q-1', 'check'), audit: { prev: 'p0', subjectHash: 'v-1', hash: 'p1' } },
     { nodeId: 'check', at: 1_070 },
   ),
   sampleEvent(
@@ -38,7 +38,7 @@ const life = [
       valueHash: 'v-1',
       by: 'ann',
       note: 'no',
-      audit: { prev: 'p1', hash: 'p2' },
+      audit: { prev: 'p1', subjectHash: 'v-1', hash: 'p2' },
     },
     { nodeId: 'check', at: 1_080 },
   ),
@@ -246,7 +246,7 @@ export function projectionSuite({ test, expect }: Suite): void {
 
   test('lists open asks of a tenant, oldest first', async ({ store }) => {
     for (const [index, tenant] of ['t-1', 't-2', 't-1'].entries()) {
-      const ask = { ...sampleAsk(`q-${index}`), audit: { prev: '', hash: `${index}` } }
+      const ask = { ...sampleAsk(`q-${index}`), audit: { prev: '', subjectHash: 'v', hash: `${index}` } }
       const events = [planEvent(), sampleEvent('hitl_request', ask, { at: 5_000 - index })]
       await store.create(newRun(`r-${index}`, { tenant, events }))
     }

@@ -35,7 +35,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
   test('keeps hostile text in every place that is not a payload', async ({ store }) => {
     const text = 'a\u0000\ud800\uffff'
     const note = { note: text, by: text, requestId: text, decision: 'answer', valueHash: text } as const
-    const audit = { prev: text, hash: text }
+    const audit = { prev: text, subjectHash: 'v', hash: text }
     const start = sampleEvent('log', { event: text }, { message: text, nodeId: text })
     await store.create(
       newRun(text, {
