@@ -16,18 +16,18 @@ import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { createRedactor, type Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
-import type { RunStatus } from '../domain/status.ts'
 import { schemaHash } from '../schema/hash.ts'
 import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
 import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
 import { fact, type Moment } from './fact.ts'
-import { statusOf } from './head.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
+import { createLookout } from './lookout.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
 import { type ReplayChanges, type Replayed, replayRun } from './replay.ts'
 import { cancel, reply, resume, triggerPolicy } from './replies.ts'
+import { createSettling, type Settled } from './settling.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
 
 export interface EngineOptions {
@@ -72,14 +72,6 @@ export interface StartOptions {
   readonly draft?: Draft
 }
 
-/** Where a run stands when nothing goes on without a person or an end. */
-export interface Settled {
-  readonly runId: string
-  readonly status: RunStatus
-  readonly finished?: EventPayloads['complete']
-  readonly openAsks: readonly string[]
-}
-
 export interface Engine {
   /** Stores the run, starts it and returns its id; it goes on whether or not anybody watches. */
   start(envelope: Envelope, options?: StartOptions): Promise<string>
@@ -113,7 +105,6 @@ export function createEngine(options: EngineOptions): Engine {
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
-  const waiters = new Map<string, Set<Waiter>>()
   /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
   const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
@@ -124,11 +115,6 @@ export function createEngine(options: EngineOptions): Engine {
     else slots.done(runId, { more: false })
   })
   let closed = false
-  let opened = false
-  let pumping = false
-  let pumpAt = Number.POSITIVE_INFINITY
-  let takeBackPump = () => {}
-  let takeBackBeat = () => {}
 
   const moment = (): Moment => ({
     now: clock.now(),
@@ -169,12 +155,11 @@ export function createEngine(options: EngineOptions): Engine {
     },
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
     onIdle(actor, state, more) {
-      if (!more && settledStatuses.has(statusOf(state)))
-        for (const waiter of waiters.get(actor.runId) ?? []) waiter.state = state
+      if (!more) settling.tell(actor.runId, state)
       dismiss(actor)
       if (state.finished) own.delete(actor.runId)
-      if (more) wakeAt(clock.now())
-      for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
+      if (more) lookout.wakeAt(clock.now())
+      for (const { dueAt } of state.timers.values()) lookout.wakeAt(dueAt)
     },
     onLost: (actor) => dismiss(actor),
     onCrash(actor, cause) {
@@ -201,75 +186,24 @@ export function createEngine(options: EngineOptions): Engine {
     if (actor) actor.heard(seq)
   })
 
-  /** Looks for work no later than this. */
-  const wakeAt = (at: number) => {
-    if (!opened || closed || at >= pumpAt) return
-    takeBackPump()
-    pumpAt = at
-    takeBackPump = clock.timer(at, () => {
-      pumpAt = Number.POSITIVE_INFINITY
-      void pump()
-    })
-  }
-
-  const claim = async () => {
-    if (carriesAll) return store.claim({ owner, leaseMs, limit: claimSize })
-    const claims = [...own].map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
-    return (await Promise.all(claims)).flat()
-  }
-
-  const pump = async () => {
-    if (pumping || closed) return
-    pumping = true
-    try {
-      for (let full = true; full && !closed; ) {
-        const claims = await claim()
-        for (const { runId, lease } of claims) if (!closed) carry(runId, { kind: 'claimed', lease })
-        full = carriesAll && claims.length === claimSize
-      }
-      const next = carriesAll ? await store.nextWake() : undefined
-      if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
-    } catch (cause) {
-      options.onCrash?.('', cause)
-    } finally {
-      pumping = false
-      wakeAt(clock.now() + pollMs)
-    }
-  }
-
-  /** Signs of life go their own way: a search for work that takes its time must not cost the runs that are here. */
-  const beat = () => {
-    takeBackBeat = clock.timer(clock.now() + leaseMs / 3, beat)
-    renew().catch((cause: unknown) => options.onCrash?.('', cause))
-  }
-
-  /**
-   * A sign of life for every run here; one that is not ours any more is let go. The others are looked at: what another
-   * process appended (a reply, a cancellation) is news that not every store can bring.
-   */
-  const renew = async () => {
-    const mine = [...actors.values()].filter((actor) => actor.lease !== undefined)
-    if (mine.length === 0) return
-    const held = new Set(await store.renew({ owner, leaseMs, runIds: mine.map(({ runId }) => runId) }))
-    for (const actor of mine) {
-      if (held.has(actor.runId)) continue
-      actor.stop()
-      dismiss(actor)
-    }
-    const kept = mine.filter((actor) => actors.get(actor.runId) === actor)
-    const heads = await Promise.all(kept.map(({ runId }) => store.head(runId)))
-    for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)
-  }
-
-  /** The state of a run that is over or waits for a person, by the store. */
-  const settledState = async (runId: string): Promise<RunState | undefined> => {
-    const head = await store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
-    if (!settledStatuses.has(head.status) || actors.has(runId)) return undefined
-    const state = await loadState(store, runId)
-    // Somebody may have answered between the two looks.
-    return settledStatuses.has(statusOf(state)) ? state : undefined
-  }
+  const lookout = createLookout({
+    store,
+    clock,
+    owner,
+    leaseMs,
+    pollMs,
+    own: carriesAll ? undefined : own,
+    actors,
+    carry: ({ runId, lease }) => carry(runId, { kind: 'claimed', lease }),
+    dismiss,
+    onError: (cause) => options.onCrash?.('', cause),
+  })
+  const settling = createSettling({
+    store,
+    changes,
+    isCarried: (runId) => actors.has(runId),
+    isClosed: () => closed,
+  })
 
   const outside = { store, moment }
   /** After something came from outside: the actor here hears of it, or the run is claimed. */
@@ -277,7 +211,7 @@ export function createEngine(options: EngineOptions): Engine {
     if (!carriesAll && !state.finished) own.add(runId)
     const actor = actors.get(runId)
     if (actor) actor.heard(state.seq)
-    else if (!state.finished) wakeAt(clock.now())
+    else if (!state.finished) lookout.wakeAt(clock.now())
   }
 
   return {
@@ -322,29 +256,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (!carriesAll) own.add(runId)
       return runId
     },
-    async settled(runId, signal) {
-      const waiter: Waiter = {}
-      const others = waiters.get(runId)
-      waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
-      try {
-        for (;;) {
-          const news = changes.next(runId, signal)
-          // While it is carried here, its actor tells when there is something to look at.
-          const state = actors.has(runId) ? undefined : (waiter.state ?? (await settledState(runId)))
-          if (state) {
-            const { finished, openAsks } = state
-            return { runId, status: statusOf(state), ...(finished && { finished }), openAsks: [...openAsks] }
-          }
-          signal?.throwIfAborted()
-          if (closed) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
-          await news
-        }
-      } finally {
-        const left = waiters.get(runId)
-        left?.delete(waiter)
-        if (left?.size === 0) waiters.delete(runId)
-      }
-    },
+    settled: settling.wait,
     state: (runId) => loadState(store, runId),
     async replay(runId, given = {}) {
       const { capability, askMs } = moment()
@@ -366,15 +278,11 @@ export function createEngine(options: EngineOptions): Engine {
     async adopt(runId) {
       afterwards(runId, await loadState(store, runId))
     },
-    open() {
-      opened = true
-      wakeAt(clock.now())
-      beat()
-    },
+    open: lookout.open,
     async close({ graceMs = 5_000 } = {}) {
       if (closed) return
       closed = true
-      takeBackPump()
+      lookout.close()
       slots.close()
       const until = clock.now() + graceMs
       const atWork = () => slots.taken > 0 || [...actors.values()].some((actor) => actor.busy)
@@ -387,7 +295,7 @@ export function createEngine(options: EngineOptions): Engine {
       actors.clear()
       // Whoever comes next need not wait for the leases to run out.
       await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
-      takeBackBeat()
+      lookout.end()
       stopListening()
       changes.close()
     },
@@ -400,19 +308,5 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** Somebody who waits until a run is settled: its actor leaves the state here, so that the journal need not be read. */
-interface Waiter {
-  state?: RunState
-}
-
-const claimSize = 32
-/** A wake-up that is due but cannot be claimed (somebody holds it) must not be asked for in a tight loop. */
+/** How often `close` looks whether attempts have ended. */
 const shortestPause = 50
-
-const settledStatuses: ReadonlySet<RunStatus> = new Set([
-  'completed',
-  'failed',
-  'cancelled',
-  'awaiting_hitl',
-  'awaiting_human',
-])

@@ -167,7 +167,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'cancellations from elsewhere are not looked for',
-    file: engine('engine'),
+    file: engine('lookout'),
     find: 'for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)',
     replace: '',
     seed: 197,
