@@ -1,6 +1,7 @@
 /** What `prove` demands of a draft, obligation by obligation, and what it makes of one that is right. */
 import { findingTable, type ProveRequest, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../src/base/json.ts'
 import type { Constraint } from '../src/domain/contract.ts'
 import type { Facet } from '../src/domain/facet.ts'
 import type { Draft } from '../src/domain/plan.ts'
@@ -16,6 +17,7 @@ import {
   type Proof,
   proofOf,
   proveWith,
+  verdictOn,
 } from './plan-support.ts'
 
 const text = { type: 'string' } as const
@@ -661,4 +663,27 @@ it('has a row for every code', () => {
     expect(code).toMatch(/^plan\/[a-z-]+$/)
     expect(row.sentence.length).toBeGreaterThan(10)
   }
+})
+
+it('takes a post-condition at its word, also where sets of values cannot hold what it says', () => {
+  const text = { type: 'string' }
+  const writer = capability('writer', { out: object({ a: text, b: text }) })
+  const differ = { '!=': [{ var: 'a' }, { var: 'b' }] }
+  const given = envelope(object({ a: text, b: text }), [constraint('differ', differ)])
+  const draft = (postConditions: Json[]) => ({
+    nodes: [{ id: 'writer', capabilityId: 'writer', postConditions }],
+  })
+  const judged = (postConditions: Json[]) =>
+    verdictOn(
+      proofOf({
+        envelope: given,
+        draft: draft(postConditions),
+        facets: [],
+        capabilities: [writer],
+        version: 1,
+      }),
+      'differ',
+    )
+  expect(judged([differ])).toBe('satisfied')
+  expect(judged([{ '!=': [{ var: 'a' }, 'x'] }])).toBe('missing_enforcer')
 })

@@ -70,7 +70,8 @@ const worlds: fc.Arbitrary<World> = fc
       avoid: fc.array(fc.nat(7), { maxLength: 2 }),
       prefer: fc.array(fc.nat(7), { maxLength: 2 }),
     }),
-    constrained: fc.boolean(),
+    constrained: fc.subarray(['there', 'odd', 'differ'] as const),
+    kinds: fc.subarray(['validation', 'structuring'] as const),
   })
   .map((made) => {
     const facets = made.facets.map(([schema, direction], i) =>
@@ -106,9 +107,17 @@ const worlds: fc.Arbitrary<World> = fc
     const planner: PlannerPolicy = {
       ...(made.policy.objective && { optimisation: { objective: made.policy.objective as 'speed' } }),
       selection: { avoid: made.policy.avoid.map(id), prefer: made.policy.prefer.map(id) },
+      ...(made.kinds.length > 0 && { topology: { requiredKinds: made.kinds } }),
     }
     const inputs = Object.fromEntries(made.given.map(([name, value]) => [`f${name}`, values[value] ?? null]))
-    const constraints = made.constrained ? [constraint('there', { '!': { missing: [first] } })] : []
+    const last = Object.keys(properties).at(-1) ?? ''
+    const satisfiable = {
+      there: { '!': { missing: [first] } },
+      // What is produced decides these two: one node sees to the first, the second may need a check.
+      odd: { '!=': [{ var: first }, 'odd'] },
+      differ: { or: [{ '!=': [{ var: first }, { var: last }] }, { '==': [first, last] }] },
+    }
+    const constraints = made.constrained.map((id) => constraint(id, satisfiable[id]))
     return {
       facets,
       capabilities,

@@ -20,7 +20,7 @@ import type { Resolved, ResolvedNode } from './request.ts'
 import { owns } from './sources.ts'
 import { suppliers } from './suggest.ts'
 import { mayBeVacuous } from './vacuous.ts'
-import { settingsFor, slotFor, verdictIn } from './worlds.ts'
+import { isSaid, settingsFor, slotFor, verdictIn } from './worlds.ts'
 
 export interface Goal {
   readonly constraint: Constraint
@@ -91,7 +91,7 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
       ...(vacuous && { diagnostic: holdsWhenMissing(goal) }),
     }
   }
-  if (assured === 'true') {
+  if (assured === 'true' || isSaid(condition, settings)) {
     const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
     return { goal, met: true, enforcers: ids(enforcers), guards: [] }
   }

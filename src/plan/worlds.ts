@@ -2,6 +2,7 @@
  * What is known of the answer when a condition on it is proved: for each part the source that it comes from, in every
  * combination that a run can bring about. A verdict must hold in all of these worlds.
  */
+import { jsonEqual } from '../base/equal.ts'
 import { tokens } from '../base/pointer.ts'
 import type { Source } from '../domain/plan.ts'
 import { type ParsedCondition, parseCondition } from '../schema/condition.ts'
@@ -25,6 +26,8 @@ export interface Setting {
   readonly world: World
   /** The same with the post-conditions of the nodes; none when no run can bring it about. */
   readonly assured: readonly World[]
+  /** Those post-conditions, word for word: sets of values cannot hold all that a condition says. */
+  readonly said: readonly ParsedCondition[]
 }
 
 /** The worlds in which these paths are looked at. */
@@ -32,8 +35,15 @@ export function settingsFor(paths: readonly Path[], resolved: Resolved): readonl
   const slots = new Set(paths.map((path) => slotFor(path, resolved)).filter((slot) => slot !== undefined))
   return choicesFor([...slots], resolved).map((choice) => {
     const world = worldOf(lookupFor(choice, resolved))
-    return { world, assured: assumeAll(assurances(choice, resolved), world) }
+    const said = assurances(choice, resolved)
+    return { world, assured: assumeAll(said, world), said }
   })
+}
+
+/** A node of every setting that can be promises exactly this. */
+export function isSaid({ expr }: ParsedCondition, settings: readonly Setting[]): boolean {
+  const possible = settings.filter(({ assured }) => assured.length > 0)
+  return possible.length > 0 && possible.every(({ said }) => said.some((each) => jsonEqual(each.expr, expr)))
 }
 
 /** The verdict that holds in every world that can be; `impossible` if none can. */

@@ -36,7 +36,9 @@ export function openOffers(market: Market, declared: readonly Offer[]): readonly
       add(want, want.forAnswer ? 'answer' : 'answered', answer)
     const other = otherForm(want, bySupply)
     if (other !== undefined) {
-      add(want, 'transformation', answer, { needs: [wantOf({ ...other, required: true }, wants)] })
+      const { name, schema, facets } = other
+      const source = wants.add({ name, schema, facets, paths: [], forAnswer: false, declaredOnly: true })
+      add(want, 'transformation', answer, { needs: [source] })
     }
   }
   for (const { want, role } of goals) {

@@ -6,14 +6,17 @@ import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { isBuiltin } from '../builtins.ts'
 import { type ProveResult, prove } from '../prove.ts'
 import type { Aversion } from './costs.ts'
-import { enforce } from './enforce.ts'
+import { type Enforcement, enforce } from './enforce.ts'
 import { price } from './prices.ts'
 import { redoOf } from './redo.ts'
 import type { Choice, SearchRequest, SearchResult } from './request.ts'
 import { type Lessons, type Sketch, sketch } from './sketch.ts'
 
 /** Sketches that are made before the best of them is returned. */
-const mostSketches = 10
+const mostSketches = 12
+
+/** Nobody sees to any constraint yet. */
+const nobody: Enforcement = { conditions: new Map(), checked: [] }
 
 /**
  * @example
@@ -23,7 +26,7 @@ export function search(request: SearchRequest): SearchResult {
   let lessons: Lessons = {
     banned: new Set(),
     averse: aversionsFrom(request),
-    enforcement: { conditions: new Map(), checked: [] },
+    enforcement: nobody,
     shallow: false,
   }
   let priced = price(request, lessons)
@@ -39,13 +42,17 @@ export function search(request: SearchRequest): SearchResult {
     const next = lessonsFrom(made, proof, { lessons, request })
     if (next === undefined) break
     learned.push(next.choice)
-    const { enforcement: _, ...pricing } = next.lessons
-    // Who sees to a constraint changes nothing about who supplies what.
-    if (next.lessons.enforcement === lessons.enforcement) priced = price(request, pricing)
-    lessons = next.lessons
+    // Who sees to a constraint changes nothing about who supplies what; but who supplies it may see to other things.
+    const anew = pricesDiffer(lessons, next.lessons)
+    if (anew) priced = price(request, next.lessons)
+    lessons = anew ? { ...next.lessons, enforcement: nobody } : next.lessons
   }
   const { draft, proof, choices } = best as SearchResult
   return { draft, proof, choices }
+}
+
+function pricesDiffer(a: Lessons, b: Lessons): boolean {
+  return a.banned !== b.banned || a.shallow !== b.shallow || a.goal !== b.goal
 }
 
 function proofOf({ envelope, facets, capabilities }: SearchRequest, { draft }: Sketch): ProveResult {
@@ -136,15 +143,26 @@ const leaveOutTheUnfit: Learn = (failures, { assembled }, { lessons, request }) 
   return undefined
 }
 
-const keepItShallow: Learn = (failures, _, { lessons }) => {
+const keepItShallow: Learn = (failures, { assembled }, { lessons, request }) => {
   const tooDeep = failures.some(({ details }) => details?.['code'] === 'plan/policy-depth')
-  if (!tooDeep || lessons.shallow) return undefined
+  if (!tooDeep) return undefined
+  if (!lessons.shallow) {
+    return {
+      lessons: { ...lessons, shallow: true },
+      choice: {
+        wanted: 'policy:maxDepth',
+        because: 'the cheapest plan is too deep: few nodes in a row count most',
+      },
+    }
+  }
+  // What is still too deep is a check after several nodes: the open answer alone needs none.
+  const { require = [] } = request.envelope.policies.planner.selection ?? {}
+  const used = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
+  const others = used.filter((id) => !isBuiltin(id) && !require.includes(id))
+  if (others.length === 0) return undefined
   return {
-    lessons: { ...lessons, shallow: true },
-    choice: {
-      wanted: 'policy:maxDepth',
-      because: 'the cheapest plan is too deep: few nodes in a row count most',
-    },
+    lessons: { ...lessons, banned: new Set([...lessons.banned, ...others]) },
+    choice: { wanted: 'policy:maxDepth', because: `still too deep: without ${others.join(', ')}` },
   }
 }
 

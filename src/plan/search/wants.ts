@@ -21,6 +21,8 @@ export interface Want {
   readonly paths: readonly Path[]
   /** Part of the answer: an input of the same name is no answer. */
   readonly forAnswer: boolean
+  /** Only what a declared capability supplies will do: it is there to be converted. */
+  readonly declaredOnly?: true
   readonly facets: readonly Facet[]
 }
 
@@ -56,6 +58,7 @@ export function createWants(aliases: Aliases): Wants {
   const same = (a: Want, b: Omit<Want, 'id'>) =>
     a.name === b.name &&
     a.forAnswer === b.forAnswer &&
+    a.declaredOnly === b.declaredOnly &&
     (a.schema === b.schema || jsonEqual(a.schema, b.schema)) &&
     jsonEqual(a.paths, b.paths)
   return {
@@ -109,7 +112,7 @@ export function serves(supplied: JsonSchema, want: Want): boolean {
 
 /** Where the envelope has a value for a want, if it has one that fits. */
 export function givenFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
-  if (want.forAnswer) return undefined
+  if (want.forAnswer || want.declaredOnly) return undefined
   return inputFor(want, envelope, aliases)
 }
 
