@@ -1,5 +1,6 @@
 /** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../src/base/hash.ts'
@@ -54,6 +55,13 @@ describe('the engine under faults', () => {
     },
     long ? 60 * minutes : 10 * minutes,
   )
+
+  it('knows the place of every mistake', () => {
+    for (const { name, file, find } of mutants) {
+      const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+      expect(text.split(find).length - 1, `"${name}" in ${file}`).toBe(1)
+    }
+  })
 
   it('plays the same history for the same seed, alone or after others', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => index + 1)

@@ -196,8 +196,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nothing is reserved',
     file: engine('budget'),
-    find: 'if (fits) return { calls, tokens }',
-    replace: 'if (fits) return undefined',
+    find: "if (!fits) return state.reserved.size > 0 ? 'later' : 'exhausted'",
+    replace: 'if (fits || state) return undefined',
     seed: 22,
   },
   {
