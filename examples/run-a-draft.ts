@@ -42,7 +42,8 @@ await app.close()
 //     pointer: '/line',
 //     nodeId: 'write',
 //     capabilityId: 'write',
-//     attempt: 1
+//     attempt: 1,
+//     person: 'ann'
 //   }
 // ]
 // failed plan/rejected

@@ -48,7 +48,7 @@ export interface Trial extends Verdict {
 export const expected: Json = { text: 'the four parts, seen; plain; receipt' }
 
 /** A process that takes longer for these few runs has lost its way. */
-const limitMs = 30_000
+const limitMs = 120_000
 
 export async function runTrial(options: TrialOptions): Promise<Trial> {
   const folder = mkdtempSync(join(tmpdir(), 'proviso-kill-'))

@@ -124,7 +124,8 @@ export function model(mark: Mark): Provider {
   return {
     name: 'kill',
     async generate({ idempotencyKey }) {
-      mark({ nodeId: 'summary', key: idempotencyKey })
+      // Calls of one attempt are numbered; the attempt's own key is what the journal has.
+      mark({ nodeId: 'summary', key: idempotencyKey.replace(/:\d+$/, '') })
       return { kind: 'text', text: '```json\n{"text": "the four parts"}\n```', finish: 'stop', usage: {} }
     },
   }
