@@ -180,3 +180,18 @@ it('says that a run exists only when it is stored: one that could not be stored 
   const third = engine.start(envelope(), { runId: 'one', draft: draft('work') })
   await expect(third).rejects.toMatchObject({ code: 'run/exists' })
 })
+
+it('does not resume a run that ended while it was paused', async () => {
+  const { engine } = open(() => 1)
+  const pause: RuntimePolicy = {
+    id: 'p',
+    enabled: true,
+    trigger: { kind: 'onStart' },
+    action: { type: 'pause' },
+  }
+  const runId = await engine.start(envelope(pause), { draft: draft('work') })
+  expect((await engine.settled(runId)).status).toBe('awaiting_human')
+  await engine.cancel(runId, { by: 'somebody' })
+  expect((await engine.settled(runId)).status).toBe('cancelled')
+  await expect(engine.resume(runId, { by: 'somebody' })).rejects.toMatchObject({ code: 'run/state' })
+})

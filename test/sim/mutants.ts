@@ -266,8 +266,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a run is resumed twice',
     file: engine('replies'),
-    find: 'if (!state.paused)',
-    replace: 'if (!state.paused && state.finished)',
+    find: 'if (!state.paused || state.finished)',
+    replace: 'if (state.finished)',
     seed: 78,
   },
   {
