@@ -13,8 +13,7 @@ const engines: Engine[] = []
 afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close({ graceMs: 0 }))))
 
 /** An engine whose only work is done by `work`, which returns the number to answer with. */
-function open(work: (call: Dispatch) => number | Promise<number>) {
-  const store = createMemoryStore()
+function open(work: (call: Dispatch) => number | Promise<number>, store = createMemoryStore()) {
   let ids = 0
   const engine = createEngine({
     store,
@@ -158,4 +157,41 @@ it('lets an attempt in flight end, and keeps what it brought, before it closes',
   finish(7)
   await closed
   expect((await store.head(runId))?.status).toBe('completed')
+})
+
+it('says that a run exists only when it is stored: one that could not be stored can be started again', async () => {
+  const memory = createMemoryStore()
+  let fail = () => {}
+  let held = true
+  const create: typeof memory.create = (run) => {
+    if (!held) return memory.create(run)
+    held = false
+    return new Promise((_, reject) => {
+      fail = () => reject(new Error('The store is gone'))
+    })
+  }
+  const { engine } = open(() => 1, { ...memory, create })
+  const first = engine.start(envelope(), { runId: 'one', draft: draft('work') })
+  const second = engine.start(envelope(), { runId: 'one', draft: draft('work') })
+  fail()
+  await expect(first).rejects.toThrow('The store is gone')
+  expect(await second).toBe('one')
+  expect((await engine.settled('one')).status).toBe('completed')
+  const third = engine.start(envelope(), { runId: 'one', draft: draft('work') })
+  await expect(third).rejects.toMatchObject({ code: 'run/exists' })
+})
+
+it('does not resume a run that ended while it was paused', async () => {
+  const { engine } = open(() => 1)
+  const pause: RuntimePolicy = {
+    id: 'p',
+    enabled: true,
+    trigger: { kind: 'onStart' },
+    action: { type: 'pause' },
+  }
+  const runId = await engine.start(envelope(pause), { draft: draft('work') })
+  expect((await engine.settled(runId)).status).toBe('awaiting_human')
+  await engine.cancel(runId, { by: 'somebody' })
+  expect((await engine.settled(runId)).status).toBe('cancelled')
+  await expect(engine.resume(runId, { by: 'somebody' })).rejects.toMatchObject({ code: 'run/state' })
 })

@@ -3,6 +3,7 @@
  * its edges settled is ready if one of them is live and skipped otherwise, so that branches which join never wait for one
  * that was not taken.
  */
+import { firstKey, turnTo } from './call-key.ts'
 import type { Edge, Plan, PlanNode } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
 import type { NodeStatus } from './status.ts'
@@ -42,7 +43,6 @@ export function installPlan(state: RunState, plan: Plan): void {
 /** What may have taken effect under the version before is not forgotten: neither the key nor that a person has to be asked. */
 function fresh(node: PlanNode, version: number, before: NodeState | undefined): NodeState {
   const unsure = before?.unsure
-  const sameCall = before?.key.ambiguous && before.attempt?.capabilityId === node.capabilityId
   return {
     node,
     status: 'pending',
@@ -54,7 +54,7 @@ function fresh(node: PlanNode, version: number, before: NodeState | undefined): 
     failures: 0,
     throttles: 0,
     unknowns: 0,
-    key: sameCall ? before.key : { version, logical: 1, ambiguous: false },
+    key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),
     calls: 0,
     tokens: 0,
     costUsd: 0,

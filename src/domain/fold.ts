@@ -3,6 +3,7 @@
  * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
  */
 import { jsonType } from '../base/json.ts'
+import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { installPlan, setStatus, settle } from './fold-graph.ts'
@@ -126,8 +127,10 @@ const appliers: Appliers = {
     else if (outcome === 'outcome_unknown') node.unknowns++
     else if (outcome !== 'ok') node.failures++
     if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
-    if (answered.has(outcome) || (notApplied && !node.key.ambiguous)) renewKey(node)
-    else if (!notApplied && outcome !== 'throttled') node.key = { ...node.key, ambiguous: true }
+    const { capabilityId } = node.attempt
+    if (answered.has(outcome) || (notApplied && !isInDoubt(node.key, capabilityId)))
+      node.key = nextCall(node.key, capabilityId)
+    else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
     if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')
       node.unsure = node.attempt.capabilityId
     state.budget.calls += usage.calls
@@ -232,7 +235,8 @@ const appliers: Appliers = {
     if (node.candidate !== payload.purpose.candidate) {
       node.candidate = payload.purpose.candidate
       node.failures = 0
-      renewKey(node)
+      const { capabilityId = '', alternates = [] } = node.node
+      node.key = turnTo(node.key, [capabilityId, ...alternates][node.candidate] ?? '')
     }
     setStatus(state, node, 'waiting')
   },
@@ -260,10 +264,6 @@ const appliers: Appliers = {
 
 /** Outcomes after which the same call would be a new one. */
 const answered: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused'])
-
-function renewKey(node: NodeState): void {
-  node.key = { version: node.key.version, logical: node.key.logical + 1, ambiguous: false }
-}
 
 /** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
 function applyReply(state: RunState, reply: AskReply): void {

@@ -2,6 +2,7 @@
 
 import type { Json } from '../base/json.ts'
 import type { Ask, AskKind, Decision } from './ask.ts'
+import type { CallKey } from './call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, TimerPurpose } from './event.ts'
@@ -38,12 +39,8 @@ export interface NodeState {
   /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
   throttles: number
   unknowns: number
-  /**
-   * What the idempotency key is made of besides run and node. `logical` grows when the next call is a new one: the last was
-   * answered, or certainly nothing was done under the key. `version` is the plan under which counting began, and
-   * `ambiguous` says that a call under the present key may have taken effect: then the key stays, even across plans.
-   */
-  key: { readonly version: number; readonly logical: number; readonly ambiguous: boolean }
+  /** What the idempotency key is made of besides run and node. */
+  key: CallKey
   /** Calls made by all its attempts, and what they took. */
   calls: number
   tokens: number

@@ -105,6 +105,8 @@ export function createEngine(options: EngineOptions): Engine {
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
+  /** Runs on their way into the store. */
+  const creating = new Map<string, Promise<void>>()
   /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
   const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
@@ -218,7 +220,9 @@ export function createEngine(options: EngineOptions): Engine {
     async start(envelope, given = {}) {
       if (closed) throw new ProvisoError('engine/closed', 'The engine is closed')
       const runId = given.runId ?? options.newId()
-      if (actors.has(runId)) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
+      // While it is being stored for somebody else, nobody can say that it exists.
+      while (creating.has(runId)) await creating.get(runId)
+      if (actors.get(runId)?.lease) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
       const { now } = moment()
       const payload: EventPayloads['start'] = {
         envelope,
@@ -229,7 +233,7 @@ export function createEngine(options: EngineOptions): Engine {
       }
       const first = fact('start', payload, { now, planVersion: 0 })
       const state = begin(runId, first)
-      await new Promise<void>((resolve, reject) => {
+      const stored = new Promise<void>((resolve, reject) => {
         carry(runId, {
           kind: 'new',
           state,
@@ -253,6 +257,11 @@ export function createEngine(options: EngineOptions): Engine {
           },
         })
       })
+      creating.set(
+        runId,
+        stored.catch(() => {}).finally(() => creating.delete(runId)),
+      )
+      await stored
       if (!carriesAll) own.add(runId)
       return runId
     },

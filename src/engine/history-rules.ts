@@ -136,26 +136,32 @@ function outputsAreOfTheirAttempt(): Rule {
 
 /** A call whose outcome is in doubt is repeated under its key, and no two nodes share one. */
 function keysStayWhileInDoubt(): Rule {
-  const last = new Map<string, JournalEvent<'attempt_start'>['payload']>()
-  const doubtful = new Set<string>()
+  const called = new Map<string, JournalEvent<'attempt_start'>['payload']>()
+  const inDoubt = new Map<string, string>()
   const owner = new Map<string, string>()
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_start') {
       const { idempotencyKey: key, capabilityId } = event.payload
-      const earlier = last.get(nodeId)
-      if (doubtful.has(nodeId) && earlier?.capabilityId === capabilityId && earlier.idempotencyKey !== key)
+      if ((inDoubt.get(`${nodeId} ${capabilityId}`) ?? key) !== key)
         report('key', `"${nodeId}" is called under another key, although it may have taken effect`)
       if ((owner.get(key) ?? nodeId) !== nodeId)
         report('key', `"${nodeId}" has the key of "${owner.get(key)}"`)
-      if (earlier?.capabilityId !== capabilityId) doubtful.delete(nodeId)
       owner.set(key, nodeId)
-      last.set(nodeId, event.payload)
+      called.set(nodeId, event.payload)
     }
-    if (event.type !== 'attempt_end') return
+    // A node that a plan does without is forgotten.
+    if (event.type === 'plan_updated') {
+      const kept = new Set(event.payload.nodes.map(({ id }) => id))
+      for (const call of inDoubt.keys())
+        if (!kept.has(call.slice(0, call.lastIndexOf(' ')))) inDoubt.delete(call)
+    }
+    const call = called.get(nodeId)
+    if (event.type !== 'attempt_end' || !call) return
     const { outcome, notApplied } = event.payload
-    if (answered.has(outcome)) doubtful.delete(nodeId)
-    else if (!notApplied && outcome !== 'throttled') doubtful.add(nodeId)
+    if (answered.has(outcome)) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
+    else if (!notApplied && outcome !== 'throttled')
+      inDoubt.set(`${nodeId} ${call.capabilityId}`, call.idempotencyKey)
   }
 }
 

@@ -83,7 +83,7 @@ export function resume(
         'plan/stale-version',
         `The run has plan version ${state.planVersion}, not ${expectedPlanVersion}`,
       )
-    if (!state.paused)
+    if (!state.paused || state.finished)
       throw new ProvisoError(
         'run/state',
         `Only a paused run can be resumed; this one is ${statusOf(state)}`,

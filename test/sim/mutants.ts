@@ -266,8 +266,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a run is resumed twice',
     file: engine('replies'),
-    find: 'if (!state.paused)',
-    replace: 'if (!state.paused && state.finished)',
+    find: 'if (!state.paused || state.finished)',
+    replace: 'if (state.finished)',
     seed: 78,
   },
   {
@@ -308,15 +308,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the key changes although an earlier call is in doubt',
     file: fold,
-    find: '(notApplied && !node.key.ambiguous)',
+    find: '(notApplied && !isInDoubt(node.key, capabilityId))',
     replace: 'notApplied',
     seed: 53,
   },
   {
     name: 'a new plan forgets the key of a call in doubt',
     file: graph,
-    find: 'key: sameCall ? before.key : {',
-    replace: 'key: {',
+    find: "key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),",
+    replace: 'key: firstKey(version),',
     seed: 22,
   },
 ]
