@@ -46,7 +46,12 @@ async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = explainError(error)
   }
+  // A capability that does not heed its signal would keep the process for as long as it likes.
+  setTimeout(() => process.exit(), lingerMs).unref()
 }
+
+/** How long what is still open may take to end by itself, such as output that is being written. */
+const lingerMs = 2_000
 
 function createProgram(): Command {
   const program = new Command('proviso')

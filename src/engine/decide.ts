@@ -157,7 +157,8 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
     const tries = state.draft && state.planning.phase === 'initial' ? 1 : maxPlanAttempts
     if (state.planning.attempt < tries) return [requestPlan(state, moment, state.planning.attempt + 1)]
     const [failure] = state.planning.rejected.failures
-    const message = `No plan satisfies the contract: ${failure?.cause ?? ''} for ${failure?.constraint ?? 'the draft'}`
+    const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
+    const message = `No plan satisfies the contract: it does not hold that ${what} (${why})`
     const error = {
       code: 'plan/rejected',
       message,

@@ -54,6 +54,14 @@ export async function* watchRun(
       news.abort()
       continue
     }
+    if (await isOver(store, runId, after)) return news.abort()
     await change
   }
+}
+
+/** Nothing comes after this place: the run is over. There must be one; a name that is wrong would be waited for in vain. */
+async function isOver(store: Store, runId: string, after: number): Promise<boolean> {
+  const head = await store.head(runId)
+  if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  return after >= head.seq && ['completed', 'failed', 'cancelled'].includes(head.status)
 }

@@ -26,8 +26,12 @@ export interface Outside {
 async function appendChecked(
   outside: Outside,
   runId: string,
+  given: { readonly by: string },
   make: (state: RunState, moment: Moment) => readonly NewEvent[],
 ): Promise<RunState> {
+  // Callers without types, too, have to say who they are: it goes into the journal and the audit.
+  if (typeof given?.by !== 'string' || given.by === '')
+    throw new ProvisoError('option/invalid', 'Who decides must be named', { hint: 'Give `by`, a name' })
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId)
     const moment = outside.moment()
@@ -51,7 +55,7 @@ const refusalCodes: Record<ReplyRefusal['reason'], ErrorCode> = {
 
 /** Records a person's decision. One decision counts: a second one is refused with `ask/resolved`. */
 export function reply(outside: Outside, runId: string, given: Reply): Promise<RunState> {
-  return appendChecked(outside, runId, (state, { now }) => {
+  return appendChecked(outside, runId, given, (state, { now }) => {
     const refusal = checkReply(state, now, given)
     if (!refusal) return [resolveFact(state, now, given)]
     const issues = 'issues' in refusal ? refusal.issues : undefined
@@ -65,7 +69,7 @@ export function cancel(
   runId: string,
   given: { by: string; reason?: string },
 ): Promise<RunState> {
-  return appendChecked(outside, runId, (state, { now }) =>
+  return appendChecked(outside, runId, given, (state, { now }) =>
     state.finished || state.cancel ? [] : [factsFor(state, now)('cancel_requested', given)],
   )
 }
@@ -76,7 +80,7 @@ export function resume(
   runId: string,
   given: { by: string; note?: string; expectedPlanVersion?: number },
 ): Promise<RunState> {
-  return appendChecked(outside, runId, (state, { now }) => {
+  return appendChecked(outside, runId, given, (state, { now }) => {
     const { expectedPlanVersion, by, note } = given
     if (expectedPlanVersion !== undefined && expectedPlanVersion !== state.planVersion)
       throw new ProvisoError(
@@ -127,7 +131,7 @@ export function triggerPolicy(
   runId: string,
   given: { policyId: string; by: string },
 ): Promise<RunState> {
-  return appendChecked(outside, runId, (state, moment) => {
+  return appendChecked(outside, runId, given, (state, moment) => {
     const policy = state.envelope.policies.runtime.find(({ id }) => id === given.policyId)
     if (!policy?.enabled || policy.trigger.kind !== 'manual')
       throw new ProvisoError(

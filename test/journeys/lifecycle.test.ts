@@ -215,4 +215,24 @@ describe('lifecycle', () => {
     })
     expect([done.status, most]).toEqual(['completed', 3])
   })
+
+  it('watching ends at once where nothing can come any more, and refuses a run that is not there', async () => {
+    const app = await open({ capabilities: [tea] })
+    const { runId } = await app.run(envelope(), { draft: one })
+    const last = (await journal(app, runId)).length
+    const seen = []
+    for await (const event of app.watch(runId, { after: last })) seen.push(event)
+    expect(seen).toEqual([])
+    await expect(app.watch('nobody').next()).rejects.toMatchObject({ code: 'run/missing' })
+  })
+
+  it('who decides must be named, whatever the caller has for types', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const runId = await app.start(envelope(), { draft: one })
+    const nameless = app.cancel as (runId: string, given?: { by: string }) => Promise<void>
+    await expect(nameless(runId)).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(app.cancel(runId, { by: '' })).rejects.toMatchObject({ code: 'option/invalid' })
+    await app.cancel(runId, { by: 'ann' })
+    expect((await app.result(runId)).status).toBe('cancelled')
+  })
 })

@@ -7,7 +7,7 @@ import type { OpenSqlite } from './open-sqlite.ts'
 
 /** Takes the lock or throws; returns the way to give it back. */
 export function lockWriter(path: string, open: OpenSqlite): () => void {
-  const lock = open(`${path}-writer`)
+  const lock = openLock(path, open)
   try {
     lock.execute('pragma busy_timeout = 0')
     lock.execute('begin exclusive')
@@ -18,5 +18,17 @@ export function lockWriter(path: string, open: OpenSqlite): () => void {
   return () => {
     lock.execute('rollback')
     lock.close()
+  }
+}
+
+/** Where even the lock cannot be made, the store cannot be opened: mostly a folder that is not there. */
+function openLock(path: string, open: OpenSqlite): ReturnType<OpenSqlite> {
+  try {
+    return open(`${path}-writer`)
+  } catch (cause) {
+    throw new ProvisoError('store/unavailable', `SQLite cannot open ${path}`, {
+      hint: 'See that the folder exists and may be written to',
+      cause,
+    })
   }
 }
