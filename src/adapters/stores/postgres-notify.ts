@@ -50,8 +50,10 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
     const next = new Client(config)
     client = next
     let offset = 0
+    let ready = false
     const lost = () => {
-      if (client !== next) return
+      // Until it is ready, whoever waits for it hears of the loss and tries again: twice would be one connection too many.
+      if (client !== next || !ready) return
       client = undefined
       reconnect(Date.now() + offset - overlapMs, reconnectMs.first)
     }
@@ -67,7 +69,11 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
       'select (extract(epoch from clock_timestamp()) * 1000)::double precision as now',
     )
     offset = (rows[0]?.now ?? Date.now()) - Date.now()
-    if (since === undefined) return
+    if (since !== undefined) await tellMissed(next, since)
+    ready = true
+  }
+
+  async function tellMissed(next: Client, since: number): Promise<void> {
     const missed = await next.query<{ run_id: string; seq: number }>(
       'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
       [since],

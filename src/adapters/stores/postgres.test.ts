@@ -108,6 +108,9 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
         ).toEqual(Array.from({ length: events.length - 1 }, (_, at) => `${runId}-${at + 1}`))
       }
       await store.close()
+      // A connection that is forgotten would keep the process alive.
+      const left = `select count(*)::int as n from pg_stat_activity where application_name = 'proviso'`
+      await expect.poll(async () => (await query(left))[0]?.['n'], { timeout: 30_000 }).toBe(0)
     }, 120_000)
   })
 
