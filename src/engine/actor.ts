@@ -83,6 +83,12 @@ interface Ended {
   readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
 }
 
+/** What came of a request for a plan. */
+interface Planned {
+  readonly request: string | undefined
+  readonly result: PlanningResult
+}
+
 const pageSize = 5000
 /** How long a store that is not there is left alone: the first pause, which doubles, and the longest. */
 const pauses = { first: 50, longest: 5_000 }
@@ -95,7 +101,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let unsaved: readonly NewEvent[] = origin.kind === 'new' ? origin.events : []
   let opening: readonly NewEvent[] = origin.kind === 'new' ? origin.opening : []
   let ended: Ended[] = []
-  let planned: PlanningResult | undefined
+  let planned: Planned | undefined
   let planning: AbortController | undefined
   let latestHeard = 0
   let busy = false
@@ -245,7 +251,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const happenings = (
     current: RunState,
     now: number,
-    from: { ended: readonly Ended[]; planned: PlanningResult | undefined },
+    from: { ended: readonly Ended[]; planned: Planned | undefined },
   ) => {
     const facts: NewEvent[] = []
     for (const { nodeId, attempt, result, logs } of from.ended) {
@@ -257,8 +263,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       facts.push(...settlement(current, now, { nodeId, attempt, usage }))
       facts.push(make('attempt_end', { attempt, ...result, usage }, { nodeId }))
     }
-    if (from.planned && current.planning && !current.planning.rejected)
-      facts.push(...from.planned(current, now))
+    // An append that landed unheard has answered the request already, and may have made the next one.
+    if (from.planned?.request !== undefined && from.planned.request === openRequest(current))
+      facts.push(...from.planned.result(current, now))
     return facts
   }
 
@@ -307,10 +314,11 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const launchPlanning = (current: RunState) => {
     const abort = new AbortController()
     planning = abort
+    const request = openRequest(current)
     context
       .plan(current, abort.signal)
       .then((made) => {
-        planned = made
+        planned = { request, result: made }
         planning = undefined
         poke()
       })
@@ -364,6 +372,12 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     stop,
   }
   return actor
+}
+
+/** Which plan is being asked for; nothing if none is, or the draft was refused. */
+function openRequest({ planning, planVersion }: RunState): string | undefined {
+  if (!planning || planning.rejected) return undefined
+  return `${planVersion} ${planning.phase} ${planning.attempt}`
 }
 
 /** What may be over after a while, such as a database that starts again. */

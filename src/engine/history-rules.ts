@@ -22,6 +22,7 @@ const makers: readonly (() => Rule)[] = [
   nothingAfterTheEnd,
   nodesSettleOnce,
   nodesStartWhenTheWayIsOpen,
+  plansAnswerTheirRequest,
   attemptsStartOnceAndEndOnce,
   outputsAreOfTheirAttempt,
   keysStayWhileInDoubt,
@@ -89,6 +90,26 @@ function nodesStartWhenTheWayIsOpen(): Rule {
       report('way', `"${event.nodeId}" is started, and no edge to it is followed`)
     if (event.type === 'node_skipped' && (edges.length === 0 || live.length > 0))
       report('way', `"${event.nodeId}" is skipped, and the way to it is open`)
+  }
+}
+
+/** A draft is refused, or becomes the next plan, for the request that is open; each request is answered once. */
+function plansAnswerTheirRequest(): Rule {
+  let open: number | undefined
+  let version = 0
+  return (event, _before, report) => {
+    if (event.type === 'plan_requested') open = event.payload.attempt
+    if (event.type === 'plan_rejected') {
+      if (open !== event.payload.attempt)
+        report('plan', `draft ${event.payload.attempt} is refused, and ${open ?? 'none'} was asked for`)
+      open = undefined
+    }
+    if (event.type !== 'plan_generated' || event.payload.metadata.resumed) return
+    if (open === undefined) report('plan', 'a plan comes that nobody has asked for')
+    if (event.payload.planVersion !== version + 1)
+      report('plan', `plan ${event.payload.planVersion} comes after plan ${version}`)
+    open = undefined
+    version = event.payload.planVersion
   }
 }
 

@@ -79,6 +79,7 @@ export function extended(draft: Draft): Draft {
   const extra: DraftNode = {
     id,
     capabilityId: 'work',
+    timeoutMs: 30_000,
     inputs: { a: { envelope: '/inputs/x' } },
     contracts: { input: inputSchema, output: valueSchema },
   }

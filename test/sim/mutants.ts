@@ -152,6 +152,13 @@ export const mutants: readonly Mutant[] = [
     seed: 11,
   },
   {
+    name: 'a plan answers the next request as well',
+    file: engine('actor'),
+    find: 'from.planned.request === openRequest(current)',
+    replace: 'openRequest(current) !== undefined',
+    seed: 2247,
+  },
+  {
     name: 'places are not given back',
     file: engine('actor'),
     find: 'for (const start of done.starts) slots.give(start.capabilityId)',
