@@ -36,6 +36,9 @@ const commands = [
   addVerifyCommand,
 ]
 
+/** How long what is still open may take to end by itself, such as output that is being written. */
+const lingerMs = 2_000
+
 surviveClosedPipes()
 listenForInterrupts()
 await main(process.argv)
@@ -49,9 +52,6 @@ async function main(argv: readonly string[]): Promise<void> {
   // A capability that does not heed its signal would keep the process for as long as it likes.
   setTimeout(() => process.exit(), lingerMs).unref()
 }
-
-/** How long what is still open may take to end by itself, such as output that is being written. */
-const lingerMs = 2_000
 
 function createProgram(): Command {
   const program = new Command('proviso')
