@@ -78,14 +78,21 @@ describe('lifecycle', () => {
     for await (const event of dying.watch(runId)) if (event.type === 'attempt_start') break
     await dying.close({ graceMs: 0 })
     const able = [local('write', () => ({ text: 'Tea' }))]
-    const heir = await open({ store, capabilities: able, carry: 'own', pollMs: 10 })
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const wanted: (string | undefined)[] = []
+    const claim: typeof store.claim = (request) => {
+      wanted.push(request.runId)
+      return store.claim(request)
+    }
+    const heir = await open({ store: { ...store, claim }, capabilities: able, carry: 'own', pollMs: 10 })
     const before = await store.head(runId)
     expect(before?.status).toBe('running')
     expect((await heir.run(envelope(), { draft: one })).status).toBe('completed')
     expect(await store.head(runId)).toEqual(before)
+    // Neither this run nor, with no name, any run of the store was asked for.
+    for (const asked of wanted) expect([runId, undefined]).not.toContain(asked)
     await heir.adopt(runId)
     expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    expect(wanted).toContain(runId)
   })
 
   it('an attempt that ends before the turn that started it is over is not forgotten', async () => {
