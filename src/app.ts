@@ -11,6 +11,7 @@ import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
 import type { Json } from './base/json.ts'
 import type { Reply } from './domain/ask.ts'
+import type { Capability } from './domain/capability.ts'
 import type { Envelope } from './domain/envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
@@ -22,7 +23,7 @@ import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { GivenProcessing } from './domain/processing.ts'
-import { createRedactor } from './domain/redact.ts'
+import { createRedactor, type Redactor } from './domain/redact.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
@@ -120,6 +121,11 @@ export interface App {
   state(runId: string): Promise<RunState>
   /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
+  /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
+  capabilities(): readonly Capability[]
+  facets(): readonly Facet[]
+  /** What leaves goes through it. */
+  readonly redactor: Redactor
   readonly store: Store
   /** Runs that are being carried here. */
   readonly active: number
@@ -203,6 +209,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     state: engine.state,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
+    capabilities: () => catalog.capabilities(),
+    facets: () => catalog.facets(),
+    redactor,
     store,
     get active() {
       return engine.active

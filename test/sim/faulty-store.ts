@@ -87,6 +87,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
   }
 
   return {
+    records: real.records,
     name: 'simulated',
     create(run) {
       const given = copied(run)

@@ -17,6 +17,7 @@ import {
   type StoredHead,
 } from './heads.ts'
 import { createListeners } from './listeners.ts'
+import { createMemoryRecords } from './memory-records.ts'
 import type { StoredNode } from './node-steps.ts'
 import { project } from './projections.ts'
 import type { PlanView } from './snapshot.ts'
@@ -87,6 +88,7 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
 
   return {
     name: 'memory',
+    records: createMemoryRecords(clock),
 
     async create(request) {
       if (find(request.runId) !== undefined) return false

@@ -7,6 +7,7 @@ import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
 import type { RunStatus } from '../status.ts'
+import type { Records } from './records.ts'
 
 /** What the head becomes with an append; the store adds sequence and times. */
 export interface HeadUpdate {
@@ -174,6 +175,9 @@ export interface Store {
   output(runId: string): Promise<OutputRow | undefined>
   spans(runId: string): Promise<SpanRow[]>
   audit(runId: string): Promise<AuditRow[]>
+
+  /** What a server keeps beside the runs. */
+  readonly records: Records
 
   close(): Promise<void>
 }

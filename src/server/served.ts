@@ -1,0 +1,40 @@
+/** What the server serves, as it needs it: `App` fits, and nothing here knows how one is put together. */
+import type { Reply } from '../domain/ask.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { JournalEvent } from '../domain/event.ts'
+import type { Facet } from '../domain/facet.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { Redactor } from '../domain/redact.ts'
+import type { RunState } from '../domain/run.ts'
+
+/** The part of an app that routes call. */
+export interface ServedApp {
+  start(
+    envelope: unknown,
+    options?: {
+      readonly runId?: string
+      readonly tenant?: string
+      readonly threadId?: string
+      readonly correlationId?: string
+      readonly draft?: unknown
+    },
+  ): Promise<string>
+  watch(
+    runId: string,
+    options?: { readonly after?: number; readonly signal?: AbortSignal },
+  ): AsyncGenerator<JournalEvent, void, void>
+  reply(runId: string, reply: Reply): Promise<void>
+  resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
+  cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
+  trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  state(runId: string): Promise<RunState>
+  /** Everything that can be planned with: own, built-in and registered. */
+  capabilities(): readonly Capability[]
+  facets(): readonly Facet[]
+  readonly redactor: Redactor
+  readonly store: Store
+}
+
+export interface Served {
+  readonly app: ServedApp
+}
