@@ -8,6 +8,7 @@ import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { createListeners } from './listeners.ts'
 import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { createHotRuns } from './sql/hot-runs.ts'
 import { migrate } from './sql/migrate.ts'
 import { createSqlStore } from './sql/sql-store.ts'
 import { runSteps, type Steps } from './sql/steps.ts'
@@ -33,6 +34,9 @@ export interface SqliteStoreOptions {
   /** How a file is opened. Default: libsql. */
   readonly open?: OpenSqlite
 }
+
+/** What SQLite may keep of the file: its own 2 MB are read again and again as soon as there are some thousand runs. */
+const cacheKiB = 16_384
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, readOnly = false, open = openLibsql } = options
@@ -64,6 +68,9 @@ async function openTables(
   try {
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
+    connection.execute(`pragma cache_size = -${cacheKiB}`)
+    // Twice SQLite's own: pages that many commits change are written back once.
+    connection.execute('pragma wal_autocheckpoint = 2000')
     connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
     if (readOnly) await bringUpToDate()
     else {
@@ -115,6 +122,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     listeners,
     group: { lanes: 1, most: 256, isOnesFault },
     now: () => clock.now(),
+    ...(!readOnly && { hot: createHotRuns() }),
     run: async (steps) => run(steps(false)),
     async transaction(steps) {
       try {

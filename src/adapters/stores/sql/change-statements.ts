@@ -42,7 +42,13 @@ export function* changeStatements(
 
 /** One statement may write a row only once. */
 function lastOfEach<S extends { readonly runId: string; readonly spanId: string }>(spans: readonly S[]): S[] {
-  return [...new Map(spans.map((span) => [JSON.stringify([span.runId, span.spanId]), span])).values()]
+  const byRun = new Map<string, Map<string, S>>()
+  for (const span of spans) {
+    const own = byRun.get(span.runId) ?? new Map<string, S>()
+    own.set(span.spanId, span)
+    byRun.set(span.runId, own)
+  }
+  return [...byRun.values()].flatMap((own) => [...own.values()])
 }
 
 /** Sends only values that are not there: they are large. In one order by everybody, as the locks are. */

@@ -6,6 +6,7 @@ import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
 import type { Listeners } from '../listeners.ts'
 import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts'
+import type { HotRuns } from './hot-runs.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { loadValues } from './load-values.ts'
 import type { Dialect } from './now.ts'
@@ -40,13 +41,15 @@ export interface SqlDriver {
   run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** Where nobody else writes to the database. */
+  readonly hot?: HotRuns
   /** After a commit: tells other processes, where that is possible. */
   tellOthers(changed: ReadonlyMap<string, number>): void
   close(): Promise<void>
 }
 
 export function createSqlStore(driver: SqlDriver): Store {
-  const { builder, dialect, listeners } = driver
+  const { builder, dialect, hot, listeners } = driver
   const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
@@ -64,9 +67,13 @@ export function createSqlStore(driver: SqlDriver): Store {
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
     async commit(writes) {
-      const results = await driver.transaction((again) =>
-        writeBatch(writes, { begin, commit, statements: writeStatements, reads, now: driver.now(), again }),
-      )
+      const context = { begin, commit, statements: writeStatements, reads, ...(hot && { hot }) }
+      const results = await driver
+        .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
+        .catch((error: unknown) => {
+          hot?.forget()
+          throw error
+        })
       const changed = new Map<string, number>()
       for (const [index, { runId }] of writes.entries()) {
         const result = results[index]
@@ -149,15 +156,19 @@ export function createSqlStore(driver: SqlDriver): Store {
         }
         return yield* ask<Taken>(leases.claim({ owner, leaseMs, limit, runId, claimId, now: driver.now() }))
       })
+      hot?.forget(taken.map((row) => row.run_id))
       return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
     },
 
     async renew({ owner, leaseMs, runIds }) {
       if (runIds.length === 0) return []
+      const now = driver.now()
       const held = await driver.run(() =>
-        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now: driver.now() }, runIds)),
+        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now }, runIds)),
       )
-      return held.map((row) => row.run_id)
+      const ids = held.map((row) => row.run_id)
+      hot?.renewed(ids, now + leaseMs)
+      return ids
     },
 
     async nextWake() {

@@ -40,7 +40,7 @@ export function createWriteStatements(
   dialect: Dialect,
   templates: Templates = createTemplates('w'),
 ) {
-  /** Writes rows, over those that are there. */
+  /** Writes rows, over those that are there. Keys stay out of what is set: SQLite would write their index again. */
   const upsert = <T extends keyof typeof keys>(table: T) =>
     templates.rows((places) =>
       db
@@ -53,13 +53,18 @@ export function createWriteStatements(
             .doUpdateSet(
               () =>
                 Object.fromEntries(
-                  columns[table].map((name) => [name, sql.ref(`excluded.${name}`)]),
+                  columns[table]
+                    .filter((name) => !(keys[table] as readonly string[]).includes(name))
+                    .map((name) => [name, sql.ref(`excluded.${name}`)]),
                 ) as never,
             ),
         ),
     )
 
   return {
+    /** The database has a clock of its own. */
+    tellsTime: dialect === 'postgres',
+
     now: templates.one<Timed>((param) => db.selectNoFrom(nowIn(dialect, param).as('now'))),
 
     /** Locked in one order by everybody, so that two batches never wait for each other. */
