@@ -88,7 +88,12 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
 
   return {
     name: 'memory',
-    records: createMemoryRecords(clock),
+    records: createMemoryRecords({
+      now() {
+        opened()
+        return clock.now()
+      },
+    }),
 
     async create(request) {
       if (find(request.runId) !== undefined) return false
