@@ -195,6 +195,36 @@ describe('a SQLite file', () => {
     await store.close()
   })
 
+  it('is followed by a reader also when the newest rows were pruned and their numbers given again', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const events = Array.from({ length: 20 }, (_, index) => logEvent(index))
+    await store.create(newRun('old', { events, head: { status: 'completed', planVersion: 0 } }))
+    const reader = await openSqliteStore({ path, readOnly: true, pollMs: 5 })
+    const woken = new Promise<void>((resolve) => reader.onChange((runId) => runId === 'new' && resolve()))
+    await store.prune({ before: Number.MAX_SAFE_INTEGER })
+    await store.create(newRun('new'))
+    await woken
+    expect(await reader.head('old')).toBe(undefined)
+    await reader.close()
+    await store.close()
+  })
+
+  it('keeps large values whose uses nobody noted', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const head = { status: 'completed', planVersion: 0 } as const
+    await first.create(newRun('old', { events: [logEvent('x'.repeat(20_000))], head }))
+    await first.close()
+    query(path, 'drop table flex_value_uses')
+    query(path, `delete from proviso_migrations where name = '0003_value_uses'`)
+    const store = await openSqliteStore({ path })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER, dryRun: true })).toMatchObject({ values: 0 })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER })).toEqual({ runs: 1, events: 1, values: 0 })
+    expect(query(path, 'select hash from flex_values').length).toBe(1)
+    await store.close()
+  })
+
   it('is refused when a newer version has written it, or when it is none', async () => {
     const path = newPath()
     await (await openSqliteStore({ path })).close()

@@ -157,6 +157,20 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     await index('once_names', 'expired', 'expires_at')
   }
 
+  /**
+   * Which run uses which large value, so that those which nobody uses can go. Of values that were there before, nobody
+   * noted it: they are used by a run without a name, and stay. While a process of the version before writes, nothing must
+   * be pruned, because it does not note what it uses.
+   */
+  async function uses(db: Kysely<unknown>): Promise<void> {
+    const table = keyColumns(db.schema.createTable('flex_value_uses'), 'hash', 'run_id')
+    await primary(table, 'flex_value_uses', 'hash', 'run_id').execute()
+    await db.schema.createIndex('flex_value_uses_run').on('flex_value_uses').column('run_id').execute()
+    await sql`insert into ${sql.table('flex_value_uses')} select hash, '' from ${sql.table('flex_values')}`.execute(
+      db,
+    )
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
@@ -164,5 +178,6 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
       },
     },
     '0002_server_tables': { up: server },
+    '0003_value_uses': { up: uses },
   }
 }

@@ -6,6 +6,7 @@ import { publicHead } from '../heads.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { loadValues } from './load-values.ts'
+import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
 import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
@@ -74,6 +75,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   return {
     name: driver.name,
     records: createSqlRecords(driver, nextName),
+    prune: createPrune(driver, { begin, commit }),
 
     async create(run) {
       const encoded = encodeEvents(run.events)

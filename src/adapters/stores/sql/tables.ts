@@ -4,6 +4,8 @@ export interface Tables {
   flex_runs: RunTable
   flex_events: EventTable
   flex_values: { hash: string; body: string }
+  /** Every large value that a run refers to, be it inside of another value. */
+  flex_value_uses: { hash: string; run_id: string }
   flex_plan_nodes: NodeTable
   flex_plan_snapshots: SnapshotTable
   flex_run_outputs: OutputTable
@@ -13,6 +15,9 @@ export interface Tables {
   flex_capabilities: CapabilityTable
   api_tokens: TokenTable
   once_names: NameTable
+  /** Not written yet; what is named here is what deleting a run needs. */
+  agent_messages: { flex_run_id: string }
+  traces: { run_id: string }
 }
 
 export interface RunTable {
@@ -220,6 +225,7 @@ export const columns = {
     'write_id',
   ],
   flex_values: ['hash', 'body'],
+  flex_value_uses: ['hash', 'run_id'],
   flex_plan_nodes: [
     'run_id',
     'node_id',
