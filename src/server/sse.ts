@@ -43,7 +43,7 @@ export type StreamEnd = 'over' | 'waits' | 'gone' | 'stopped'
 export const streamDefaults = { pingMs: 15_000, pollMs: 5_000, maxStreams: 10_000 } as const
 
 /** As many events as one read may bring: few for a reader who takes few, more for one who takes all. */
-const pageSize = { first: 16, least: 2, most: 256 } as const
+const pageSize = { first: 8, least: 2, most: 256 } as const
 const retryMs = { usual: 1_000, stopped: 3_000 } as const
 
 /**
