@@ -2,6 +2,7 @@
 import { type Frame, frameOf } from '../domain/frame.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { isTerminal } from './run-end.ts'
 
 export interface PageRequest {
   readonly runId: string
@@ -14,9 +15,9 @@ export interface PageRequest {
 }
 
 export interface EventPage {
-  readonly frames: readonly Frame[]
-  /** Ask for the page after this one; where nothing has come yet, the same place again. `complete` is the last frame of all. */
-  readonly next: number
+  readonly events: readonly Frame[]
+  /** Ask for what comes after this, later if there was nothing; absent when the run is over and everything was read. */
+  readonly next?: number
 }
 
 export const pageLimits = { usual: 100, most: 1_000, characters: 4 * 1024 * 1024 } as const
@@ -24,23 +25,34 @@ export const pageLimits = { usual: 100, most: 1_000, characters: 4 * 1024 * 1024
 /** Events are read a few at a time, so that a page of large ones is not read further than it reaches. */
 const atOnce = 20
 
-export async function readPage(store: Pick<Store, 'read'>, request: PageRequest): Promise<EventPage> {
+/** There must be such a run. */
+export async function readPage(
+  store: Pick<Store, 'read' | 'head'>,
+  request: PageRequest,
+): Promise<EventPage> {
   const { runId, correlationId, redactor, limit = pageLimits.usual } = request
   const most = Math.min(Math.max(limit, 1), pageLimits.most)
   const frames: Frame[] = []
-  let next = Math.max(request.after, 0)
+  let at = Math.max(request.after, 0)
   let characters = 0
   while (frames.length < most) {
     const size = Math.min(atOnce, most - frames.length)
-    const events = await store.read(runId, next, size)
-    for (const event of events) {
+    const page = await store.read(runId, at, size)
+    for (const event of page) {
       const frame = frameOf(event, correlationId, redactor)
       characters += JSON.stringify(frame).length
-      if (characters > pageLimits.characters && frames.length > 0) return { frames, next }
+      if (characters > pageLimits.characters && frames.length > 0) return { events: frames, next: at }
       frames.push(frame)
-      next = event.seq
+      at = event.seq
     }
-    if (events.length < size) break
+    if (page.length < size) break
   }
-  return { frames, next }
+  const isEnd =
+    frames.at(-1)?.type === 'complete' || (frames.length === 0 && (await isOver(store, runId, at)))
+  return { events: frames, ...(!isEnd && { next: at }) }
+}
+
+async function isOver(store: Pick<Store, 'head'>, runId: string, at: number): Promise<boolean> {
+  const head = await store.head(runId)
+  return head !== undefined && at >= head.seq && isTerminal(head.status)
 }

@@ -10,6 +10,7 @@ import { ProvisoError } from '../base/error.ts'
 import { frameOf } from '../domain/frame.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { isTerminal, isWaiting } from './run-end.ts'
 import { type Line, openLine } from './sse-line.ts'
 import { commentText, frameText, retryText } from './sse-text.ts'
 import { wakeupsOf } from './wakeups.ts'
@@ -146,8 +147,8 @@ async function standing({ store, runId, until }: StreamOptions, cursor: Cursor) 
   const head = await store.head(runId)
   if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
   if (cursor.at < head.seq) return undefined
-  if (['completed', 'failed', 'cancelled'].includes(head.status)) return 'over'
-  return until === 'waits' && head.status.startsWith('awaiting_') ? 'waits' : undefined
+  if (isTerminal(head.status)) return 'over'
+  return until === 'waits' && isWaiting(head.status) ? 'waits' : undefined
 }
 
 /** Until something was told that was not sent yet, or it is time to look without; pings meanwhile. */
