@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { createApp, defineCapability } from 'proviso'
-import { createServer } from 'proviso/server'
-import { openSqliteStore } from 'proviso/stores/sqlite'
+import { openSqliteStore } from '../../dist/adapters/stores/sqlite.js'
+import { createApp, defineCapability } from '../../dist/index.js'
+import { createServer } from '../../dist/server/index.js'
 import { agentMs } from './plan.mjs'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
