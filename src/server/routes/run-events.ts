@@ -32,9 +32,8 @@ export const runEvents: Route = {
     const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
     if (headers['accept']?.includes('text/event-stream'))
       return { stream: 'events', runId, after, until: 'over' }
-    const { redactor, store } = app
     const limit = Number(query['limit'] ?? pageLimits.usual)
-    const page = await readPage(store, { runId, correlationId, redactor, after, limit })
+    const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
     // Frames are JSON: they came out of the journal.
     return { status: 200, body: page as unknown as Json }
   },
