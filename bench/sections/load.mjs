@@ -17,6 +17,7 @@ export async function load({ quick }) {
       const start = performance.now()
       const found = await atOnce(concurrent, runs, () => client.stream(chain))
       const seconds = (performance.now() - start) / 1_000
+      const { lag, processorMs } = await server.ask('end')
       rows.push({
         concurrent,
         runs,
@@ -24,7 +25,9 @@ export async function load({ quick }) {
         eventsPerSecond: sum(found.map(({ events }) => events)) / seconds,
         accept: percentiles(found.map(({ acceptMs }) => acceptMs)),
         run: percentiles(found.map(({ runMs }) => runMs)),
-        lag: await server.ask('lag'),
+        lag,
+        // What others on the machine cannot take away.
+        processorMs: processorMs / runs,
         gaps: sum(found.map(({ gaps }) => gaps)),
         unfinished: found.filter(({ over }) => !over).length,
       })
@@ -68,6 +71,7 @@ export function showLoad({ idealMs: ideal, rows }) {
       'accepted (p50 / p99)',
       `run, ideal ${ideal} ms (p50 / p99)`,
       'loop lag (p50 / p99)',
+      'processor per run',
       'gaps',
       'unfinished',
     ],
@@ -78,6 +82,7 @@ export function showLoad({ idealMs: ideal, rows }) {
       both(row.accept),
       both(row.run),
       both(row.lag),
+      ms(row.processorMs),
       row.gaps,
       row.unfinished,
     ]),

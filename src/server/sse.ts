@@ -7,6 +7,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
+import type { EventType } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -88,11 +89,11 @@ interface Cursor {
 
 async function follow(options: StreamOptions, line: Line, cursor: Cursor): Promise<StreamEnd> {
   let size: number = pageSize.first
-  let seenNone = true
+  let seen: EventType | undefined
   for (;;) {
-    const { found, sent, over } = await sendPage(options, line, { cursor, size })
-    if (over) return 'over'
-    if (sent > 0) seenNone = false
+    const { found, sent, last } = await sendPage(options, line, { cursor, size })
+    if (last === 'complete') return 'over'
+    if (last) seen = last
     while (line.full() && !line.ended()) await line.pause()
     const ended = line.ended()
     if (ended) return ended
@@ -101,8 +102,7 @@ async function follow(options: StreamOptions, line: Line, cursor: Cursor): Promi
       await turn()
       continue
     }
-    // The end is an event, and whoever has seen events without it is not there yet; only waiting has to be asked for.
-    const end = seenNone || options.until === 'waits' ? await standing(options, cursor) : undefined
+    const end = mayHaveEnded(seen, options.until) ? await standing(options, cursor) : undefined
     if (end) return end
     begin(options)
     await news(options, line, cursor)
@@ -134,7 +134,15 @@ async function sendPage(
     cursor.at = event.seq
     sent++
   }
-  return { found: page.length, sent, over: page[sent - 1]?.type === 'complete' }
+  return { found: page.length, sent, last: page[sent - 1]?.type }
+}
+
+/**
+ * The end is an event, and whoever has seen events without it is not there yet; only waiting has to be asked for, and not
+ * after an attempt has begun: its own end will be told.
+ */
+function mayHaveEnded(seen: EventType | undefined, until: StreamOptions['until']): boolean {
+  return seen === undefined || (until === 'waits' && seen !== 'attempt_start')
 }
 
 /** A reader who takes everything at once must not keep the others waiting. */
