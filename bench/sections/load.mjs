@@ -1,10 +1,13 @@
 /** How many runs a server carries at once when each is started and streamed by a client of its own, on the same machine. */
+import { loadavg } from 'node:os'
 import { ms, table } from '../lib/table.mjs'
 import { createClient } from '../servers/client.mjs'
 import { chain, idealMs } from '../servers/plan.mjs'
 import { startServer } from '../servers/start.mjs'
 
 export async function load({ quick }) {
+  // Figures of a machine that others use too say little without it.
+  const [busy] = loadavg()
   const server = await startServer()
   const client = createClient(server.url)
   try {
@@ -32,7 +35,7 @@ export async function load({ quick }) {
         unfinished: found.filter(({ over }) => !over).length,
       })
     }
-    return { idealMs, rows }
+    return { idealMs, busy, rows }
   } finally {
     client.close()
     await server.close()
@@ -61,9 +64,9 @@ function percentiles(values) {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-export function showLoad({ idealMs: ideal, rows }) {
+export function showLoad({ idealMs: ideal, busy, rows }) {
   const both = ({ p50, p99 }) => `${ms(p50)} / ${ms(p99)}`
-  return table(
+  const figures = table(
     [
       'runs with streams at once',
       'runs/s',
@@ -87,4 +90,5 @@ export function showLoad({ idealMs: ideal, rows }) {
       row.unfinished,
     ]),
   )
+  return `Load average of the machine before: ${busy.toFixed(1)}.\n\n${figures}`
 }
