@@ -2,6 +2,7 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../src/adapters/stores/memory.ts'
+import type { Json } from '../src/base/json.ts'
 import { abandonedMs } from '../src/server/idempotency.ts'
 import { createServer } from '../src/server/index.ts'
 import { api, envelope, frames, framesOf, local, paused, serve, start, tea } from './server-support.ts'
@@ -120,7 +121,10 @@ describe('Idempotency-Key', () => {
     let now = Date.now()
     const store = createMemoryStore()
     const settle = store.records.once.settle
-    const records = { ...store.records, once: { ...store.records.once, settle: async () => {} } }
+    const records = {
+      ...store.records,
+      once: { ...store.records.once, settle: async (_name: string, _body: Json) => {} },
+    }
     const served = await serve(
       { ...tea, store: { ...store, records } },
       { clock: { now: () => now, timer: () => () => {} } },
