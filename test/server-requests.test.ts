@@ -81,6 +81,22 @@ describe('bad input', () => {
   })
 })
 
+describe('hostile contracts', () => {
+  it('a pattern that hangs the native engine for a minute costs nobody anything, from the proof to the answer', async () => {
+    const { call } = await serve({ capabilities: [local('write', () => ({ text: `${'a'.repeat(40)}!` }))] })
+    const schema = {
+      type: 'object',
+      properties: { text: { type: 'string', pattern: '^(a+)+$' } },
+      required: ['text'],
+    }
+    const body = { ...start(), envelope: envelope({ outputContract: { schema } }) }
+    const begun = performance.now()
+    const done = await call(`${api}/runs?wait=30`, { body })
+    expect(await done.json()).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+})
+
 describe('Idempotency-Key', () => {
   const keyed = (body: unknown, key = 'k1') => ({ body, headers: { 'idempotency-key': key } })
 
@@ -188,8 +204,14 @@ describe('limits', () => {
     expect((await call(`${api}/runs`, { token, body: start() })).status).toBe(202)
   })
 
+  it('runs that have ended make place at once, however many there were', async () => {
+    const { call } = await serve(tea, { limits: { runs: 2 }, clock: ticking(60) })
+    for (let count = 0; count < 12; count++)
+      expect((await call(`${api}/runs?wait=30`, { body: start() })).status).toBe(200)
+  })
+
   it('runs that wait for people are not under way', async () => {
-    const { call } = await serve(tea, { limits: { runs: 1 }, clock: ticking() })
+    const { call } = await serve(tea, { limits: { runs: 1 }, clock: ticking(1_000) })
     for (let count = 0; count < 3; count++)
       await frames(await call(`${api}/run.stream`, { body: start(paused) }))
     expect((await call(`${api}/runs`, { body: start() })).status).toBe(202)
@@ -314,11 +336,11 @@ function speak(address: string, bytes: string): Promise<string> {
   })
 }
 
-/** Every look at it is a second later: counts of the store are never fresh enough to be kept. */
-function ticking() {
+/** Every look at it is so much later. */
+function ticking(step: number) {
   let now = Date.now()
   return realTimers(
-    () => (now += 1_000),
+    () => (now += step),
     () => now,
   )
 }
