@@ -1,0 +1,40 @@
+/** `GET runs/:id/events`: the journal of a run, as a stream or page by page. */
+import type { Json } from '../../base/json.ts'
+import { closed, countOrNone } from '../../domain/schemas/parts.ts'
+import { pageLimits, readPage } from '../event-page.ts'
+import { refusal } from '../problem.ts'
+import type { Route } from '../route.ts'
+import { api, refusals, requireRun, runParams } from './parts.ts'
+
+export const runEvents: Route = {
+  method: 'GET',
+  path: `${api}/runs/:runId/events`,
+  operation: 'runEvents',
+  summary: 'The events of a run: a stream with "Accept: text/event-stream", else a page of JSON',
+  roles: ['caller', 'operator'],
+  params: runParams,
+  query: closed({ after: countOrNone, limit: { type: 'integer', minimum: 1, maximum: pageLimits.most } }),
+  replies: {
+    200: {
+      description:
+        'Frames, each once and in order. As a stream until the run is over, from after `Last-Event-ID`; as JSON { events, next }',
+      type: 'text/event-stream',
+    },
+    204: { description: 'As a stream: the run is over, and the reader has seen its end' },
+    ...refusals(404),
+  },
+  async handle({ caller, params, query, headers }, { app }) {
+    const head = await requireRun(app, caller, params['runId'] ?? '')
+    const { runId, correlationId } = head
+    const seen = headers['last-event-id']
+    if (seen !== undefined && !/^\d{1,15}$/.test(seen))
+      return refusal('request/unreadable', 'Last-Event-ID must be the id of a frame: a whole number')
+    const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
+    if (headers['accept']?.includes('text/event-stream'))
+      return { stream: 'events', runId, after, until: 'over' }
+    const limit = Number(query['limit'] ?? pageLimits.usual)
+    const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
+    // Frames are JSON: they came out of the journal.
+    return { status: 200, body: page as unknown as Json }
+  },
+}
