@@ -6,6 +6,7 @@ import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatc
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
 import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
+import { checkAppOptions, checkRunOptions } from './app-options.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
@@ -139,6 +140,7 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions = {}): Promise<App> {
+  checkAppOptions(options)
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
   const providers = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
@@ -176,7 +178,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   })
   engine.open()
 
-  const start = async (given: unknown, { draft, signal: _waiting, ...rest }: RunOptions = {}) => {
+  const start = async (given: unknown, runOptions: RunOptions = {}) => {
+    checkRunOptions(runOptions)
+    const { draft, signal: _waiting, ...rest } = runOptions
     const envelope = readEnvelope(given)
     return engine.start(envelope, { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) })
   }

@@ -72,7 +72,7 @@ export const errorTable = {
   },
   'store/unavailable': {
     fate: 'retry',
-    exitCode: 1,
+    exitCode: 2,
     hint: 'Look at the cause; nothing acknowledged is lost',
   },
   'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },

@@ -76,6 +76,8 @@ export type Origin =
       /** What happens with the start. */
       readonly opening: readonly NewEvent[]
       readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
+      /** It came to nothing: whoever started the run is told, and nobody else. */
+      readonly refuse: (cause: unknown) => void
     }
 
 interface InFlight {
@@ -126,7 +128,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     busy = true
     turns().catch((cause: unknown) => {
       stop()
-      context.onCrash(actor, cause)
+      if (lease !== undefined || origin.kind === 'claimed') return context.onCrash(actor, cause)
+      context.onLost(actor)
+      origin.refuse(cause)
     })
   }
 

@@ -269,6 +269,7 @@ export function createEngine(options: EngineOptions): Engine {
           state,
           events: [first],
           opening: openingFacts(state, moment()),
+          refuse: reject,
           async create(events, head) {
             const claim = { owner, leaseMs }
             const lease = await store
