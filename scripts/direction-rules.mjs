@@ -23,7 +23,9 @@ export const rules = {
     testing: domain,
     // The one reader of the environment; only those who put things together may ask it.
     env: [],
-    app: ['server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
+    // What may be given to the whole, as a table beside it.
+    'app-options': ['base'],
+    app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
     cli: ['app', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
     index: ['app', 'pipeline', ...engine],
   },

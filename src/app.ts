@@ -6,6 +6,7 @@ import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatc
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
 import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
+import { checkAppOptions, checkRunOptions } from './app-options.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
@@ -31,6 +32,7 @@ import type { TaskResult } from './domain/task-result.ts'
 import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
+import type { Answer } from './engine/missing.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
 import { type EnvConfig, readEnv } from './env.ts'
@@ -43,7 +45,10 @@ export { openStore } from './adapters/stores/open-store.ts'
 
 export interface AppOptions
   extends Partial<
-    Pick<EngineOptions, 'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'carry'>
+    Pick<
+      EngineOptions,
+      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'carry'
+    >
   > {
   /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
@@ -120,6 +125,8 @@ export interface App {
   /** Decides a recorded run again, with zero calls; with other policies or node data, says what would differ. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>
+  /** Capabilities that the rest of a run may need and that are unknown here; after this answer, if one is given. */
+  missingCapabilities(runId: string, answer?: Answer): Promise<string[]>
   /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
@@ -134,6 +141,7 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions = {}): Promise<App> {
+  checkAppOptions(options)
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
   const providers = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
@@ -167,11 +175,13 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: options.planner ?? searchPlanner(),
-    ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
+    ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
   engine.open()
 
-  const start = async (given: unknown, { draft, signal: _waiting, ...rest }: RunOptions = {}) => {
+  const start = async (given: unknown, runOptions: RunOptions = {}) => {
+    checkRunOptions(runOptions)
+    const { draft, signal: _waiting, ...rest } = runOptions
     const envelope = readEnvelope(given)
     return engine.start(envelope, { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) })
   }
@@ -208,6 +218,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     trigger: engine.trigger,
     adopt: engine.adopt,
     state: engine.state,
+    missingCapabilities: engine.missing,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
     capabilities: () => catalog.capabilities(),

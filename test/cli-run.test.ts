@@ -40,10 +40,26 @@ describe('how a run ends', () => {
     expect(done.stderr).toContain(`\n    proviso reply r:ask:1 approve --store ${store} --file ${path}\n`)
   })
 
-  it('6: says that a run in memory is gone, and how to keep it', async () => {
-    const done = await run('gone.json', runFile({ envelope: approved }))
-    expect(done.code).toBe(6)
-    expect(done.stderr).toContain('Run it again with --store sqlite:runs.db')
+  it('6: says that a run in memory is gone, and how to keep one, and names no command that cannot work', async () => {
+    for (const envelope of [approved, paused]) {
+      const done = await run('gone.json', runFile({ envelope }))
+      expect(done.code).toBe(6)
+      expect(done.stderr).toContain('Run it with --store sqlite:PATH to keep it')
+      expect(done.stderr).not.toMatch(/proviso (reply|resume)/)
+    }
+  })
+
+  it('2: a store that cannot be read or reached', async () => {
+    const garbage = file('garbage.db', 'this is no database, however long it is '.repeat(100))
+    for (const command of ['runs', 'asks']) {
+      const unreadable = await proviso([command, '--store', `sqlite:${garbage}`])
+      expect(unreadable).toMatchObject({ code: 2, stdout: '' })
+      expect(unreadable.stderr).toContain(garbage)
+    }
+    const away = await proviso(['runs', '--store', 'postgres://nobody:secret@127.0.0.1:1/x'])
+    expect(away).toMatchObject({ code: 2, stdout: '' })
+    expect(away.stderr).toContain('127.0.0.1:1')
+    expect(away.stderr).not.toContain('secret')
   })
 
   it('6: a paused run names the command that resumes it', async () => {
@@ -111,7 +127,8 @@ describe('--json', () => {
   })
 
   it('says on stderr what is asked when the run waits', async () => {
-    const done = await run('waits.json', runFile({ envelope: approved }), '--json')
+    const store = `sqlite:${place('waits.db')}`
+    const done = await run('waits.json', runFile({ envelope: approved }), '--json', '--store', store)
     expect(done.code).toBe(6)
     expect(done.stdout).toContain('"type":"hitl_request"')
     expect(done.stderr).toContain('proviso reply r:ask:1 approve')

@@ -65,6 +65,57 @@ it('reply holds an edited value to the contract, from JSON, a file or stdin', as
   expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Hot tea"\n}\n' })
 })
 
+const twoNodes = {
+  ...runFile({ envelope: { policies: { planner: { directives: { hitlRequiredFor: ['first'] } } } } }),
+  draft: {
+    nodes: [
+      { id: 'first', capabilityId: 'write' },
+      { id: 'second', capabilityId: 'write', inputs: { text: { node: 'first', pointer: '/text' } } },
+    ],
+    output: { node: 'second' },
+  },
+}
+
+it('reply without what the run needs is refused before anything is recorded, and --record-only records it', async () => {
+  const { command, path } = await started(twoNodes)
+  const reply = ['reply', 'r:ask:1', 'approve', '--by', 'ann']
+  const refused = await command(...reply)
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toContain(
+    'The run needs capabilities that are not here: "write". Nothing was recorded',
+  )
+  expect(JSON.parse((await command('asks', '--json')).stdout)).toHaveLength(1)
+  const recorded = await command(...reply, '--record-only')
+  expect(recorded).toMatchObject({ code: 0, stdout: '' })
+  expect(recorded.stderr).toContain('left to whoever carries it')
+  expect(JSON.parse((await command('asks', '--json')).stdout)).toEqual([])
+  expect(JSON.parse((await command('runs', '--json')).stdout)).toMatchObject([{ status: 'running' }])
+  const resume = await command('resume', 'r', '--by', 'ann')
+  expect(resume).toMatchObject({ code: 2, stdout: '' })
+  expect(resume.stderr).toContain('"write"')
+  const nothing = await command('resume', 'r', '--by', 'ann', '--record-only')
+  expect(nothing.code).toBe(2)
+  expect(nothing.stderr).toContain('nothing to record')
+  expect(await command('resume', 'r', '--by', 'ann', '-f', path)).toMatchObject({
+    code: 0,
+    stdout: '{\n  "text": "Tea"\n}\n',
+  })
+})
+
+it('a no that ends the run needs no capability, nor does a yes to the answer', async () => {
+  const rejected = await started(twoNodes)
+  expect(await rejected.command('reply', 'r:ask:1', 'reject', '--by', 'ann')).toMatchObject({ code: 3 })
+  const { command } = await waiting()
+  expect(await command('reply', 'r:ask:1', 'approve', '--by', 'ann')).toMatchObject({ code: 0 })
+})
+
+it('resume of a paused run can be recorded alone', async () => {
+  const { command, path } = await started(runFile({ envelope: paused }))
+  expect(await command('resume', 'r', '--by', 'ann')).toMatchObject({ code: 2 })
+  expect(await command('resume', 'r', '--by', 'ann', '--record-only')).toMatchObject({ code: 0 })
+  expect(await command('resume', 'r', '--by', 'ann', '-f', path)).toMatchObject({ code: 0 })
+})
+
 it('a rejection fails the run', async () => {
   const { command, path } = await waiting()
   const done = await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path)

@@ -40,6 +40,11 @@ export const errorTable = {
   'run/state': { fate: 'mend', exitCode: 2 },
   'run/busy': { fate: 'retry', exitCode: 1, hint: 'Others write to the run all the time; try again' },
   'plan/stale-version': { fate: 'mend', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
+  'capability/missing': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Bring them, or leave the run to a process that has them',
+  },
   'policy/unknown': {
     fate: 'mend',
     exitCode: 2,
@@ -67,7 +72,7 @@ export const errorTable = {
   },
   'store/unavailable': {
     fate: 'retry',
-    exitCode: 1,
+    exitCode: 2,
     hint: 'Look at the cause; nothing acknowledged is lost',
   },
   'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },

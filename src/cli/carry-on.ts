@@ -9,6 +9,7 @@ import type { Again } from './describe-ask.ts'
 import { onInterrupt } from './interrupt.ts'
 import { createProgress, type Progress } from './live/progress.ts'
 import { createScreen, type Screen } from './live/screen.ts'
+import { missingError } from './missing.ts'
 import { printJson, printNote } from './print.ts'
 import type { Work, WorkFlags } from './read-work.ts'
 import { reportRun } from './report-run.ts'
@@ -44,6 +45,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     // Other runs of the store may need what is not here.
     carry: 'own',
     onCrash: crash.tell,
+    onMissing: (runId, ids) => crash.tell(runId, missingError(ids, 'The run was given back')),
   })
   try {
     const begun = await begin(app)

@@ -68,19 +68,20 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
 
 function printWaiting({ result, state, again, forgets }: Report): void {
   const { runId, openAsks } = result
-  const keep = { ...again, store: forgets ? ['--store', 'sqlite:runs.db'] : again.store }
   if (forgets)
     printNote(
-      `The run waits for a person, but its store is this process and ends now. Run it again with --store sqlite:runs.db to answer:`,
+      'The run waits for a person, but its store is this process and ends now: nobody can answer. Run it with --store sqlite:PATH to keep it.',
     )
   for (const requestId of openAsks) {
     const ask = state.asks.get(requestId)
     if (!ask) continue
-    for (const line of [...describeAsk(ask, colors), ...describeAnswer(ask, keep, colors)]) printNote(line)
+    const how = forgets ? [] : describeAnswer(ask, again, colors)
+    for (const line of [...describeAsk(ask, colors), ...how]) printNote(line)
   }
   if (openAsks.length > 0) return
   const waited = spell(Date.now() - state.startedAt)
   printNote(`${colors.yellow('‖')} paused after ${waited}: ${state.paused?.reason ?? 'by a policy'}`)
+  if (forgets) return
   const version = ['--expected-plan-version', String(state.planVersion)]
-  printNote(`    ${commandLine(['proviso', 'resume', runId, ...version, ...againFlags(keep)])}`)
+  printNote(`    ${commandLine(['proviso', 'resume', runId, ...version, ...againFlags(again)])}`)
 }

@@ -25,6 +25,17 @@ it('shares nothing with the original', () => {
   expect(copy).toEqual({ ok: true, value: { a: [{ b: 1 }] } })
 })
 
+it('refuses undefined and holes in lists where they must not become null', () => {
+  const refuse = { holes: 'refuse' } as const
+  for (const list of [[1, undefined], Array.from({ length: 2 }).fill(1, 0, 1)]) {
+    expect(plainCopy({ b: list }, refuse)).toMatchObject({ ok: false, issue: { at: { pointer: '/b/1' } } })
+  }
+  const sparse: number[] = [1]
+  sparse.length = 2
+  expect(plainCopy(sparse, refuse)).toMatchObject({ ok: false, issue: { at: { pointer: '/1' } } })
+  expect(plainCopy({ a: undefined, b: [1, null] }, refuse)).toEqual({ ok: true, value: { b: [1, null] } })
+})
+
 it('leaves out members that are undefined; in lists they become null', () => {
   expect(plainCopy({ a: undefined, b: [1, undefined] })).toEqual({ ok: true, value: { b: [1, null] } })
 })

@@ -20,8 +20,13 @@ interface Visit {
   readonly depth: number
 }
 
-/** Members that are `undefined` are left out, as `JSON.stringify` does. */
-export function plainCopy(given: unknown): PlainCopy {
+export interface PlainOptions {
+  /** What becomes of `undefined` and of holes in lists: `null`, as `JSON.stringify` does (default), or an issue. */
+  readonly holes?: 'null' | 'refuse'
+}
+
+/** Members of objects that are `undefined` are left out, as `JSON.stringify` does. */
+export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {}): PlainCopy {
   const root: { value: Json } = { value: null }
   const stack: Visit[] = [{ value: given, into: root, key: 'value', pointer: '', depth: 0 }]
   let nodes = 0
@@ -37,10 +42,14 @@ export function plainCopy(given: unknown): PlainCopy {
     if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
     const copy: object = Array.isArray(value) ? new Array(value.length).fill(null) : {}
     setOwn(into, key, copy)
-    const members = Object.entries(value as object)
+    // A list member by member where holes count: they are no entries.
+    const inList = Array.isArray(value) && holes === 'refuse'
+    const members = inList
+      ? Array.from(value, (member, index) => [String(index), member] as const)
+      : Object.entries(value as object)
     // Last first: the stack gives them back in order.
     for (const [name, member] of members.reverse()) {
-      if (member === undefined) continue
+      if (member === undefined && !inList) continue
       stack.push({ value: member, into: copy, key: name, pointer: child(pointer, name), depth: depth + 1 })
     }
   }

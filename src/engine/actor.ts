@@ -32,12 +32,19 @@ export interface ActorContext {
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
   /** Has a planner draft, and proves. */
   readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
-  /** Nothing is left to do for now: the run is over or waits, and the lease was given back. `more`: news came meanwhile. */
-  readonly onIdle: (actor: Actor, state: RunState, more: boolean) => void
+  /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
+  readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
   /** The run belongs to somebody else now. */
   readonly onLost: (actor: Actor) => void
   /** A turn failed in a way that nobody foresaw (a bug); the lease runs out by itself. */
   readonly onCrash: (actor: Actor, cause: unknown) => void
+}
+
+export interface Idle {
+  /** News came meanwhile. */
+  readonly more: boolean
+  /** Capabilities that the run needs next, and that are unknown here. */
+  readonly missing: readonly string[]
 }
 
 export interface Work {
@@ -69,6 +76,8 @@ export type Origin =
       /** What happens with the start. */
       readonly opening: readonly NewEvent[]
       readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
+      /** It came to nothing: whoever started the run is told, and nobody else. */
+      readonly refuse: (cause: unknown) => void
     }
 
 interface InFlight {
@@ -119,7 +128,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     busy = true
     turns().catch((cause: unknown) => {
       stop()
-      context.onCrash(actor, cause)
+      if (lease !== undefined || origin.kind === 'claimed') return context.onCrash(actor, cause)
+      context.onLost(actor)
+      origin.refuse(cause)
     })
   }
 
@@ -197,7 +208,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (done.plan && !planning && !planned) launchPlanning(current)
     if (mustStop(current))
       for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
-    if (idle) await goIdle(current, { released: written === 'appended' })
+    if (idle) await goIdle(current, { released: written === 'appended', missing: done.missing })
     else setAlarm(current)
   }
 
@@ -332,13 +343,16 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     takeBackAlarm = due === undefined ? () => {} : clock.timer(due, poke)
   }
 
-  const goIdle = async (current: RunState, { released }: { released: boolean }) => {
+  const goIdle = async (
+    current: RunState,
+    { released, missing }: { readonly released: boolean; readonly missing: readonly string[] },
+  ) => {
     if (!released && lease) await store.release(runId, lease)
     if (stopped) return
     stopped = true
     planning?.abort()
     takeBackAlarm()
-    context.onIdle(actor, current, again || latestHeard > current.seq)
+    context.onIdle(actor, current, { more: again || latestHeard > current.seq, missing })
   }
 
   const lost = () => {

@@ -20,9 +20,12 @@ import { schemaHash } from '../schema/hash.ts'
 import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
 import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
+import { createElsewhere } from './elsewhere.ts'
 import { fact, type Moment } from './fact.ts'
+import { firstTimer } from './head.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
 import { createLookout } from './lookout.ts'
+import { type Answer, missingCapabilities } from './missing.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
 import { type ReplayChanges, type Replayed, replayRun } from './replay.ts'
@@ -54,13 +57,19 @@ export interface EngineOptions {
   readonly storeRaw?: boolean
   /**
    * Whose runs are carried on here. `all` (default): every run of the store that needs somebody. `own`: only those that were
-   * started, answered, resumed or cancelled through this engine; for a process that knows no other's capabilities.
+   * started, answered, resumed or cancelled through this engine; for a process that knows no other's capabilities. `none`:
+   * what comes from outside is recorded, and whoever else is on the store goes on with it.
    */
-  readonly carry?: 'all' | 'own'
+  readonly carry?: 'all' | 'own' | 'none'
   /** Whether a text or value that this kind of capability brings could have been written by strangers. */
   readonly untrustedKinds?: readonly string[]
   /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
   readonly onCrash?: (runId: string, cause: unknown) => void
+  /**
+   * A run needs capabilities next that are unknown here: it was given back for another process, and is looked at again
+   * after a while, or as soon as it changes or one of them is known.
+   */
+  readonly onMissing?: (runId: string, capabilityIds: readonly string[]) => void
 }
 
 export interface StartOptions {
@@ -78,6 +87,8 @@ export interface Engine {
   /** Resolves when the run is over, or waits for a person. */
   settled(runId: string, signal?: AbortSignal): Promise<Settled>
   state(runId: string): Promise<RunState>
+  /** Capabilities that the rest of the run may need, and that are unknown here; after this answer, if one is given. */
+  missing(runId: string, answer?: Answer): Promise<string[]>
   /** Decides a recorded run again, with zero calls. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
@@ -101,7 +112,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { store, catalog, owner, clock = systemClock } = options
   const leaseMs = options.leaseMs ?? 15_000
   const pollMs = options.pollMs ?? 1_000
-  const carriesAll = options.carry !== 'own'
+  const { carry: whose = 'all' } = options
   const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
@@ -156,10 +167,16 @@ export function createEngine(options: EngineOptions): Engine {
       return draft && proveDraft(state, catalog, draft)
     },
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
-    onIdle(actor, state, more) {
-      if (!more) settling.tell(actor.runId, state)
+    onIdle(actor, state, { more, missing }) {
+      const { runId } = actor
+      if (!more) settling.tell(runId, state)
       dismiss(actor)
-      if (state.finished) own.delete(actor.runId)
+      if (state.finished) own.delete(runId)
+      if (missing.length === 0 || more) elsewhere.forget(runId)
+      else {
+        elsewhere.put(runId, missing, firstTimer(state))
+        options.onMissing?.(runId, missing)
+      }
       if (more) lookout.wakeAt(clock.now())
       for (const { dueAt } of state.timers.values()) lookout.wakeAt(dueAt)
     },
@@ -183,7 +200,13 @@ export function createEngine(options: EngineOptions): Engine {
     actor.poke()
   }
 
+  const elsewhere = createElsewhere({
+    clock,
+    firstMs: pollMs,
+    knows: (capabilityId) => catalog.capability(capabilityId) !== undefined,
+  })
   const stopListening = store.onChange((runId, seq) => {
+    elsewhere.forget(runId)
     const actor = actors.get(runId)
     if (actor) actor.heard(seq)
   })
@@ -194,7 +217,8 @@ export function createEngine(options: EngineOptions): Engine {
     owner,
     leaseMs,
     pollMs,
-    own: carriesAll ? undefined : own,
+    own: whose === 'all' ? undefined : own,
+    elsewhere: elsewhere.ids,
     actors,
     carry: ({ runId, lease }) => carry(runId, { kind: 'claimed', lease }),
     dismiss,
@@ -210,7 +234,9 @@ export function createEngine(options: EngineOptions): Engine {
   const outside = { store, moment }
   /** After something came from outside: the actor here hears of it, or the run is claimed. */
   const afterwards = (runId: string, state: RunState) => {
-    if (!carriesAll && !state.finished) own.add(runId)
+    elsewhere.forget(runId)
+    if (whose === 'none') return
+    if (whose === 'own' && !state.finished) own.add(runId)
     const actor = actors.get(runId)
     if (actor) actor.heard(state.seq)
     else if (!state.finished) lookout.wakeAt(clock.now())
@@ -219,6 +245,10 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     async start(envelope, given = {}) {
       if (closed) throw new ProvisoError('engine/closed', 'The engine is closed')
+      if (whose === 'none')
+        throw new ProvisoError('option/invalid', 'An engine that carries nothing starts no run', {
+          hint: 'Open it with carry: "all" or "own"',
+        })
       const runId = given.runId ?? options.newId()
       // While it is being stored for somebody else, nobody can say that it exists.
       while (creating.has(runId)) await creating.get(runId)
@@ -239,6 +269,7 @@ export function createEngine(options: EngineOptions): Engine {
           state,
           events: [first],
           opening: openingFacts(state, moment()),
+          refuse: reject,
           async create(events, head) {
             const claim = { owner, leaseMs }
             const lease = await store
@@ -262,11 +293,13 @@ export function createEngine(options: EngineOptions): Engine {
         stored.catch(() => {}).finally(() => creating.delete(runId)),
       )
       await stored
-      if (!carriesAll) own.add(runId)
+      if (whose === 'own') own.add(runId)
       return runId
     },
     settled: settling.wait,
     state: (runId) => loadState(store, runId),
+    missing: async (runId, answer) =>
+      missingCapabilities(await loadState(store, runId), moment().capability, answer),
     async replay(runId, given = {}) {
       const { capability, askMs } = moment()
       return replayRun(await loadEvents(store, runId), { ...given, capability, askMs })

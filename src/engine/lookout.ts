@@ -14,6 +14,8 @@ export interface LookoutOptions {
   readonly pollMs: number
   /** The only runs that may be taken; absent: every run of the store. */
   readonly own: ReadonlySet<string> | undefined
+  /** Runs that are left to others for now. */
+  readonly elsewhere: () => readonly string[]
   /** Runs that are carried here. */
   readonly actors: ReadonlyMap<string, Actor>
   /** Takes over a run that was claimed. */
@@ -57,8 +59,10 @@ export function createLookout(options: LookoutOptions): Lookout {
   }
 
   const claim = async (): Promise<Claim[]> => {
-    if (!own) return store.claim({ owner, leaseMs, limit: claimSize })
-    const claims = [...own].map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
+    const except = options.elsewhere()
+    if (!own) return store.claim({ owner, leaseMs, limit: claimSize, except })
+    const wanted = [...own].filter((runId) => !except.includes(runId))
+    const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
     return (await Promise.all(claims)).flat()
   }
 
@@ -71,7 +75,7 @@ export function createLookout(options: LookoutOptions): Lookout {
         for (const each of claims) if (!closed) options.carry(each)
         full = !own && claims.length === claimSize
       }
-      const next = own ? undefined : await store.nextWake()
+      const next = own ? undefined : await store.nextWake({ except: options.elsewhere() })
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
     } catch (cause) {
       options.onError(cause)

@@ -10,6 +10,7 @@ import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
+import { candidateOf } from './missing.ts'
 import { assembleInputs } from './values.ts'
 
 /** An attempt that may leave as soon as these events are in the journal. */
@@ -19,25 +20,33 @@ export interface Start {
   readonly events: readonly NewEvent[]
 }
 
-/** Facts that need nobody, a start, or nothing yet (the budget may become free again). */
-export type StartDecision = { readonly facts: NewEvent[] } | { readonly start: Start } | 'later'
+/**
+ * Facts that need nobody, a start, nothing yet (the budget may become free again), or nothing here: only a process that
+ * knows the capability can decide and start it.
+ */
+export type StartDecision =
+  | { readonly facts: NewEvent[] }
+  | { readonly start: Start }
+  | { readonly missing: string }
+  | 'later'
 
 export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
   const inputs = assembleInputs(state, node.node.inputs)
   const issues = compileSchema(node.node.contracts.input).validate(inputs)
   if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
   if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
-  const capabilityId = [node.node.capabilityId, ...(node.node.alternates ?? [])][node.candidate] ?? ''
+  const capabilityId = candidateOf(node)
   const known = moment.capability(capabilityId)
-  if (known?.sideEffect && !node.approved && needsApproval(state, node, moment)) {
+  if (known === undefined) return { missing: capabilityId }
+  if (known.sideEffect && !node.approved && needsApproval(state, node, moment)) {
     return { facts: sideEffectFacts(state, moment, node, inputs) }
   }
   if (node.unsure !== undefined && (moment.capability(node.unsure)?.sideEffect ?? true))
     return { facts: unknownFacts(state, moment, node, inputs) ?? [tooManyAsks(state, moment, node)] }
-  if (known?.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
+  if (known.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
   const reserved = reservation(state, node, {
-    model: known?.kind === 'model',
-    tokens: known?.tokens ?? 0,
+    model: known.kind === 'model',
+    tokens: known.tokens,
   })
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
@@ -45,7 +54,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
     start: startOf(state, moment, node, {
       inputs,
       capabilityId,
-      idempotent: known?.idempotent ?? false,
+      idempotent: known.idempotent,
       reserved,
     }),
   }

@@ -14,6 +14,8 @@ export interface Step {
   readonly plan: boolean
   /** More could start, but there was no room. */
   readonly crowded: boolean
+  /** Capabilities of nodes that could start if this process knew them. */
+  readonly missing: readonly string[]
 }
 
 /** A plan or a policy that goes round in circles would decide for ever. */
@@ -42,13 +44,14 @@ export function step(
         if (events.length > mostFacts) throw new Error('The run decides without end')
         continue
       case 'ready': {
-        const outcome = startReady(state, moment, { ...given, take, starts })
+        const missing: string[] = []
+        const outcome = startReady(state, moment, { ...given, take, starts, missing })
         if (outcome === 'decided') continue
-        return { events, starts, plan: false, crowded: outcome === 'crowded' }
+        return { events, starts, plan: false, crowded: outcome === 'crowded', missing }
       }
       case 'plan':
       case 'wait':
-        return { events, starts, plan: decision.kind === 'plan', crowded: false }
+        return { events, starts, plan: decision.kind === 'plan', crowded: false, missing: [] }
     }
   }
 }
@@ -57,13 +60,14 @@ interface Starting {
   readonly room: (capabilityId: string) => boolean
   readonly take: (facts: readonly NewEvent[]) => void
   readonly starts: Start[]
+  readonly missing: string[]
 }
 
 /** Starts what may start. `decided`: something was settled without an attempt, so there is more to decide. */
 function startReady(
   state: RunState,
   moment: Moment,
-  { room, take, starts }: Starting,
+  { room, take, starts, missing }: Starting,
 ): 'decided' | 'crowded' | 'done' {
   const most = state.plan?.limits.concurrency ?? defaultConcurrency
   for (const nodeId of state.ready) {
@@ -71,6 +75,10 @@ function startReady(
     if (node === undefined) continue
     const decision = decideStart(state, moment, node)
     if (decision === 'later') continue
+    if ('missing' in decision) {
+      missing.push(decision.missing)
+      continue
+    }
     if ('facts' in decision) {
       take(decision.facts)
       return 'decided'

@@ -122,7 +122,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
       }),
     renew: (request) => call(() => real.renew(request)),
     release: (runId, lease) => call(() => real.release(runId, lease)),
-    nextWake: () => call(() => real.nextWake()),
+    nextWake: (given) => call(() => real.nextWake(given)),
     onChange: (listener) => news.listen(life, listener),
     asks: (query) => call(() => real.asks(query)),
     ask: (requestId) => call(() => real.ask(requestId)),

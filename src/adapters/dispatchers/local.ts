@@ -1,6 +1,7 @@
 /** Calls functions of this process. */
 import type { Json } from '../../base/json.ts'
 import type { AttemptResult } from '../../domain/output.ts'
+import { plainCopy } from '../../domain/plain-copy.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
 
 export interface LocalContext extends Omit<Bundle, 'inputs'> {
@@ -33,14 +34,10 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
       const { inputs, ...rest } = bundle
       const value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
       // A copy: the journal must not change when the function changes what it has returned.
-      return { outcome: 'ok', output: { value: plain(value) }, issues: [], usage: { calls: 1 } }
+      const copy = plainCopy(value, { holes: 'refuse' })
+      if (copy.ok) return { outcome: 'ok', output: { value: copy.value }, issues: [], usage: { calls: 1 } }
+      const hint = `"${capability.capabilityId}" must return plain JSON data; members that are undefined are left out`
+      return { outcome: 'invalid', issues: [{ ...copy.issue, hint }], usage: { calls: 1 } }
     },
   }
-}
-
-/** As JSON would keep it; `undefined` and functions have no place in a journal. */
-function plain(value: Json): Json {
-  const text = JSON.stringify(value)
-  if (text === undefined) throw new Error('The function returned nothing that JSON can hold')
-  return JSON.parse(text)
 }

@@ -148,11 +148,12 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
         .map(publicHead)
     },
 
-    async claim({ owner, leaseMs, limit, runId }) {
+    async claim({ owner, leaseMs, limit, runId, except = [] }) {
       const now = clock.now()
       opened()
+      const left = new Set(except)
       const ready = [...due]
-        .filter(([id, at]) => at <= now && (runId === undefined || id === runId))
+        .filter(([id, at]) => at <= now && (runId === undefined || id === runId) && !left.has(id))
         .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
         .slice(0, limit)
       return ready.flatMap(([id]) => {
@@ -179,10 +180,13 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
       setHead(run, released(run.head))
     },
 
-    async nextWake() {
+    async nextWake({ except = [] } = {}) {
       opened()
+      const left = new Set(except)
       let earliest: number | undefined
-      for (const at of due.values()) if (earliest === undefined || at < earliest) earliest = at
+      for (const [id, at] of due) {
+        if ((earliest === undefined || at < earliest) && !left.has(id)) earliest = at
+      }
       return earliest
     },
 

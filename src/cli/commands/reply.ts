@@ -1,17 +1,20 @@
 /** `proviso reply`: records what a person decides, and carries the run on. */
 import { Argument, type Command } from 'commander'
+import type { App } from '../../app.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { Json } from '../../base/json.ts'
-import type { Decision } from '../../domain/ask.ts'
+import type { Decision, Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { addByOption, chooseName } from '../by-option.ts'
-import { carryOn } from '../carry-on.ts'
+import { type Begun, carryOn } from '../carry-on.ts'
 import { describeAsk } from '../describe-ask.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { refuseMissing } from '../missing.ts'
 import { colors, printNote, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
 import { readJson } from '../read-json.ts'
 import { addFileOption, addUseOption, readWork } from '../read-work.ts'
+import { addRecordOnlyOption, recordOnly } from '../record-only.ts'
 import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 
 interface Flags {
@@ -21,6 +24,7 @@ interface Flags {
   readonly file?: string
   readonly use: readonly string[]
   readonly store?: string
+  readonly recordOnly?: true
   readonly json?: true
 }
 
@@ -32,6 +36,7 @@ Examples:
   proviso reply r1:ask:1 approve --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 edit --value '{"text": "Tea"}' --note 'shorter' --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 answer --value @answer.json --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 approve --record-only --store postgres://…
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`
 
@@ -44,7 +49,7 @@ export function addReplyCommand(program: Command): void {
     .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
     .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')
     .option('--note <text>', 'why; kept in the audit')
-  addStoreOption(addUseOption(addFileOption(addByOption(command))))
+  addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
     .option('--json', 'print every event from the decision on as one line of JSON')
     .addHelpText('after', examples)
     .action(async (requestId: string, decision: Decision, flags: Flags) => {
@@ -61,24 +66,34 @@ async function reply(requestId: string, decision: Decision, flags: Flags): Promi
   const workFlags = { use, ...(file !== undefined && { file }) }
   const work = await readWork(workFlags)
   if ('unreadable' in work) return refuse(work.unreadable)
-  return carryOn({ store, work, flags: workFlags, json, by }, async (app) => {
-    const ask = await app.store.ask(requestId)
-    if (!ask) throw new ProvisoError('ask/unknown', `There is no ask "${requestId}" in this store`)
-    refuseAnswered(ask)
-    for (const line of describeAsk(ask, colors)) printNote(line)
-    const { runId, valueHash } = ask
-    const after = (await app.store.head(runId))?.seq ?? 0
-    await app.reply(runId, {
-      requestId,
-      decision,
-      valueHash,
-      by,
+  const record = (app: App) =>
+    recordReply(app, requestId, {
       ...given,
       ...(note !== undefined && { note }),
+      recordOnly: flags.recordOnly ?? false,
+      decision,
+      by,
     })
-    printNote(`${colors.green('✓')} ${decision} by ${by} is recorded`)
-    return { runId, after }
-  })
+  if (flags.recordOnly) return recordOnly(store, record)
+  return carryOn({ store, work, flags: workFlags, json, by }, record)
+}
+
+type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note'> & { readonly recordOnly: boolean }
+
+/** Shows what is decided and records it. */
+async function recordReply(app: App, requestId: string, given: Given): Promise<Begun> {
+  const { recordOnly, ...reply } = given
+  const { decision, by } = reply
+  const ask = await app.store.ask(requestId)
+  if (!ask) throw new ProvisoError('ask/unknown', `There is no ask "${requestId}" in this store`)
+  refuseAnswered(ask)
+  for (const line of describeAsk(ask, colors)) printNote(line)
+  const { runId, valueHash } = ask
+  if (!recordOnly) await refuseMissing(app, runId, { requestId, decision })
+  const after = (await app.store.head(runId))?.seq ?? 0
+  await app.reply(runId, { ...reply, requestId, valueHash })
+  printNote(`${colors.green('✓')} ${decision} by ${by} is recorded`)
+  return { runId, after }
 }
 
 /** Says who was first; the engine would only say that somebody was. */

@@ -6,8 +6,10 @@ import type { RunHead } from '../../domain/run.ts'
 import { addByOption, chooseName } from '../by-option.ts'
 import { carryOn } from '../carry-on.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { refuseMissing } from '../missing.ts'
 import { printNote, refuse } from '../print.ts'
 import { addFileOption, addUseOption, readWork } from '../read-work.ts'
+import { addRecordOnlyOption, recordOnly } from '../record-only.ts'
 import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 import { wholeNumber } from '../whole-number.ts'
 
@@ -18,6 +20,7 @@ interface Flags {
   readonly file?: string
   readonly use: readonly string[]
   readonly store?: string
+  readonly recordOnly?: true
   readonly json?: true
 }
 
@@ -31,7 +34,7 @@ export function addResumeCommand(program: Command): void {
     .argument('<run>', 'id of the run')
     .option('--expected-plan-version <n>', 'refuse if the run has another plan by now', wholeNumber)
     .option('--note <text>', 'why; kept in the journal')
-  addStoreOption(addUseOption(addFileOption(addByOption(command))))
+  addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
     .option('--json', 'print every event from now on as one line of JSON')
     .addHelpText(
       'after',
@@ -49,19 +52,22 @@ async function resume(runId: string, flags: Flags): Promise<number> {
   const workFlags = { use, ...(file !== undefined && { file }) }
   const work = await readWork(workFlags)
   if ('unreadable' in work) return refuse(work.unreadable)
-  return carryOn({ store, work, flags: workFlags, json, by }, async (app) => {
+  const record = async (app: App) => {
     const head = await app.store.head(runId)
     if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!flags.recordOnly) await refuseMissing(app, runId)
     await wake(app, head, { ...flags, by })
     return { runId, after: head.seq }
-  })
+  }
+  if (flags.recordOnly) return recordOnly(store, record)
+  return carryOn({ store, work, flags: workFlags, json, by }, record)
 }
 
 /** A run that should be going on needs nobody's leave, only somebody who carries it. */
 async function wake(
   app: App,
   { runId, status, planVersion }: RunHead,
-  { by, note, expectedPlanVersion }: Flags & { by: string },
+  { by, note, expectedPlanVersion, recordOnly: only }: Flags & { by: string },
 ): Promise<void> {
   if (status === 'running' || status === 'pending') {
     if (expectedPlanVersion !== undefined && expectedPlanVersion !== planVersion)
@@ -69,6 +75,8 @@ async function wake(
         'plan/stale-version',
         `The run has plan version ${planVersion}, not ${expectedPlanVersion}`,
       )
+    if (only)
+      throw new ProvisoError('run/state', `The run is ${status} and not paused: there is nothing to record`)
     printNote('The run is not paused; it is taken over as soon as nobody else carries it.')
     return app.adopt(runId)
   }

@@ -168,7 +168,14 @@ export interface Store {
   runs(query: RunQuery): Promise<RunHead[]>
 
   /** Takes runs whose time has come and that nobody holds, or whose holder's lease ran out; by the store's own clock. */
-  claim(request: { owner: string; leaseMs: number; limit: number; runId?: string }): Promise<Claim[]>
+  claim(request: {
+    owner: string
+    leaseMs: number
+    limit: number
+    runId?: string
+    /** Runs that are left to others. */
+    except?: readonly string[]
+  }): Promise<Claim[]>
   /**
    * Prolongs an owner's leases on these runs; the ids of those still held. Runs that are not named are not prolonged: a
    * lease whose grant was never heard of (the answer to a claim was lost) has to run out.
@@ -176,7 +183,7 @@ export interface Store {
   renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<string[]>
   release(runId: string, lease: Lease): Promise<void>
   /** The earliest time at which `claim` could give something, for whoever sleeps until then. */
-  nextWake(): Promise<number | undefined>
+  nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
   /** Something was appended, by this process or (where the store can tell) another. Only wakes; the truth is read. */
   onChange(listener: (runId: string, seq: number) => void): () => void
 

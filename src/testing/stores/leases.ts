@@ -40,6 +40,20 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(others).toEqual([])
   })
 
+  test('leaves runs to others that are named as exceptions', async ({ store }) => {
+    for (const [index, runId] of ['x', 'y', 'z'].entries()) {
+      await store.create(newRun(runId, { head: { ...runningHead, wakeAt: 10 + index } }))
+    }
+    const taken = async (except: readonly string[]) =>
+      (await store.claim({ owner: 'a', leaseMs, limit: 10, except })).map(({ runId }) => runId)
+    expect(await store.nextWake({ except: ['x'] })).toBe(11)
+    expect(await store.nextWake({ except: ['x', 'y', 'z', 'none'] })).toBe(undefined)
+    expect(await taken(['x', 'y', 'z'])).toEqual([])
+    expect((await taken(['x'])).sort()).toEqual(['y', 'z'])
+    expect(await store.nextWake({ except: [] })).toBe(10)
+    expect(await taken([])).toEqual(['x'])
+  })
+
   test('never gives one run to two of eight that claim together', async ({ store }) => {
     const ids = Array.from({ length: 12 }, (_, index) => `r-${index}`)
     await Promise.all(ids.map((id) => store.create(newRun(id))))

@@ -14,6 +14,11 @@ interface ClaimValues extends Timed {
   readonly claimId: string
 }
 
+interface Claiming {
+  readonly runId?: string | undefined
+  readonly except?: readonly string[] | undefined
+}
+
 export function createLeaseStatements(
   db: Kysely<Tables>,
   dialect: Dialect,
@@ -53,9 +58,20 @@ export function createLeaseStatements(
     take(param, due(param).where('run_id', '=', param('runId'))),
   )
 
+  /** Built each time: lists of runs that are left to others are rare, and each is another. */
+  const claimOthers = (values: ClaimValues, except: readonly string[]): Statement => {
+    const param: Param<ClaimValues> = (name) => values[name]
+    return take(param, due(param).where('run_id', 'not in', except)).compile()
+  }
+  const wakes = () =>
+    db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1)
+  const firstWake = templates.one<object>(wakes)
+
   return {
-    claim: (values: ClaimValues & { runId?: string | undefined }): Statement =>
-      values.runId === undefined ? claimAny(values) : claimOne({ ...values, runId: values.runId }),
+    claim({ runId, except = [], ...values }: ClaimValues & Claiming): Statement {
+      if (runId !== undefined) return claimOne({ ...values, runId })
+      return except.length === 0 ? claimAny(values) : claimOthers(values, except)
+    },
 
     /** What a claim got whose answer was lost. */
     claimed: templates.query<{ owner: string; claimId: string }>((param) =>
@@ -76,8 +92,7 @@ export function createLeaseStatements(
         .returning('run_id'),
     ),
 
-    nextWake: templates.one<object>(() =>
-      db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1),
-    ),
+    nextWake: (except: readonly string[] = []): Statement =>
+      except.length === 0 ? firstWake({}) : wakes().where('run_id', 'not in', except).compile(),
   }
 }

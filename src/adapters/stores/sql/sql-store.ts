@@ -123,7 +123,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     runs: (query) =>
       rows<RunTable, ReturnType<typeof publicHead>>(reads.runs(query), (row) => publicHead(toHead(row))),
 
-    async claim({ owner, leaseMs, limit, runId }) {
+    async claim({ owner, leaseMs, limit, runId, except }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'lease_epoch'>
@@ -131,7 +131,8 @@ export function createSqlStore(driver: SqlDriver): Store {
           const before = yield* ask<Taken>(leases.claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
-        return yield* ask<Taken>(leases.claim({ owner, leaseMs, limit, runId, claimId, now: driver.now() }))
+        const values = { owner, leaseMs, limit, runId, except, claimId, now: driver.now() }
+        return yield* ask<Taken>(leases.claim(values))
       })
       hot?.forget(taken.map((row) => row.run_id))
       return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
@@ -148,8 +149,8 @@ export function createSqlStore(driver: SqlDriver): Store {
       return ids
     },
 
-    async nextWake() {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(leases.nextWake({})))
+    async nextWake({ except } = {}) {
+      const [row] = await driver.run(() => ask<{ due_at: number }>(leases.nextWake(except)))
       return row?.due_at
     },
 

@@ -1,0 +1,21 @@
+/** Capabilities that a run needs and a command was not given: refused before anything is recorded. */
+import type { App } from '../app.ts'
+import { ProvisoError } from '../base/error.ts'
+import type { Decision } from '../domain/ask.ts'
+
+export function missingError(capabilityIds: readonly string[], note: string): ProvisoError {
+  const names = capabilityIds.map((id) => `"${id}"`).join(', ')
+  const message = `The run needs capabilities that are not here: ${names}. ${note}`
+  return new ProvisoError('capability/missing', message, {
+    hint: 'Bring them with --file or --use; `reply` and `resume` with --record-only leave the run to a process that has them',
+  })
+}
+
+export async function refuseMissing(
+  app: App,
+  runId: string,
+  answer?: { readonly requestId: string; readonly decision: Decision },
+): Promise<void> {
+  const missing = await app.missingCapabilities(runId, answer)
+  if (missing.length > 0) throw missingError(missing, 'Nothing was recorded')
+}

@@ -1,0 +1,27 @@
+/** Records something about a run and leaves carrying it to others: `--record-only` of `reply` and `resume`. */
+import type { Command } from 'commander'
+import { type App, createApp } from '../app.ts'
+import { exitCode } from './exit-codes.ts'
+import { printNote } from './print.ts'
+import type { StoreChoice } from './store-option.ts'
+
+export function addRecordOnlyOption(command: Command): Command {
+  return command.option(
+    '--record-only',
+    'record it and leave the run to whoever carries it; needs no capability',
+  )
+}
+
+export async function recordOnly(
+  store: StoreChoice,
+  record: (app: App) => Promise<unknown>,
+): Promise<number> {
+  const app = await createApp({ store: store.spec, carry: 'none' })
+  try {
+    await record(app)
+    printNote('The run is left to whoever carries it.')
+    return exitCode('ok')
+  } finally {
+    await app.close()
+  }
+}

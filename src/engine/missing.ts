@@ -1,0 +1,64 @@
+/** Which capabilities the rest of a run needs and this process does not know. */
+import type { Decision } from '../domain/ask.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import type { Moment } from './fact.ts'
+
+export interface Answer {
+  readonly requestId: string
+  readonly decision: Decision
+}
+
+/**
+ * By the plan in force: every node that is not settled may come to run. Before there is a plan, by the draft that came with
+ * the run, which would be refused here. `answer` is what a person is about to decide.
+ */
+export function missingCapabilities(
+  state: RunState,
+  capability: Moment['capability'],
+  answer?: Answer,
+): string[] {
+  const missing = new Set<string>()
+  const ends = state.finished !== undefined || (answer !== undefined && endsRun(state, answer))
+  const need = (capabilityId: string) => {
+    if (capability(capabilityId) === undefined) missing.add(capabilityId)
+  }
+  if (ends) return []
+  for (const node of state.nodes.values()) {
+    if (settled.has(node.status) || node.node.routing || isAnswered(state, node, answer)) continue
+    need(candidateOf(node))
+  }
+  if (!state.plan)
+    for (const { capabilityId } of state.draft?.nodes ?? []) if (capabilityId) need(capabilityId)
+  return [...missing]
+}
+
+/** Who is to do the node: its own capability, or the stand-in whose turn it is. */
+export function candidateOf({ node, candidate }: NodeState): string {
+  return [node.capabilityId, ...(node.alternates ?? [])][candidate] ?? ''
+}
+
+const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])
+
+/** A no after which nothing is left to do: the answer, or a node whose failure nothing is prepared for. */
+function endsRun(state: RunState, { requestId, decision }: Answer): boolean {
+  const ask = state.asks.get(requestId)
+  if (!ask || decision !== 'reject' || ask.kind === 'policy') return false
+  if (ask.nodeId === undefined) return true
+  return (state.outgoing.get(ask.nodeId) ?? []).every(({ when }) => when === 'pass')
+}
+
+/** The decision settles the node of its ask, unless it lets the node be tried. */
+function isAnswered(state: RunState, { node }: NodeState, answer: Answer | undefined): boolean {
+  const ask = answer && state.asks.get(answer.requestId)
+  if (!ask || ask.nodeId !== node.id) return false
+  switch (ask.kind) {
+    case 'side_effect':
+    case 'failure':
+    case 'unknown_outcome':
+      return answer.decision !== 'approve'
+    case 'clarify':
+      return answer.decision !== 'answer'
+    default:
+      return true
+  }
+}

@@ -1,0 +1,114 @@
+/** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
+import { describe, expect, it } from 'vitest'
+import { type AppOptions, createApp, type RunOptions } from '../src/app.ts'
+import { envelope, local, open } from './journeys/support.ts'
+
+/** As a caller without types would. */
+const create = (options: unknown) => createApp(options as AppOptions)
+
+const wrong: readonly [string, unknown, string][] = [
+  ['an unknown name', { capabilitys: [] }, '/capabilitys'],
+  ['a capability that is none', { capabilities: [{}] }, '/capabilities/0'],
+  ['capabilities that are no list', { capabilities: {} }, '/capabilities'],
+  ['a negative number', { leaseMs: -1 }, '/leaseMs'],
+  ['no number', { pollMs: Number.NaN }, '/pollMs'],
+  ['a number as text', { askMs: '30' }, '/askMs'],
+  ['a number without end', { askMs: Number.POSITIVE_INFINITY }, '/askMs'],
+  ['no place at all', { limits: { process: 0 } }, '/limits/process'],
+  ['an unknown limit', { limits: { proces: 3 } }, '/limits/proces'],
+  ['a way to carry that is none', { carry: 'some' }, '/carry'],
+  ['a store that is none', { store: {} }, '/store'],
+  ['an owner without a name', { owner: '' }, '/owner'],
+  ['what is no function', { onCrash: 'log' }, '/onCrash'],
+  ['no object', 7, ''],
+]
+
+describe('createApp', () => {
+  it.each(wrong)('refuses %s, and says where', async (_, options, pointer) => {
+    await expect(create(options)).rejects.toMatchObject({
+      code: 'option/invalid',
+      message: expect.stringContaining(pointer),
+      at: { pointer },
+      issues: [{ at: { pointer } }],
+    })
+  })
+
+  it('says what a name was meant to be, and names everything that is wrong', async () => {
+    await expect(create({ capabilitys: [], leaseMs: -1 })).rejects.toMatchObject({
+      hint: 'Did you mean "capabilities"?',
+      issues: [{ at: { pointer: '/capabilitys' } }, { at: { pointer: '/leaseMs' } }],
+    })
+  })
+
+  it('takes what is undefined for absent', async () => {
+    const app = await create({ store: undefined, leaseMs: undefined, capabilities: undefined })
+    await app.close()
+  })
+})
+
+describe('a run', () => {
+  const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+  const runs: readonly [string, unknown, string][] = [
+    ['an empty id', { runId: '' }, '/runId'],
+    ['an id that is no text', { runId: 7 }, '/runId'],
+    ['an empty tenant', { tenant: '' }, '/tenant'],
+    ['an unknown name', { runid: 'r' }, '/runid'],
+    ['a signal that is none', { signal: {} }, '/signal'],
+  ]
+
+  it.each(runs)('is refused with %s', async (_, options, pointer) => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    await expect(app.run(envelope(), { draft, ...(options as RunOptions) })).rejects.toMatchObject({
+      code: 'option/invalid',
+      issues: [{ at: { pointer } }],
+    })
+    expect(await app.store.runs({})).toEqual([])
+  })
+
+  it('of an id that is taken is refused, and is no crash', async () => {
+    const crashes: unknown[] = []
+    const app = await open({
+      capabilities: [local('write', () => ({ text: 'Tea' }))],
+      onCrash: (...crash) => crashes.push(crash),
+    })
+    await app.run(envelope(), { draft, runId: 'r' })
+    await expect(app.run(envelope(), { draft, runId: 'r' })).rejects.toMatchObject({ code: 'run/exists' })
+    const together = await Promise.allSettled([1, 2].map(() => app.start(envelope(), { draft, runId: 's' })))
+    expect(together.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await app.result('s')).toMatchObject({ status: 'completed' })
+    expect(crashes).toEqual([])
+    expect(app.active).toBe(0)
+  })
+})
+
+describe('what a function returns', () => {
+  const any = { outputContract: { type: 'object' } } as const
+  const returned: readonly [string, () => unknown, string][] = [
+    ['NaN', () => ({ list: [1, Number.NaN] }), '/list/1'],
+    ['Infinity', () => ({ score: Number.POSITIVE_INFINITY }), '/score'],
+    ['undefined', () => undefined, ''],
+    ['undefined in a list', () => ({ list: [undefined] }), '/list/0'],
+    ['a function', () => ({ deep: { call: () => 1 } }), '/deep/call'],
+    ['a Map', () => ({ map: new Map() }), '/map'],
+    ['a bigint', () => ({ count: 1n }), '/count'],
+  ]
+
+  it.each(returned)('%s is an invalid outcome with its place, never null', async (_, run, pointer) => {
+    const app = await open({ capabilities: [local('write', run as never, any)] })
+    const schema = { type: 'object' }
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+    const done = await app.run(envelope({ outputContract: { schema } }), { draft })
+    expect(done).toMatchObject({
+      status: 'failed',
+      failure: 'attempt/invalid',
+      issues: [{ code: 'json/unrepresentable', at: { pointer } }],
+    })
+  })
+
+  it('members that are undefined are left out', async () => {
+    const run = () => ({ text: 'Tea', note: undefined }) as never
+    const app = await open({ capabilities: [local('write', run)] })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+    expect(await app.run(envelope(), { draft })).toMatchObject({ output: { text: 'Tea' } })
+  })
+})
