@@ -10,6 +10,8 @@ export interface EnvConfig {
   readonly compatibleApiKey?: string
   /** For capabilities that prefer no model. */
   readonly defaultModel?: string
+  /** Every key that is set, also one that another goes before: they must not leave. */
+  readonly secrets?: readonly string[]
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -21,7 +23,7 @@ export const envNames = {
   compatibleBaseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
   compatibleApiKey: ['PROVISO_COMPATIBLE_API_KEY'],
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
-} as const satisfies Record<keyof EnvConfig, readonly string[]>
+} as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
 /**
  * @example
@@ -32,5 +34,8 @@ export function readEnv(env: Readonly<Record<string, string | undefined>> = proc
     const value = names.map((name) => env[name]?.trim()).find((text) => text !== undefined && text !== '')
     return value === undefined ? [] : [[setting, value] as const]
   })
-  return Object.fromEntries(found)
+  const secrets = Object.entries(envNames)
+    .filter(([setting]) => setting.endsWith('ApiKey'))
+    .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || []))
+  return { ...Object.fromEntries(found), ...(secrets.length > 0 && { secrets }) }
 }

@@ -131,6 +131,23 @@ describe('a node that calls a model', () => {
     expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
   })
 
+  it('without aggregate_structured only plain text is streamed; structured nodes are called whole', async () => {
+    const server = await serve(({ body }) => ({ text: body['stream'] ? 'Words about tea' : good, chunks: 4 }))
+    const partials: unknown[] = []
+    const app = await open({
+      providers: providersAt(server),
+      capabilities: [model('write'), model('say', { outputContract: { type: 'string' } })],
+      processing: { streaming: { enabled: true, aggregate_structured: false } },
+      onPartial: ({ value }) => partials.push(value),
+    })
+    expect((await app.run(envelope(), { draft: node() })).output).toEqual({ text: 'Tea' })
+    expect(server.seen.map(({ body }) => body['stream'])).toEqual([undefined])
+    expect(partials).toEqual([])
+    const plain = envelope({ outputContract: { schema: { type: 'string' } } })
+    expect((await app.run(plain, { draft: node({ capabilityId: 'say' }) })).output).toBe('Words about tea')
+    expect(server.seen[1]?.body['stream']).toBe(true)
+  })
+
   it('settings: the node beats its capability, and both beat the app', async () => {
     const server = await serve([{ text: good }])
     const settings = { processing: { structured_output: 'xgrammar' } }

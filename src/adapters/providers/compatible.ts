@@ -2,6 +2,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
+import { secretsIn } from '../../domain/redact.ts'
 import { splitServer } from './model-id.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
@@ -46,7 +47,7 @@ export function compatible(options: CompatibleOptions = {}): Provider {
     name,
     dialect: 'openai',
     guides: guided,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretsIn(headers)],
     model(id) {
       const { baseURL = options.baseURL, model } = splitServer(id)
       if (baseURL === undefined) throw new Error(`"${id}" names no server: write URL#model, or give baseURL`)
