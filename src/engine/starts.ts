@@ -41,6 +41,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   const reserved = reservation(state, node, {
     model: known?.kind === 'model',
     tokens: known?.tokens ?? 0,
+    prompt: () => promptBytes(state, node, inputs),
   })
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
@@ -80,6 +81,26 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
   events.push(make('attempt_start', payload, { nodeId: id }))
   return { nodeId: id, capabilityId: chosen.capabilityId, inputs: chosen.inputs, events }
 }
+
+/** What a model is told: its words, its inputs, and the schema once as words and once for the provider. */
+function promptBytes(
+  { envelope }: RunState,
+  { node, clarifications, feedback }: NodeState,
+  inputs: Json,
+): number {
+  const schema = JSON.stringify(node.contracts.output)
+  const words = [
+    envelope.objective,
+    ...envelope.specialInstructions,
+    node.instructions,
+    ...clarifications,
+    feedback,
+  ]
+  return Buffer.byteLength([...words, JSON.stringify(inputs), schema, schema].join(' ')) + instructions
+}
+
+/** What the house says itself around a task, in bytes. */
+const instructions = 1000
 
 const redactor = createRedactor()
 

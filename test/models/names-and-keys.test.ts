@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { costOf, listPrices, priceOf, roughTokens } from '../../src/adapters/models/prices.ts'
+import { costOf, listPrices, priceOf } from '../../src/adapters/models/prices.ts'
+import { mostTokens, roughTokens } from '../../src/adapters/models/tokens.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { parseModelId, splitServer } from '../../src/adapters/providers/model-id.ts'
 import { providersFromKeys } from '../../src/adapters/providers/providers-from-keys.ts'
@@ -87,6 +88,7 @@ describe('prices and waits', () => {
   it('tokens are guessed by script where nobody counts', () => {
     expect(roughTokens('abcd')).toBe(1)
     expect(roughTokens('烏龍茶')).toBe(3)
+    expect(mostTokens('烏龍茶 ☕')).toBe(13)
   })
 
   it.each([

@@ -2,7 +2,8 @@
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
-import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
+import { costOf, type Price, priceOf } from './prices.ts'
+import { roughTokens } from './tokens.ts'
 
 export interface Range {
   readonly least: number

@@ -11,6 +11,9 @@ export interface AnthropicOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
+/** What Anthropic writes around a tool itself, at most. */
+const toolWords = 800
+
 /** Where a model has no structured output, the package asks for a tool call instead; its arguments are the answer. */
 export function anthropic({ apiKey, ...rest }: AnthropicOptions): Provider {
   const make = createAnthropic({ apiKey, ...rest })
@@ -18,6 +21,7 @@ export function anthropic({ apiKey, ...rest }: AnthropicOptions): Provider {
     name: 'anthropic',
     dialect: 'anthropic',
     jsonObject: false,
+    overhead: toolWords,
     secrets: [apiKey],
     model: (id) => make(id),
   })

@@ -14,6 +14,7 @@ export interface SdkProviderOptions {
   readonly dialect: DialectName
   readonly jsonObject?: boolean
   readonly guides?: boolean
+  readonly overhead?: number
   /** Keys, to be kept out of messages. */
   readonly secrets: readonly string[]
   readonly model: (id: string) => LanguageModelV3
