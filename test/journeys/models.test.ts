@@ -353,6 +353,22 @@ describe('budgets of a run', () => {
     const unknown = (await open(options)).estimate(envelope(), { draft: node() })
     expect(unknown).not.toHaveProperty('costUsd')
     expect(unknown.unknownPrices).toEqual(['compatible/test-model'])
+    expect(unknown).not.toHaveProperty('priceNote')
+  })
+
+  it('an estimate from the list of prices says so, one from prices of your own does not', async () => {
+    const capabilities = [model('write', { preferredModels: ['openai/gpt-5-mini'] })]
+    const listed = (await open({ providers: [], capabilities })).estimate(envelope(), { draft: node() })
+    expect(listed.costUsd?.least).toBeGreaterThan(0)
+    expect(listed.priceNote).toBe('list prices as of 2025-11, check before relying')
+    const prices = [{ model: 'openai/*', inputPerMillion: 1, outputPerMillion: 1 }]
+    const own = (await open({ providers: [], capabilities, prices })).estimate(envelope(), { draft: node() })
+    expect(own).not.toHaveProperty('priceNote')
+    const free = [model('write', { preferredModels: ['rehearsal/any'] })]
+    const nothing = (await open({ providers: [], capabilities: free })).estimate(envelope(), {
+      draft: node(),
+    })
+    expect(nothing).not.toHaveProperty('priceNote')
   })
 })
 
