@@ -131,6 +131,21 @@ describe('a node that calls a model', () => {
     expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
   })
 
+  it('goes on when whoever watches fails, and says so once', async () => {
+    const server = await serve([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
+    const app = await open({
+      providers: providersAt(server),
+      capabilities: [model('write')],
+      onPartial() {
+        throw new Error('The screen is gone')
+      },
+    })
+    const done = await app.run(envelope(), { draft: node() })
+    expect(done.output).toEqual({ text: 'A long line about tea' })
+    const names = logs(await journal(app, done.runId))
+    expect(names.filter((name) => name === 'stream.watch_failed')).toHaveLength(1)
+  })
+
   it('without aggregate_structured only plain text is streamed; structured nodes are called whole', async () => {
     const server = await serve(({ body }) => ({ text: body['stream'] ? 'Words about tea' : good, chunks: 4 }))
     const partials: unknown[] = []

@@ -283,3 +283,11 @@ it('a prompt that Google blocks before any candidate is refused', async () => {
   const { result } = await ask(googleWire, [{ events: [blocked] }])
   expect(result.outcome).toBe('refused')
 })
+
+it('a mistake of whoever watches is theirs, and not a stream that broke', async () => {
+  const onPartial = () => {
+    throw new Error('The screen is gone')
+  }
+  const asked = ask(googleWire, [{ events: googleWire.says(good) }], { onPartial })
+  await expect(asked).rejects.toThrow('The screen is gone')
+})

@@ -67,9 +67,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       }
       const caller = createCaller({ budget, redactor, prices, idempotencyKey, signal, onEvent, onUsage })
       const { bundle, rao } = call
-      const watcher =
-        options.onPartial &&
-        ((partial: NodePartial) => options.onPartial?.({ ...partial, value: redactor.known(partial.value) }))
+      const watcher = options.onPartial && watcherOf(options.onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
         settings: processing.precheck,
@@ -123,6 +121,23 @@ function streamOf(
   return {
     earlyAbort,
     onPartial: onPartial && ((partial: PartialValue) => onPartial({ ...partial, runId, nodeId, attempt })),
+  }
+}
+
+/** Whoever watches sees no secrets, and a mistake of theirs does not reach the run: it is told once, and they see no more. */
+function watcherOf(
+  onPartial: (partial: NodePartial) => void,
+  { redactor, onEvent }: { readonly redactor: Redactor; readonly onEvent: OnEvent },
+): (partial: NodePartial) => void {
+  let failed = false
+  return (partial) => {
+    if (failed) return
+    try {
+      onPartial({ ...partial, value: redactor.known(partial.value) })
+    } catch (cause) {
+      failed = true
+      onEvent('stream.watch_failed', { message: cause instanceof Error ? cause.message : String(cause) })
+    }
   }
 }
 

@@ -51,6 +51,10 @@ export function compatible(options: CompatibleOptions = {}): Provider {
     model(id) {
       const { baseURL = options.baseURL, model } = splitServer(id)
       if (baseURL === undefined) throw new Error(`"${id}" names no server: write URL#model, or give baseURL`)
+      if (!URL.canParse(baseURL)) throw new Error(`"${baseURL}" is no address of a server`)
+      const { username, password } = new URL(baseURL)
+      if (username !== '' || password !== '')
+        throw new Error(`"${baseURL}" has a user or a password in it: give apiKey or headers instead`)
       return serverAt(baseURL)(model)
     },
     extras: (_request, way) =>
