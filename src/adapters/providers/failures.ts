@@ -43,7 +43,7 @@ export function failureOf(cause: unknown, { signal, now }: FailureContext): Mode
   if (tooSlow.has(status)) return { kind: 'timed_out', message }
   const text = textIn(status, responseBody)
   if (text !== undefined) return { kind: 'error', message, text }
-  return { kind: 'error', message, ...(status >= 400 && status < 500 && { fatal: true }) }
+  return { kind: 'error', message, ...(status >= 300 && status < 500 && { fatal: true }) }
 }
 
 /** A way of asking for structured output that the server does not know or take; another way may do. */
