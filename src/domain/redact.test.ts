@@ -106,6 +106,18 @@ describe('data that is kept', () => {
     expect(known('other-secret')).toBe('other-secret')
   })
 
+  it('may be very many', () => {
+    const many = Array.from({ length: 50_000 }, (_, n) => `user-token-${n}-${'x'.repeat(n % 40)}`)
+    const { text } = knowing(many)
+    expect(text(`${many[7]} ${many[49_999]}, tea: ${many[31]}x`)).toBe(
+      `${redacted} ${redacted}, tea: ${redacted}x`,
+    )
+    expect(text('user-token-x')).toBe('user-token-x')
+    const few = createRedactor({ secrets: many.slice(0, 60) })
+    const lots = createRedactor({ secrets: many.slice(0, 80) })
+    for (const given of many.slice(0, 60)) expect(lots.text(`<${given}>`)).toBe(few.text(`<${given}>`))
+  })
+
   it('never keeps one by going deep', () => {
     let deep: unknown = 'canary-1234'
     for (let i = 0; i < 50_000; i++) deep = [deep]

@@ -4,6 +4,7 @@
  * they stand. Known ones are taken out of data too, before it is stored.
  */
 import { setOwn } from '../base/json.ts'
+import { hiderOf } from './hide-secrets.ts'
 import { isSecret, redacted, withoutShapes } from './secret-shapes.ts'
 
 export { isKeyLike, redacted, secretsIn } from './secret-shapes.ts'
@@ -24,22 +25,20 @@ export interface Redactor {
   with(secrets: readonly string[]): Redactor
 }
 
-export const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000, shortestSecret: 6 } as const
+export const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as const
 
 /**
  * @example
  * createRedactor().value({ apiKey: 'sk-1', maxTokens: 5 }) // { apiKey: '[redacted]', maxTokens: 5 }
  */
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
-  const pattern = secretPattern(secrets)
-  const hide =
-    pattern === undefined ? (given: string) => given : (given: string) => given.replace(pattern, redacted)
-  const text = (given: string) => withoutShapes(hide(given))
+  const hide = hiderOf(secrets)
+  const text = (given: string) => withoutShapes(hide ? hide(given) : given)
   const redactor: Redactor = {
     text,
     value: (value) => redactAny(value, { text, nodes: 0 }, 0),
     // What goes in comes out, but for texts.
-    known: <T>(value: T) => (pattern === undefined ? value : (withoutKnown(value, hide, 0) as T)),
+    known: <T>(value: T) => (hide ? (withoutKnown(value, hide, 0) as T) : value),
     with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
   }
   return redactor
@@ -82,19 +81,4 @@ function withoutKnown(value: unknown, hide: (text: string) => string, depth: num
   const copy: object = {}
   for (const [name, clean] of entries) setOwn(copy, name, clean)
   return copy
-}
-
-/** One pass for all secrets, the longest first, each also as it looks in JSON and in URLs. */
-function secretPattern(secrets: readonly string[]): RegExp | undefined {
-  const spellings = secrets
-    .filter((secret) => secret.trim().length >= redactLimits.shortestSecret)
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encoded(secret)])
-  const unique = [...new Set(spellings)].sort((a, b) => b.length - a.length)
-  if (unique.length === 0) return undefined
-  return new RegExp(unique.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
-}
-
-/** Halves of surrogate pairs have no form in URLs. */
-function encoded(secret: string): string {
-  return /\p{Surrogate}/u.test(secret) ? secret : encodeURIComponent(secret)
 }
