@@ -25,7 +25,7 @@ import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { GivenProcessing } from './domain/processing.ts'
-import { createRedactor, type Redactor } from './domain/redact.ts'
+import { createRedactor, isKeyLike, type Redactor, secretsIn } from './domain/redact.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
@@ -70,7 +70,10 @@ export interface AppOptions
   readonly processing?: GivenProcessing
   /** Prices of models, before the list prices. */
   readonly prices?: readonly Price[]
-  /** Known secrets, beside the providers' keys, that must not leave in prompts, events or evidence. */
+  /**
+   * Known secrets that must not leave in prompts, events or evidence, nor be stored. Keys of providers, of the environment
+   * and in settings of capabilities are known by themselves.
+   */
   readonly secrets?: readonly string[]
   /** Given: models stream, and values that are still arriving go here; they are never stored. */
   readonly onPartial?: (partial: NodePartial) => void
@@ -144,7 +147,15 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
   const providers = options.providers ?? providersFromKeys(env)
-  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
+  const redactor = createRedactor({
+    secrets: [
+      ...(options.secrets ?? []),
+      ...(env.secrets ?? []),
+      ...secretsOf(providers),
+      ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
+      ...passwordIn(options.store),
+    ],
+  })
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
@@ -251,6 +262,12 @@ function readDraft(given: unknown) {
   throw new ProvisoError('draft/invalid', `The draft cannot be used: ${parsed.issues[0]?.message ?? ''}`, {
     issues: parsed.issues,
   })
+}
+
+/** The password in the address of a store. */
+function passwordIn(store: AppOptions['store']): string[] {
+  const [, password] = (typeof store === 'string' && /:\/\/[^\s/:@]*:([^@]+)@/.exec(store)) || []
+  return password === undefined ? [] : [password]
 }
 
 /** Those of the options that were given. */

@@ -17,6 +17,8 @@ export interface EnvConfig {
   readonly port?: string
   /** Origins whose pages may call a server, separated by commas. */
   readonly cors?: string
+  /** Every key that is set, also one that another goes before: they must not leave. */
+  readonly secrets?: readonly string[]
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -32,7 +34,7 @@ export const envNames = {
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
-} as const satisfies Record<keyof EnvConfig, readonly string[]>
+} as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
 /**
  * @example
@@ -43,5 +45,8 @@ export function readEnv(env: Readonly<Record<string, string | undefined>> = proc
     const value = names.map((name) => env[name]?.trim()).find((text) => text !== undefined && text !== '')
     return value === undefined ? [] : [[setting, value] as const]
   })
-  return Object.fromEntries(found)
+  const secrets = Object.entries(envNames)
+    .filter(([setting]) => setting.endsWith('ApiKey'))
+    .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || []))
+  return { ...Object.fromEntries(found), ...(secrets.length > 0 && { secrets }) }
 }

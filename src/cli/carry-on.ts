@@ -2,7 +2,7 @@
 import { type App, createApp, type RunResult } from '../app.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
-import { createRedactor } from '../domain/redact.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
 import type { Again } from './describe-ask.ts'
@@ -73,7 +73,7 @@ async function show(
   json: boolean,
 ): Promise<{ result: RunResult; state: RunState }> {
   const progress = createProgress()
-  const shown = json ? frameLines(progress) : createScreen(progress)
+  const shown = json ? frameLines(progress, app.redactor) : createScreen(progress)
   const result = await follow(app, runId, (event) => {
     progress.take(event)
     if (event.seq > after) shown.update(event)
@@ -106,8 +106,7 @@ async function follow(app: App, runId: string, take: (event: JournalEvent) => vo
   return result
 }
 
-function frameLines(progress: Progress): Screen {
-  const redactor = createRedactor()
+function frameLines(progress: Progress, redactor: Redactor): Screen {
   return {
     update: (event: JournalEvent) =>
       printJson(frameOf(event, progress.state?.correlationId ?? event.runId, redactor), 'line'),

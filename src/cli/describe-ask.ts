@@ -1,8 +1,7 @@
 /** A question to a person as lines: what is asked, what it is about, and the command that answers it. */
 import type { Ask, Decision } from '../domain/ask.ts'
-import { createRedactor } from '../domain/redact.ts'
 import { oneLine } from './one-line.ts'
-import type { Colors } from './print.ts'
+import { type Colors, redactor } from './print.ts'
 import { commandLine } from './shell.ts'
 
 /** The rest of the command that goes on with the run: its store, and the files that bring its capabilities. */
@@ -53,7 +52,7 @@ const mostLines = 30
 /** What the ask is about, redacted, and not longer than a screen. */
 function shown({ value }: Ask): string[] {
   if (value === null) return []
-  const lines = JSON.stringify(createRedactor().value(value), null, 2)
+  const lines = JSON.stringify(redactor.value(value), null, 2)
     .split('\n')
     .map((line) => oneLine(line, 400))
   return lines.length <= mostLines

@@ -1,4 +1,5 @@
 /** The one file of the command that reads the environment. */
+import { readEnv } from '../env.ts'
 
 export const env = {
   /** Plain text, one line per change: https://no-color.org. */
@@ -8,6 +9,8 @@ export const env = {
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
   user: given(process.env['USER']) ?? given(process.env['USERNAME']),
+  /** Keys that are never printed. */
+  secrets: readEnv().secrets ?? [],
 } as const
 
 /** A variable that is set to nothing is not set. */

@@ -1,6 +1,7 @@
-/** How the command speaks: results on stdout so that pipes work, everything else on stderr, colours for people only. */
+/** How the command speaks: results on stdout so that pipes work, everything else on stderr, colours for people only, and no keys. */
 import pc from 'picocolors'
 import type { Issue } from '../base/issue.ts'
+import { createRedactor } from '../domain/redact.ts'
 import { env } from './env.ts'
 import { exitCode } from './exit-codes.ts'
 import type { Unreadable } from './read-input.ts'
@@ -12,19 +13,24 @@ export const pageColors = pc.createColors(!env.noColor && (env.forceColor || pro
 
 export type Colors = typeof colors
 
+/** Everything that the command says passes here. */
+export const redactor = createRedactor({ secrets: env.secrets })
+
 /** Writes one JSON document to stdout: indented for reading, or on one line for machines. */
 export function printJson(value: unknown, layout: 'indented' | 'line'): void {
   // A value that JSON cannot express (a custom stage can make one) prints as null rather than as an empty line.
-  const text = JSON.stringify(value, null, layout === 'indented' ? 2 : 0) ?? 'null'
+  const text = JSON.stringify(redactor.known(value), null, layout === 'indented' ? 2 : 0) ?? 'null'
   process.stdout.write(`${text}\n`)
 }
 
-export function printText(text: string): void {
+export function printText(given: string): void {
+  const text = redactor.known(given)
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** Writes an explanation to stderr. */
-export function printNote(text: string): void {
+export function printNote(given: string): void {
+  const text = redactor.text(given)
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 

@@ -27,7 +27,12 @@ export interface Processing {
   /** Errors of the provider go on up the ladder, instead of ending the attempt. */
   readonly degradeOnUnexpected: boolean
   readonly schemaSimplify: boolean
-  readonly streaming: { readonly enabled: boolean; readonly earlyAbort: boolean }
+  readonly streaming: {
+    readonly enabled: boolean
+    readonly earlyAbort: boolean
+    /** Gather the stream of a structured node and judge it at its end; false: such nodes are called whole (FSD-13). */
+    readonly aggregateStructured: boolean
+  }
   readonly precheck: PrecheckSettings
   readonly maxOutputTokens?: number
 }
@@ -98,6 +103,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
     streaming: {
       enabled: pick(streaming, 'enabled', false),
       earlyAbort: pick(streaming, 'early_abort', true),
+      aggregateStructured: pick(streaming, 'aggregate_structured', true),
     },
     precheck: precheckOf(part('reasoning_precheck')),
     ...present({ maxOutputTokens: said['max_output_tokens'] as number | undefined }),

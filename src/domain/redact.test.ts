@@ -79,13 +79,62 @@ describe('secrets that are known', () => {
   })
 })
 
+describe('data that is kept', () => {
+  const { known, with: knowing } = createRedactor({ secrets: ['canary-1234'] })
+
+  it('loses known secrets, in keys too, and nothing else', () => {
+    const given = { password: 'mine', url: 'http://u:p@h', list: ['is canary-1234', 7], 'canary-1234': null }
+    expect(known(given)).toEqual({
+      password: 'mine',
+      url: 'http://u:p@h',
+      list: [`is ${redacted}`, 7],
+      [redacted]: null,
+    })
+  })
+
+  it('is the same object when there is nothing to lose', () => {
+    const given = { a: [{ b: 'c' }], when: new Date(0) }
+    expect(known(given)).toBe(given)
+    expect(plain.known(given)).toBe(given)
+    const half = { dirty: 'canary-1234', clean: given }
+    expect(known(half).clean).toBe(given)
+  })
+
+  it('can learn more secrets for a while', () => {
+    expect(knowing([])).toBe(knowing([]))
+    expect(knowing(['other-secret']).text('canary-1234 other-secret')).toBe(`${redacted} ${redacted}`)
+    expect(known('other-secret')).toBe('other-secret')
+  })
+
+  it('may be very many', () => {
+    const many = Array.from({ length: 50_000 }, (_, n) => `user-token-${n}-${'x'.repeat(n % 40)}`)
+    const { text } = knowing(many)
+    expect(text(`${many[7]} ${many[49_999]}, tea: ${many[31]}x`)).toBe(
+      `${redacted} ${redacted}, tea: ${redacted}x`,
+    )
+    expect(text('user-token-x')).toBe('user-token-x')
+    const few = createRedactor({ secrets: many.slice(0, 60) })
+    const lots = createRedactor({ secrets: many.slice(0, 80) })
+    for (const given of many.slice(0, 60)) expect(lots.text(`<${given}>`)).toBe(few.text(`<${given}>`))
+  })
+
+  it('never keeps one by going deep', () => {
+    let deep: unknown = 'canary-1234'
+    for (let i = 0; i < 50_000; i++) deep = [deep]
+    let clean = known(deep)
+    while (Array.isArray(clean)) clean = clean[0]
+    expect(clean).toBe(redacted)
+  })
+})
+
 describe('a redacted copy', () => {
   it('has the shape of the original, which is not touched', () => {
     const clean = fc.jsonValue()
     fc.assert(
       fc.property(clean, (given) => {
         const before = JSON.stringify(given)
-        if (/token|secret|api_?key|authorization|password|bearer|credential/i.test(before)) return
+        if (/token|secret|key|authorization|passw|passphrase|bearer|credential|:\/\/|cookie|=/i.test(before))
+          return
         expect(JSON.stringify(plain.value(given))).toBe(before)
         expect(JSON.stringify(given)).toBe(before)
       }),

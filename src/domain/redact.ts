@@ -1,10 +1,13 @@
 /**
  * The one redactor: what leaves the house (prompts, logs, streams, the debugging endpoint, stored evidence) goes through it.
- * Two ways: values under keys that name secrets, and secrets that are known, wherever they stand.
+ * Two ways: by shape (values under keys that name secrets, passwords in addresses), and secrets that are known, wherever
+ * they stand. Known ones are taken out of data too, before it is stored.
  */
 import { setOwn } from '../base/json.ts'
+import { hiderOf } from './hide-secrets.ts'
+import { isSecret, redacted, withoutShapes } from './secret-shapes.ts'
 
-export const redacted = '[redacted]'
+export { isKeyLike, redacted, secretsIn } from './secret-shapes.ts'
 
 export interface RedactorOptions {
   /** Secrets that are known, such as the keys of providers; shorter ones than 6 characters are ignored, for they are in every text. */
@@ -12,29 +15,33 @@ export interface RedactorOptions {
 }
 
 export interface Redactor {
-  /** A copy with the same shape; what is too deep, too much or in a circle is redacted as well. */
+  /** For what leaves: a copy with the same shape; what is too deep, too much or in a circle is redacted as well. */
   value(value: unknown): unknown
+  /** For what leaves. */
   text(text: string): string
+  /** For data that is kept: only known secrets are taken out, and what has none is returned as it is. */
+  known<T>(value: T): T
+  /** The same redactor, knowing these too. */
+  with(secrets: readonly string[]): Redactor
 }
 
-const sensitiveKey = /token|secret|apikey|api_key|authorization|password|bearer|credential/i
-/** Counts, not secrets: `maxTokens`, `input_tokens`. */
-const countKey = /tokens$/i
-
-export const redactLimits = { depth: 100, nodes: 1_000_000, shortestSecret: 6 } as const
+export const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as const
 
 /**
  * @example
  * createRedactor().value({ apiKey: 'sk-1', maxTokens: 5 }) // { apiKey: '[redacted]', maxTokens: 5 }
  */
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
-  const pattern = secretPattern(secrets)
-  const text =
-    pattern === undefined ? (given: string) => given : (given: string) => given.replace(pattern, redacted)
-  return {
+  const hide = hiderOf(secrets)
+  const text = (given: string) => withoutShapes(hide ? hide(given) : given)
+  const redactor: Redactor = {
     text,
     value: (value) => redactAny(value, { text, nodes: 0 }, 0),
+    // What goes in comes out, but for texts.
+    known: <T>(value: T) => (hide ? (withoutKnown(value, hide, 0) as T) : value),
+    with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
   }
+  return redactor
 }
 
 interface Walk {
@@ -57,24 +64,21 @@ function redactAny(value: unknown, walk: Walk, depth: number): unknown {
   return copy
 }
 
-/** Flags and absent values under such a key (`no_credential_access: true`) tell nothing. */
-function isSecret(key: string, value: unknown): boolean {
-  if (!sensitiveKey.test(key)) return false
-  if (value === null || value === undefined || typeof value === 'boolean') return false
-  return !(typeof value === 'number' && countKey.test(key))
-}
-
-/** One pass for all secrets, the longest first, each also as it looks in JSON and in URLs. */
-function secretPattern(secrets: readonly string[]): RegExp | undefined {
-  const spellings = secrets
-    .filter((secret) => secret.trim().length >= redactLimits.shortestSecret)
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encoded(secret)])
-  const unique = [...new Set(spellings)].sort((a, b) => b.length - a.length)
-  if (unique.length === 0) return undefined
-  return new RegExp(unique.map((secret) => secret.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
-}
-
-/** Halves of surrogate pairs have no form in URLs. */
-function encoded(secret: string): string {
-  return /\p{Surrogate}/u.test(secret) ? secret : encodeURIComponent(secret)
+/** A copy only where something had to go, so that clean data costs a look and no memory. */
+function withoutKnown(value: unknown, hide: (text: string) => string, depth: number): unknown {
+  if (typeof value === 'string') return hide(value)
+  if (typeof value !== 'object' || value === null) return value
+  // JSON that deep reaches no journal; a circle ends here as well.
+  if (depth >= redactLimits.deepest) return redacted
+  let changed = false
+  const entries = Object.entries(value).map(([key, member]) => {
+    const [name, clean] = [hide(key), withoutKnown(member, hide, depth + 1)]
+    changed ||= name !== key || clean !== member
+    return [name, clean] as const
+  })
+  if (!changed) return value
+  if (Array.isArray(value)) return entries.map(([, clean]) => clean)
+  const copy: object = {}
+  for (const [name, clean] of entries) setOwn(copy, name, clean)
+  return copy
 }

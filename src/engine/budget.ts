@@ -18,6 +18,8 @@ export interface Need {
   readonly model: boolean
   /** Tokens of one call, as its capability estimates; 0 where it does not say. */
   readonly tokens: number
+  /** What it is told, in bytes: no call takes more tokens for it. */
+  readonly prompt: () => number
 }
 
 /** For a call that nobody has estimated. */
@@ -46,7 +48,7 @@ export function reservation(
   if (!fits) return state.reserved.size > 0 ? 'later' : 'exhausted'
   const own = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
   const calls = need.model ? Math.min(own, left.calls) : 1
-  const wanted = need.model ? (need.tokens || roughTokens) * calls : need.tokens
+  const wanted = need.model ? ((need.tokens || roughTokens) + need.prompt()) * calls : need.tokens
   return {
     calls,
     tokens: maxTokens === undefined ? wanted : Math.min(wanted, left.tokens),

@@ -166,7 +166,7 @@ export function createEngine(options: EngineOptions): Engine {
       const draft = draftAtHand(state)
       return draft && proveDraft(state, catalog, draft)
     },
-    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
+    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, redactor, signal }),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
       if (!more) settling.tell(runId, state)
@@ -254,13 +254,14 @@ export function createEngine(options: EngineOptions): Engine {
       while (creating.has(runId)) await creating.get(runId)
       if (actors.get(runId)?.lease) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
       const { now } = moment()
-      const payload: EventPayloads['start'] = {
+      // Known secrets are taken out where data comes in, so that what is decided on is what is stored.
+      const payload: EventPayloads['start'] = redactor.known({
         envelope,
         correlationId: given.correlationId ?? runId,
-        schemaHash: schemaHash(envelope.outputContract.schema),
+        schemaHash: schemaHash(redactor.known(envelope.outputContract.schema)),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
-      }
+      })
       const first = fact('start', payload, { now, planVersion: 0 })
       const state = begin(runId, first)
       const stored = new Promise<void>((resolve, reject) => {
@@ -306,13 +307,13 @@ export function createEngine(options: EngineOptions): Engine {
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
     async reply(runId, given) {
-      afterwards(runId, await reply(outside, runId, given))
+      afterwards(runId, await reply(outside, runId, redactor.known(given)))
     },
     async cancel(runId, given) {
-      afterwards(runId, await cancel(outside, runId, given))
+      afterwards(runId, await cancel(outside, runId, redactor.known(given)))
     },
     async resume(runId, given) {
-      afterwards(runId, await resume(outside, runId, given))
+      afterwards(runId, await resume(outside, runId, redactor.known(given)))
     },
     async trigger(runId, given) {
       afterwards(runId, await triggerPolicy(outside, runId, given))

@@ -5,7 +5,8 @@ import type { AttemptResult } from '../domain/output.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
-import type { Redactor } from '../domain/redact.ts'
+import { type Redactor, secretsIn } from '../domain/redact.ts'
+import { redactResult } from '../domain/redact-result.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Work } from './actor.ts'
 import { runAttempt } from './attempt.ts'
@@ -30,6 +31,8 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
   const capability = catalog.capability(start.capabilityId)
   const contract = readRaoContract(node.node.data ?? {})
+  // What tells of the call must not tell what it was called with.
+  const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
   const result = await runAttempt({
     node: node.node,
     capability,
@@ -39,27 +42,20 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       nodeId: start.nodeId,
       attempt: node.attempt.attempt,
       idempotencyKey: node.attempt.idempotencyKey,
-      bundle: bundleOf(state, node, redactor),
+      bundle: bundleOf(state, node, { inputs: start.inputs, redactor }),
       rao: contract !== undefined && !isRaoError(contract),
       constraints: node.node.constraints ?? {},
       calls: callsFor(state, node),
       ...limitsFor(state, node),
       ...(node.node.data && { data: node.node.data }),
       hard: isHard(state, node),
-      onEvent: work.log,
+      onEvent: (event, payload) => work.log(event, payload && (evidence.value(payload) as typeof payload)),
     },
     clock,
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
   })
-  return withEvidence(result, performance)
-}
-
-/** The text itself is evidence, not data: redacted, or left out. */
-function withEvidence(result: AttemptResult, { redactor, storeRaw }: Performance): AttemptResult {
-  if (result.output?.raw === undefined) return result
-  const { raw, ...output } = result.output
-  return { ...result, output: storeRaw ? { ...output, raw: redactor.text(raw) } : output }
+  return redactResult(result, { redactor, evidence, raw: performance.storeRaw })
 }
 
 /** What is left of the node's budget; where the run has one, what was reserved for this attempt. */
@@ -93,12 +89,16 @@ function isHard(state: RunState, { node }: NodeState): boolean {
 }
 
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
-function bundleOf(state: RunState, node: NodeState, redactor: Redactor): Bundle {
+function bundleOf(
+  state: RunState,
+  node: NodeState,
+  given: { readonly inputs: Json; readonly redactor: Redactor },
+): Bundle {
   const { instructions = '', contracts, constraints } = node.node
-  const inputs = copyJson(node.attempt?.inputs ?? {})
+  const inputs = copyJson(given.inputs)
   return {
     objective: state.envelope.objective,
-    inputs: constraints?.no_credential_access ? (redactor.value(inputs) as Json) : inputs,
+    inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,
     instructions,
     specialInstructions: [...state.envelope.specialInstructions],
     returns: contracts.output,

@@ -9,6 +9,7 @@ import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
 import { prove } from '../plan/index.ts'
 import { factsFor } from './fact.ts'
@@ -17,6 +18,7 @@ export interface PlanningCall {
   readonly state: RunState
   readonly catalog: Catalog
   readonly planner: Planner | undefined
+  readonly redactor: Redactor
   readonly signal: AbortSignal
 }
 
@@ -26,7 +28,7 @@ export type PlanningResult = (state: RunState, now: number) => NewEvent[]
 export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   const { planning } = call.state
   if (!planning) return () => []
-  const drafted = await draftOf(call, planning)
+  const drafted = call.redactor.known(await draftOf(call, planning))
   if ('failure' in drafted) return rejected(planning.attempt, bundleOf(drafted.failure))
   return proveDraft(call.state, call.catalog, drafted.draft)
 }
@@ -117,7 +119,7 @@ async function draftOf(
     })
     return { draft }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = call.redactor.text(cause instanceof Error ? cause.message : String(cause))
     return {
       failure: {
         ...missing,

@@ -3,6 +3,7 @@ import { sha256Hex } from '../base/hash.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { EventPayloads, NewEvent } from '../domain/event.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { askFacts } from './asks.ts'
@@ -17,6 +18,8 @@ import { assembleInputs } from './values.ts'
 export interface Start {
   readonly nodeId: string
   readonly capabilityId: string
+  /** What goes to the call; the journal has it without the values under keys that name secrets. */
+  readonly inputs: Json
   readonly events: readonly NewEvent[]
 }
 
@@ -39,14 +42,15 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   const known = moment.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
   if (known.sideEffect && !node.approved && needsApproval(state, node, moment)) {
-    return { facts: sideEffectFacts(state, moment, node, inputs) }
+    return { facts: sideEffectFacts(state, moment, node, told(inputs)) }
   }
   if (node.unsure !== undefined && (moment.capability(node.unsure)?.sideEffect ?? true))
-    return { facts: unknownFacts(state, moment, node, inputs) ?? [tooManyAsks(state, moment, node)] }
-  if (known.kind === 'human') return { facts: taskFacts(state, moment, node, inputs) }
+    return { facts: unknownFacts(state, moment, node, told(inputs)) ?? [tooManyAsks(state, moment, node)] }
+  if (known.kind === 'human') return { facts: taskFacts(state, moment, node, told(inputs)) }
   const reserved = reservation(state, node, {
     model: known.kind === 'model',
     tokens: known.tokens,
+    prompt: () => promptBytes(state, node, inputs),
   })
   if (reserved === 'later') return 'later'
   if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
@@ -80,11 +84,38 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
     capabilityId: chosen.capabilityId,
     idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${node.key.version}\n${node.key.logical}`),
     idempotent: chosen.idempotent,
-    inputs: chosen.inputs,
+    inputs: told(chosen.inputs),
     ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
   }
   events.push(make('attempt_start', payload, { nodeId: id }))
-  return { nodeId: id, capabilityId: chosen.capabilityId, events }
+  return { nodeId: id, capabilityId: chosen.capabilityId, inputs: chosen.inputs, events }
+}
+
+/** What a model is told: its words, its inputs, and the schema once as words and once for the provider. */
+function promptBytes(
+  { envelope }: RunState,
+  { node, clarifications, feedback }: NodeState,
+  inputs: Json,
+): number {
+  const schema = JSON.stringify(node.contracts.output)
+  const words = [
+    envelope.objective,
+    ...envelope.specialInstructions,
+    node.instructions,
+    ...clarifications,
+    feedback,
+  ]
+  return Buffer.byteLength([...words, JSON.stringify(inputs), schema, schema].join(' ')) + instructions
+}
+
+/** What the house says itself around a task, in bytes. */
+const instructions = 1000
+
+const redactor = createRedactor()
+
+/** Inputs as the journal and people see them: a call gets the real ones, which are put together anew for every attempt. */
+function told(inputs: Json): Json {
+  return redactor.value(inputs) as Json
 }
 
 /** The shortest of the node's own limits of time. */

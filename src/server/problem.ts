@@ -65,6 +65,7 @@ export const errorStatus: Readonly<Record<ErrorCode, Row>> = {
   'pool/closed': { status: 503, title: 'The server is shutting down' },
   'pool/broken': { status: 500, title: 'Something went wrong here' },
   'envelope/invalid': { status: 422, title: 'The envelope cannot be used' },
+  'capability/missing': { status: 409, title: 'Nobody here can do what the run needs' },
   'draft/invalid': { status: 422, title: 'The draft cannot be used' },
   'run/missing': { status: 404, title: 'There is no such run' },
   'run/exists': { status: 409, title: 'There is such a run already' },

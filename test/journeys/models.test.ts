@@ -131,6 +131,38 @@ describe('a node that calls a model', () => {
     expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
   })
 
+  it('goes on when whoever watches fails, and says so once', async () => {
+    const server = await serve([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
+    const app = await open({
+      providers: providersAt(server),
+      capabilities: [model('write')],
+      onPartial() {
+        throw new Error('The screen is gone')
+      },
+    })
+    const done = await app.run(envelope(), { draft: node() })
+    expect(done.output).toEqual({ text: 'A long line about tea' })
+    const names = logs(await journal(app, done.runId))
+    expect(names.filter((name) => name === 'stream.watch_failed')).toHaveLength(1)
+  })
+
+  it('without aggregate_structured only plain text is streamed; structured nodes are called whole', async () => {
+    const server = await serve(({ body }) => ({ text: body['stream'] ? 'Words about tea' : good, chunks: 4 }))
+    const partials: unknown[] = []
+    const app = await open({
+      providers: providersAt(server),
+      capabilities: [model('write'), model('say', { outputContract: { type: 'string' } })],
+      processing: { streaming: { enabled: true, aggregate_structured: false } },
+      onPartial: ({ value }) => partials.push(value),
+    })
+    expect((await app.run(envelope(), { draft: node() })).output).toEqual({ text: 'Tea' })
+    expect(server.seen.map(({ body }) => body['stream'])).toEqual([undefined])
+    expect(partials).toEqual([])
+    const plain = envelope({ outputContract: { schema: { type: 'string' } } })
+    expect((await app.run(plain, { draft: node({ capabilityId: 'say' }) })).output).toBe('Words about tea')
+    expect(server.seen[1]?.body['stream']).toBe(true)
+  })
+
   it('settings: the node beats its capability, and both beat the app', async () => {
     const server = await serve([{ text: good }])
     const settings = { processing: { structured_output: 'xgrammar' } }
@@ -336,6 +368,22 @@ describe('budgets of a run', () => {
     const unknown = (await open(options)).estimate(envelope(), { draft: node() })
     expect(unknown).not.toHaveProperty('costUsd')
     expect(unknown.unknownPrices).toEqual(['compatible/test-model'])
+    expect(unknown).not.toHaveProperty('priceNote')
+  })
+
+  it('an estimate from the list of prices says so, one from prices of your own does not', async () => {
+    const capabilities = [model('write', { preferredModels: ['openai/gpt-5-mini'] })]
+    const listed = (await open({ providers: [], capabilities })).estimate(envelope(), { draft: node() })
+    expect(listed.costUsd?.least).toBeGreaterThan(0)
+    expect(listed.priceNote).toBe('list prices as of 2025-11, check before relying')
+    const prices = [{ model: 'openai/*', inputPerMillion: 1, outputPerMillion: 1 }]
+    const own = (await open({ providers: [], capabilities, prices })).estimate(envelope(), { draft: node() })
+    expect(own).not.toHaveProperty('priceNote')
+    const free = [model('write', { preferredModels: ['rehearsal/any'] })]
+    const nothing = (await open({ providers: [], capabilities: free })).estimate(envelope(), {
+      draft: node(),
+    })
+    expect(nothing).not.toHaveProperty('priceNote')
   })
 })
 

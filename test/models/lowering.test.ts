@@ -111,6 +111,17 @@ describe('every dialect', () => {
     },
   )
 
+  it('refuses a short schema that would be endless once its references are written out', () => {
+    const $defs: Record<string, JsonSchema> = { d30: { type: 'string' } }
+    for (let level = 0; level < 30; level++) {
+      const next = { $ref: `#/$defs/d${level + 1}` }
+      $defs[`d${level}`] = { type: 'object', properties: { a: next, b: { ...next, minLength: 1 } } }
+    }
+    const google = portability({ $ref: '#/$defs/d0', $defs }).find(({ provider }) => provider === 'google')
+    expect(google?.verdict).toBe('refused')
+    expect(google?.notes.map(({ message }) => message)).toContainEqual(expect.stringContaining('5000 parts'))
+  })
+
   it('has a verdict side by side', () => {
     const verdicts = Object.fromEntries(
       portability({

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { costOf, listPrices, priceOf, roughTokens } from '../../src/adapters/models/prices.ts'
+import { costOf, listPrices, priceList, priceOf } from '../../src/adapters/models/prices.ts'
+import { mostTokens, roughTokens } from '../../src/adapters/models/tokens.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { parseModelId, splitServer } from '../../src/adapters/providers/model-id.ts'
 import { providersFromKeys } from '../../src/adapters/providers/providers-from-keys.ts'
@@ -77,7 +78,18 @@ describe('the environment', () => {
 describe('prices and waits', () => {
   it('are data, and unknown is unknown', () => {
     expect(priceOf('gpt-5-mini-2025-08-07')).toMatchObject({ inputPerMillion: 0.25 })
-    expect(priceOf('openai/nobody-knows')).toBeUndefined()
+    expect(priceOf('anthropic/claude-opus-4-20250514')).toMatchObject({ outputPerMillion: 75 })
+    expect(priceOf('gpt-4o-2024-05-13')).toMatchObject({ inputPerMillion: 5 })
+    for (const id of [
+      'nobody-knows',
+      'gpt-5-mini-next',
+      'anthropic/claude-opus-4-9',
+      'gpt-5.9',
+      'google/gemini-2.5-flash-image',
+    ])
+      expect(priceOf(id), id).toBeUndefined()
+    expect(priceList).toMatchObject({ verified: false, asOf: expect.stringMatching(/^\d{4}-\d{2}$/) })
+    expect(priceList.note).toContain(priceList.asOf)
     expect(costOf({ inputTokens: 5 }, undefined)).toBeUndefined()
     const own = [{ model: 'openai/gpt-5', inputPerMillion: 1, outputPerMillion: 1 }]
     expect(priceOf('openai/gpt-5', own)).toBe(own[0])
@@ -87,6 +99,7 @@ describe('prices and waits', () => {
   it('tokens are guessed by script where nobody counts', () => {
     expect(roughTokens('abcd')).toBe(1)
     expect(roughTokens('烏龍茶')).toBe(3)
+    expect(mostTokens('烏龍茶 ☕')).toBe(13)
   })
 
   it.each([

@@ -10,6 +10,8 @@ export type Reply =
       readonly reasoning?: string
       readonly chunks?: number
       readonly cutAfter?: number
+      /** Tokens of prompt and answer; null: not counted. Default 100 and 20. */
+      readonly tokens?: readonly [number, number] | null
     }
   | { readonly refusal: string }
   | { readonly tool: string }
@@ -104,7 +106,12 @@ function send(reply: Reply, { path, body }: Seen, response: ServerResponse): voi
 
 type Said = Exclude<Reply, { hang: true } | { status: number } | { raw: string }>
 
-const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+function usageOf(reply: Said) {
+  const tokens = 'text' in reply ? reply.tokens : undefined
+  if (tokens === null) return {}
+  const [prompt_tokens, completion_tokens] = tokens ?? [100, 20]
+  return { usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens } }
+}
 
 function chatBody(reply: Said) {
   const message =
@@ -118,7 +125,7 @@ function chatBody(reply: Said) {
             ...(reply.reasoning && { reasoning_content: reply.reasoning }),
           }
   const finish_reason = 'tool' in reply ? 'tool_calls' : 'text' in reply ? (reply.finish ?? 'stop') : 'stop'
-  return { ...head('chat.completion'), choices: [{ index: 0, message, finish_reason }], usage }
+  return { ...head('chat.completion'), choices: [{ index: 0, message, finish_reason }], ...usageOf(reply) }
 }
 
 const toolCall = (input: string) => ({
@@ -193,7 +200,7 @@ function chatEvents(reply: Said): (object | string)[] {
     chunk({ role: 'assistant', content: '' }),
     ...deltas.map((delta) => chunk(delta)),
     chunk({}, finish),
-    { ...head('chat.completion.chunk'), choices: [], usage },
+    { ...head('chat.completion.chunk'), choices: [], ...usageOf(reply) },
     '[DONE]',
   ]
 }

@@ -159,6 +159,15 @@ describe('distinct outcomes', () => {
     expect(result).toMatchObject({ outcome: 'throttled', usage: { calls: 0 } })
   })
 
+  it('a name that cannot be called ends at once, with no call charged', async () => {
+    const servers = ['llama3.2', 'http://#x', 'http://[bad#x', 'http://ann:hunter22@127.0.0.1:9/v1#x']
+    for (const model of servers.map((server) => `compatible/${server}`)) {
+      const done = await generateValue({ providers: [compatible()], model, objective: 'Tea', schema })
+      expect(done, model).toMatchObject({ outcome: 'provider_error', usage: { calls: 0 }, notApplied: true })
+      expect(JSON.stringify(done)).not.toContain('hunter22')
+    }
+  })
+
   it('a cancelled call closes its socket', async () => {
     for (const onPartial of [undefined, () => {}]) {
       const server = await serve([{ hang: true }])

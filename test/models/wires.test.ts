@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
+import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { google } from '../../src/adapters/providers/google.ts'
+import { openai } from '../../src/adapters/providers/openai.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 
 const schema = {
@@ -19,13 +21,13 @@ afterEach(() => {
 })
 
 /** Answers every request with this, and remembers what was asked. */
-async function serve(status: number, answer: object) {
+async function serve(status: number, answer: object, headers: Record<string, string> = {}) {
   const seen: { url: string; headers: NodeJS.Dict<string | string[]>; body: Record<string, unknown> }[] = []
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
     seen.push({ url: request.url ?? '', headers: request.headers, body: JSON.parse(text) })
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closers.push(
@@ -126,5 +128,29 @@ describe('Google', () => {
     const { url } = await serve(status, body)
     const done = await ask(google({ apiKey: 'google-test-key', baseURL: url }), 'google/gemini-2.5-flash')
     expect(done.outcome).toBe(outcome)
+  })
+})
+
+describe('a redirect', () => {
+  it.each<[string, string, (baseURL: string) => Provider]>([
+    ['anthropic', 'claude-sonnet-4-5', (baseURL) => anthropic({ apiKey: 'sk-ant-test-key', baseURL })],
+    ['google', 'gemini-2.5-flash', (baseURL) => google({ apiKey: 'google-test-key', baseURL })],
+    ['openai', 'gpt-5-mini', (baseURL) => openai({ apiKey: 'sk-test-key', baseURL })],
+    ['compatible', 'm', (baseURL) => compatible({ baseURL, headers: { 'x-api-key': 'gateway-key' } })],
+  ])('takes no key of %s to another server', async (name, model, make) => {
+    const other = await serve(200, {})
+    for (const status of [302, 307, 308]) {
+      const { url, seen } = await serve(status, {}, { location: other.url })
+      const done = await generateValue({
+        providers: [make(url)],
+        model: `${name}/${model}`,
+        objective: 'Tea',
+        schema,
+        ...(status === 308 && { onPartial: () => {} }),
+      })
+      expect(done).toMatchObject({ outcome: 'provider_error', usage: { calls: 0 } })
+      expect(seen).toHaveLength(1)
+    }
+    expect(other.seen).toEqual([])
   })
 })

@@ -7,9 +7,11 @@ import {
   checkProcessing,
   defaultProcessing,
   type GivenProcessing,
+  type Processing,
   processingOf,
 } from '../../domain/processing.ts'
 import { createRedactor, type Redactor } from '../../domain/redact.ts'
+import { redactResult } from '../../domain/redact-result.ts'
 import { createCaller, type OnEvent } from '../models/caller.ts'
 import { findProvider } from '../models/find-provider.ts'
 import { noProvider } from '../models/generate-value.ts'
@@ -18,6 +20,7 @@ import { precheck } from '../models/precheck.ts'
 import type { Price } from '../models/prices.ts'
 import { taskWords } from '../models/prompts.ts'
 import type { PartialValue } from '../models/stream-watch.ts'
+import { isTextContract } from '../providers/structured-plan.ts'
 
 /** A value of a node that is still arriving; shown to whoever watches, never stored (DECISIONS 27). */
 export interface NodePartial extends PartialValue {
@@ -64,6 +67,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       }
       const caller = createCaller({ budget, redactor, prices, idempotencyKey, signal, onEvent, onUsage })
       const { bundle, rao } = call
+      const watcher = options.onPartial && watcherOf(options.onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
         settings: processing.precheck,
@@ -84,14 +88,14 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
           provider,
           schemaName: call.nodeId,
           maxOutputTokens: processing.maxOutputTokens,
-          stream: streamOf(call, processing.streaming, options.onPartial),
+          stream: streamOf(call, processing.streaming, watcher),
         },
         caller,
         signal,
         onEvent,
       })
       tellUsage(onEvent, model, result)
-      return withoutSecrets(result, redactor)
+      return redactResult(result, { redactor })
     },
   }
 }
@@ -107,16 +111,33 @@ function modelOf({ capability }: Dispatch, providers: readonly Provider[]): stri
 }
 
 function streamOf(
-  { runId, nodeId, attempt, rao }: Dispatch,
-  { enabled, earlyAbort }: { readonly enabled: boolean; readonly earlyAbort: boolean },
+  { runId, nodeId, attempt, rao, bundle }: Dispatch,
+  { enabled, earlyAbort, aggregateStructured }: Processing['streaming'],
   onPartial: ModelDispatcherOptions['onPartial'],
 ) {
   if (!enabled && onPartial === undefined) return undefined
   // The parts of an envelope are no parts of the value.
-  if (rao) return undefined
+  if (rao || !(aggregateStructured || isTextContract(bundle.returns))) return undefined
   return {
     earlyAbort,
     onPartial: onPartial && ((partial: PartialValue) => onPartial({ ...partial, runId, nodeId, attempt })),
+  }
+}
+
+/** Whoever watches sees no secrets, and a mistake of theirs does not reach the run: it is told once, and they see no more. */
+function watcherOf(
+  onPartial: (partial: NodePartial) => void,
+  { redactor, onEvent }: { readonly redactor: Redactor; readonly onEvent: OnEvent },
+): (partial: NodePartial) => void {
+  let failed = false
+  return (partial) => {
+    if (failed) return
+    try {
+      onPartial({ ...partial, value: redactor.known(partial.value) })
+    } catch (cause) {
+      failed = true
+      onEvent('stream.watch_failed', { message: cause instanceof Error ? cause.message : String(cause) })
+    }
   }
 }
 
@@ -145,11 +166,4 @@ function tellUsage(onEvent: OnEvent, model: string, { usage, outcome }: AttemptR
     output_tokens: usage.outputTokens ?? 0,
     cost_usd: usage.costUsd ?? 'unknown',
   })
-}
-
-/** Issues quote what models and providers said, and an answer may echo a key; what is known to be secret goes no further. */
-function withoutSecrets(result: AttemptResult, redactor: Redactor): AttemptResult {
-  const text = JSON.stringify({ issues: result.issues, output: result.output })
-  const clean = redactor.text(text)
-  return clean === text ? result : { ...result, ...JSON.parse(clean) }
 }

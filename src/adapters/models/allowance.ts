@@ -1,8 +1,14 @@
-/** Whether a budget allows one more call, and how long its answer may then be. */
+/**
+ * Whether a budget allows one more call, what is set aside for it, and how long its answer may then be. What is set aside
+ * is a bound and no guess: the prompt by its bytes, the answer by what the provider is told. So a call never passes the
+ * budget, whatever the language; what it did not need is free again once the provider has counted.
+ */
 import type { Issue } from '../../base/issue.ts'
 import type { Usage } from '../../domain/output.ts'
-import { type Price, roughTokens } from './prices.ts'
+import type { CallUsage } from '../../domain/ports/provider.ts'
+import type { Price } from './prices.ts'
 import type { Words } from './prompts.ts'
+import { framing, mostTokens } from './tokens.ts'
 
 export interface Budget {
   readonly calls: number
@@ -12,27 +18,41 @@ export interface Budget {
 
 export interface Wanted {
   readonly words: Words
+  /** Tokens that go along beside the words, such as the schema. */
+  readonly beside: number
   readonly price: Price | undefined
+  /** The longest answer that is wanted. */
+  readonly maxOutputTokens?: number | undefined
 }
 
-/** `most`: the longest answer in tokens; absent where nothing limits it. */
-export function allowance(
-  budget: Budget,
-  spent: Usage,
-  { words, price }: Wanted,
-): { readonly most?: number } | Issue {
+/** What a call may take; absent where nothing limits it. */
+export interface Allowed {
+  readonly most?: Required<Pick<CallUsage, 'inputTokens' | 'outputTokens'>>
+}
+
+/** Shorter answers are refused by providers, and say nothing. */
+const shortestAnswer = 16
+
+export function isLimited({ tokens, costUsd }: Budget): boolean {
+  return tokens !== undefined || costUsd !== undefined
+}
+
+export function allowance(budget: Budget, spent: Usage, wanted: Wanted): Allowed | Issue {
   if (spent.calls >= budget.calls) return exhausted('calls')
-  const prompt = roughTokens(words.system) + roughTokens(words.prompt)
-  const limits: number[] = []
+  const { words, beside, price, maxOutputTokens } = wanted
+  const prompt = mostTokens(words.system) + mostTokens(words.prompt) + framing + beside
+  const limits: number[] = maxOutputTokens === undefined ? [] : [maxOutputTokens]
   if (budget.tokens !== undefined)
     limits.push(budget.tokens - (spent.inputTokens ?? 0) - (spent.outputTokens ?? 0) - prompt)
   if (budget.costUsd !== undefined) {
     if (price === undefined) return unknownPrice
     limits.push(affordable(budget.costUsd - (spent.costUsd ?? 0), prompt, price))
   }
-  if (limits.length === 0) return {}
-  const most = Math.min(...limits)
-  return most < 1 ? exhausted(budget.costUsd === undefined ? 'tokens' : 'tokens or dollars') : { most }
+  if (!isLimited(budget)) return {}
+  const outputTokens = Math.min(...limits)
+  const enough = Math.min(shortestAnswer, maxOutputTokens ?? shortestAnswer)
+  if (outputTokens >= enough) return { most: { inputTokens: prompt, outputTokens } }
+  return exhausted(budget.costUsd === undefined ? 'tokens' : 'tokens or dollars')
 }
 
 /** How many tokens of an answer the rest of the money buys, once the prompt is paid for. */
@@ -47,7 +67,7 @@ function exhausted(what: string): Issue {
     code: 'budget/exhausted',
     at: { pointer: '' },
     message: `The budget of ${what} does not allow another call`,
-    hint: 'Raise the limit, or ask for less',
+    hint: 'Raise the limit, or ask for less; a prompt is set aside with one token for each of its bytes',
   }
 }
 

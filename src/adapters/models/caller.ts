@@ -8,10 +8,12 @@ import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
 import { schemaHash } from '../../schema/hash.ts'
-import { allowance, type Budget } from './allowance.ts'
-import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
+import { parseModelId } from '../providers/model-id.ts'
+import { type Allowed, allowance, type Budget, isLimited } from './allowance.ts'
+import { costOf, type Price, priceOf } from './prices.ts'
 import type { Words } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
+import { roughTokens } from './tokens.ts'
 
 export type OnEvent = (event: string, payload?: { readonly [key: string]: Json }) => void
 
@@ -49,24 +51,25 @@ export function createCaller(options: CallerOptions): Caller {
     async call(given) {
       const words = { system: redactor.text(given.system), prompt: redactor.text(given.prompt) }
       const price = priceOf(given.model, prices)
-      const allowed = allowance(budget, spent, { words, price })
+      const { maxOutputTokens } = given
+      const beside = isLimited(budget) ? await tokensBeside(given) : 0
+      const allowed = allowance(budget, spent, { words, beside, price, maxOutputTokens })
       if ('code' in allowed) return { kind: 'refused', issue: allowed }
-      const most = least(given.maxOutputTokens, allowed.most)
+      const most = allowed.most?.outputTokens ?? maxOutputTokens
       const key = `${options.idempotencyKey}:${++asked}`
-      // Told before it leaves: a call that is cut off has been made.
-      options.onUsage?.({ ...spent, calls: spent.calls + 1 })
+      // Told before it leaves: a call that is cut off has been made, and may have taken all it was allowed.
+      options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
       const { answer, doomed } = await sendRequest(
         { ...given, ...words },
         { key, most, signal: options.signal },
       )
       tellStructured(onEvent, given, answer)
       if (wasGenerated(answer)) {
-        const usage = counted(answer, words)
-        const cost = costOf(usage, price)
-        unknownCost ||= cost === undefined
-        spent = add(spent, { calls: 1, ...usage, ...(cost !== undefined && { costUsd: cost }) })
-        options.onUsage?.(spent)
+        const usage = priced(counted(answer, words, allowed), price)
+        unknownCost ||= usage.costUsd === undefined
+        spent = add(spent, { calls: 1, ...usage })
       }
+      options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
       return { kind: 'answer', answer, ...(doomed && { doomed }) }
     },
   }
@@ -99,22 +102,40 @@ function wasGenerated(answer: ModelAnswer): boolean {
   return answer.kind !== 'throttled' && !(answer.kind === 'error' && answer.fatal === true)
 }
 
-/** What the provider counted; where it counted nothing, a rough guess, so that no budget is passed unseen. */
-function counted(answer: ModelAnswer, { system, prompt }: Words): CallUsage {
+/**
+ * What the provider counted. Where it counted nothing: under a limit all that was set aside, for it may have been used
+ * (thinking is not seen); elsewhere a rough guess.
+ */
+function counted(answer: ModelAnswer, { system, prompt }: Words, { most }: Allowed): CallUsage {
   const usage = 'usage' in answer ? (answer.usage ?? {}) : {}
   const said = 'text' in answer ? (answer.text ?? '') : ''
   return {
     ...usage,
-    inputTokens: usage.inputTokens ?? roughTokens(system) + roughTokens(prompt),
-    outputTokens: usage.outputTokens ?? roughTokens(said),
+    inputTokens: usage.inputTokens ?? most?.inputTokens ?? roughTokens(system) + roughTokens(prompt),
+    outputTokens: usage.outputTokens ?? most?.outputTokens ?? roughTokens(said),
   }
 }
 
+/** What the provider is sent beside the words, as it says itself. */
+async function tokensBeside({ provider, model, schema, structured = 'off' }: CallOptions): Promise<number> {
+  if (structured === 'off' || schema === undefined) return 0
+  const outcome = await provider.structured?.({ model: parseModelId(model).model, schema, structured })
+  return outcome?.kind === 'applied' ? (outcome.bytes ?? 0) : 0
+}
+
+function priced(usage: CallUsage, price: Price | undefined): CallUsage {
+  const cost = costOf(usage, price)
+  return cost === undefined ? usage : { ...usage, costUsd: cost }
+}
+
+/** What neither of them knows stays unknown. */
 function add(a: Usage, b: Usage): Usage {
+  const sum = (name: 'inputTokens' | 'outputTokens') =>
+    (a[name] !== undefined || b[name] !== undefined) && { [name]: (a[name] ?? 0) + (b[name] ?? 0) }
   return {
     calls: a.calls + b.calls,
-    inputTokens: (a.inputTokens ?? 0) + (b.inputTokens ?? 0),
-    outputTokens: (a.outputTokens ?? 0) + (b.outputTokens ?? 0),
+    ...sum('inputTokens'),
+    ...sum('outputTokens'),
     ...((a.costUsd !== undefined || b.costUsd !== undefined) && {
       costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0),
     }),
@@ -124,9 +145,4 @@ function add(a: Usage, b: Usage): Usage {
 /** A sum of which a part is unknown is unknown. */
 function withoutCost({ costUsd: _, ...usage }: Usage): Usage {
   return usage
-}
-
-function least(...values: readonly (number | undefined)[]): number | undefined {
-  const given = values.filter((value) => value !== undefined)
-  return given.length > 0 ? Math.min(...given) : undefined
 }

@@ -2,7 +2,8 @@
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
-import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
+import { costOf, isListed, type Price, priceList, priceOf } from './prices.ts'
+import { roughTokens } from './tokens.ts'
 
 export interface Range {
   readonly least: number
@@ -16,6 +17,8 @@ export interface Estimate {
   readonly costUsd?: Range
   /** Models without a known price. */
   readonly unknownPrices: readonly string[]
+  /** Said when a price comes from the package's own list: as of when, and that it has to be checked. */
+  readonly priceNote?: string
   readonly nodes: readonly NodeEstimate[]
 }
 
@@ -57,6 +60,7 @@ export function estimateDraft(envelope: Envelope, draft: Draft, context: Estimat
       },
     }),
     unknownPrices,
+    ...(nodes.some(({ model }) => isListed(model, context.prices)) && { priceNote: priceList.note }),
     nodes,
   }
 }

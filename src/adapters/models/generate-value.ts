@@ -4,7 +4,9 @@ import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/processing.ts'
 import { createRedactor } from '../../domain/redact.ts'
+import { redactResult } from '../../domain/redact-result.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { isTextContract } from '../providers/structured-plan.ts'
 import { createCaller, type OnEvent } from './caller.ts'
 import { findProvider } from './find-provider.ts'
 import { climb } from './ladder.ts'
@@ -78,8 +80,11 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     returns: schema,
     clarifications: [],
   }
-  const streams = processing.streaming.enabled || onPartial !== undefined
-  return climb({
+  const { enabled, earlyAbort, aggregateStructured } = processing.streaming
+  const streams = (enabled || onPartial !== undefined) && (aggregateStructured || isTextContract(schema))
+  const show =
+    onPartial && ((partial: PartialValue) => onPartial({ ...partial, value: redactor.known(partial.value) }))
+  const result = await climb({
     words: taskWords({ bundle, rao: false, redactor }),
     schema,
     rao: false,
@@ -90,12 +95,13 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
       provider,
       schemaName: options.name ?? 'answer',
       maxOutputTokens: processing.maxOutputTokens,
-      stream: streams ? { earlyAbort: processing.streaming.earlyAbort, onPartial } : undefined,
+      stream: streams ? { earlyAbort, onPartial: show } : undefined,
     },
     caller,
     signal,
     onEvent,
   })
+  return redactResult(result, { redactor })
 }
 
 /** What to do about a model that nobody here can call. */

@@ -9,7 +9,7 @@ export type {
 } from '../../domain/ports/provider.ts'
 export type { GivenProcessing } from '../../domain/processing.ts'
 export type { DialectName } from '../providers/dialects.ts'
-export type { LoweringNote } from '../providers/lower-schema.ts'
+export type { LoweringNote } from '../providers/lowering-walk.ts'
 export { type ModelId, parseModelId } from '../providers/model-id.ts'
 export { type Portability, portability } from '../providers/portability.ts'
 export { type Keys, providersFromKeys } from '../providers/providers-from-keys.ts'
@@ -21,5 +21,5 @@ export {
   type Range,
 } from './estimate.ts'
 export { type GenerateOptions, generateValue } from './generate-value.ts'
-export { listPrices, type Price, priceOf } from './prices.ts'
+export { isListed, listPrices, type Price, priceList, priceOf } from './prices.ts'
 export type { PartialValue } from './stream-watch.ts'

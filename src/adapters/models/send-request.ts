@@ -51,13 +51,21 @@ export async function sendRequest(
   const cut = new AbortController()
   let text = ''
   let doomed: readonly Issue[] = []
+  let mistake: { readonly cause: unknown } | undefined
   const onText = (chunk: string) => {
-    if (doomed.length > 0) return
+    if (doomed.length > 0 || mistake) return
     text += chunk
-    doomed = watch.push(chunk)
+    try {
+      doomed = watch.push(chunk)
+    } catch (cause) {
+      mistake = { cause }
+    }
     if (doomed.length > 0) cut.abort(new Error('The answer cannot satisfy its schema any more'))
+    if (mistake) cut.abort(new Error('Whoever watches has failed'))
   }
   const answer = await provider.generate({ ...common, signal: AbortSignal.any([signal, cut.signal]), onText })
+  // A mistake of whoever watches is theirs: it must not look like a stream that broke.
+  if (mistake) throw mistake.cause
   if (doomed.length === 0 || signal.aborted) return { answer }
   return {
     answer: { kind: 'text', text, finish: 'stop', usage: {}, ...(plan && { structured: plan }) },

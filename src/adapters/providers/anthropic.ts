@@ -1,6 +1,7 @@
 /** The door `proviso/providers/anthropic`: Claude models through the Messages API. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../../domain/ports/provider.ts'
+import { sameServer } from './same-server.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface AnthropicOptions {
@@ -11,13 +12,17 @@ export interface AnthropicOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
+/** What Anthropic writes around a tool itself, at most. */
+const toolWords = 800
+
 /** Where a model has no structured output, the package asks for a tool call instead; its arguments are the answer. */
-export function anthropic({ apiKey, ...rest }: AnthropicOptions): Provider {
-  const make = createAnthropic({ apiKey, ...rest })
+export function anthropic({ apiKey, fetch, ...rest }: AnthropicOptions): Provider {
+  const make = createAnthropic({ apiKey, ...rest, fetch: sameServer(fetch) })
   return sdkProvider({
     name: 'anthropic',
     dialect: 'anthropic',
     jsonObject: false,
+    overhead: toolWords,
     secrets: [apiKey],
     model: (id) => make(id),
   })

@@ -2,7 +2,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
+import { secretsIn } from '../../domain/redact.ts'
 import { splitServer } from './model-id.ts'
+import { sameServer } from './same-server.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface CompatibleOptions {
@@ -37,7 +39,7 @@ export function compatible(options: CompatibleOptions = {}): Provider {
       // Keys go to the server they were given for; one that a model id names gets none.
       ...(baseURL === options.baseURL && apiKey !== undefined && { apiKey }),
       ...(baseURL === options.baseURL && headers && { headers: { ...headers } }),
-      ...(fetch && { fetch }),
+      fetch: sameServer(fetch),
     })
     if (servers.size < mostServers) servers.set(baseURL, (model) => made.chatModel(model))
     return (model: string) => made.chatModel(model)
@@ -46,10 +48,14 @@ export function compatible(options: CompatibleOptions = {}): Provider {
     name,
     dialect: 'openai',
     guides: guided,
-    secrets: apiKey === undefined ? [] : [apiKey],
+    secrets: [...(apiKey === undefined ? [] : [apiKey]), ...secretsIn(headers)],
     model(id) {
       const { baseURL = options.baseURL, model } = splitServer(id)
       if (baseURL === undefined) throw new Error(`"${id}" names no server: write URL#model, or give baseURL`)
+      if (!URL.canParse(baseURL)) throw new Error(`"${baseURL}" is no address of a server`)
+      const { username, password } = new URL(baseURL)
+      if (username !== '' || password !== '')
+        throw new Error(`"${baseURL}" has a user or a password in it: give apiKey or headers instead`)
       return serverAt(baseURL)(model)
     },
     extras: (_request, way) =>

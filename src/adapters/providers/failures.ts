@@ -17,6 +17,9 @@ const unreachable: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
+/** The address itself is wrong. */
+const impossible: ReadonlySet<string> = new Set(['ERR_INVALID_URL'])
+
 export interface FailureContext {
   readonly signal: AbortSignal
   /** Milliseconds since 1970, for dates in `Retry-After`. */
@@ -40,7 +43,7 @@ export function failureOf(cause: unknown, { signal, now }: FailureContext): Mode
   if (tooSlow.has(status)) return { kind: 'timed_out', message }
   const text = textIn(status, responseBody)
   if (text !== undefined) return { kind: 'error', message, text }
-  return { kind: 'error', message, ...(status >= 400 && status < 500 && { fatal: true }) }
+  return { kind: 'error', message, ...(status >= 300 && status < 500 && { fatal: true }) }
 }
 
 /** A way of asking for structured output that the server does not know or take; another way may do. */
@@ -57,9 +60,9 @@ export function isFormatRefusal(cause: unknown): boolean {
 /** The connection never stood, or broke. */
 function lost(cause: unknown): ModelAnswer {
   const message = `The provider could not be reached: ${wordsOf(cause)}`
-  return codesOf(cause).some((code) => unreachable.has(code))
-    ? { kind: 'throttled', message }
-    : { kind: 'error', message }
+  const codes = codesOf(cause)
+  if (codes.some((code) => unreachable.has(code))) return { kind: 'throttled', message }
+  return { kind: 'error', message, ...(codes.some((code) => impossible.has(code)) && { fatal: true }) }
 }
 
 /** Out of money is not out of breath: waiting does not help. */

@@ -1,6 +1,7 @@
 /** The door `proviso/providers/google`: Gemini models through the Generative Language API. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import type { Provider } from '../../domain/ports/provider.ts'
+import { sameServer } from './same-server.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface GoogleOptions {
@@ -11,7 +12,7 @@ export interface GoogleOptions {
   readonly fetch?: typeof globalThis.fetch
 }
 
-export function google({ apiKey, ...rest }: GoogleOptions): Provider {
-  const make = createGoogleGenerativeAI({ apiKey, ...rest })
+export function google({ apiKey, fetch, ...rest }: GoogleOptions): Provider {
+  const make = createGoogleGenerativeAI({ apiKey, ...rest, fetch: sameServer(fetch) })
   return sdkProvider({ name: 'google', dialect: 'google', secrets: [apiKey], model: (id) => make(id) })
 }

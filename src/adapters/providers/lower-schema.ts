@@ -2,20 +2,23 @@
  * Rewrites an author's schema into what a provider takes: closed objects, nullable optionals, references, and a note for
  * everything that is changed, weakened or cannot be said there. Pure; whoever calls decides what to do with a refusal.
  */
-import { isObject, setOwn } from '../../base/json.ts'
+import { isObject } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { lookUp, mergeAll } from '../../schema/merge.ts'
+import { mergeAll } from '../../schema/merge.ts'
 import type { Dialect } from './dialects.ts'
-import { annotations, impliedType, nullable, show, structural } from './schema-words.ts'
-
-/** `changed`: says the same in other words; `weakened`: not held to there; `refused`: cannot be said, so nothing is sent. */
-export interface LoweringNote {
-  readonly kind: 'changed' | 'weakened' | 'refused'
-  readonly pointer: Pointer
-  readonly keyword: string
-  readonly message: string
-}
+import { lowerList, lowerObject } from './lower-parts.ts'
+import { lowerReference } from './lower-reference.ts'
+import {
+  type Here,
+  type Keywords,
+  type LoweringNote,
+  mostParts,
+  note,
+  startWalk,
+  type Walk,
+} from './lowering-walk.ts'
+import { annotations, impliedType, show, structural } from './schema-words.ts'
 
 export interface Lowered {
   /** Absent when a part was refused. */
@@ -25,31 +28,8 @@ export interface Lowered {
   readonly notes: readonly LoweringNote[]
 }
 
-type Keywords = Record<string, unknown>
-
-interface Walk {
-  readonly dialect: Dialect
-  readonly root: JsonSchema
-  readonly notes: LoweringNote[]
-  /** Lowered targets of references, by their new name. */
-  readonly defs: Map<string, unknown>
-  /** Names of the targets, by reference. */
-  readonly names: Map<string, string>
-  /** References on the way from the root to here. */
-  readonly open: readonly string[]
-  readonly depth: number
-}
-
 export function lowerSchema(schema: JsonSchema, dialect: Dialect): Lowered {
-  const walk: Walk = {
-    dialect,
-    root: schema,
-    notes: [],
-    defs: new Map(),
-    names: new Map(),
-    open: [],
-    depth: 0,
-  }
+  const walk = startWalk(schema, dialect, lower)
   const lowered = lower(schema, '', walk)
   const wrapped = dialect.objectRoot && lowered['type'] !== 'object' ? 'value' : undefined
   if (wrapped)
@@ -67,6 +47,10 @@ export function lowerSchema(schema: JsonSchema, dialect: Dialect): Lowered {
 }
 
 function lower(given: unknown, pointer: Pointer, walk: Walk): Keywords {
+  if (++walk.parts.count > mostParts) {
+    note(walk, 'refused', '', '$ref', `has more than ${mostParts} parts once its references are written out`)
+    return {}
+  }
   if (walk.depth > walk.dialect.maxDepth) {
     note(walk, 'refused', pointer, 'properties', `is nested deeper than ${walk.dialect.maxDepth} levels`)
     return {}
@@ -93,42 +77,6 @@ function merged(given: Keywords, pointer: Pointer, walk: Walk): Keywords {
   for (const keyword of conflicts)
     note(walk, 'weakened', pointer, keyword, 'differs between members of allOf; only the first is sent')
   return schema
-}
-
-interface Here {
-  readonly pointer: Pointer
-  readonly walk: Walk
-}
-
-function lowerReference(given: Keywords, ref: string, { pointer, walk }: Here): Keywords {
-  const target = lookUp(walk.root, ref)
-  if (target === undefined) {
-    note(walk, 'refused', pointer, '$ref', `leads to "${ref}", which is not in this schema`)
-    return {}
-  }
-  const { $ref: _, ...beside } = given
-  const said = Object.keys(beside).filter((keyword) => !annotations.has(keyword))
-  const recursive = walk.open.includes(ref)
-  if (recursive && !walk.dialect.recursion) {
-    note(walk, 'refused', pointer, '$ref', 'recursion cannot be said')
-    return {}
-  }
-  const inside = { ...walk, open: [...walk.open, ref] }
-  if (walk.dialect.refs === 'inline' || (said.length > 0 && !recursive))
-    return lower({ allOf: [beside, target] }, pointer, inside)
-  let name = walk.names.get(ref)
-  if (name === undefined) {
-    name = nameOf(ref, walk.names.size)
-    walk.names.set(ref, name)
-    walk.defs.set(name, {})
-    walk.defs.set(name, lower(target, ref.slice(1), { ...inside, depth: 0 }))
-  }
-  return { $ref: `#/$defs/${name}` }
-}
-
-function nameOf(ref: string, index: number): string {
-  const last = ref.split('/').at(-1)?.replace(/\W+/g, '_') ?? ''
-  return `${last === '' || last === '#' ? 'root' : last}_${index + 1}`
 }
 
 function lowerKeywords(schema: Keywords, pointer: Pointer, walk: Walk): Keywords {
@@ -176,69 +124,4 @@ function lowerUnion(schema: Keywords, result: Keywords, { pointer, walk }: Here)
       note(walk, 'weakened', pointer, keyword, 'becomes anyOf: more than one branch may hold')
     }
   }
-}
-
-function lowerObject(schema: Keywords, result: Keywords, { pointer, walk }: Here): void {
-  const { dialect } = walk
-  const properties = isObject(schema['properties']) ? schema['properties'] : {}
-  const required = Array.isArray(schema['required']) ? schema['required'] : []
-  const names = Object.keys(properties)
-  const more = schema['additionalProperties'] ?? schema['unevaluatedProperties']
-  if (dialect.closed && names.length === 0 && more !== false) {
-    note(walk, 'refused', pointer, 'additionalProperties', 'an object with free keys cannot be said')
-    return
-  }
-  const lowered: Keywords = {}
-  for (const name of names) {
-    const at = child(child(pointer, 'properties'), name)
-    const part = lower(properties[name], at, { ...walk, depth: walk.depth + 1 })
-    const optional = dialect.allRequired && !required.includes(name)
-    if (optional) note(walk, 'changed', at, 'required', 'is optional: it may be null instead')
-    setOwn(lowered, name, optional ? nullable(part) : part)
-  }
-  result['properties'] = lowered
-  const wanted = dialect.allRequired ? names : required.filter((name) => names.includes(name as string))
-  if (wanted.length > 0) result['required'] = wanted
-  if (dialect.closed) {
-    if (isObject(more))
-      note(walk, 'weakened', pointer, 'additionalProperties', 'keys that are not declared are left out')
-    else if (more !== false) note(walk, 'changed', pointer, 'additionalProperties', 'the object is closed')
-    result['additionalProperties'] = false
-  } else if (!dialect.enforces.has('additionalProperties')) {
-    if (more === false || isObject(more))
-      note(walk, 'weakened', pointer, 'additionalProperties', 'keys that are not declared are not looked at')
-  } else if (more === false) result['additionalProperties'] = false
-  else if (isObject(more))
-    result['additionalProperties'] = lower(more, child(pointer, 'additionalProperties'), {
-      ...walk,
-      depth: walk.depth + 1,
-    })
-}
-
-function lowerList(schema: Keywords, result: Keywords, { pointer, walk }: Here): void {
-  const inside = { ...walk, depth: walk.depth + 1 }
-  const prefix = schema['prefixItems']
-  if (Array.isArray(prefix)) {
-    if (walk.dialect.enforces.has('prefixItems'))
-      result['prefixItems'] = prefix.map((part, i) => lower(part, `${pointer}/prefixItems/${i}`, inside))
-    else note(walk, 'weakened', pointer, 'prefixItems', 'items at fixed places are not enforced')
-  }
-  const items = Array.isArray(schema['items']) ? { anyOf: schema['items'] } : schema['items']
-  if (items === undefined && Array.isArray(prefix) && !walk.dialect.anything)
-    result['items'] = lower({ anyOf: prefix }, child(pointer, 'prefixItems'), inside)
-  else if (items !== false && (items !== undefined || !walk.dialect.anything))
-    result['items'] = lower(items ?? true, child(pointer, 'items'), inside)
-}
-
-type NoteArguments = [
-  walk: Walk,
-  kind: LoweringNote['kind'],
-  pointer: Pointer,
-  keyword: string,
-  message: string,
-]
-
-function note(...[walk, kind, pointer, keyword, message]: NoteArguments): void {
-  const known = walk.notes.some((other) => other.pointer === pointer && other.keyword === keyword)
-  if (!known) walk.notes.push({ kind, pointer, keyword, message })
 }

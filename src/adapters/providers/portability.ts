@@ -1,7 +1,8 @@
 /** What each provider makes of a schema, side by side: for `proviso schema portability` and whoever chooses a provider. */
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type DialectName, dialects } from './dialects.ts'
-import { type LoweringNote, lowerSchema } from './lower-schema.ts'
+import { lowerSchema } from './lower-schema.ts'
+import type { LoweringNote } from './lowering-walk.ts'
 
 export interface Portability {
   readonly provider: DialectName

@@ -14,6 +14,7 @@ export interface SdkProviderOptions {
   readonly dialect: DialectName
   readonly jsonObject?: boolean
   readonly guides?: boolean
+  readonly overhead?: number
   /** Keys, to be kept out of messages. */
   readonly secrets: readonly string[]
   readonly model: (id: string) => LanguageModelV3
@@ -40,13 +41,26 @@ export function sdkProvider(options: SdkProviderOptions): Provider {
   }: Parameters<NonNullable<Provider['structured']>>[0]) =>
     planStructured({ ...options, provider: name, model, intent: structured, schema })
 
-  const call = async (request: ModelRequest, way: Way | undefined): Promise<ModelAnswer> => {
-    const model = options.model(request.model)
+  const call = async (
+    model: LanguageModelV3,
+    request: ModelRequest,
+    way: Way | undefined,
+  ): Promise<ModelAnswer> => {
     const given = callOptions(request, way, options.extras?.(request, way))
     const context = { signal: request.signal, now }
     if (request.onText === undefined) return answerOf(gather(await model.doGenerate(given)))
     const { stream } = await model.doStream({ ...given, includeRawChunks: true })
     return readStream(stream, request.onText, context)
+  }
+
+  /** A name that cannot be called is no call that failed: nothing left, and nothing will. */
+  const modelFor = (id: string): LanguageModelV3 | ModelAnswer => {
+    try {
+      return options.model(id)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      return { kind: 'error', message, fatal: true }
+    }
   }
 
   return {
@@ -55,13 +69,15 @@ export function sdkProvider(options: SdkProviderOptions): Provider {
     structured: (request) =>
       waysFor(request)?.[0]?.outcome ?? { kind: 'skipped', reason: 'nothing was asked for' },
     async generate(request) {
+      const model = modelFor(request.model)
+      if ('kind' in model) return redacted(model, redactor.text)
       const ways = waysFor(request)
       const key = `${request.model} ${request.structured} ${schemaHash(request.schema ?? true)}`
       for (let index = refusals.get(key) ?? 0; ; index++) {
         const way = ways?.[Math.min(index, ways.length - 1)]
         const structured = way && { structured: way.outcome }
         try {
-          return redacted({ ...(await call(request, way)), ...structured }, redactor.text)
+          return redacted({ ...(await call(model, request, way)), ...structured }, redactor.text)
         } catch (cause) {
           const more = ways !== undefined && index < ways.length - 1
           if (!more || !isFormatRefusal(cause) || request.signal.aborted)

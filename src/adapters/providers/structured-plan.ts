@@ -22,6 +22,8 @@ export interface PlanRequest {
   readonly dialect: DialectName
   /** Its JSON mode without a schema exists. Default true. */
   readonly jsonObject?: boolean
+  /** What a schema takes beyond itself, in bytes. Default 0. */
+  readonly overhead?: number
   /** The server can be asked for guided decoding. Default false. */
   readonly guides?: boolean
 }
@@ -47,8 +49,9 @@ function jsonWays(request: PlanRequest, schema: JsonSchema, mode: JsonMode): Way
     if (lowered.schema) {
       const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
       const { wrapped } = lowered
+      const bytes = bytesOf(lowered.schema) + (request.overhead ?? 0)
       ways.push({
-        outcome: { kind: 'applied', as: 'json_schema', weakened, ...(wrapped && { wrapped }) },
+        outcome: { kind: 'applied', as: 'json_schema', weakened, bytes, ...(wrapped && { wrapped }) },
         format: { type: 'json', schema: lowered.schema },
       })
     }
@@ -72,7 +75,7 @@ function guidedWays(
   const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
   return [
     {
-      outcome: { kind: 'applied', as: backend, weakened },
+      outcome: { kind: 'applied', as: backend, weakened, bytes: bytesOf(lowered.schema) },
       guided: { backend, schema: lowered.schema },
     },
     refused,
@@ -86,4 +89,8 @@ export function isTextContract(schema: JsonSchema): boolean {
 
 function hasObjectRoot(schema: JsonSchema): boolean {
   return isObject(schema) && (schema['type'] === 'object' || isObject(schema['properties']))
+}
+
+function bytesOf(schema: JsonSchema): number {
+  return Buffer.byteLength(JSON.stringify(schema))
 }

@@ -1,10 +1,9 @@
 /** `proviso asks`: what waits for a person. */
 import type { Command } from 'commander'
 import type { AskRow } from '../../domain/ports/store.ts'
-import { createRedactor } from '../../domain/redact.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { spell } from '../one-line.ts'
-import { printJson, printNote, printText } from '../print.ts'
+import { printJson, printNote, printText, redactor } from '../print.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
 
@@ -29,7 +28,7 @@ export function addAsksCommand(program: Command): void {
     .action(async (flags: Flags) => {
       const query = { status: 'pending', limit: mostAsks, ...(flags.run && { runId: flags.run }) } as const
       const asks = await readStore(chooseExistingStore(flags.store), (store) => store.asks(query))
-      if (flags.json) printJson(createRedactor().value(asks), 'line')
+      if (flags.json) printJson(redactor.value(asks), 'line')
       else if (asks.length === 0) printNote('Nothing is asked.')
       else printText(table(heads, asks.map(cells)))
     })

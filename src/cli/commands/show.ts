@@ -1,10 +1,9 @@
 /** `proviso show`: everything about one run, redacted. */
 import type { Command } from 'commander'
-import { createRedactor } from '../../domain/redact.ts'
 import { describeRun } from '../describe-run.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { lookAtRun } from '../look-at-run.ts'
-import { printJson, printText } from '../print.ts'
+import { printJson, printText, redactor } from '../print.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 
 interface Flags {
@@ -27,7 +26,7 @@ export function addShowCommand(program: Command): void {
     .action(async (runId: string, { store, json }: Flags) => {
       const found = await readStore(chooseExistingStore(store), (opened) => lookAtRun(opened, runId))
       // A redacted copy has the shape of what it was made from.
-      const seen = createRedactor().value(found) as typeof found
+      const seen = redactor.value(found) as typeof found
       if (json) printJson(seen, 'line')
       else printText(describeRun(seen))
     })

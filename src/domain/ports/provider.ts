@@ -33,6 +33,8 @@ export type StructuredOutcome =
       readonly as: string
       /** The author's keywords that nobody enforces there; the reader checks them afterwards. */
       readonly weakened: number
+      /** How long what is sent for it is, at most, in bytes; a bound for its tokens. Default 0. */
+      readonly bytes?: number
       /** The answer is one member of an object, because the provider takes only objects. */
       readonly wrapped?: string
     }

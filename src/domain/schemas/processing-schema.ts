@@ -27,7 +27,7 @@ export const processingSchema = closed({
   fallback: closed({ max_stages: countOrNone, enable_extractor: flag, degrade_to_string: flag }),
   degrade_on_unexpected_behavior: flag,
   schema_simplify: flag,
-  streaming: closed({ enabled: flag, early_abort: flag }),
+  streaming: closed({ enabled: flag, early_abort: flag, aggregate_structured: flag }),
   reasoning_precheck: closed({
     enabled: flag,
     mode: { enum: ['observe', 'guide'] },
