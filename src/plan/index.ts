@@ -17,13 +17,18 @@ export {
   compileContract,
   type FacetIssue,
 } from './compile-contract.ts'
+export { isConsequence, rootOf } from './consequences.ts'
 export { type FindingCode, findingTable } from './findings.ts'
+export { envelopeLimits } from './limits.ts'
 export { planLimits } from './obligations/size.ts'
+export type { PlannerPrice } from './propose/account.ts'
 export { draftRules, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
+export { type Shortlist, shortlist } from './propose/shortlist.ts'
 export { type ProveResult, prove } from './prove.ts'
 export type { ProveRequest } from './request.ts'
 export { aversionTable, goalTable, wayTable } from './search/costs.ts'
 export { searchPlanner } from './search/planner.ts'
 export type { Choice, SearchRequest, SearchResult } from './search/request.ts'
 export { search } from './search/search.ts'
+export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './validate-facets.ts'

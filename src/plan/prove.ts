@@ -6,6 +6,7 @@ import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Plan } from '../domain/plan.ts'
 import { buildPlan } from './build.ts'
 import { conflictOf } from './conflicts.ts'
+import { markConsequences } from './consequences.ts'
 import { finding } from './findings.ts'
 import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals.ts'
 import { mergeDiagnostics, type Score } from './merge.ts'
@@ -75,7 +76,7 @@ export function prove(request: ProveRequest): ProveResult {
     ...judgements.flatMap(({ diagnostic }) => diagnostic ?? []),
     ...(conflict ? [conflict] : []),
   )
-  const bundle = mergeDiagnostics(diagnostics, scores)
+  const bundle = mergeDiagnostics(markConsequences(diagnostics, resolved), scores)
   if (bundle.status === 'rejected') return { ok: false, diagnostics: bundle }
   return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
 }

@@ -2,6 +2,7 @@
 import type { Capability } from '../domain/capability.ts'
 import type { Facet } from '../domain/facet.ts'
 import { declares, type Path } from '../schema/schema-values.ts'
+import { answerId } from './builtins.ts'
 import { keyOf } from './compile-contract.ts'
 import type { ProveRequest } from './request.ts'
 
@@ -12,9 +13,21 @@ export function suppliers(path: Path, request: ProveRequest): string {
     .slice(0, 5)
     .map(({ capabilityId }) => capabilityId)
   const what = path.join('.')
-  return able.length > 0
-    ? `Add a node with ${able.join(' or ')}, which supplies ${what}`
-    : `No active capability supplies ${what}: put it into the inputs, or register one that declares it`
+  if (able.length > 0) return `Add a node with ${able.join(' or ')}, which supplies ${what}`
+  const otherwise = 'put it into the inputs, or register one that declares it'
+  return isAnswerable(path, request)
+    ? `No active capability declares ${what}: add a node with ${answerId} whose output contract has it, ${otherwise}`
+    : `No active capability supplies ${what}: ${otherwise}`
+}
+
+/** The open answer supplies any property of the caller's schema as far as the caller lets it. */
+function isAnswerable(path: Path, { capabilities, envelope }: ProveRequest): boolean {
+  const { outputContract, policies } = envelope
+  return (
+    capabilities.some(({ capabilityId }) => capabilityId === answerId) &&
+    !policies.planner.selection?.forbid?.includes(answerId) &&
+    declares(outputContract.schema, path)
+  )
 }
 
 function suppliesPath({ outputContract: side }: Capability, path: Path, facets: readonly Facet[]): boolean {

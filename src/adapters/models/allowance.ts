@@ -1,7 +1,8 @@
 /** Whether a budget allows one more call, and how long its answer may then be. */
 import type { Issue } from '../../base/issue.ts'
+import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Usage } from '../../domain/output.ts'
-import { type Price, roughTokens } from './prices.ts'
+import type { Price } from './prices.ts'
 import type { Words } from './prompts.ts'
 
 export interface Budget {

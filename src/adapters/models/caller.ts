@@ -4,12 +4,13 @@
  */
 import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
+import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import { allowance, type Budget } from './allowance.ts'
-import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
+import { costOf, type Price, priceOf } from './prices.ts'
 import type { Words } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 

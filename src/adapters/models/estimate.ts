@@ -1,8 +1,9 @@
 /** What a run would take before it starts: calls, tokens and cost, from one answer per model node to the whole budget. */
+import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
-import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
+import { costOf, type Price, priceOf } from './prices.ts'
 
 export interface Range {
   readonly least: number
