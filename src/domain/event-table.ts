@@ -4,7 +4,8 @@ import type { Outcome } from './output.ts'
 
 export const eventTable: Record<EventType, string> = {
   start: 'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in',
-  plan_requested: 'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
+  plan_requested:
+    'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
   plan_rejected: 'the draft was not proved; the diagnostics say why, `final` why nobody is asked again',
   plan_generated:
     'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
