@@ -92,10 +92,20 @@ function isHard(state: RunState, { node }: NodeState): boolean {
   return [...node.guards, ...state.envelope.outputContract.constraints].some(({ level }) => level === 'hard')
 }
 
+/** Snippets of knowledge that whoever wrote the plan gave the node: one text or several. */
+function knowledgeOf(data: NodeState['node']['data'], redactor: Redactor): readonly string[] {
+  const given = data?.['knowledge']
+  const snippets = Array.isArray(given) ? given : given === undefined ? [] : [given]
+  return snippets.map((snippet) =>
+    redactor.text(typeof snippet === 'string' ? snippet : JSON.stringify(snippet)),
+  )
+}
+
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
 function bundleOf(state: RunState, node: NodeState, redactor: Redactor): Bundle {
   const { instructions = '', contracts, constraints } = node.node
   const inputs = structuredClone(node.attempt?.inputs ?? {})
+  const knowledge = knowledgeOf(node.node.data, redactor)
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (redactor.value(inputs) as Json) : inputs,
@@ -103,6 +113,7 @@ function bundleOf(state: RunState, node: NodeState, redactor: Redactor): Bundle 
     specialInstructions: [...state.envelope.specialInstructions],
     returns: contracts.output,
     clarifications: [...node.clarifications],
+    ...(knowledge.length > 0 && { knowledge }),
     ...(node.feedback !== undefined && { feedback: node.feedback }),
   }
 }

@@ -5,7 +5,8 @@
 import type { Json } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
-import { type ContractRequest, compileContract, type FacetIssue } from './compile-contract.ts'
+import type { FacetIssue } from '../domain/facet-issue.ts'
+import { type ContractRequest, compileContract } from './compile-contract.ts'
 
 export type FacetCheck = Omit<ContractRequest, 'direction'>
 

@@ -4,16 +4,14 @@
  */
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
-import type { Json } from '../../base/json.ts'
 import type { Usage } from '../../domain/output.ts'
-import { parseDraft } from '../../domain/parse-draft.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
 import type { ModelAnswer, Provider } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redact.ts'
 import { draftSchema } from '../../domain/schemas.ts'
 import { feedback, parse } from '../../output/index.ts'
-import { parseCondition } from '../../schema/condition.ts'
+import { parseDraft } from '../parse-nouns.ts'
 import { search } from '../search/search.ts'
 import { openAccount, type PlannerPrice, type Words } from './account.ts'
 import { promptLimits, systemText, userText } from './prompt.ts'
@@ -106,11 +104,7 @@ export function readDraft(
 ): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
   const read = parse(text, draftSchema)
   if (!read.ok) return { ok: false, issues: read.issues }
-  const checkCondition = (condition: Json) => {
-    const parsed = parseCondition(condition)
-    return parsed.ok ? [] : parsed.issues
-  }
-  const parsed = parseDraft(read.value, { checkCondition })
+  const parsed = parseDraft(read.value)
   return parsed.ok ? { ok: true, draft: parsed.value } : { ok: false, issues: parsed.issues }
 }
 
