@@ -16,12 +16,25 @@ export function describeFindings(
   { failures, warnings }: Pick<DiagnosticBundle, 'failures' | 'warnings'>,
   colors: Colors,
 ): string[] {
-  const roots = failures.filter((finding) => !isConsequence(finding))
-  const consequences = failures.filter(isConsequence)
+  const unmet = failures.filter(({ status }) => status === 'unsatisfied')
+  const roots = unmet.filter((finding) => !isConsequence(finding))
+  const consequences = unmet.filter(isConsequence)
   return [
     ...[...roots, ...consequences].flatMap((finding) => describe(finding, colors.red('✗'), colors)),
     ...warnings.flatMap((finding) => describe(finding, colors.yellow('!'), colors)),
   ]
+}
+
+/** What is left to the run: constraints that are checked while it goes on, and what could not be proved before. */
+export function describeNotes(
+  { failures, infos }: Pick<DiagnosticBundle, 'failures' | 'infos'>,
+  colors: Colors,
+): string[] {
+  const guarded = failures.filter(({ status }) => status !== 'unsatisfied')
+  return [...guarded, ...infos].flatMap(({ constraint = '', suggestion }) => [
+    `${colors.cyan('~')} ${oneLine(constraint, 300)}`,
+    ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
+  ])
 }
 
 function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {

@@ -32,8 +32,9 @@ export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined 
   return failures.find((each) => !isConsequence(each)) ?? failures[0]
 }
 
+/** It follows from another node's finding, or from the conflict that it is a member of. */
 export function isConsequence({ details }: Diagnostic): boolean {
-  return details?.['consequenceOf'] !== undefined
+  return details?.['consequenceOf'] !== undefined || details?.['conflictsWith'] !== undefined
 }
 
 /** An alternate that is unknown changes nothing about what the node itself supplies. */
