@@ -249,17 +249,15 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 function readEnvelope(given: unknown): Envelope {
   const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed.value
-  throw new ProvisoError(
-    'envelope/invalid',
-    `The envelope cannot be used: ${parsed.issues[0]?.message ?? ''}`,
-    { issues: parsed.issues },
-  )
+  throw new ProvisoError('envelope/invalid', `The envelope cannot be used: ${firstOf(parsed.issues)}`, {
+    issues: parsed.issues,
+  })
 }
 
 function readDraft(given: unknown) {
   const parsed = parseDraft(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed.value
-  throw new ProvisoError('draft/invalid', `The draft cannot be used: ${parsed.issues[0]?.message ?? ''}`, {
+  throw new ProvisoError('draft/invalid', `The draft cannot be used: ${firstOf(parsed.issues)}`, {
     issues: parsed.issues,
   })
 }
@@ -268,6 +266,14 @@ function readDraft(given: unknown) {
 function passwordIn(store: AppOptions['store']): string[] {
   const [, password] = (typeof store === 'string' && /:\/\/[^\s/:@]*:([^@]+)@/.exec(store)) || []
   return password === undefined ? [] : [password]
+}
+
+/** The first issue with its place; all of them are in the error's `issues`. */
+function firstOf([issue]: readonly Issue[]): string {
+  if (issue === undefined) return ''
+  return 'pointer' in issue.at && issue.at.pointer !== ''
+    ? `${issue.at.pointer} ${issue.message}`
+    : issue.message
 }
 
 /** Those of the options that were given. */

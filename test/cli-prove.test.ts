@@ -51,6 +51,58 @@ describe('proviso prove', () => {
     expect(done.stdout).toMatch(/! wish .*a wish that is not certain/)
   })
 
+  it('0: shows what is left to the run apart, and no node as failed that only guards', async () => {
+    const good = { constraintId: 'good', level: 'hard', expr: score }
+    const done = await prove('guard.json', { envelope: posts([good]), capabilities: marketingCapabilities })
+    expect(done.code).toBe(0)
+    expect(done.stdout).not.toContain('✗')
+    expect(done.stdout).not.toContain('Not met')
+    expect(done.stdout).toMatch(/Not certain before it runs\n {2}~ qaFindings\.overallScore >= 0\.8/)
+  })
+
+  it('3: names the constraints that contradict each other before each of them', async () => {
+    const length = (constraintId: string, operator: string, bound: number) => ({
+      constraintId,
+      level: 'hard',
+      expr: { [operator]: [{ var: 'total' }, bound] },
+    })
+    const schema = { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] }
+    const constraints = [length('high', '>', 5), length('low', '<', 3)]
+    const done = await prove('conflict.json', {
+      objective: 'A number',
+      outputContract: { schema, constraints },
+    })
+    expect(done.code).toBe(3)
+    expect(done.stdout).toMatch(/would mend it\n.*\(total > 5\) and \(total < 3\)/)
+    expect(done.stdout).toContain('It contradicts low: see what is said of them together')
+  })
+
+  it('3: refuses a contract that nothing can satisfy', async () => {
+    const total = { type: 'number', minimum: 5, maximum: 3 }
+    const schema = { type: 'object', properties: { total }, required: ['total'] }
+    const done = await prove('vacant.json', { objective: 'A number', outputContract: { schema } })
+    expect(done.code).toBe(3)
+    expect(done.stdout).toContain("not shown: some value satisfies the caller's schema")
+    expect(done.stdout).not.toContain('certain, by')
+  })
+
+  it('3: says what was probably meant', async () => {
+    const slip = { level: 'hard', expr: { '>': [{ var: 'copyVariant.length' }, 1] } }
+    const policies = { planner: { selection: { require: ['proviso.anser'] } } }
+    const done = await prove('slip.json', { ...posts([slip]), policies })
+    expect(done.code).toBe(3)
+    expect(done.stdout).toContain('Did you mean copyVariants?')
+    expect(done.stdout).toContain('proviso.anser is not registered or not active')
+    expect(done.stdout).toContain('Did you mean proviso.answer?')
+  })
+
+  it('2: refuses a kind of node that does not exist', async () => {
+    const policies = { planner: { topology: { requiredKinds: ['validate'] } } }
+    const done = await prove('kind.json', { ...posts([]), policies })
+    expect(done.code).toBe(2)
+    expect(done.stderr).toContain('must be one of "structuring"')
+  })
+
   it('3: says what is missing and what would mend it', async () => {
     const done = await prove('missing.json', posts([{ constraintId: 'good', level: 'hard', expr: score }]))
     expect(done.code).toBe(3)

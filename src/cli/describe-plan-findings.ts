@@ -1,5 +1,6 @@
 /** What the prover found, as lines for people: what is missing, where, and what would mend it. */
 import type { Cause, Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import { findingTable, isConsequence } from '../plan/index.ts'
 import { oneLine } from './one-line.ts'
 import type { Colors } from './print.ts'
 
@@ -15,14 +16,29 @@ export function describeFindings(
   { failures, warnings }: Pick<DiagnosticBundle, 'failures' | 'warnings'>,
   colors: Colors,
 ): string[] {
+  const unmet = failures.filter(({ status }) => status === 'unsatisfied')
+  const roots = unmet.filter((finding) => !isConsequence(finding))
+  const consequences = unmet.filter(isConsequence)
   return [
-    ...failures.flatMap((finding) => describe(finding, colors.red('✗'), colors)),
+    ...[...roots, ...consequences].flatMap((finding) => describe(finding, colors.red('✗'), colors)),
     ...warnings.flatMap((finding) => describe(finding, colors.yellow('!'), colors)),
   ]
 }
 
+/** What is left to the run: constraints that are checked while it goes on, and what could not be proved before. */
+export function describeNotes(
+  { failures, infos }: Pick<DiagnosticBundle, 'failures' | 'infos'>,
+  colors: Colors,
+): string[] {
+  const guarded = failures.filter(({ status }) => status !== 'unsatisfied')
+  return [...guarded, ...infos].flatMap(({ constraint = '', suggestion }) => [
+    `${colors.cyan('~')} ${oneLine(constraint, 300)}`,
+    ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
+  ])
+}
+
 function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
-  const { nodeId, capabilityId, constraint, constraintId, cause, suggestion } = finding
+  const { nodeId, capabilityId, constraint, constraintId, suggestion } = finding
   const where = [
     nodeId === undefined ? '' : `node "${nodeId}"`,
     capabilityId === undefined ? '' : `capability "${capabilityId}"`,
@@ -30,7 +46,15 @@ function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
   const what = constraint ?? constraintId ?? 'the plan satisfies the contract'
   return [
     `${mark} ${colors.bold(oneLine(where.join(', ') || 'the whole plan'))}  not shown: ${oneLine(what, 300)}`,
-    `  ${causes[cause]}`,
+    `  ${reasonOf(finding)}`,
     ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
   ]
+}
+
+/** In the words of its own row, where it has one; else by its cause. */
+function reasonOf({ cause, details }: Diagnostic): string {
+  const code = String(details?.['code'] ?? '')
+  return Object.hasOwn(findingTable, code)
+    ? findingTable[code as keyof typeof findingTable].sentence
+    : causes[cause]
 }

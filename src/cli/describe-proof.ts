@@ -1,6 +1,6 @@
 /** A proof as a page of text: `proviso prove` for people. */
 import type { Choice } from '../plan/index.ts'
-import { describeFindings } from './describe-plan-findings.ts'
+import { describeFindings, describeNotes } from './describe-plan-findings.ts'
 import { treeLines } from './live/tree.ts'
 import { oneLine } from './one-line.ts'
 import type { Colors } from './print.ts'
@@ -41,6 +41,7 @@ export function describeProof(view: ProofView, choices: readonly Choice[], color
       accepted ? 'Not met' : 'What is missing, and what would mend it',
       describeFindings(bundle, colors),
     ),
+    section('Not certain before it runs', describeNotes(bundle, colors)),
     section(
       'Why',
       choices.map((choice) => choiceLine(choice, colors)),

@@ -1,9 +1,11 @@
 /** A proof as rows: a verdict for every property of the answer and every constraint, and the nodes as a tree. Pure. */
 
+import type { Constraint } from '../domain/contract.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { Draft, Edge, Source } from '../domain/plan.ts'
 import type { ProveResult } from '../plan/index.ts'
+import { describeCondition, parseCondition } from '../schema/condition.ts'
 import { membersOf } from '../schema/members.ts'
 import type { NodeView } from './live/progress.ts'
 import { sourceName } from './source-name.ts'
@@ -42,8 +44,8 @@ export function viewProof({ envelope, draft, proof }: Proved): ProofView {
     accepted: proof.ok,
     bundle,
     answer: answerRows({ envelope, draft, proof }, all),
-    constraints: envelope.outputContract.constraints.map(({ constraintId }) =>
-      constraintRow(constraintId, proof, all),
+    constraints: envelope.outputContract.constraints.map((constraint) =>
+      constraintRow(constraint, proof, all),
     ),
     nodes: nodeViews({ envelope, draft, proof }, bundle.failures),
   }
@@ -73,6 +75,7 @@ const aboutAnswer: ReadonlySet<unknown> = new Set([
 ])
 
 function isAbout({ details }: Diagnostic, name: string): boolean {
+  if (details?.['code'] === 'plan/contract-vacant') return true
   if (!aboutAnswer.has(details?.['code'])) return false
   const pointer = details?.['pointer']
   return (
@@ -89,7 +92,12 @@ function sourceFor(output: Draft['output'], name: string): string | undefined {
   return list.length === 0 ? undefined : list.map(sourceName).join(', else ')
 }
 
-function constraintRow(constraintId: string, proof: ProveResult, all: readonly Diagnostic[]): VerdictRow {
+function constraintRow(
+  { constraintId, expr }: Constraint,
+  proof: ProveResult,
+  all: readonly Diagnostic[],
+): VerdictRow {
+  const parsed = parseCondition(expr)
   const said = all.find((diagnostic) => diagnostic.constraintId?.split(',').includes(constraintId))
   const nodes = proof.ok ? proof.plan.nodes : []
   const enforcers = nodes.filter(({ enforces }) => enforces.includes(constraintId)).map(({ id }) => id)
@@ -102,7 +110,7 @@ function constraintRow(constraintId: string, proof: ProveResult, all: readonly D
     name: constraintId,
     verdict,
     by: by.join(', '),
-    ...(said?.constraint !== undefined && { text: said.constraint }),
+    ...(parsed.ok && { text: describeCondition(parsed.condition) }),
   }
 }
 
@@ -120,7 +128,7 @@ function nodeViews({ draft, proof }: Proved, failures: readonly Diagnostic[]): N
   return draft.nodes.map(({ id, label, kind, capabilityId, derived, alternates = [] }, here) => {
     const before = edges.filter(({ to }) => to === id).map(({ from }) => position.get(from) ?? -1)
     const last = Math.max(-1, ...before.filter((index) => index < here))
-    const failed = failures.some(({ nodeId }) => nodeId === id)
+    const failed = failures.some(({ nodeId, status }) => nodeId === id && status === 'unsatisfied')
     const supplied = provides.get(id) ?? []
     const facts = [
       kind ?? 'execution',

@@ -4,8 +4,9 @@ import type { Outcome } from './output.ts'
 
 export const eventTable: Record<EventType, string> = {
   start: 'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in',
-  plan_requested: 'a draft is wanted, for the first plan or a new version',
-  plan_rejected: 'the draft was not proved; the diagnostics say why',
+  plan_requested:
+    'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
+  plan_rejected: 'the draft was not proved; the diagnostics say why, `final` why nobody is asked again',
   plan_generated:
     'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
   plan_updated: 'a new version replaced a plan; which nodes were carried over',

@@ -7,6 +7,7 @@ import type { Json } from '../base/json.ts'
 import type { Ask, Decision } from './ask.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
+import type { NodeSummary } from './node-summary.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
 import type { Action, TriggerKind } from './policy.ts'
@@ -49,6 +50,14 @@ export interface AuditLink {
   readonly hash: string
 }
 
+/** A capability as it was when a plan was asked for. */
+export interface ConsideredCapability {
+  readonly id: string
+  readonly name: string
+  /** `unknown`: a draft or a policy names it, and nobody has registered it. */
+  readonly status: 'active' | 'inactive' | 'unknown'
+}
+
 export interface EventPayloads {
   start: {
     readonly envelope: Envelope
@@ -61,17 +70,51 @@ export interface EventPayloads {
   plan_requested: {
     readonly attempt: number
     readonly phase: 'initial' | 'replan'
+    /** Ids of the runtime policies. */
     readonly policies: readonly string[]
-    readonly capabilities: readonly { readonly id: string; readonly name: string; readonly status: string }[]
+    /** What is said about planning, by its keys (`topology.variantCount`), and what each runtime policy is. */
+    readonly policyMetadata?: {
+      readonly planner: readonly string[]
+      readonly runtime: readonly {
+        readonly id: string
+        readonly enabled: boolean
+        readonly trigger: TriggerKind
+        readonly action: string
+      }[]
+    }
+    readonly variantCount?: number
+    /** Those that are considered, best first; `crcs` says of how many. */
+    readonly capabilities: readonly ConsideredCapability[]
+    readonly crcs?: {
+      /** Active in the catalog. */
+      readonly total: number
+      /** On a way from what is given to what is wanted, or named by the draft at hand. */
+      readonly considered: number
+      /** Most that are listed. */
+      readonly rowCap: number
+      /** Required by the caller, and on no way to the contract. */
+      readonly missing: readonly string[]
+    }
     readonly trigger?: { readonly policyId?: string; readonly rationale?: string; readonly nodeId?: string }
   }
-  plan_rejected: { readonly attempt: number; readonly diagnostics: DiagnosticBundle }
+  plan_rejected: {
+    readonly attempt: number
+    readonly diagnostics: DiagnosticBundle
+    /** Why nobody is asked for another draft, where that is so. */
+    readonly final?: string
+    /** What drafting has cost. */
+    readonly usage?: Usage
+  }
   plan_generated: {
     /** Absent when a run is resumed that was paused before it had one. */
     readonly plan: Plan | null
     readonly planVersion: number
+    /** The nodes in short, as clients show them. */
+    readonly nodes?: readonly NodeSummary[]
     readonly satisfactionScore: number
     readonly diagnostics: DiagnosticBundle
+    /** What drafting has cost. */
+    readonly usage?: Usage
     readonly metadata: { readonly resumed?: true; readonly [key: string]: Json | undefined }
   }
   plan_updated: {

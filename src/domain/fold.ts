@@ -7,7 +7,7 @@ import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { installPlan, setStatus, settle } from './fold-graph.ts'
-import type { Outcome } from './output.ts'
+import type { Outcome, Usage } from './output.ts'
 import type { AskReply, NodeState, RunState } from './run.ts'
 
 /** The state after all these events, which must begin with `start`. */
@@ -84,13 +84,17 @@ const appliers: Appliers = {
     delete state.replan
   },
   plan_rejected(state, { payload }) {
-    if (state.planning) state.planning.rejected = payload.diagnostics
+    charge(state, payload.usage)
+    if (!state.planning) return
+    state.planning.rejected = payload.diagnostics
+    if (payload.final !== undefined) state.planning.final = payload.final
   },
   plan_generated(state, { payload }) {
     if (payload.metadata.resumed) {
       delete state.paused
       return
     }
+    charge(state, payload.usage)
     if (state.planning?.phase === 'replan') state.replans++
     delete state.planning
     if (payload.plan) installPlan(state, payload.plan)
@@ -133,10 +137,7 @@ const appliers: Appliers = {
     else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
     if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')
       node.unsure = node.attempt.capabilityId
-    state.budget.calls += usage.calls
-    state.budget.tokens += tokens
-    state.budget.inputTokens += usage.inputTokens ?? 0
-    state.budget.costUsd += usage.costUsd ?? 0
+    charge(state, usage)
     setStatus(state, node, 'judging')
   },
   budget_reserved(state, { payload, nodeId }) {
@@ -260,6 +261,16 @@ const appliers: Appliers = {
     state.ready.clear()
     state.dead.clear()
   },
+}
+
+/** Attempts and planners draw from one budget. */
+function charge({ budget }: RunState, usage: Usage | undefined): void {
+  if (usage === undefined) return
+  const { calls, inputTokens = 0, outputTokens = 0, costUsd = 0 } = usage
+  budget.calls += calls
+  budget.tokens += inputTokens + outputTokens
+  budget.inputTokens += inputTokens
+  budget.costUsd += costUsd
 }
 
 /** Outcomes after which the same call would be a new one. */

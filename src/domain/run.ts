@@ -89,6 +89,8 @@ export interface Planning {
   readonly trigger: PlanTrigger
   /** Why the draft of this attempt was refused; absent while it is being made. */
   rejected?: DiagnosticBundle
+  /** Why nobody is asked for another draft. */
+  final?: string
   /** Why the draft before this attempt was refused. */
   readonly previous?: DiagnosticBundle
 }

@@ -1,5 +1,6 @@
 /** The published schemas: they compile, accept the samples, and are closed. */
 import { readFileSync } from 'node:fs'
+import { parseEnvelope, search, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { compileSchema, type JsonSchema } from '../schema/compile.ts'
 import { marketingFacets } from './facets/marketing.ts'
@@ -9,6 +10,26 @@ import * as schemas from './schemas.ts'
 function sample(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../../examples/envelopes/${name}.json`, import.meta.url), 'utf8'))
 }
+
+/** What search and proof really make of the samples, accepted and rejected: the published schemas keep up with it. */
+const proofs = ['linkedin-variants', 'compliance-launch'].flatMap((name) =>
+  [[], ['proviso.answer']].map((forbid) => {
+    const parsed = parseEnvelope(sample(name))
+    if (!parsed.ok) throw new Error(name)
+    const { policies, outputContract } = parsed.value
+    const expr = { '<=': [{ var: 'copyVariants.length' }, 3] }
+    const constraints = [{ constraintId: 'few', expr, level: 'hard' as const }]
+    const planner = { ...policies.planner, selection: { forbid } }
+    const envelope = {
+      ...parsed.value,
+      outputContract: { ...outputContract, constraints },
+      policies: { ...policies, planner },
+    }
+    return search({ envelope, facets: marketingFacets, capabilities: withBuiltins([]) }).proof
+  }),
+)
+const plans = proofs.flatMap((proof) => (proof.ok ? [proof.plan] : []))
+const bundles = proofs.map((proof) => (proof.ok ? proof.plan.diagnostics : proof.diagnostics))
 
 const samples: readonly [name: string, schema: JsonSchema, samples: readonly unknown[]][] = [
   ['envelope', schemas.envelopeSchema, [sample('linkedin-variants'), sample('compliance-launch')]],
@@ -33,6 +54,13 @@ const samples: readonly [name: string, schema: JsonSchema, samples: readonly unk
       },
     ],
   ],
+  ['plan', schemas.planSchema, plans],
+  ['diagnostic bundle', schemas.diagnosticBundleSchema, bundles],
+  [
+    'diagnostic',
+    schemas.diagnosticSchema,
+    bundles.flatMap(({ failures, warnings, infos }) => [...failures, ...warnings, ...infos]),
+  ],
   [
     'reply',
     schemas.replySchema,
@@ -54,6 +82,11 @@ describe.each(samples)('the schema of a %s', (_, schema, values) => {
   it('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
   })
+})
+
+it('has plans and rejections to look at', () => {
+  expect(plans).toHaveLength(2)
+  expect(bundles.map(({ status }) => status)).toContain('rejected')
 })
 
 it('tells nobody who replied: that comes from the authorisation', () => {

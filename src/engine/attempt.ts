@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Capability } from '../domain/capability.ts'
+import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -120,7 +121,8 @@ function readPrimary(text: string, node: PlanNode): { value: Json } | { issues: 
 }
 
 function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {
-  const issues = compileSchema(node.contracts.output).validate(output.value)
+  const found = compileSchema(node.contracts.output).validate(output.value)
+  const issues = withFacets(found, node.facetProvenance.output)
   return issues.length === 0 ? { ...result, output } : { ...result, output, outcome: 'invalid', issues }
 }
 

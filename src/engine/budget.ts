@@ -1,7 +1,9 @@
 /** Reserve, execute, reconcile: what an attempt may cost is set aside before it starts and settled when it has ended. */
 import type { NewEvent } from '../domain/event.ts'
 import type { Usage } from '../domain/output.ts'
+import type { DraftAllowance } from '../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
+import { envelopeLimits } from '../plan/index.ts'
 import { factsFor } from './fact.ts'
 import { defaultCallBudget } from './ladder.ts'
 
@@ -75,4 +77,15 @@ export function settlement(
   const { calls, inputTokens = 0, outputTokens = 0 } = end.usage
   const tokens = inputTokens + outputTokens
   return [factsFor(state, now)('budget_settled', { attempt, calls, tokens }, { nodeId })]
+}
+
+/** What a planner may spend: the run's limits, before there is a plan the caller's, less what is spent. Nothing is in flight then. */
+export function leftToSpend(state: RunState): DraftAllowance {
+  const { maxCalls, maxTokens, maxCostUsd } = state.plan?.limits ?? envelopeLimits(state.envelope)
+  const { budget } = state
+  return {
+    ...(maxCalls !== undefined && { calls: Math.max(maxCalls - budget.calls, 0) }),
+    ...(maxTokens !== undefined && { tokens: Math.max(maxTokens - budget.tokens, 0) }),
+    ...(maxCostUsd !== undefined && { costUsd: Math.max(maxCostUsd - budget.costUsd, 0) }),
+  }
 }

@@ -4,8 +4,10 @@
  */
 import type { NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
+import { rootOf } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
 import { charged, settlement } from './budget.ts'
+import { policyFields } from './considered.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
 import { isHeld, policyAskOpen } from './head.ts'
@@ -154,11 +156,13 @@ function replanned(state: RunState, moment: Moment): NewEvent[] {
 /** The first plan, and the next draft after one was rejected. */
 function planned(state: RunState, moment: Moment): NewEvent[] {
   if (state.planning?.rejected) {
-    const tries = state.draft && state.planning.phase === 'initial' ? 1 : maxPlanAttempts
-    if (state.planning.attempt < tries) return [requestPlan(state, moment, state.planning.attempt + 1)]
-    const [failure] = state.planning.rejected.failures
+    const { attempt, phase, final } = state.planning
+    const tries = final !== undefined || (state.draft && phase === 'initial') ? 1 : maxPlanAttempts
+    if (attempt < tries) return [requestPlan(state, moment, attempt + 1)]
+    const failure = rootOf(state.planning.rejected.failures)
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
-    const message = `No plan satisfies the contract: it does not hold that ${what} (${why})`
+    const closing = final === undefined ? '' : `; ${final}`
+    const message = `No plan satisfies the contract: it does not hold that ${what} (${why})${closing}`
     const error = {
       code: 'plan/rejected',
       message,
@@ -171,13 +175,13 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
     : [requestPlan(state, moment, 1)]
 }
 
-function requestPlan(state: RunState, { now }: Moment, attempt: number): NewEvent {
+function requestPlan(state: RunState, moment: Moment, attempt: number): NewEvent {
   const trigger = state.replan ?? state.planning?.trigger
-  return factsFor(state, now)('plan_requested', {
+  return factsFor(state, moment.now)('plan_requested', {
     attempt,
     phase: state.plan ? 'replan' : 'initial',
-    policies: state.envelope.policies.runtime.map(({ id }) => id),
-    capabilities: [],
+    ...policyFields(state),
+    ...moment.considered(state),
     ...(trigger && { trigger }),
   })
 }

@@ -19,6 +19,7 @@ import type { RunState } from '../domain/run.ts'
 import { schemaHash } from '../schema/hash.ts'
 import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
 import { createChanges } from './changes.ts'
+import { considerCapabilities } from './considered.ts'
 import { openingFacts } from './decide.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { fact, type Moment } from './fact.ts'
@@ -131,6 +132,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const moment = (): Moment => ({
     now: clock.now(),
+    considered: (state) => considerCapabilities(state, catalog),
     askMs: options.askMs ?? 24 * 3_600_000,
     capability(capabilityId) {
       const known = catalog.capability(capabilityId)

@@ -15,6 +15,8 @@ export interface Moment {
         readonly tokens: number
       }
     | undefined
+  /** The capabilities that come into question for a plan of this run, as the catalog is now. */
+  readonly considered: (state: RunState) => Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
   /** How long an ask stays open. */
   readonly askMs: number
 }

@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from '../base/canonical.ts'
 import type { JournalEvent } from '../domain/event.ts'
+import type { Usage } from '../domain/output.ts'
 import type { Plan } from '../domain/plan.ts'
 import type { RunState } from '../domain/run.ts'
 import { auditLink, valueHash } from './audit.ts'
@@ -97,9 +98,15 @@ function nodesStartWhenTheWayIsOpen(): Rule {
 function plansAnswerTheirRequest(): Rule {
   let open: number | undefined
   let version = 0
+  let over = false
   return (event, _before, report) => {
-    if (event.type === 'plan_requested') open = event.payload.attempt
+    if (event.type === 'plan_requested') {
+      open = event.payload.attempt
+      if (over && open > 1) report('plan', `draft ${open} is asked for, and nobody was to be asked again`)
+      over = false
+    }
     if (event.type === 'plan_rejected') {
+      over = event.payload.final !== undefined
       if (open !== event.payload.attempt)
         report('plan', `draft ${event.payload.attempt} is refused, and ${open ?? 'none'} was asked for`)
       open = undefined
@@ -292,6 +299,10 @@ function budgetsAreKept(): Rule {
     { readonly calls: number; readonly tokens: number; readonly attempt: number }
   >()
   const spent = { calls: 0, tokens: 0 }
+  const spend = ({ calls, inputTokens = 0, outputTokens = 0 }: Usage) => {
+    spent.calls += calls
+    spent.tokens += inputTokens + outputTokens
+  }
   return (event, before, report) => {
     const { maxCalls, maxTokens } = before?.plan?.limits ?? {}
     const nodeId = event.nodeId ?? ''
@@ -314,12 +325,12 @@ function budgetsAreKept(): Rule {
       if (held.get(nodeId)?.attempt !== event.payload.attempt)
         report('budget', `nothing is set aside for attempt ${event.payload.attempt} of "${nodeId}"`)
     if (event.type === 'attempt_end') {
-      const { calls, inputTokens = 0, outputTokens = 0 } = event.payload.usage
       if (held.has(nodeId))
         report('budget', `"${nodeId}" has ended, and what was set aside is not given back`)
-      spent.calls += calls
-      spent.tokens += inputTokens + outputTokens
+      spend(event.payload.usage)
     }
+    if ((event.type === 'plan_rejected' || event.type === 'plan_generated') && event.payload.usage)
+      spend(event.payload.usage)
   }
 }
 

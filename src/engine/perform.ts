@@ -88,6 +88,15 @@ function isHard(state: RunState, { node }: NodeState): boolean {
   return [...node.guards, ...state.envelope.outputContract.constraints].some(({ level }) => level === 'hard')
 }
 
+/** Snippets of knowledge that whoever wrote the plan gave the node: one text or several. */
+function knowledgeOf(data: NodeState['node']['data'], redactor: Redactor): readonly string[] {
+  const given = data?.['knowledge']
+  const snippets = Array.isArray(given) ? given : given === undefined ? [] : [given]
+  return snippets.map((snippet) =>
+    redactor.text(typeof snippet === 'string' ? snippet : JSON.stringify(snippet)),
+  )
+}
+
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
 function bundleOf(
   state: RunState,
@@ -96,6 +105,7 @@ function bundleOf(
 ): Bundle {
   const { instructions = '', contracts, constraints } = node.node
   const inputs = copyJson(given.inputs)
+  const knowledge = knowledgeOf(node.node.data, given.redactor)
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,
@@ -103,6 +113,7 @@ function bundleOf(
     specialInstructions: [...state.envelope.specialInstructions],
     returns: contracts.output,
     clarifications: [...node.clarifications],
+    ...(knowledge.length > 0 && { knowledge }),
     ...(node.feedback !== undefined && { feedback: node.feedback }),
   }
 }

@@ -1,17 +1,22 @@
 /** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
 
+import { canonicalJson } from '../base/canonical.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
+import { summariseNodes } from '../domain/node-summary.ts'
+import type { Usage } from '../domain/output.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
-import type { Planner } from '../domain/ports/planner.ts'
+import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
-import { prove } from '../plan/index.ts'
+import { type ProveResult, prove } from '../plan/index.ts'
+import { leftToSpend } from './budget.ts'
+import { completedNodes } from './completed-nodes.ts'
 import { factsFor } from './fact.ts'
 
 export interface PlanningCall {
@@ -26,11 +31,25 @@ export interface PlanningCall {
 export type PlanningResult = (state: RunState, now: number) => NewEvent[]
 
 export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
-  const { planning } = call.state
+  const { state, catalog, planner, signal } = call
+  const { planning } = state
   if (!planning) return () => []
-  const drafted = call.redactor.known(await draftOf(call, planning))
-  if ('failure' in drafted) return rejected(planning.attempt, bundleOf(drafted.failure))
-  return proveDraft(call.state, call.catalog, drafted.draft)
+  let usage: Usage | undefined
+  const request = requestOf(state, catalog, { planning, signal })
+  const onUsage = (spent: Usage) => {
+    usage = spent
+  }
+  const drafted = call.redactor.known(await draftBy(planner, { ...request, onUsage }, call.redactor))
+  const paid = () => ({ ...(usage && { usage }) })
+  if ('failure' in drafted) {
+    const { failure, final } = drafted
+    return rejected(planning, bundleOf(failure), { ...paid(), ...(final && { final }) })
+  }
+  const proof = proofOf(state, catalog, drafted.draft)
+  if (proof.ok) return accepted(planning, proof.plan, paid())
+  const final =
+    planner && (await repeats(planner, drafted.draft, { request, proof, redactor: call.redactor }))
+  return rejected(planning, proof.diagnostics, { ...paid(), ...(final && { final }) })
 }
 
 /** The draft that was handed in with the envelope needs nobody to be asked. */
@@ -41,7 +60,12 @@ export function draftAtHand(state: RunState): Draft | undefined {
 export function proveDraft(state: RunState, catalog: Catalog, draft: Draft): PlanningResult {
   const { planning } = state
   if (!planning) return () => []
-  const proof = prove({
+  const proof = proofOf(state, catalog, draft)
+  return proof.ok ? accepted(planning, proof.plan, {}) : rejected(planning, proof.diagnostics, {})
+}
+
+function proofOf(state: RunState, catalog: Catalog, draft: Draft): ProveResult {
+  return prove({
     envelope: state.envelope,
     draft,
     facets: catalog.facets(),
@@ -49,8 +73,6 @@ export function proveDraft(state: RunState, catalog: Catalog, draft: Draft): Pla
     version: state.planVersion + 1,
     readRao: raoIssues,
   })
-  if (!proof.ok) return rejected(planning.attempt, proof.diagnostics)
-  return (latest, now) => planFacts(latest, now, { plan: proof.plan, trigger: planning.trigger })
 }
 
 /** A RAO contract that cannot be read must not reach a model. */
@@ -61,19 +83,46 @@ function raoIssues(data: { readonly [key: string]: Json }): Issue[] {
   return [{ code: 'rao/contract', at: { pointer }, message: contract.message }]
 }
 
-function planFacts(state: RunState, now: number, proven: { plan: Plan; trigger: PlanTrigger }): NewEvent[] {
-  const { plan, trigger } = proven
+/** What goes into the journal besides the draft's fate. */
+interface Account {
+  readonly usage?: Usage
+  /** Why nobody is asked again. */
+  readonly final?: string
+}
+
+function accepted({ trigger }: Planning, plan: Plan, { usage }: Account): PlanningResult {
+  return (latest, now) => planFacts(latest, now, { plan, trigger, ...(usage && { usage }) })
+}
+
+function rejected({ attempt }: Planning, diagnostics: DiagnosticBundle, account: Account): PlanningResult {
+  return (latest, now) => [factsFor(latest, now)('plan_rejected', { attempt, diagnostics, ...account })]
+}
+
+interface Proven {
+  readonly plan: Plan
+  readonly trigger: PlanTrigger
+  readonly usage?: Usage
+}
+
+function planFacts(state: RunState, now: number, { plan, trigger, usage }: Proven): NewEvent[] {
   const { version, diagnostics, metadata, limits } = plan
   const make = factsFor({ planVersion: version }, now)
   const { satisfactionScore } = diagnostics
+  const statusOf = (id: string) =>
+    state.nodes.get(id)?.status === 'completed' ? ('completed' as const) : ('pending' as const)
   const events = [
-    make('plan_generated', { plan, planVersion: version, satisfactionScore, diagnostics, metadata }),
+    make('plan_generated', {
+      plan,
+      planVersion: version,
+      nodes: summariseNodes(plan, statusOf),
+      satisfactionScore,
+      diagnostics,
+      metadata,
+      ...(usage && { usage }),
+    }),
   ]
   if (state.plan) {
-    const nodes = plan.nodes.map(({ id }) => {
-      const carried = state.nodes.get(id)?.status === 'completed'
-      return { id, status: carried ? 'completed' : 'pending' } as const
-    })
+    const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
     events.push(make('plan_updated', { previousVersion: state.planVersion, version, nodes, trigger }))
   } else if (limits.deadlineMs !== undefined) {
     const dueAt = state.startedAt + limits.deadlineMs
@@ -82,11 +131,32 @@ function planFacts(state: RunState, now: number, proven: { plan: Plan; trigger: 
   return events
 }
 
-async function draftOf(
-  call: PlanningCall,
-  planning: Planning,
-): Promise<{ draft: Draft } | { failure: Diagnostic }> {
-  const { state, catalog, planner, signal } = call
+function requestOf(
+  state: RunState,
+  catalog: Catalog,
+  { planning, signal }: { readonly planning: Planning; readonly signal: AbortSignal },
+): DraftRequest {
+  return {
+    envelope: state.envelope,
+    facets: catalog.facets(),
+    capabilities: catalog.capabilities(),
+    attempt: planning.attempt,
+    phase: planning.phase,
+    ...(planning.previous && { diagnostics: planning.previous }),
+    trigger: planning.trigger,
+    completed: completedNodes(state),
+    left: leftToSpend(state),
+    signal,
+  }
+}
+
+type Drafted = { readonly draft: Draft } | { readonly failure: Diagnostic; readonly final?: string }
+
+async function draftBy(
+  planner: Planner | undefined,
+  request: DraftRequest,
+  redactor: Redactor,
+): Promise<Drafted> {
   const missing: Diagnostic = {
     severity: 'hard',
     status: 'unsatisfied',
@@ -94,44 +164,43 @@ async function draftOf(
     cause: 'missing_producer',
     suggestion: 'Hand in a draft, or give createApp a planner',
   }
-  if (!planner) return { failure: missing }
+  if (!planner) return { failure: missing, final: 'there is no planner to ask' }
   try {
-    const draft = await planner.draft({
-      envelope: state.envelope,
-      facets: catalog.facets(),
-      capabilities: catalog.capabilities(),
-      attempt: planning.attempt,
-      phase: planning.phase,
-      ...(planning.previous && { diagnostics: planning.previous }),
-      trigger: planning.trigger,
-      completed: [...state.nodes.values()].flatMap(({ node, status, output }) =>
-        status === 'completed' && output
-          ? [
-              {
-                id: node.id,
-                ...(node.capabilityId !== undefined && { capabilityId: node.capabilityId }),
-                output: output.value,
-              },
-            ]
-          : [],
-      ),
-      signal,
-    })
-    return { draft }
+    return { draft: await planner.draft(request) }
   } catch (cause) {
-    const message = call.redactor.text(cause instanceof Error ? cause.message : String(cause))
+    const message = redactor.text(cause instanceof Error ? cause.message : String(cause))
     return {
       failure: {
         ...missing,
         constraint: `the planner "${planner.name}" failed: ${message}`,
         suggestion: 'Try again',
       },
+      ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
     }
   }
 }
 
-function rejected(attempt: number, diagnostics: DiagnosticBundle): PlanningResult {
-  return (latest, now) => [factsFor(latest, now)('plan_rejected', { attempt, diagnostics })]
+/** Whether the diagnostics would change nothing, in words: a planner that can say so for nothing is asked at once. */
+async function repeats(
+  planner: Planner,
+  draft: Draft,
+  {
+    request,
+    proof,
+    redactor,
+  }: {
+    readonly request: DraftRequest
+    readonly proof: ProveResult & { ok: false }
+    readonly redactor: Redactor
+  },
+): Promise<string | undefined> {
+  if (!planner.deterministic) return undefined
+  const { diagnostics } = proof
+  const next = { ...request, attempt: request.attempt + 1, diagnostics }
+  const again = redactor.known(await draftBy(planner, next, redactor))
+  if ('failure' in again) return again.final
+  if (canonicalJson(again.draft) !== canonicalJson(draft)) return undefined
+  return `the planner "${planner.name}" would draft the same again, so it was not asked again`
 }
 
 function bundleOf(failure: Diagnostic): DiagnosticBundle {

@@ -59,6 +59,8 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
     now: event.at,
     askMs: options.askMs,
     capability: options.capability,
+    // What was considered then is in the journal; decisions are compared by what they do.
+    considered: () => ({ capabilities: [] }),
   })
   const differ = (at: number, recorded: readonly NewEvent[], instead: readonly NewEvent[]) =>
     differences.push({

@@ -6,6 +6,7 @@ import { type ErrorCode, ProvisoError } from '../base/error.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { applyEvent } from '../domain/fold.ts'
+import { summariseNodes } from '../domain/node-summary.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
@@ -117,6 +118,7 @@ export function resume(
       factsFor(state, now)('plan_generated', {
         plan,
         planVersion: state.planVersion,
+        ...(plan && { nodes: summariseNodes(plan, (id) => state.nodes.get(id)?.status ?? 'pending') }),
         satisfactionScore,
         diagnostics,
         metadata,

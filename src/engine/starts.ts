@@ -2,6 +2,7 @@
 import { sha256Hex } from '../base/hash.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { EventPayloads, NewEvent } from '../domain/event.ts'
+import { withFacets } from '../domain/facet-issue.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
@@ -35,7 +36,8 @@ export type StartDecision =
 
 export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
   const inputs = assembleInputs(state, node.node.inputs)
-  const issues = compileSchema(node.node.contracts.input).validate(inputs)
+  const found = compileSchema(node.node.contracts.input).validate(inputs)
+  const issues = withFacets(found, node.node.facetProvenance.input)
   if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
   if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
   const capabilityId = candidateOf(node)

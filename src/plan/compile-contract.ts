@@ -3,9 +3,10 @@
  * the facet it belongs to. Facets that share a property intersect; they never overwrite each other.
  */
 import type { Issue } from '../base/issue.ts'
-import { child, type Pointer, tokens } from '../base/pointer.ts'
+import { child, tokens } from '../base/pointer.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { Facet } from '../domain/facet.ts'
+import type { FacetIssue } from '../domain/facet-issue.ts'
 import type { FacetProvenance } from '../domain/plan.ts'
 import { both, placed, refers } from '../schema/combine.ts'
 import { compileSchema } from '../schema/compile.ts'
@@ -20,13 +21,6 @@ export interface ContractRequest {
   readonly direction: 'input' | 'output'
   /** Schemas of strangers: limits are checked and regexes run on a linear engine. Default false. */
   readonly untrusted?: boolean
-}
-
-export interface FacetIssue extends Issue {
-  /** Absent for what no facet speaks about. */
-  readonly facet?: string
-  readonly pointer: Pointer
-  readonly keyword: string
 }
 
 export interface CompiledContract {

@@ -41,6 +41,7 @@ export const findingTable = {
   'plan/output-missing': hard('missing_producer', 'a required property of the answer has no producer'),
   'plan/output-mismatch': hard('schema_incompatible', 'what is produced can never satisfy the caller'),
   'plan/output-unproven': told('what is produced may not satisfy the caller; validated at run time'),
+  'plan/contract-vacant': hard('schema_incompatible', 'no value can satisfy the schema of the caller'),
   'plan/conflict': hard('schema_incompatible', 'hard constraints cannot hold together'),
   'plan/vacuous': told('the constraint also holds when the value is missing'),
   'plan/policy-variants': hard('schema_incompatible', 'the number of variants contradicts the contract'),

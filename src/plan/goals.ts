@@ -74,13 +74,18 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     settings.flatMap((setting) => setting.assured),
   )
   const producers = producersOf(paths, resolved)
+  const worlds = settings.map(({ world }) => world)
   if (assured === 'false' || assured === 'impossible') {
+    const excluded = verdictIn(condition, worlds) === 'depends'
+    const why = excluded
+      ? `The post-conditions of ${names(producers)} exclude it`
+      : `Nothing that ${names(producers)} may supply makes it true`
     return unmet(goal, 'schema_incompatible', {
       nodes: producers,
-      suggestion: `Nothing that ${names(producers)} may supply makes it true: change the schema or the bound`,
+      suggestion: `${why}: change ${excluded ? 'one of them or the bound' : 'the schema or the bound'}`,
+      ...(excluded && { details: { excluded } }),
     })
   }
-  const worlds = settings.map(({ world }) => world)
   if (verdictIn(condition, worlds) === 'true') {
     const vacuous = mayBeVacuous(condition.expr, worlds)
     return {

@@ -1,4 +1,22 @@
 /** The door to plans: `import { prove, search } from 'proviso/plan'`. */
+export { createFacetCatalog, type FacetCatalog } from '../domain/catalog.ts'
+export type { FacetIssue } from '../domain/facet-issue.ts'
+export { marketingFacets } from '../domain/facets/marketing.ts'
+export { marketingCapabilities } from '../domain/inventory.ts'
+export type { Parsed } from '../domain/parsed.ts'
+export { nodeContractOf, type RaoNodeContract } from '../domain/rao-node-contract.ts'
+export {
+  capabilitySchema,
+  contractSchema,
+  diagnosticBundleSchema,
+  diagnosticSchema,
+  draftSchema,
+  envelopeSchema,
+  facetSchema,
+  planSchema,
+  policySchema,
+  replySchema,
+} from '../domain/schemas.ts'
 export { builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
 export {
   type CapabilityCatalog,
@@ -11,19 +29,27 @@ export {
 export type { Derived } from './catalog/derive.ts'
 export { addOwnCapabilities } from './catalog/own-capabilities.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
-export {
-  type CompiledContract,
-  type ContractRequest,
-  compileContract,
-  type FacetIssue,
-} from './compile-contract.ts'
+export { type CompiledContract, type ContractRequest, compileContract } from './compile-contract.ts'
+export { isConsequence, rootOf } from './consequences.ts'
 export { type FindingCode, findingTable } from './findings.ts'
+export { envelopeLimits } from './limits.ts'
 export { planLimits } from './obligations/size.ts'
+export {
+  parseCapability,
+  parseContract,
+  parseDraft,
+  parseEnvelope,
+  parseFacet,
+  parsePolicies,
+} from './parse-nouns.ts'
+export type { PlannerPrice } from './propose/account.ts'
 export { draftRules, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
+export { type Shortlist, shortlist } from './propose/shortlist.ts'
 export { type ProveResult, prove } from './prove.ts'
 export type { ProveRequest } from './request.ts'
 export { aversionTable, goalTable, wayTable } from './search/costs.ts'
 export { searchPlanner } from './search/planner.ts'
 export type { Choice, SearchRequest, SearchResult } from './search/request.ts'
 export { search } from './search/search.ts'
+export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './validate-facets.ts'

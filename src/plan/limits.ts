@@ -1,4 +1,5 @@
 /** The limits of a run: what the caller, the draft and the operator allow; of several the smallest counts. */
+import type { Envelope } from '../domain/envelope.ts'
 import type { Limits } from '../domain/plan.ts'
 import type { ProveRequest } from './request.ts'
 
@@ -13,13 +14,22 @@ const names = [
 ] as const satisfies (keyof Limits)[]
 
 export function limitsOf({ draft, envelope, limits }: ProveRequest): Limits {
-  const tokens = envelope.policies.planner.optimisation?.maxTokens
-  const given = [
-    draft.limits,
-    limits,
-    envelope.constraints,
-    tokens === undefined ? {} : { maxTokens: tokens },
-  ]
+  return smallest([draft.limits, limits, ...saidIn(envelope)])
+}
+
+/** The caller's own limits: what counts before there is a plan. */
+export function envelopeLimits(envelope: Envelope): Limits {
+  return smallest(saidIn(envelope))
+}
+
+type Given = { readonly [name: string]: unknown } | undefined
+
+function saidIn({ constraints, policies }: Envelope): Given[] {
+  const tokens = policies.planner.optimisation?.maxTokens
+  return [constraints, tokens === undefined ? {} : { maxTokens: tokens }]
+}
+
+function smallest(given: readonly (Given | Limits)[]): Limits {
   const merged = names.flatMap((name) => {
     const values = given.flatMap((each) => {
       const value: unknown = each?.[name]

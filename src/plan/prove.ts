@@ -6,6 +6,7 @@ import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Plan } from '../domain/plan.ts'
 import { buildPlan } from './build.ts'
 import { conflictOf } from './conflicts.ts'
+import { markConsequences } from './consequences.ts'
 import { finding } from './findings.ts'
 import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals.ts'
 import { mergeDiagnostics, type Score } from './merge.ts'
@@ -72,10 +73,10 @@ export function prove(request: ProveRequest): ProveResult {
     scores: goals.map(unmetScore),
   }
   diagnostics.push(
-    ...judgements.flatMap(({ diagnostic }) => diagnostic ?? []),
+    ...judgements.flatMap((judgement) => inConflict(judgement, conflict)),
     ...(conflict ? [conflict] : []),
   )
-  const bundle = mergeDiagnostics(diagnostics, scores)
+  const bundle = mergeDiagnostics(markConsequences(diagnostics, resolved), scores)
   if (bundle.status === 'rejected') return { ok: false, diagnostics: bundle }
   return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
 }
@@ -91,10 +92,14 @@ function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
   const possible = judgements.filter(
     ({ guards, diagnostic }) => guards.length > 0 || diagnostic?.cause === 'missing_enforcer',
   )
-  const conflict = conflictOf(
-    possible.map(({ goal }) => goal),
-    resolved,
-  )
+  const goals = possible.map(({ goal }) => goal)
+  // Post-conditions that exclude a constraint may be there for others: then those are what it contradicts.
+  const excluded = judgements.filter(({ diagnostic }) => diagnostic?.details?.['excluded'] === true)
+  const conflict =
+    conflictOf(goals, resolved) ??
+    (excluded.length > 0
+      ? conflictOf([...goals, ...excluded.map(({ goal }) => goal)], resolved, 'schemas')
+      : undefined)
   return {
     scores: judgements.map(({ goal, met }) => ({
       level: goal.level,
@@ -102,6 +107,23 @@ function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
     })),
     ...(conflict && { conflict: conflict.diagnostic }),
   }
+}
+
+/** Advice for one member of a conflict alone would not help. */
+function inConflict({ diagnostic }: Judgement, conflict: Diagnostic | undefined): Diagnostic[] {
+  if (diagnostic === undefined) return []
+  const members = conflict?.details?.['conflict']
+  const id = diagnostic.constraintId
+  if (diagnostic.severity !== 'hard' || !Array.isArray(members) || !members.includes(id ?? ''))
+    return [diagnostic]
+  const others = members.filter((each) => each !== id)
+  return [
+    {
+      ...diagnostic,
+      suggestion: `It contradicts ${others.join(', ')}: see what is said of them together`,
+      details: { ...diagnostic.details, conflictsWith: others },
+    },
+  ]
 }
 
 const unmetScore = ({ level }: Goal): Score => ({ level, met: false })

@@ -1,7 +1,10 @@
 /** What a planner could do about it: capabilities that supply a place, in words. */
+import { closest } from '../base/closest.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Facet } from '../domain/facet.ts'
+import { membersOf } from '../schema/members.ts'
 import { declares, type Path } from '../schema/schema-values.ts'
+import { answerId } from './builtins.ts'
 import { keyOf } from './compile-contract.ts'
 import type { ProveRequest } from './request.ts'
 
@@ -12,9 +15,32 @@ export function suppliers(path: Path, request: ProveRequest): string {
     .slice(0, 5)
     .map(({ capabilityId }) => capabilityId)
   const what = path.join('.')
-  return able.length > 0
-    ? `Add a node with ${able.join(' or ')}, which supplies ${what}`
-    : `No active capability supplies ${what}: put it into the inputs, or register one that declares it`
+  if (able.length > 0) return `Add a node with ${able.join(' or ')}, which supplies ${what}`
+  const otherwise = 'put it into the inputs, or register one that declares it'
+  const answers = answering(path, request)
+  if (answers === 'may')
+    return `No active capability declares ${what}: add a node with ${answerId} whose output contract has it, ${otherwise}`
+  const allow = answers === 'forbidden' ? `, or let ${answerId} do it, which the policy forbids` : ''
+  const meant = meantBy(path, request)
+  const hint = meant === undefined ? '' : `. Did you mean ${meant}?`
+  return `No active capability supplies ${what}: ${otherwise}${allow}${hint}`
+}
+
+/** What a name at the root is a slip of: one that the contract or the inputs have. */
+function meantBy([name]: Path, { envelope }: ProveRequest): string | undefined {
+  const names = [
+    ...membersOf(envelope.outputContract.schema).map((member) => member.name),
+    ...Object.keys(envelope.inputs),
+  ]
+  return name === undefined || names.includes(name) ? undefined : closest(name, names)
+}
+
+/** The open answer supplies any property of the caller's schema, as far as the caller lets it. */
+function answering(path: Path, { capabilities, envelope }: ProveRequest): 'may' | 'forbidden' | 'no' {
+  const { outputContract, policies } = envelope
+  const isThere = capabilities.some(({ capabilityId }) => capabilityId === answerId)
+  if (!isThere || !declares(outputContract.schema, path)) return 'no'
+  return policies.planner.selection?.forbid?.includes(answerId) ? 'forbidden' : 'may'
 }
 
 function suppliesPath({ outputContract: side }: Capability, path: Path, facets: readonly Facet[]): boolean {

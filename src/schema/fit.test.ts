@@ -13,6 +13,22 @@ const object = (properties: Record<string, JsonSchema>, more: Record<string, unk
 const text: JsonSchema = { type: 'string' }
 const number: JsonSchema = { type: 'number' }
 
+it('decides by validation where the values are known, however deep they are', () => {
+  const wanted = {
+    type: 'object',
+    properties: { persona: { type: 'string' }, tags: { type: 'array', items: { enum: ['a', 'b'] } } },
+    required: ['persona'],
+  }
+  expect(fitOf({ const: { persona: 'x', tags: ['a'] } }, wanted)).toEqual({ kind: 'yes' })
+  expect(fitOf({ const: { persona: 'x', tags: ['c'] } }, wanted)).toMatchObject({
+    kind: 'no',
+    pointer: '/tags/0',
+    keyword: 'enum',
+  })
+  expect(fitOf({ enum: [{ persona: 'x' }, { persona: 'y', tags: [] }] }, wanted)).toEqual({ kind: 'yes' })
+  expect(fitOf({ enum: [{ persona: 'x' }, {}] }, wanted)).toMatchObject({ kind: 'no', witness: {} })
+})
+
 describe('yes', () => {
   const cases: [JsonSchema, JsonSchema][] = [
     [text, true],

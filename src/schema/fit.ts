@@ -26,10 +26,24 @@ export function fitOf(from: JsonSchema, to: JsonSchema, options: CompileOptions 
   const gap = proofGap(hold(from), hold(to), options)
   if (gap === undefined) return { kind: 'yes' }
   const [source, target] = [compileSchema(from, options), compileSchema(to, options)]
+  const values = listedIn(from)
+  if (values !== undefined) {
+    const wrong = values.find((value) => !target.accepts(value))
+    return wrong === undefined ? { kind: 'yes' } : refuted(wrong, target)
+  }
   for (const witness of samplesOf(from, to)) {
     if (source.accepts(witness) && !target.accepts(witness)) return refuted(witness, target)
   }
   return { kind: 'unknown', ...gap }
+}
+
+/** The values of a schema that says no more than which they are: whether they fit need not be guessed. */
+function listedIn(schema: JsonSchema): readonly Json[] | undefined {
+  if (typeof schema === 'boolean') return undefined
+  const [keyword, ...others] = Object.keys(schema)
+  if (others.length > 0) return undefined
+  if (keyword === 'const') return [schema['const'] as Json]
+  return keyword === 'enum' && Array.isArray(schema['enum']) ? (schema['enum'] as Json[]) : undefined
 }
 
 function refuted(witness: Json, target: CompiledSchema): Fit {

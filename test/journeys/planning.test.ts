@@ -130,7 +130,9 @@ describe('a run without a draft', () => {
     const planner = { selection: { forbid: ['proviso.answer'] } }
     const ended = await app.run(envelope({ policies: { planner } }))
     expect(ended).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
-    expect(await payloads(app, ended.runId, 'plan_rejected')).toHaveLength(3)
+    const rejections = await payloads(app, ended.runId, 'plan_rejected')
+    expect(rejections).toHaveLength(1)
+    expect(rejections[0]?.diagnostics.failures[0]?.constraint).toBe('"text" of the answer has a producer')
   })
 
   it('is drafted by a model where one is given', async () => {

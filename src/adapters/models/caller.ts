@@ -4,6 +4,7 @@
  */
 import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
+import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
@@ -13,7 +14,6 @@ import { type Allowed, allowance, type Budget, isLimited } from './allowance.ts'
 import { costOf, type Price, priceOf } from './prices.ts'
 import type { Words } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
-import { roughTokens } from './tokens.ts'
 
 export type OnEvent = (event: string, payload?: { readonly [key: string]: Json }) => void
 

@@ -1,9 +1,9 @@
 /** What a run would take before it starts: calls, tokens and cost, from one answer per model node to the whole budget. */
+import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { costOf, isListed, type Price, priceList, priceOf } from './prices.ts'
-import { roughTokens } from './tokens.ts'
 
 export interface Range {
   readonly least: number

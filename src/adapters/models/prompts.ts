@@ -37,6 +37,7 @@ export function taskWords({ bundle, rao, redactor, guidance }: Task): Words {
     `Objective: ${JSON.stringify(objective)}`,
     `Inputs: ${JSON.stringify(redactor.value(shown) as Json)}`,
   ]
+  if (bundle.knowledge) parts.push(`Knowledge: ${JSON.stringify(bundle.knowledge)}`)
   if (clarifications.length > 0) parts.push(`Clarifications: ${JSON.stringify(clarifications)}`)
   if (bundle.feedback !== undefined)
     parts.push(`The last answer was not accepted: ${JSON.stringify(bundle.feedback)}`)

@@ -11,6 +11,8 @@ export interface Bundle {
   readonly inputs: Json
   readonly instructions: string
   readonly specialInstructions: readonly string[]
+  /** What is worth knowing besides the inputs: `data.knowledge` of the node. */
+  readonly knowledge?: readonly string[]
   /** What must come back. */
   readonly returns: JsonSchema
   readonly clarifications: readonly string[]

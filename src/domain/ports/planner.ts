@@ -4,6 +4,7 @@ import type { Capability } from '../capability.ts'
 import type { DiagnosticBundle } from '../diagnostic.ts'
 import type { Envelope } from '../envelope.ts'
 import type { Facet } from '../facet.ts'
+import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
 import type { PlanTrigger } from '../run.ts'
 
@@ -23,9 +24,25 @@ export interface DraftRequest {
     readonly output: Json
   }[]
   readonly signal: AbortSignal
+  /** What is left of the run's limits; absent where nothing limits it. */
+  readonly left?: DraftAllowance
+  /** Charges the run: all that this draft has cost so far, told before and after every call, also when no draft comes of it. */
+  readonly onUsage?: (usage: Usage) => void
+}
+
+/** What a planner may still spend. */
+export interface DraftAllowance {
+  readonly calls?: number
+  readonly tokens?: number
+  readonly costUsd?: number
 }
 
 export interface Planner {
   readonly name: string
+  /**
+   * The same request gives the same draft, and costs nothing. Such a planner is not asked again after a rejection if the
+   * diagnostics would change nothing. Default false.
+   */
+  readonly deterministic?: boolean
   draft(request: DraftRequest): Promise<Draft>
 }

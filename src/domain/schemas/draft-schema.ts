@@ -12,9 +12,9 @@ const oneOrigin = {
     dependentRequired: { pointer: ['node'] },
   },
 } as const
-const source = { ...closed(sourceKeys), ...oneOrigin } as const
+export const sourceSchema = { ...closed(sourceKeys), ...oneOrigin } as const
 /** One source, or several of which the first that exists is taken; one schema, so that errors name the very key. */
-const binding = { ...source, type: ['object', 'array'], items: source, minItems: 1 } as const
+const binding = { ...sourceSchema, type: ['object', 'array'], items: sourceSchema, minItems: 1 } as const
 const bindings = { type: 'object', additionalProperties: binding } as const
 /** A binding of the whole answer, or one per property. */
 const answer = {

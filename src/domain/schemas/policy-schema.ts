@@ -1,7 +1,12 @@
 /** The schema of `policies`: for planners, for the run, and the flat ones of older callers. */
+import { nodeKinds } from './draft-schema.ts'
 import { anyText, closed, condition, count, flag, map, tagged, text, texts } from './parts.ts'
 
-export const selectorSchema = closed({ kind: text, capabilityId: text })
+/** A kind that nobody has would never match: a slip of the pen, not a policy. */
+const kind = { enum: nodeKinds } as const
+const kinds = { type: 'array', items: kind } as const
+
+export const selectorSchema = closed({ kind, capabilityId: text })
 
 const watched = { properties: { selector: selectorSchema, condition } }
 
@@ -55,7 +60,7 @@ const directives = {
 } as const
 
 export const plannerPolicySchema = closed({
-  topology: closed({ variantCount: count, maxDepth: count, requiredKinds: texts, forbiddenKinds: texts }),
+  topology: closed({ variantCount: count, maxDepth: count, requiredKinds: kinds, forbiddenKinds: kinds }),
   selection: closed({ require: texts, forbid: texts, prefer: texts, avoid: texts }),
   optimisation: closed({
     objective: { enum: ['speed', 'quality', 'diversity', 'token_efficiency'] },

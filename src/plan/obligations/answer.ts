@@ -16,6 +16,14 @@ import { describeSource, isThere, schemaOf } from '../sources.ts'
 import { suppliers } from '../suggest.ts'
 
 export function answer(resolved: Resolved): readonly Diagnostic[] {
+  if (isVacant(resolved.callerSchema)) {
+    return [
+      finding('plan/contract-vacant', {
+        constraint: "some value satisfies the caller's schema",
+        suggestion: 'Change outputContract.schema: what it requires contradicts itself',
+      }),
+    ]
+  }
   const required = new Set(
     membersOf(resolved.callerSchema)
       .filter((member) => member.required)

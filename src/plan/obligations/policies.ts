@@ -1,4 +1,5 @@
 /** The caller's planner policies, as far as a plan can contradict them. */
+import { closest } from '../../base/closest.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { parseCondition } from '../../schema/condition.ts'
 import { membersOf } from '../../schema/members.ts'
@@ -73,7 +74,9 @@ function selection({ request, nodes }: Resolved): Diagnostic[] {
         capabilityId,
         suggestion: forbid.includes(capabilityId)
           ? 'The policy requires and forbids it: change the policy'
-          : `Add a node with ${capabilityId}`,
+          : request.capabilities.some((each) => each.capabilityId === capabilityId)
+            ? `Add a node with ${capabilityId}`
+            : unregistered(capabilityId, request),
         details: { required: [...lacking] },
       }),
     ),
@@ -91,6 +94,16 @@ function selection({ request, nodes }: Resolved): Diagnostic[] {
   ]
 }
 
+/** Nobody can add a node for what is not there. */
+function unregistered(capabilityId: string, { capabilities }: Resolved['request']): string {
+  const meant = closest(
+    capabilityId,
+    capabilities.map((each) => each.capabilityId),
+  )
+  const hint = meant === undefined ? '' : `. Did you mean ${meant}?`
+  return `${capabilityId} is not registered or not active: register it, or take it out of policies.planner.selection.require${hint}`
+}
+
 function topology({ request, nodes, graph }: Resolved): Diagnostic[] {
   const {
     requiredKinds = [],
@@ -103,7 +116,7 @@ function topology({ request, nodes, graph }: Resolved): Diagnostic[] {
       finding('plan/policy-kind', {
         constraint: `the plan has a node of kind "${kind}"`,
         constraintId: `policy:requiredKinds:${kind}`,
-        suggestion: `Add a node of kind ${kind}`,
+        suggestion: `Add a node of kind ${kind} (by a capability with that nodeKind), or take it out of policies.planner.topology.requiredKinds`,
       }),
     )
   for (const { id, kind } of nodes.filter((node) => forbiddenKinds.includes(node.kind))) {

@@ -1,4 +1,5 @@
 /** Every node and edge is what it says it is: ids, capabilities, kinds, bindings, conditions, RAO data. */
+import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/issue.ts'
 import { isObject } from '../../base/json.ts'
 import type { NodeKind } from '../../domain/capability.ts'
@@ -26,7 +27,14 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
   const { draft, capabilities } = resolved.request
   const alive = new Set(capabilities.map(({ capabilityId }) => capabilityId))
   return [
-    ...(draft.nodes.length === 0 ? [finding('plan/empty', { constraint: 'the plan has a node' })] : []),
+    ...(draft.nodes.length === 0
+      ? [
+          finding('plan/empty', {
+            constraint: 'the plan has a node',
+            suggestion: 'Add nodes for what is wanted',
+          }),
+        ]
+      : []),
     ...ids(draft.nodes),
     ...edges(resolved),
     ...resolved.nodes.flatMap((node) => [
@@ -105,9 +113,16 @@ function capability(
         constraint: `capability "${capabilityId}" is active`,
         nodeId: id,
         capabilityId,
-        suggestion: alternatives(output, request.capabilities),
+        suggestion: [meant(capabilityId, alive), alternatives(output, request.capabilities)]
+          .filter((part) => part !== undefined)
+          .join(' '),
       }),
     )
+}
+
+function meant(capabilityId: string, alive: ReadonlySet<string>): string | undefined {
+  const found = closest(capabilityId, [...alive])
+  return found === undefined ? undefined : `Did you mean ${found}?`
 }
 
 function alternatives(

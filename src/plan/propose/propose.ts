@@ -4,16 +4,16 @@
  */
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
-import type { Json } from '../../base/json.ts'
-import { parseDraft } from '../../domain/parse-draft.ts'
+import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
 import type { ModelAnswer, Provider } from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redact.ts'
 import { draftSchema } from '../../domain/schemas.ts'
 import { feedback, parse } from '../../output/index.ts'
-import { parseCondition } from '../../schema/condition.ts'
+import { parseDraft } from '../parse-nouns.ts'
 import { search } from '../search/search.ts'
+import { openAccount, type PlannerPrice, type Words } from './account.ts'
 import { promptLimits, systemText, userText } from './prompt.ts'
 import { shortlist } from './shortlist.ts'
 
@@ -31,6 +31,8 @@ export interface ProposeOptions {
   readonly mostCapabilities?: number
   /** What must not leave. Default: by the names of keys. */
   readonly redactor?: Redactor
+  /** What the model costs. Without it the search drafts for runs that limit their cost. */
+  readonly price?: PlannerPrice
 }
 
 export interface Proposal {
@@ -40,6 +42,8 @@ export interface Proposal {
   readonly reason?: string
   /** Calls that were made. */
   readonly calls: number
+  /** What they took; `request.onUsage` was told on the way. */
+  readonly usage: Usage
 }
 
 /**
@@ -49,30 +53,36 @@ export interface Proposal {
 export async function propose(request: DraftRequest, options: ProposeOptions): Promise<Proposal> {
   const { asks = 2, searchFrom = 3, redactor = createRedactor() } = options
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
-  const instead = (reason: string, calls: number): Proposal => {
+  const account = openAccount(request, options.price)
+  const spent = () => ({ calls: account.spent.calls, usage: account.spent })
+  const instead = (reason: string): Proposal => {
     const { draft } = search(request)
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
-    return { draft: { ...draft, metadata }, runtime: 'search', reason, calls }
+    return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
   }
-  if (request.attempt >= searchFrom) return instead('the drafts of the model were rejected', 0)
-  if (list.lost.length > 0)
-    return instead(`required, but on no way to the contract: ${list.lost.join(', ')}`, 0)
+  if (request.attempt >= searchFrom) return instead('the drafts of the model were rejected')
+  if (list.lost.length > 0) return instead(`required, but on no way to the contract: ${list.lost.join(', ')}`)
   const system = systemText(list)
   const prompt = userText(request, redactor)
   let wrong: readonly Issue[] = []
   for (let ask = 1; ask <= asks; ask++) {
     const text = ask === 1 ? prompt : `${prompt}\nYour last answer was no draft. ${feedback(wrong)}`
-    const answer = await generate({ system, prompt: text }, request, options)
+    const words = { system, prompt: text }
+    const allowed = account.allow(words)
+    if ('refused' in allowed) return instead(allowed.refused)
+    account.called()
+    const answer = await generate({ ...words, ...allowed }, request, options)
+    account.ended(answer, words)
     request.signal.throwIfAborted()
     // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
     if (said === undefined)
-      return instead(`the model did not answer: ${'message' in answer ? answer.message : ''}`, ask)
+      return instead(`the model did not answer: ${'message' in answer ? answer.message : ''}`)
     const read = readDraft(said)
-    if (read.ok) return { draft: signed(read.draft, options), runtime: 'model', calls: ask }
+    if (read.ok) return { draft: signed(read.draft, options), runtime: 'model', ...spent() }
     wrong = read.issues
   }
-  return instead(`the model gave no draft: ${wrong[0]?.message ?? ''}`, asks)
+  return instead(`the model gave no draft: ${wrong[0]?.message ?? ''}`)
 }
 
 /** The same as a planner, for `createApp`. */
@@ -94,17 +104,13 @@ export function readDraft(
 ): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
   const read = parse(text, draftSchema)
   if (!read.ok) return { ok: false, issues: read.issues }
-  const checkCondition = (condition: Json) => {
-    const parsed = parseCondition(condition)
-    return parsed.ok ? [] : parsed.issues
-  }
-  const parsed = parseDraft(read.value, { checkCondition })
+  const parsed = parseDraft(read.value)
   return parsed.ok ? { ok: true, draft: parsed.value } : { ok: false, issues: parsed.issues }
 }
 
 /** One call within its time; a provider that throws, against its promise, has failed like any other. */
 async function generate(
-  said: { readonly system: string; readonly prompt: string },
+  { most, ...said }: Words & { readonly most?: number },
   { signal, attempt }: DraftRequest,
   { provider, model, timeoutMs = 240_000 }: ProposeOptions,
 ): Promise<ModelAnswer> {
@@ -118,7 +124,14 @@ async function generate(
   })
   const idempotencyKey = sha256Hex(`${attempt}\n${said.system}\n${said.prompt}`)
   try {
-    return await Promise.race([provider.generate({ model, ...said, idempotencyKey, signal: both }), stopped])
+    const call = {
+      model,
+      ...said,
+      ...(most !== undefined && { maxOutputTokens: most }),
+      idempotencyKey,
+      signal: both,
+    }
+    return await Promise.race([provider.generate(call), stopped])
   } catch (cause) {
     return { kind: 'error', message: cause instanceof Error ? cause.message : String(cause) }
   }

@@ -6,6 +6,7 @@ import { search } from './search.ts'
 export function searchPlanner(options: Pick<SearchRequest, 'cutoff'> = {}): Planner {
   return {
     name: 'search',
+    deterministic: true,
     async draft({ signal, ...request }) {
       signal.throwIfAborted()
       return search({ ...request, ...options }).draft

@@ -19,12 +19,13 @@ import {
 import type { Changes } from '../projections.ts'
 import { changeStatements } from './change-statements.ts'
 import type { HotRuns } from './hot-runs.ts'
+import { policyColumns } from './policy-columns.ts'
 import { type OpenRun, projectRuns } from './project-runs.ts'
 import type { ReadStatements } from './read-statements.ts'
 import { headRow, toCore } from './rows.ts'
 import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
 import type { Statement, Steps } from './steps.ts'
-import type { EventTable, RunTable } from './tables.ts'
+import type { EventTable } from './tables.ts'
 import type { LockedRow, WriteStatements } from './write-statements.ts'
 import { eventRow, type Write, type WriteResult } from './writes.ts'
 
@@ -143,7 +144,7 @@ function* createRuns(
   const inserted = yield creates.map((write, index) =>
     statements.insertHead({
       ...headRow(heads[index] as StoredHead),
-      ...policyColumns(write),
+      ...policyColumns(envelopeOf(write)),
       claim_id: null,
     }),
   )
@@ -170,15 +171,8 @@ function firstLease(owner: string): Lease {
   return { owner, epoch: 1 }
 }
 
-/** What the specifications want to see of the envelope beside the run. */
-function policyColumns({ run }: Create): Pick<RunTable, 'persona' | 'variant_policy'> {
-  const envelope = run.events.find((event) => event.type === 'start')?.payload.envelope
-  const persona = envelope?.metadata['persona']
-  const topology = envelope?.policies.planner?.topology
-  return {
-    persona: typeof persona === 'string' ? persona : null,
-    variant_policy: topology?.variantCount === undefined ? null : JSON.stringify(topology),
-  }
+function envelopeOf({ run }: Create) {
+  return run.events.find((event) => event.type === 'start')?.payload.envelope
 }
 
 function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult {

@@ -1,0 +1,54 @@
+/** The nodes of a plan in short, for whoever shows them: every name that the sources give to the same thing (C36). */
+import type { NodeKind } from './capability.ts'
+import type { Plan, PlanNode, Routing } from './plan.ts'
+import type { NodeStatus } from './status.ts'
+
+export interface NodeSummary {
+  readonly id: string
+  /** The same again, under its other name. */
+  readonly nodeId: string
+  readonly capabilityId?: string
+  readonly label?: string
+  readonly kind: NodeKind
+  readonly status: NodeStatus
+  /** Properties of its output. */
+  readonly provides: readonly string[]
+  /** Ids of the constraints that it makes true. */
+  readonly enforces: readonly string[]
+  /** Whether a side was compiled from facets. */
+  readonly contracts: { readonly inputMode: ContractMode; readonly outputMode: ContractMode }
+  readonly facets: { readonly input: readonly string[]; readonly output: readonly string[] }
+  readonly derivedCapability: boolean
+  readonly routing?: Routing
+}
+
+export type ContractMode = 'facets' | 'json_schema'
+
+export function summariseNodes(plan: Plan, statusOf: (nodeId: string) => NodeStatus): NodeSummary[] {
+  return plan.nodes.map((node) => summary(node, statusOf(node.id)))
+}
+
+function summary(node: PlanNode, status: NodeStatus): NodeSummary {
+  const { id, capabilityId, label, kind, provides, enforces, facetProvenance, derived, routing } = node
+  const [input, output] = [facetProvenance.input, facetProvenance.output].map((side) => [
+    ...new Set(side.map(({ facet }) => facet)),
+  ]) as [string[], string[]]
+  return {
+    id,
+    nodeId: id,
+    ...(capabilityId !== undefined && { capabilityId }),
+    ...(label !== undefined && { label }),
+    kind,
+    status,
+    provides,
+    enforces,
+    contracts: { inputMode: modeOf(input), outputMode: modeOf(output) },
+    facets: { input, output },
+    derivedCapability: derived ?? false,
+    ...(routing && { routing }),
+  }
+}
+
+function modeOf(facets: readonly string[]): ContractMode {
+  return facets.length > 0 ? 'facets' : 'json_schema'
+}

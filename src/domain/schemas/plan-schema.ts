@@ -1,0 +1,58 @@
+/** The schema of a proven plan, as journals and streams hold it. Nothing reads plans with it: only `prove` makes them. */
+import { diagnosticBundleSchema } from './diagnostic-schema.ts'
+import { limitsSchema, nodeKinds, nodeSchema, sourceSchema } from './draft-schema.ts'
+import { constraintSchema } from './envelope-schema.ts'
+import { anySchema, closed, condition, count, map, text, texts } from './parts.ts'
+
+const sources = { type: 'array', items: sourceSchema } as const
+const bySource = { type: 'object', additionalProperties: sources } as const
+const provenance = {
+  type: 'array',
+  items: closed({ facet: text, pointer: { type: 'string' } }, ['facet', 'pointer']),
+} as const
+
+const planNodeSchema = closed(
+  {
+    ...nodeSchema.properties,
+    kind: { enum: nodeKinds },
+    contracts: closed({ input: anySchema, output: anySchema }, ['input', 'output']),
+    inputs: bySource,
+    postConditions: { type: 'array', items: condition },
+    guards: { type: 'array', items: constraintSchema },
+    provides: texts,
+    enforces: texts,
+    facetProvenance: closed({ input: provenance, output: provenance }, ['input', 'output']),
+  },
+  [
+    'id',
+    'kind',
+    'contracts',
+    'inputs',
+    'postConditions',
+    'guards',
+    'provides',
+    'enforces',
+    'facetProvenance',
+  ],
+)
+
+export const planSchema = closed(
+  {
+    version: count,
+    nodes: { type: 'array', items: planNodeSchema, minItems: 1 },
+    edges: {
+      type: 'array',
+      items: closed({ from: text, to: text, when: { enum: ['pass', 'fail', 'always'] } }, [
+        'from',
+        'to',
+        'when',
+      ]),
+    },
+    output: { anyOf: [sources, closed({ properties: bySource }, ['properties'])] },
+    aside: bySource,
+    limits: limitsSchema,
+    diagnostics: diagnosticBundleSchema,
+    metadata: map,
+  },
+  ['version', 'nodes', 'edges', 'output', 'limits', 'diagnostics', 'metadata'],
+)

@@ -1,0 +1,117 @@
+/** What drafting by a model costs: whether the run allows one more call, how long its answer may be, and what was spent. */
+import { roughTokens } from '../../base/rough-tokens.ts'
+import type { Usage } from '../../domain/output.ts'
+import type { DraftAllowance, DraftRequest } from '../../domain/ports/planner.ts'
+import type { ModelAnswer } from '../../domain/ports/provider.ts'
+
+/** Dollars for a million tokens. */
+export interface PlannerPrice {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+}
+
+export interface Words {
+  readonly system: string
+  readonly prompt: string
+}
+
+export interface Account {
+  /** Before a call: the longest answer in tokens (none where nothing limits it), or why it is not made. */
+  allow(words: Words): { readonly most?: number } | { readonly refused: string }
+  /** The call leaves: it counts, however it ends. */
+  called(): void
+  /** How it ended. */
+  ended(answer: ModelAnswer, words: Words): void
+  readonly spent: Usage
+}
+
+export function openAccount(
+  { left = {}, onUsage }: Pick<DraftRequest, 'left' | 'onUsage'>,
+  price: PlannerPrice | undefined,
+): Account {
+  let spent: Usage = { calls: 0 }
+  let unpaid: Usage | undefined
+  const tell = (usage: Usage) => onUsage?.(usage)
+  return {
+    allow: (words) => allowance({ left, price }, spent, words),
+    called() {
+      unpaid = spent
+      spent = { ...spent, calls: spent.calls + 1 }
+      tell(spent)
+    },
+    ended(answer, words) {
+      if (!wasGenerated(answer)) spent = unpaid ?? spent
+      else spent = withTokens(spent, countedTokens(answer, words), price)
+      tell(spent)
+    },
+    get spent() {
+      return spent
+    },
+  }
+}
+
+interface Limited {
+  readonly left: DraftAllowance
+  readonly price: PlannerPrice | undefined
+}
+
+function allowance({ left, price }: Limited, spent: Usage, words: Words): ReturnType<Account['allow']> {
+  if (left.calls !== undefined && spent.calls >= left.calls) return none('calls')
+  const prompt = roughTokens(words.system) + roughTokens(words.prompt)
+  const limits: number[] = []
+  if (left.tokens !== undefined) limits.push(left.tokens - tokensOf(spent) - prompt)
+  if (left.costUsd !== undefined) {
+    if (price === undefined) return { refused: 'the run limits cost, and the price of the model is unknown' }
+    const micros = (left.costUsd - (spent.costUsd ?? 0)) * 1_000_000 - prompt * price.inputPerMillion
+    const free = price.outputPerMillion === 0
+    limits.push(
+      free ? (micros < 0 ? 0 : Number.MAX_SAFE_INTEGER) : Math.floor(micros / price.outputPerMillion),
+    )
+  }
+  if (limits.length === 0) return {}
+  const most = Math.min(...limits)
+  return most < 1 ? none(left.tokens === undefined ? 'cost' : 'tokens') : { most }
+}
+
+const none = (what: string) => ({ refused: `the run's budget of ${what} does not allow a call` })
+
+/** Whether a model has worked for this answer; refusals before that cost nothing. */
+function wasGenerated(answer: ModelAnswer): boolean {
+  return answer.kind !== 'throttled' && !(answer.kind === 'error' && answer.fatal === true)
+}
+
+interface Counted {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly costUsd?: number
+}
+
+/** What the provider counted; where it counted nothing, a rough guess, so that no budget is passed unseen. */
+function countedTokens(answer: ModelAnswer, { system, prompt }: Words): Counted {
+  const usage = 'usage' in answer ? (answer.usage ?? {}) : {}
+  const said = 'text' in answer ? (answer.text ?? '') : ''
+  return {
+    ...usage,
+    inputTokens: usage.inputTokens ?? roughTokens(system) + roughTokens(prompt),
+    outputTokens: usage.outputTokens ?? roughTokens(said),
+  }
+}
+
+function withTokens(
+  spent: Usage,
+  { inputTokens, outputTokens, costUsd }: Counted,
+  price?: PlannerPrice,
+): Usage {
+  const cost =
+    price === undefined
+      ? costUsd
+      : (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000
+  return {
+    calls: spent.calls,
+    inputTokens: (spent.inputTokens ?? 0) + inputTokens,
+    outputTokens: (spent.outputTokens ?? 0) + outputTokens,
+    ...(cost !== undefined && { costUsd: (spent.costUsd ?? 0) + cost }),
+  }
+}
+
+const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Usage) => inputTokens + outputTokens

@@ -1,0 +1,205 @@
+/** What a node gets and what it may do: its context, RAO's limits on it, and errors that name the facet. */
+import { nodeContractOf, prove } from 'proviso/plan'
+import { describe, expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import type { LocalContext } from '../../src/adapters/dispatchers/local.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
+import type { Provider } from '../../src/domain/ports/provider.ts'
+import { capability, object, envelope as parsed } from '../plan-support.ts'
+import { envelope, journal, local, open, text } from './support.ts'
+
+/** Remembers what it was given. */
+function listening(capabilityId: string) {
+  const heard: { inputs: Json; context: LocalContext }[] = []
+  const defined = defineCapability({
+    capabilityId,
+    inputContract: { type: 'object' },
+    outputContract: text,
+    idempotent: true,
+    run: (inputs, context) => {
+      heard.push({ inputs, context })
+      return { text: 'Tea' }
+    },
+  })
+  return { heard, defined }
+}
+
+describe('the context of a node', () => {
+  it('is its slice of the envelope, what came before, knowledge, and what must come back', async () => {
+    const { heard, defined } = listening('write')
+    const research = local('research', () => ({ fact: 'It is a leaf' }), {
+      outputContract: { type: 'object', properties: { fact: { type: 'string' } }, required: ['fact'] },
+    })
+    const app = await open({ capabilities: [research, defined] })
+    const draft = {
+      nodes: [
+        { id: 'research', capabilityId: 'research' },
+        {
+          id: 'write',
+          capabilityId: 'write',
+          instructions: 'Write one line',
+          inputs: { fact: { node: 'research', pointer: '/fact' } },
+          data: { knowledge: ['Tea is served hot', { source: 'handbook' }] },
+        },
+      ],
+    }
+    const given = envelope({
+      inputs: { topic: 'tea', unrelated: 'coffee' },
+      specialInstructions: ['No puns'],
+    })
+    expect((await app.run(given, { draft })).status).toBe('completed')
+    expect(heard[0]?.inputs).toEqual({ fact: 'It is a leaf' })
+    expect(heard[0]?.context).toMatchObject({
+      objective: 'Write one line about tea',
+      instructions: 'Write one line',
+      specialInstructions: ['No puns'],
+      knowledge: ['Tea is served hot', '{"source":"handbook"}'],
+      returns: text,
+    })
+  })
+
+  it('reaches a model in its prompt, knowledge included and secrets not', async () => {
+    const prompts: string[] = []
+    const provider: Provider = {
+      name: 'test',
+      async generate({ prompt }) {
+        prompts.push(prompt)
+        return { kind: 'text', text: '{"text": "Tea"}', finish: 'stop', usage: {} }
+      },
+    }
+    const write = defineCapability({
+      capabilityId: 'write',
+      kind: 'model',
+      inputContract: { type: 'object' },
+      outputContract: text,
+    })
+    const app = await open({ capabilities: [write], providers: [provider], defaultModel: 'test/m' })
+    const inputs = { login: { value: { user: 'ann', password: 'tea-for-two' } } }
+    const node = { id: 'write', capabilityId: 'write', inputs, data: { knowledge: 'Served hot' } }
+    expect((await app.run(envelope(), { draft: { nodes: [node] } })).status).toBe('completed')
+    expect(prompts[0]).toContain('Knowledge: ["Served hot"]')
+    expect(prompts[0]).toContain('"user":"ann"')
+    expect(prompts[0]).not.toContain('tea-for-two')
+  })
+})
+
+describe('constraints of a node', () => {
+  const inputs = { login: { value: { user: 'ann', password: 'tea-for-two' } } }
+
+  it('no_credential_access: its inputs are redacted, also for a function of this process', async () => {
+    const { heard, defined } = listening('write')
+    const app = await open({ capabilities: [defined] })
+    const run = (constraints: object) =>
+      app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write', inputs, constraints }] } })
+    await run({})
+    await run({ no_credential_access: true })
+    expect(heard.map((each) => each.inputs)).toEqual([
+      { login: { user: 'ann', password: 'tea-for-two' } },
+      { login: { user: 'ann', password: '[redacted]' } },
+    ])
+  })
+
+  it('no_network_access: what is remote is not called, also where the proof could not know', async () => {
+    let calls = 0
+    const pigeon = (remote: boolean): Dispatcher => ({
+      kind: 'pigeon',
+      remote,
+      async dispatch() {
+        calls++
+        return { outcome: 'ok', output: { value: { text: 'Tea' } }, issues: [], usage: { calls: 1 } }
+      },
+    })
+    const write = defineCapability({
+      capabilityId: 'write',
+      kind: 'pigeon',
+      inputContract: { type: 'object' },
+      outputContract: text,
+    })
+    const draft = {
+      nodes: [{ id: 'write', capabilityId: 'write', constraints: { no_network_access: true } }],
+    }
+    const far = await open({ capabilities: [write], dispatchers: [pigeon(true)] })
+    const refused = await far.run(envelope(), { draft })
+    expect(refused.status).toBe('failed')
+    expect(refused.issues[0]?.message).toContain('no network access')
+    expect(calls).toBe(0)
+    const near = await open({ capabilities: [write], dispatchers: [pigeon(false)] })
+    expect((await near.run(envelope(), { draft })).status).toBe('completed')
+  })
+
+  it('max_duration_ms: what takes longer is not waited for', async () => {
+    const never = local('write', () => new Promise(() => {}))
+    const app = await open({ capabilities: [never] })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write', constraints: { max_duration_ms: 20 } }] }
+    const ended = await app.run(envelope(), { draft })
+    expect(ended).toMatchObject({ status: 'failed' })
+    expect(ended.issues[0]?.message).toContain('did not end within its time')
+  })
+
+  it('no_execution_authority: what changes the world outside is refused before anything runs', async () => {
+    const send = local('write', () => ({ text: 'sent' }), { sideEffect: true })
+    const app = await open({ capabilities: [send] })
+    const nodes = [{ id: 'write', capabilityId: 'write', constraints: { no_execution_authority: true } }]
+    expect(await app.run(envelope(), { draft: { nodes } })).toMatchObject({ failure: 'plan/rejected' })
+  })
+})
+
+it('a node of a plan is an RAO node contract: kind, type, title, schemas, constraints', () => {
+  const proof = prove({
+    envelope: parsed(object({ text: { type: 'string' } })),
+    draft: {
+      nodes: [
+        {
+          id: 'write',
+          label: 'Write it',
+          capabilityId: 'writer',
+          rationale: 'Somebody must',
+          constraints: { max_duration_ms: 500, no_network_access: true },
+        },
+      ],
+    },
+    facets: [],
+    capabilities: [capability('writer', { in: object({ objective: { type: 'string' } }), out: text })],
+    version: 1,
+  })
+  if (!proof.ok) throw new Error('it should be accepted')
+  expect(proof.plan.nodes.map(nodeContractOf)).toEqual([
+    {
+      kind: 'execution',
+      type_id: 'writer',
+      title: 'Write it',
+      description: 'Somebody must',
+      input_schema: object({ objective: { type: 'string' } }),
+      output_schema: text,
+      constraints: {
+        max_duration_ms: 500,
+        no_credential_access: false,
+        no_execution_authority: false,
+        no_network_access: true,
+      },
+    },
+  ])
+})
+
+it('errors of a run name facet, pointer and keyword', async () => {
+  const writer = local('writer', () => ({ copyVariants: [{ headline: 'H', body: 4, callToAction: 'C' }] }), {
+    inputContract: ['toneOfVoice'],
+    outputContract: ['copyVariants'],
+  })
+  const schema = {
+    type: 'object',
+    properties: { copyVariants: { type: 'array' } },
+    required: ['copyVariants'],
+  }
+  const app = await open({ capabilities: [writer] })
+  const draft = { nodes: [{ id: 'write', capabilityId: 'writer' }] }
+  const given = { inputs: { toneOfVoice: 'friendly' }, outputContract: { schema } }
+  const { runId } = await app.run(envelope(given), { draft })
+  const ends = (await journal(app, runId)).flatMap((event) => (event.type === 'attempt_end' ? [event] : []))
+  expect(ends[0]?.payload.issues[0]).toMatchObject({
+    facet: 'copyVariants',
+    pointer: '/copyVariants/0/body',
+    keyword: 'type',
+  })
+})
