@@ -41,6 +41,7 @@ export const rules = {
       'providers/compatible.ts',
       'providers/google.ts',
       'providers/openai.ts',
+      'telemetry/tracing.ts',
       'dispatchers/local.ts',
       'dispatchers/model.ts',
       'dispatchers/scripted.ts',

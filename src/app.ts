@@ -6,6 +6,7 @@ import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatc
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
 import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
+import { createTracing, type TracingOptions } from './adapters/telemetry/tracing.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
@@ -16,6 +17,7 @@ import type { Envelope } from './domain/envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
+import type { SubscribeToLifecycle } from './domain/lifecycle.ts'
 import { parseDraft } from './domain/parse-draft.ts'
 import { parseEnvelope } from './domain/parse-envelope.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -39,6 +41,7 @@ export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatc
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
 export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
+export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 
 export interface AppOptions
   extends Partial<
@@ -68,6 +71,11 @@ export interface AppOptions
   readonly secrets?: readonly string[]
   /** Given: models stream, and values that are still arriving go here; they are never stored. */
   readonly onPartial?: (partial: NodePartial) => void
+  /**
+   * Spans of runs, plans and calls by OpenTelemetry, in the tracer that the host has set up; `false`: none. Nothing happens
+   * while there is no tracer.
+   */
+  readonly tracing?: TracingOptions | false
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
@@ -82,6 +90,8 @@ export interface RunOptions {
   readonly correlationId?: string
   /** A plan written by hand; a planner drafts without it. */
   readonly draft?: unknown
+  /** The trace of whoever asks (W3C): the run's spans are below it. */
+  readonly traceparent?: string
   readonly signal?: AbortSignal
 }
 
@@ -121,6 +131,8 @@ export interface App {
   state(runId: string): Promise<RunState>
   /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
+  /** Tells what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
+  readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
   capabilities(): readonly Capability[]
   facets(): readonly Facet[]
@@ -134,8 +146,10 @@ export interface App {
 
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
-  const providers = options.providers ?? providersFromKeys(env)
-  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
+  const given = options.providers ?? providersFromKeys(env)
+  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(given)] })
+  const tracing = options.tracing === false ? undefined : createTracing({ ...options.tracing, redactor })
+  const providers = tracing ? given.map(tracing.provider) : given
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
@@ -147,32 +161,45 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     capabilities.map(({ capability }) => capability),
   )
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
+  const dispatchers: Dispatcher[] = [
+    localDispatcher(functions),
+    scriptedDispatcher(clock),
+    modelDispatcher({
+      providers,
+      defaultModel,
+      redactor,
+      ...pick(options, ['processing', 'prices', 'onPartial']),
+    }),
+    ...(options.dispatchers ?? []),
+  ]
+  const planner = options.planner ?? searchPlanner()
+  const newId = options.newId ?? (() => `flex_${randomUUID()}`)
   const engine: Engine = createEngine({
     store,
     catalog,
     clock,
-    dispatchers: [
-      localDispatcher(functions),
-      scriptedDispatcher(clock),
-      modelDispatcher({
-        providers,
-        defaultModel,
-        redactor,
-        ...pick(options, ['processing', 'prices', 'onPartial']),
-      }),
-      ...(options.dispatchers ?? []),
-    ],
-    newId: options.newId ?? (() => `flex_${randomUUID()}`),
+    dispatchers: tracing ? dispatchers.map(tracing.dispatcher) : dispatchers,
+    newId,
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
-    planner: options.planner ?? searchPlanner(),
+    planner: tracing ? tracing.planner(planner) : planner,
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
   })
+  if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
   engine.open()
 
   const start = async (given: unknown, { draft, signal: _waiting, ...rest }: RunOptions = {}) => {
     const envelope = readEnvelope(given)
-    return engine.start(envelope, { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) })
+    const work = { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
+    if (!tracing) return engine.start(envelope, work)
+    const runId = rest.runId ?? newId()
+    const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
+    return engine
+      .start(envelope, { ...work, runId, ...(trace && { traceparent: trace.traceparent }) })
+      .catch((cause: unknown) => {
+        abandon(cause instanceof ProvisoError ? cause.code : 'internal')
+        throw cause
+      })
   }
   const result = async (runId: string, signal?: AbortSignal): Promise<RunResult> => {
     const { status, finished, openAsks } = await engine.settled(runId, signal)
@@ -209,6 +236,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     state: engine.state,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
+    subscribeToLifecycle: engine.subscribeToLifecycle,
     capabilities: () => catalog.capabilities(),
     facets: () => catalog.facets(),
     redactor,
@@ -218,6 +246,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     },
     async close(given) {
       await engine.close(given)
+      tracing?.runs.close()
       if (ownStore) await store.close()
     },
   }

@@ -113,6 +113,8 @@ async function draftOf(
             ]
           : [],
       ),
+      runId: state.runId,
+      ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       signal,
     })
     return { draft }

@@ -7,6 +7,7 @@ import type { Json } from '../../base/json.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
+import type { Trace } from '../../domain/trace.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import { allowance, type Budget } from './allowance.ts'
 import { costOf, type Price, priceOf, roughTokens } from './prices.ts'
@@ -20,6 +21,7 @@ export interface CallerOptions {
   readonly redactor: Redactor
   readonly prices: readonly Price[]
   readonly idempotencyKey: string
+  readonly trace?: Trace | undefined
   readonly signal: AbortSignal
   readonly onEvent: OnEvent
   readonly onUsage?: ((usage: Usage) => void) | undefined
@@ -57,7 +59,7 @@ export function createCaller(options: CallerOptions): Caller {
       options.onUsage?.({ ...spent, calls: spent.calls + 1 })
       const { answer, doomed } = await sendRequest(
         { ...given, ...words },
-        { key, most, signal: options.signal },
+        { key, most, trace: options.trace, signal: options.signal },
       )
       tellStructured(onEvent, given, answer)
       if (wasGenerated(answer)) {

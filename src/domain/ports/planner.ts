@@ -6,6 +6,7 @@ import type { Envelope } from '../envelope.ts'
 import type { Facet } from '../facet.ts'
 import type { Draft } from '../plan.ts'
 import type { PlanTrigger } from '../run.ts'
+import type { Trace } from '../trace.ts'
 
 export interface DraftRequest {
   readonly envelope: Envelope
@@ -22,6 +23,9 @@ export interface DraftRequest {
     readonly capabilityId?: string
     readonly output: Json
   }[]
+  /** Which run wants it; absent outside of one. */
+  readonly runId?: string
+  readonly trace?: Trace
   readonly signal: AbortSignal
 }
 

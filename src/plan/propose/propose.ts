@@ -105,7 +105,7 @@ export function readDraft(
 /** One call within its time; a provider that throws, against its promise, has failed like any other. */
 async function generate(
   said: { readonly system: string; readonly prompt: string },
-  { signal, attempt }: DraftRequest,
+  { signal, attempt, trace }: DraftRequest,
   { provider, model, timeoutMs = 240_000 }: ProposeOptions,
 ): Promise<ModelAnswer> {
   const limit = AbortSignal.timeout(timeoutMs)
@@ -118,7 +118,8 @@ async function generate(
   })
   const idempotencyKey = sha256Hex(`${attempt}\n${said.system}\n${said.prompt}`)
   try {
-    return await Promise.race([provider.generate({ model, ...said, idempotencyKey, signal: both }), stopped])
+    const request = { model, ...said, idempotencyKey, signal: both, ...(trace && { trace }) }
+    return await Promise.race([provider.generate(request), stopped])
   } catch (cause) {
     return { kind: 'error', message: cause instanceof Error ? cause.message : String(cause) }
   }
