@@ -1,5 +1,6 @@
 /** The door to the server: `import { createServer } from 'proviso/server'`. */
 export type { AuthOptions } from './authenticate.ts'
+export { openApiDocument } from './openapi.ts'
 export type { Problem, ProblemIssue, Refusal, RefusalCode } from './problem.ts'
 export { errorStatus, refusal, refusalTable } from './problem.ts'
 export type { Rate } from './rate-limit.ts'

@@ -2,6 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import { frameOf } from '../../domain/frame.ts'
 import { closed, countOrNone } from '../../domain/schemas/parts.ts'
+import { frameSchema } from '../frame-schema.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
 import { api, over, refusals, requireRun, runParams } from './parts.ts'
@@ -22,6 +23,14 @@ export const runEvents: Route = {
       description:
         'Frames, each once and in order. As a stream until the run is over, from after `Last-Event-ID`; as JSON { events, next }',
       type: 'text/event-stream',
+      schema: {
+        type: 'object',
+        required: ['events'],
+        properties: {
+          events: { type: 'array', items: frameSchema },
+          next: { type: 'integer' },
+        },
+      },
     },
     ...refusals(404),
   },
