@@ -4,7 +4,14 @@ import type { DefinedCapability } from './adapters/dispatchers/define-capability
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
 import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
-import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
+import {
+  type Estimate,
+  estimateDraft,
+  type GenerateOptions,
+  generateValue,
+  type Price,
+  providersFromKeys,
+} from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, type TracingOptions } from './adapters/telemetry/tracing.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -18,6 +25,7 @@ import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
 import type { SubscribeToLifecycle } from './domain/lifecycle.ts'
+import type { AttemptResult } from './domain/output.ts'
 import { parseDraft } from './domain/parse-draft.ts'
 import { parseEnvelope } from './domain/parse-envelope.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -109,6 +117,13 @@ export interface RunResult {
   readonly failure?: string
 }
 
+/** Providers and secrets are the app's; so is the model, unless one is named. */
+export interface GenerateRequest
+  extends Omit<GenerateOptions, 'providers' | 'model' | 'prices' | 'secrets' | 'processing'> {
+  readonly model?: string
+  readonly maxOutputTokens?: number
+}
+
 export interface App {
   /** Runs to the end, or until a person is needed. */
   run(envelope: unknown, options?: RunOptions): Promise<RunResult>
@@ -122,6 +137,8 @@ export interface App {
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** A value under contract from the app's models without a run: the same reader, ladder and budget, and nothing is stored. */
+  generate(request: GenerateRequest): Promise<AttemptResult>
   /** What a draft would take, before anything is called: calls, tokens and cost, from one answer each to the whole budget. */
   estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
   /** Carries on a run that a dead process left; needed with `carry: 'own'` alone, for others are found without. */
@@ -226,6 +243,20 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       const { prices = [] } = options
       const { capability } = catalog
       return estimateDraft(readEnvelope(given), readDraft(draft), { capability, defaultModel, prices })
+    },
+    generate({ maxOutputTokens, model = defaultModel, ...request }) {
+      const { processing, prices = [], secrets = [] } = options
+      return generateValue({
+        ...request,
+        model,
+        providers,
+        prices,
+        secrets,
+        processing: {
+          ...processing,
+          ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+        },
+      })
     },
     watch: engine.watch,
     reply: engine.reply,

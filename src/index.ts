@@ -4,6 +4,7 @@ export type {
   AppOptions,
   CapabilityDefinition,
   DefinedCapability,
+  GenerateRequest,
   LocalContext,
   LocalFunction,
   RunOptions,

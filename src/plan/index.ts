@@ -19,7 +19,7 @@ export {
 } from './compile-contract.ts'
 export { type FindingCode, findingTable } from './findings.ts'
 export { planLimits } from './obligations/size.ts'
-export { draftRules, promptLimits } from './propose/prompt.ts'
+export { draftRules, plannerPrompt, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
 export { type ProveResult, prove } from './prove.ts'
 export type { ProveRequest } from './request.ts'
