@@ -21,6 +21,8 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
+    // Types of the HTTP API, made of the routes; for callers in TypeScript, the console among them.
+    client: [],
     // The one reader of the environment; only those who put things together may ask it.
     env: [],
     app: ['server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],

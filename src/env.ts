@@ -1,4 +1,4 @@
-/** The one file of the library that reads the environment: keys of providers and the choice of models (FLEX-108). Domain code reads none (C52). */
+/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and where a server listens. Domain code reads none (C52). */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
@@ -10,6 +10,13 @@ export interface EnvConfig {
   readonly compatibleApiKey?: string
   /** For capabilities that prefer no model. */
   readonly defaultModel?: string
+  /** The token of a server with one user, who may do everything (FLEX-93). */
+  readonly flexToken?: string
+  /** Where a server listens. */
+  readonly host?: string
+  readonly port?: string
+  /** Origins whose pages may call a server, separated by commas. */
+  readonly cors?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -21,6 +28,10 @@ export const envNames = {
   compatibleBaseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
   compatibleApiKey: ['PROVISO_COMPATIBLE_API_KEY'],
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
+  flexToken: ['FLEX_TOKEN'],
+  host: ['PROVISO_HOST'],
+  port: ['PROVISO_PORT', 'PORT'],
+  cors: ['PROVISO_CORS'],
 } as const satisfies Record<keyof EnvConfig, readonly string[]>
 
 /**

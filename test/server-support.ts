@@ -7,7 +7,7 @@ import { createServer, createToken, type Server, type ServerOptions } from '../s
 import { envelope, local, open, rao, says, text } from './journeys/support.ts'
 import { createConformance } from './openapi-support.ts'
 
-export { envelope, local, rao, says, text }
+export { envelope, local, open, rao, says, text }
 
 export const api = '/api/v1/flex'
 

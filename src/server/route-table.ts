@@ -7,6 +7,7 @@ import { runEvents } from './routes/run-events.ts'
 import { showRun } from './routes/run-page.ts'
 import { runResume, runStream } from './routes/run-stream.ts'
 import { cancelRun, createRun, listRuns, triggerPolicy } from './routes/runs.ts'
+import { createTokenRoute, listTokens, revokeToken } from './routes/tokens.ts'
 
 export const coreRoutes: readonly Route[] = [
   runStream,
@@ -21,6 +22,9 @@ export const coreRoutes: readonly Route[] = [
   resolveAsk,
   resolveAskOldPath,
   proveEnvelope,
+  createTokenRoute,
+  listTokens,
+  revokeToken,
   livez,
   readyz,
 ]
