@@ -2,6 +2,7 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../src/adapters/stores/memory.ts'
+import { type Clock, systemClock } from '../src/base/clock.ts'
 import type { Json } from '../src/base/json.ts'
 import { abandonedMs } from '../src/server/idempotency.ts'
 import { createServer } from '../src/server/index.ts'
@@ -127,7 +128,12 @@ describe('Idempotency-Key', () => {
     }
     const served = await serve(
       { ...tea, store: { ...store, records } },
-      { clock: { now: () => now, timer: () => () => {} } },
+      {
+        clock: realTimers(
+          () => now,
+          () => now,
+        ),
+      },
     )
     const first = await (await served.call(`${api}/runs`, keyed(start()))).json()
     const early = await served.call(`${api}/runs`, keyed(start()))
@@ -311,5 +317,13 @@ function speak(address: string, bytes: string): Promise<string> {
 /** Every look at it is a second later: counts of the store are never fresh enough to be kept. */
 function ticking() {
   let now = Date.now()
-  return { now: () => (now += 1_000), timer: () => () => {} }
+  return realTimers(
+    () => (now += 1_000),
+    () => now,
+  )
+}
+
+/** A clock that shows what it is told, while as much time passes as is waited for. */
+function realTimers(now: () => number, shown: () => number): Clock {
+  return { now, timer: (at, callback) => systemClock.timer(Date.now() + at - shown(), callback) }
 }

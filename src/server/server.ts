@@ -67,6 +67,9 @@ export interface Server {
 
 export const defaultPort = 3003
 
+/** How long requests are turned away, at the end, before nobody listens any more. */
+const turnAwayMs = 250
+
 export function createServer(given: Served, options: ServerOptions = {}): Server {
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
   const { app } = given
@@ -150,6 +153,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     stop.abort()
     const takeBack = clock.timer(clock.now() + graceMs, () => fastify.server.closeAllConnections())
     await streams.ended()
+    // Requests on their way meet a refusal that says when to come back, not a door that shuts.
+    await new Promise<void>((resolve) => clock.timer(clock.now() + Math.min(turnAwayMs, graceMs), resolve))
     await fastify.close()
     telemetry.end()
     takeBack()
