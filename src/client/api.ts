@@ -370,13 +370,17 @@ export interface components {
             id: number;
             /** Format: date-time */
             timestamp: string;
-            payload: Record<string, never>;
+            payload: {
+                [key: string]: unknown;
+            };
             message?: string;
             runId: string;
             nodeId?: string;
             planVersion: number;
             correlationId: string;
-            facetProvenance?: Record<string, never>;
+            facetProvenance?: {
+                [key: string]: unknown;
+            };
         };
     };
     responses: {
@@ -420,7 +424,9 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -801,7 +807,9 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -816,9 +824,13 @@ export interface operations {
                         /** @enum {unknown} */
                         status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
                         location: string;
-                        warnings: Record<string, never>[];
+                        warnings: {
+                            [key: string]: unknown;
+                        }[];
                         output?: unknown;
-                        issues?: Record<string, never>[];
+                        issues?: {
+                            [key: string]: unknown;
+                        }[];
                         openAsks?: string[];
                         failure?: string;
                     };
@@ -835,9 +847,13 @@ export interface operations {
                         /** @enum {unknown} */
                         status: "pending" | "running" | "awaiting_hitl" | "awaiting_human" | "completed" | "failed" | "cancelled";
                         location: string;
-                        warnings: Record<string, never>[];
+                        warnings: {
+                            [key: string]: unknown;
+                        }[];
                         output?: unknown;
-                        issues?: Record<string, never>[];
+                        issues?: {
+                            [key: string]: unknown;
+                        }[];
                         openAsks?: string[];
                         failure?: string;
                     };
@@ -968,7 +984,9 @@ export interface operations {
                             observedSatisfaction?: number;
                         };
                         output: Record<string, never> | null;
-                        planVersions: Record<string, never>[];
+                        planVersions: {
+                            [key: string]: unknown;
+                        }[];
                         latestSnapshot: Record<string, never> | null;
                         nodes: {
                             nodeId: string;
@@ -1075,13 +1093,17 @@ export interface operations {
                             id: number;
                             /** Format: date-time */
                             timestamp: string;
-                            payload: Record<string, never>;
+                            payload: {
+                                [key: string]: unknown;
+                            };
                             message?: string;
                             runId: string;
                             nodeId?: string;
                             planVersion: number;
                             correlationId: string;
-                            facetProvenance?: Record<string, never>;
+                            facetProvenance?: {
+                                [key: string]: unknown;
+                            };
                         }[];
                         next?: number;
                     };
@@ -1851,7 +1873,9 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -1865,12 +1889,24 @@ export interface operations {
                         accepted: boolean;
                         status: string;
                         satisfactionScore: number;
-                        failures: Record<string, never>[];
-                        warnings: Record<string, never>[];
-                        infos: Record<string, never>[];
-                        choices: Record<string, never>[];
-                        plan?: Record<string, never>;
-                        draft?: Record<string, never>;
+                        failures: {
+                            [key: string]: unknown;
+                        }[];
+                        warnings: {
+                            [key: string]: unknown;
+                        }[];
+                        infos: {
+                            [key: string]: unknown;
+                        }[];
+                        choices: {
+                            [key: string]: unknown;
+                        }[];
+                        plan?: {
+                            [key: string]: unknown;
+                        };
+                        draft?: {
+                            [key: string]: unknown;
+                        };
                     };
                 };
             };
@@ -2455,10 +2491,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        facets: Record<string, never>[];
+                        facets: {
+                            [key: string]: unknown;
+                        }[];
                         capabilities: {
-                            active: Record<string, never>[];
-                            all: Record<string, never>[];
+                            active: {
+                                [key: string]: unknown;
+                            }[];
+                            all: {
+                                [key: string]: unknown;
+                            }[];
                         };
                         prompts: {
                             system: string;
@@ -2541,7 +2583,9 @@ export interface operations {
             content: {
                 "application/json": null | {
                     message?: string;
-                    envelope?: Record<string, never>;
+                    envelope?: {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };
@@ -2557,14 +2601,20 @@ export interface operations {
                         /** Format: date-time */
                         expiresAt: string;
                         messagesLeft: number;
-                        envelope: Record<string, never>;
+                        envelope: {
+                            [key: string]: unknown;
+                        };
                         reply: string;
-                        patches: Record<string, never>[];
+                        patches: {
+                            [key: string]: unknown;
+                        }[];
                         summary?: string;
                         missingFields: string[];
                         warnings: string[];
                         valid: boolean;
-                        issues: Record<string, never>[];
+                        issues: {
+                            [key: string]: unknown;
+                        }[];
                     };
                 };
             };
@@ -2668,7 +2718,9 @@ export interface operations {
             content: {
                 "application/json": {
                     message: string;
-                    envelope?: Record<string, never>;
+                    envelope?: {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };
@@ -2684,14 +2736,20 @@ export interface operations {
                         /** Format: date-time */
                         expiresAt: string;
                         messagesLeft: number;
-                        envelope: Record<string, never>;
+                        envelope: {
+                            [key: string]: unknown;
+                        };
                         reply: string;
-                        patches: Record<string, never>[];
+                        patches: {
+                            [key: string]: unknown;
+                        }[];
                         summary?: string;
                         missingFields: string[];
                         warnings: string[];
                         valid: boolean;
-                        issues: Record<string, never>[];
+                        issues: {
+                            [key: string]: unknown;
+                        }[];
                     };
                 };
             };

@@ -29,7 +29,7 @@ export function openApiDocument(routes: readonly Route[], { version }: OpenApiOp
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: { Problem: problemSchema, Frame: frameSchema },
+      schemas: { Problem: json(problemSchema), Frame: json(frameSchema) },
       parameters: { traceparent, idempotencyKey, lastEventId },
       responses: { Refused: { description: 'Any other refusal', content: problemContent } },
       securitySchemes: {
@@ -124,9 +124,27 @@ function responseOf({ description, schema, type = 'application/json' }: ReplySha
   return { description, ...(schema !== undefined && { content: { [type]: { schema: json(schema) } } }) }
 }
 
-/** Schemas of routes are plain data without references to a root of their own; `openapi.test.ts` holds them to it. */
+/**
+ * Schemas of routes are plain data without references to a root of their own; `openapi.test.ts` holds them to it. That an
+ * object is open is said aloud: those who make types of the document read silence as "no members".
+ */
 function json(schema: JsonSchema): Json {
-  return schema as Json
+  return explicit(schema as Json)
+}
+
+/** Keywords that hold values and not schemas. */
+const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required'])
+
+function explicit(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(explicit)
+  if (!isObject(schema)) return schema
+  const entries = Object.entries(schema as Part).map(([key, part]) => [
+    key,
+    values.has(key) ? part : explicit(part),
+  ])
+  const isOpen =
+    own(schema, 'type') === 'object' && !('properties' in schema) && !('additionalProperties' in schema)
+  return { ...Object.fromEntries(entries), ...(isOpen && { additionalProperties: true }) }
 }
 
 const problemContent = { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } }
