@@ -43,9 +43,10 @@ export function createConformance(routes: readonly Route[]) {
     async check(method: string, url: string, response: Response): Promise<Contradiction> {
       const { pathname } = new URL(url)
       const found = table.find((row) => row.method === method && row.pattern.test(pathname))
-      // What no route is asked for is the server's own refusal.
+      // What no route is asked for is the server's own: a refusal, or the answer to a browser's preflight.
+      if (!found && response.status < 400) return undefined
       const declared = found?.operation?.responses[String(response.status)]
-      if (found && !declared && response.status < 400)
+      if (!declared && response.status < 400)
         return `${method} ${pathname} does not declare ${response.status}`
       const content = (declared ?? document.components.responses['Refused'])?.content
       const type = response.headers.get('content-type')?.split(';')[0]
