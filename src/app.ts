@@ -161,6 +161,11 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
+/** The model that answers without a key (`rehearsal` of `proviso/testing`), loaded when somebody wants it. */
+export async function rehearsalProvider(): Promise<Provider> {
+  return (await import('./testing/index.ts')).rehearsal()
+}
+
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
   const given = options.providers ?? providersFromKeys(env)
