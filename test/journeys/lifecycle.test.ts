@@ -1,99 +1,245 @@
-/** What happens in this process, told as it happens: everything once, in order, and at nobody's cost. */
+/** Starting, stopping, pausing, dying and coming back. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import type { LifecycleNotice } from '../../src/domain/lifecycle.ts'
-import { lifecycleLimits } from '../../src/engine/lifecycle.ts'
-import { answer, envelope, journal, local, open, rao, says } from './support.ts'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
-const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
-const plain = { nodes: [{ id: 'write', capabilityId: 'write' }] }
-const unsure = () => [says('write', [rao({ text: 'Tea is warm' }, 0.7)])]
+const tea = local('write', () => ({ text: 'Tea' }))
+const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 
-describe('subscribeToLifecycle', () => {
-  it('tells every event of the journal once and in order, replies and resumed parts included', async () => {
-    const app = await open({ capabilities: unsure() })
-    const heard: LifecycleNotice[] = []
-    app.subscribeToLifecycle((notice) => {
-      heard.push(notice)
-    })
-    const { runId } = await app.run(envelope(), { draft: reviewed })
-    await answer(app, runId, 'approve')
-    await app.result(runId)
-    const told = heard.flatMap((notice) => (notice.kind === 'appended' ? notice.events : []))
-    expect(told).toEqual(await journal(app, runId))
-    expect(heard.filter(({ kind }) => kind === 'left')).toMatchObject([
-      { why: 'rests', status: 'awaiting_hitl' },
-      { why: 'rests', status: 'completed' },
-    ])
-    const outside = heard.filter((notice) => notice.kind === 'appended' && notice.by === 'outside')
-    expect(outside).toMatchObject([{ events: [{ type: 'hitl_resolved' }] }])
-  })
-
-  it('says how long a node took, also when it ended in another part of the run', async () => {
-    const app = await open({ capabilities: unsure() })
-    const ended: unknown[] = []
-    app.subscribeToLifecycle((notice) => {
-      if (notice.kind === 'appended') ended.push(...notice.ended)
-    })
-    const { runId } = await app.run(envelope(), { draft: reviewed })
-    await answer(app, runId, 'approve')
-    await app.result(runId)
-    expect(ended).toEqual([{ nodeId: 'write', capabilityId: 'write', durationMs: expect.any(Number) }])
-  })
-
-  it('a listener that throws or rejects disturbs neither the run nor the others', async () => {
-    const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
-    let heard = 0
-    app.subscribeToLifecycle(() => {
-      throw new Error('boom')
-    })
-    app.subscribeToLifecycle(async () => {
-      throw new Error('boom later')
-    })
-    app.subscribeToLifecycle(() => {
-      heard++
-    })
-    await expect(app.run(envelope(), { draft: plain })).resolves.toMatchObject({ status: 'completed' })
-    expect(heard).toBeGreaterThan(1)
-  })
-
-  it('a slow listener holds nobody up, keeps the newest, and is told how many it missed', async () => {
-    const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
-    let go = () => {}
-    const gate = new Promise<void>((resolve) => {
-      go = resolve
-    })
-    const heard: { notice: LifecycleNotice; missed: number }[] = []
-    app.subscribeToLifecycle(
-      async (notice, { missed }) => {
-        heard.push({ notice, missed })
-        await gate
-      },
-      { buffer: 2 },
+describe('lifecycle', () => {
+  it('cancel-reaches-the-socket: cancelling a run closes the connection of its attempt', async () => {
+    const server = createServer()
+    const arrived = new Promise<import('node:http').IncomingMessage>((resolve) =>
+      server.once('request', resolve),
     )
-    let all = 0
-    app.subscribeToLifecycle(() => {
-      all++
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const write = defineCapability({
+      capabilityId: 'write',
+      inputContract: { type: 'object' },
+      outputContract: text,
+      run: async (_inputs, { signal }) => (await fetch(url, { signal })).json() as never,
     })
-    for (let run = 0; run < 5; run++) await app.run(envelope(), { draft: plain })
-    expect(heard).toHaveLength(1)
-    go()
-    await expect.poll(() => heard.length).toBe(3)
-    expect(heard.map(({ missed }) => missed)).toEqual([0, all - 3, 0])
-    expect(heard.at(-1)?.notice).toMatchObject({ kind: 'left', status: 'completed' })
+    const app = await open({ capabilities: [write] })
+    const runId = await app.start(envelope(), { draft: one })
+    const request = await arrived
+    const closed = new Promise((resolve) => request.once('close', resolve))
+    await app.cancel(runId, { by: 'ann', reason: 'changed my mind' })
+    await closed
+    expect(await app.result(runId)).toMatchObject({ status: 'cancelled', failure: 'run/cancelled' })
+    expect(typesOf(await journal(app, runId)).at(-1)).toBe('complete')
+    server.close()
   })
 
-  it('ends when it is ended, and refuses more subscribers than its limit, by name', async () => {
-    const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))], tracing: false })
-    let heard = 0
-    const end = app.subscribeToLifecycle(() => {
-      heard++
+  it('kill-and-recover: what a dead process left is taken over, and finished work is not done again', async () => {
+    const store = createMemoryStore()
+    const calls: string[] = []
+    let hang = true
+    const capabilities = [
+      local('first', () => {
+        calls.push('first')
+        return { text: 'one' }
+      }),
+      local('second', () => {
+        calls.push('second')
+        return hang ? new Promise(() => {}) : { text: 'two' }
+      }),
+    ]
+    const draft = {
+      nodes: [
+        { id: 'first', capabilityId: 'first' },
+        { id: 'second', capabilityId: 'second', inputs: { text: { node: 'first', pointer: '/text' } } },
+      ],
+      output: { node: 'second' },
+    }
+    const dying = await open({ store, capabilities, leaseMs: 60 })
+    const runId = await dying.start(envelope(), { draft })
+    for await (const event of dying.watch(runId))
+      if (event.type === 'attempt_start' && event.nodeId === 'second') break
+    await dying.close({ graceMs: 0 })
+    hang = false
+    const heir = await open({ store, capabilities, leaseMs: 60 })
+    expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'two' } })
+    expect(calls).toEqual(['first', 'second', 'second'])
+    const keys = (await journal(heir, runId)).flatMap((event) =>
+      event.type === 'attempt_start' && event.nodeId === 'second' ? [event.payload.idempotencyKey] : [],
+    )
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  it('a process that carries its own runs leaves those of others alone, until it is told to take one over', async () => {
+    const store = createMemoryStore()
+    const capabilities = [local('write', () => new Promise(() => {}))]
+    const dying = await open({ store, capabilities, leaseMs: 30 })
+    const runId = await dying.start(envelope(), { draft: one })
+    for await (const event of dying.watch(runId)) if (event.type === 'attempt_start') break
+    await dying.close({ graceMs: 0 })
+    const able = [local('write', () => ({ text: 'Tea' }))]
+    const wanted: (string | undefined)[] = []
+    const claim: typeof store.claim = (request) => {
+      wanted.push(request.runId)
+      return store.claim(request)
+    }
+    const heir = await open({ store: { ...store, claim }, capabilities: able, carry: 'own', pollMs: 10 })
+    const before = await store.head(runId)
+    expect(before?.status).toBe('running')
+    expect((await heir.run(envelope(), { draft: one })).status).toBe('completed')
+    expect(await store.head(runId)).toEqual(before)
+    // Neither this run nor, with no name, any run of the store was asked for.
+    for (const asked of wanted) expect([runId, undefined]).not.toContain(asked)
+    await heir.adopt(runId)
+    expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    expect(wanted).toContain(runId)
+  })
+
+  it('an attempt that ends before the turn that started it is over is not forgotten', async () => {
+    const app = await open({ capabilities: [] })
+    const done = await app.run(envelope(), { draft: one, signal: AbortSignal.timeout(5_000) })
+    expect(done.status).toBe('failed')
+  })
+
+  it('two-resumes-one-winner: a paused run goes on once, whoever is second is told', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const runtime = [
+      { id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } },
+    ]
+    const paused = await app.run(envelope({ policies: { runtime } }), { draft: one })
+    expect(paused.status).toBe('awaiting_human')
+    const resumes = await Promise.allSettled([
+      app.resume(paused.runId, { by: 'ann' }),
+      app.resume(paused.runId, { by: 'ben' }),
+    ])
+    expect(resumes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await app.result(paused.runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    const events = await journal(app, paused.runId)
+    expect(
+      events.filter((event) => event.type === 'plan_generated' && event.payload.metadata.resumed),
+    ).toHaveLength(1)
+  })
+
+  it('a resume with an older plan version is refused', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const runtime = [{ id: 'wait', trigger: { kind: 'onNodeComplete' }, action: { type: 'pause' } }]
+    const { runId } = await app.run(envelope({ policies: { runtime } }), { draft: one })
+    await expect(app.resume(runId, { by: 'ann', expectedPlanVersion: 7 })).rejects.toMatchObject({
+      code: 'plan/stale-version',
     })
-    end()
-    await app.run(envelope(), { draft: plain })
-    expect(heard).toBe(0)
-    const ends = Array.from({ length: lifecycleLimits.subscribers }, () => app.subscribeToLifecycle(() => {}))
-    expect(() => app.subscribeToLifecycle(() => {})).toThrow('100 subscribers')
-    for (const stop of ends) stop()
-    expect(() => app.subscribeToLifecycle(() => {})).not.toThrow()
+    await app.resume(runId, { by: 'ann', expectedPlanVersion: 1 })
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('replays a recorded run with no call, and says what other thresholds would change', async () => {
+    let calls = 0
+    const app = await open({
+      capabilities: [
+        local('write', () => {
+          calls++
+          return { text: 'Tea' }
+        }),
+      ],
+    })
+    const { runId } = await app.run(envelope(), { draft: one })
+    expect(await app.replay(runId)).toMatchObject({ differences: [] })
+    const stop = {
+      id: 'stop',
+      enabled: true,
+      trigger: { kind: 'onNodeComplete' },
+      action: { type: 'fail' },
+    } as const
+    const { differences } = await app.replay(runId, { policies: [stop] })
+    expect(differences[0]?.instead).toContain('policy_triggered write: stop, fail')
+    expect(calls).toBe(1)
+  })
+
+  it('a node that takes too long is ended by its time', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const done = await app.run(envelope(), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write', timeoutMs: 20 }] },
+    })
+    expect(done).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
+  })
+
+  it('a run ends at its deadline, whatever it waits for', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const done = await app.run(envelope(), { draft: { ...one, limits: { deadlineMs: 30 } } })
+    expect(done).toMatchObject({ status: 'failed', failure: 'run/deadline' })
+  })
+
+  it('timers survive a restart: a retry that was due while nobody was there happens when somebody is', async () => {
+    const store = createMemoryStore()
+    const capabilities = [says('write', ['not yet', '{"text":"Tea"}'])]
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1, backoffMs: 60 } }] }
+    const before = await open({ store, capabilities })
+    const runId = await before.start(envelope(), { draft })
+    for await (const event of before.watch(runId)) if (event.type === 'timer_set') break
+    await before.close({ graceMs: 0 })
+    const after = await open({ store, capabilities })
+    expect(await after.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('every node has a result in the shape of a task', async () => {
+    const app = await open({ capabilities: [tea, says('fails', ['no'])] })
+    const draft = {
+      nodes: [
+        { id: 'write', capabilityId: 'write' },
+        { id: 'extra', capabilityId: 'fails' },
+        { id: 'rescue', capabilityId: 'write', kind: 'fallback' },
+      ],
+      edges: [{ from: 'extra', to: 'rescue', when: 'fail' }],
+      output: { node: 'write' },
+    }
+    const { runId, status } = await app.run(envelope(), { draft })
+    expect(status).toBe('completed')
+    const results = await app.taskResults(runId)
+    expect(results.get('write')).toEqual({
+      content: '{"text":"Tea"}',
+      parsedContent: { text: 'Tea' },
+      status: 'COMPLETE',
+      notes: {},
+    })
+    expect(results.get('extra')).toMatchObject({
+      status: 'FAILED',
+      notes: { error: { type: 'TASK_FAILURE', reason: 'output_format_failure' } },
+    })
+  })
+
+  it('a run never has more attempts at one time than it may', async () => {
+    let now = 0
+    let most = 0
+    const busy = local('busy', async () => {
+      most = Math.max(most, ++now)
+      await new Promise((resolve) => setImmediate(resolve))
+      now--
+      return { text: 'done' }
+    })
+    const app = await open({ capabilities: [busy] })
+    const nodes = Array.from({ length: 12 }, (_, index) => ({ id: `n${index}`, capabilityId: 'busy' }))
+    const done = await app.run(envelope(), {
+      draft: { nodes, output: { node: 'n0' }, limits: { concurrency: 3 } },
+    })
+    expect([done.status, most]).toEqual(['completed', 3])
+  })
+
+  it('watching ends at once where nothing can come any more, and refuses a run that is not there', async () => {
+    const app = await open({ capabilities: [tea] })
+    const { runId } = await app.run(envelope(), { draft: one })
+    const last = (await journal(app, runId)).length
+    const seen = []
+    for await (const event of app.watch(runId, { after: last })) seen.push(event)
+    expect(seen).toEqual([])
+    await expect(app.watch('nobody').next()).rejects.toMatchObject({ code: 'run/missing' })
+  })
+
+  it('who decides must be named, whatever the caller has for types', async () => {
+    const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
+    const runId = await app.start(envelope(), { draft: one })
+    const nameless = app.cancel as (runId: string, given?: { by: string }) => Promise<void>
+    await expect(nameless(runId)).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(app.cancel(runId, { by: '' })).rejects.toMatchObject({ code: 'option/invalid' })
+    await app.cancel(runId, { by: 'ann' })
+    expect((await app.result(runId)).status).toBe('cancelled')
   })
 })
