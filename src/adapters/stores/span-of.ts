@@ -43,9 +43,18 @@ function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undef
       attempt,
       outcome,
       usage: { ...usage },
-      ...(model !== undefined && { model }),
+      ...(model !== undefined && { model, 'aros.model_id': model }),
+      ...transformsOf(event),
     },
   }
+}
+
+/** Which rules changed the answer that counts (AROS-60); of an attempt that failed nothing is said. */
+function transformsOf({ payload: { outcome, output } }: JournalEvent<'attempt_end'>): {
+  [key: string]: Json
+} {
+  const rules = new Set((output?.repairs ?? []).map(({ rule }) => rule))
+  return outcome === 'ok' && rules.size > 0 ? { 'aros.transforms': [...rules] } : {}
 }
 
 function nodeSpan(
