@@ -1,11 +1,15 @@
 /** Promises about requests that are wrong, too many or sent twice, and about what leaves with every answer. */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../src/adapters/stores/memory.ts'
 import { type Clock, systemClock } from '../src/base/clock.ts'
 import type { Json } from '../src/base/json.ts'
 import { abandonedMs } from '../src/server/idempotency.ts'
 import { createServer } from '../src/server/index.ts'
+import { leave } from './journeys/support.ts'
 import { api, envelope, frames, framesOf, local, paused, serve, start, tea } from './server-support.ts'
 
 describe('bad input', () => {
@@ -81,6 +85,22 @@ describe('bad input', () => {
   })
 })
 
+describe('hostile contracts', () => {
+  it('a pattern that hangs the native engine for a minute costs nobody anything, from the proof to the answer', async () => {
+    const { call } = await serve({ capabilities: [local('write', () => ({ text: `${'a'.repeat(40)}!` }))] })
+    const schema = {
+      type: 'object',
+      properties: { text: { type: 'string', pattern: '^(a+)+$' } },
+      required: ['text'],
+    }
+    const body = { ...start(), envelope: envelope({ outputContract: { schema } }) }
+    const begun = performance.now()
+    const done = await call(`${api}/runs?wait=30`, { body })
+    expect(await done.json()).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+})
+
 describe('Idempotency-Key', () => {
   const keyed = (body: unknown, key = 'k1') => ({ body, headers: { 'idempotency-key': key } })
 
@@ -153,6 +173,23 @@ describe('Idempotency-Key', () => {
     expect(await app.store.runs({})).toHaveLength(1)
   })
 
+  it('is kept by a store of files as well, also for another process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-keys-'))
+    const answers: (string | null)[][] = []
+    for (let life = 0; life < 2; life++) {
+      const { call, app, server } = await serve({ ...tea, store: `sqlite:${join(folder, 'runs.db')}` })
+      const all = await frames(await call(`${api}/run.stream`, keyed(start())))
+      const begun = await call(`${api}/runs`, keyed(start()))
+      answers.push([all[0]!.runId, (await begun.json()).runId])
+      expect(begun.headers.get('idempotency-replayed')).toBe(life === 0 ? null : 'true')
+      expect(await app.store.runs({})).toHaveLength(2)
+      await server.close({ graceMs: 0 })
+      await leave(app)
+    }
+    expect(answers[1]).toEqual(answers[0])
+    rmSync(folder, { recursive: true })
+  })
+
   it('must be one that can be kept', async () => {
     const { call } = await serve(tea)
     expect((await call(`${api}/runs`, keyed(start(), 'x'.repeat(201)))).status).toBe(400)
@@ -188,8 +225,14 @@ describe('limits', () => {
     expect((await call(`${api}/runs`, { token, body: start() })).status).toBe(202)
   })
 
+  it('runs that have ended make place at once, however many there were', async () => {
+    const { call } = await serve(tea, { limits: { runs: 2 }, clock: ticking(60) })
+    for (let count = 0; count < 12; count++)
+      expect((await call(`${api}/runs?wait=30`, { body: start() })).status).toBe(200)
+  })
+
   it('runs that wait for people are not under way', async () => {
-    const { call } = await serve(tea, { limits: { runs: 1 }, clock: ticking() })
+    const { call } = await serve(tea, { limits: { runs: 1 }, clock: ticking(1_000) })
     for (let count = 0; count < 3; count++)
       await frames(await call(`${api}/run.stream`, { body: start(paused) }))
     expect((await call(`${api}/runs`, { body: start() })).status).toBe(202)
@@ -314,11 +357,11 @@ function speak(address: string, bytes: string): Promise<string> {
   })
 }
 
-/** Every look at it is a second later: counts of the store are never fresh enough to be kept. */
-function ticking() {
+/** Every look at it is so much later. */
+function ticking(step: number) {
   let now = Date.now()
   return realTimers(
-    () => (now += 1_000),
+    () => (now += step),
     () => now,
   )
 }

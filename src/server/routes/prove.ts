@@ -43,7 +43,7 @@ export const proveEnvelope: Route = {
       'envelope/invalid',
       'The envelope',
     )
-    const request = { envelope, facets: app.facets(), capabilities: app.capabilities(), untrusted: true }
+    const request = { envelope, facets: app.facets(), capabilities: app.capabilities() }
     const { draft, proof, choices } =
       start.draft === undefined
         ? search(request)
