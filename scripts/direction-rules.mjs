@@ -21,6 +21,8 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
+    // Types of the HTTP API, made of the routes; for callers in TypeScript, the console among them.
+    client: [],
     // The one reader of the environment; only those who put things together may ask it.
     env: [],
     // What may be given to the whole, as a table beside it.
@@ -43,6 +45,7 @@ export const rules = {
       'providers/compatible.ts',
       'providers/google.ts',
       'providers/openai.ts',
+      'telemetry/tracing.ts',
       'dispatchers/local.ts',
       'dispatchers/model.ts',
       'dispatchers/scripted.ts',

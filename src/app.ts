@@ -4,8 +4,16 @@ import type { DefinedCapability } from './adapters/dispatchers/define-capability
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
 import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
-import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
+import {
+  type Estimate,
+  estimateDraft,
+  type GenerateOptions,
+  generateValue,
+  type Price,
+  providersFromKeys,
+} from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
+import { createTracing, type TracingOptions } from './adapters/telemetry/tracing.ts'
 import { checkAppOptions, checkRunOptions } from './app-options.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
@@ -18,6 +26,8 @@ import type { Envelope } from './domain/envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
+import type { SubscribeToLifecycle } from './domain/lifecycle.ts'
+import type { AttemptResult } from './domain/output.ts'
 import { parseDraft } from './domain/parse-draft.ts'
 import { parseEnvelope } from './domain/parse-envelope.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -42,6 +52,7 @@ export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatc
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
 export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
+export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 
 export interface AppOptions
   extends Partial<
@@ -77,6 +88,11 @@ export interface AppOptions
   readonly secrets?: readonly string[]
   /** Given: models stream, and values that are still arriving go here; they are never stored. */
   readonly onPartial?: (partial: NodePartial) => void
+  /**
+   * Spans of runs, plans and calls by OpenTelemetry, in the tracer that the host has set up; `false`: none. Nothing happens
+   * while there is no tracer.
+   */
+  readonly tracing?: TracingOptions | false
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
@@ -91,6 +107,8 @@ export interface RunOptions {
   readonly correlationId?: string
   /** A plan written by hand; a planner drafts without it. */
   readonly draft?: unknown
+  /** The trace of whoever asks (W3C): the run's spans are below it. */
+  readonly traceparent?: string
   readonly signal?: AbortSignal
 }
 
@@ -108,6 +126,13 @@ export interface RunResult {
   readonly failure?: string
 }
 
+/** Providers and secrets are the app's; so is the model, unless one is named. */
+export interface GenerateRequest
+  extends Omit<GenerateOptions, 'providers' | 'model' | 'prices' | 'secrets' | 'processing'> {
+  readonly model?: string
+  readonly maxOutputTokens?: number
+}
+
 export interface App {
   /** Runs to the end, or until a person is needed. */
   run(envelope: unknown, options?: RunOptions): Promise<RunResult>
@@ -121,6 +146,8 @@ export interface App {
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** A value under contract from the app's models without a run: the same reader, ladder and budget, and nothing is stored. */
+  generate(request: GenerateRequest): Promise<AttemptResult>
   /** What a draft would take, before anything is called: calls, tokens and cost, from one answer each to the whole budget. */
   estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
   /** Carries on a run that a dead process left; needed with `carry: 'own'` alone, for others are found without. */
@@ -132,6 +159,8 @@ export interface App {
   missingCapabilities(runId: string, answer?: Answer): Promise<string[]>
   /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
+  /** Tells what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
+  readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
   capabilities(): readonly Capability[]
   facets(): readonly Facet[]
@@ -143,19 +172,26 @@ export interface App {
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
 
+/** The model that answers without a key (`rehearsal` of `proviso/testing`), loaded when somebody wants it. */
+export async function rehearsalProvider(): Promise<Provider> {
+  return (await import('./testing/index.ts')).rehearsal()
+}
+
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
-  const providers = options.providers ?? providersFromKeys(env)
+  const given = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({
     secrets: [
       ...(options.secrets ?? []),
       ...(env.secrets ?? []),
-      ...secretsOf(providers),
+      ...secretsOf(given),
       ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
       ...passwordIn(options.store),
     ],
   })
+  const tracing = options.tracing === false ? undefined : createTracing({ ...options.tracing, redactor })
+  const providers = tracing ? given.map(tracing.provider) : given
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
@@ -167,34 +203,47 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     capabilities.map(({ capability }) => capability),
   )
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
+  const dispatchers: Dispatcher[] = [
+    localDispatcher(functions),
+    scriptedDispatcher(clock),
+    modelDispatcher({
+      providers,
+      defaultModel,
+      redactor,
+      ...pick(options, ['processing', 'prices', 'onPartial']),
+    }),
+    ...(options.dispatchers ?? []),
+  ]
+  const planner = options.planner ?? searchPlanner()
+  const newId = options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`)
   const engine: Engine = createEngine({
     store,
     catalog,
     clock,
-    dispatchers: [
-      localDispatcher(functions),
-      scriptedDispatcher(clock),
-      modelDispatcher({
-        providers,
-        defaultModel,
-        redactor,
-        ...pick(options, ['processing', 'prices', 'onPartial']),
-      }),
-      ...(options.dispatchers ?? []),
-    ],
-    newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
+    dispatchers: tracing ? dispatchers.map(tracing.dispatcher) : dispatchers,
+    newId,
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
-    planner: options.planner ?? searchPlanner(),
+    planner: tracing ? tracing.planner(planner) : planner,
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
+  if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
   engine.open()
 
   const start = async (given: unknown, runOptions: RunOptions = {}) => {
     checkRunOptions(runOptions)
     const { draft, signal: _waiting, ...rest } = runOptions
     const envelope = readEnvelope(given)
-    return engine.start(envelope, { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) })
+    const work = { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
+    if (!tracing) return engine.start(envelope, work)
+    const runId = rest.runId ?? newId()
+    const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
+    return engine
+      .start(envelope, { ...work, runId, ...(trace && { traceparent: trace.traceparent }) })
+      .catch((cause: unknown) => {
+        abandon(cause instanceof ProvisoError ? cause.code : 'internal')
+        throw cause
+      })
   }
   const result = async (runId: string, signal?: AbortSignal): Promise<RunResult> => {
     const { status, finished, openAsks } = await engine.settled(runId, signal)
@@ -222,6 +271,20 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       const { capability } = catalog
       return estimateDraft(readEnvelope(given), readDraft(draft), { capability, defaultModel, prices })
     },
+    generate({ maxOutputTokens, model = defaultModel, ...request }) {
+      const { processing, prices = [], secrets = [] } = options
+      return generateValue({
+        ...request,
+        model,
+        providers,
+        prices,
+        secrets,
+        processing: {
+          ...processing,
+          ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+        },
+      })
+    },
     watch: engine.watch,
     reply: engine.reply,
     resume: engine.resume,
@@ -232,6 +295,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     missingCapabilities: engine.missing,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
+    subscribeToLifecycle: engine.subscribeToLifecycle,
     capabilities: () => catalog.capabilities(),
     facets: () => catalog.facets(),
     redactor,
@@ -241,6 +305,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     },
     async close(given) {
       await engine.close(given)
+      tracing?.runs.close()
       if (ownStore) await store.close()
     },
   }

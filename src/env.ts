@@ -1,4 +1,4 @@
-/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and where a server listens. Domain code reads none (C52). */
+/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and what a server is told. Domain code reads none (C52). */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
@@ -19,6 +19,15 @@ export interface EnvConfig {
   readonly cors?: string
   /** Every key that is set, also one that another goes before: they must not leave. */
   readonly secrets?: readonly string[]
+  /** The level of a server's log lines. */
+  readonly log?: string
+  /** `aros.telemetry.verbose` (FSD-32): trace events of model calls as log lines, too. */
+  readonly telemetryVerbose?: string
+  /** Words of prompts and answers in spans. */
+  readonly captureContent?: string
+  /** The developer's sandbox (FLEX-104), and where its templates are. */
+  readonly sandbox?: string
+  readonly sandboxTemplateDir?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -34,6 +43,11 @@ export const envNames = {
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
+  log: ['PROVISO_LOG'],
+  telemetryVerbose: ['PROVISO_TELEMETRY_VERBOSE'],
+  captureContent: ['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'],
+  sandbox: ['USE_FLEX_DEV_SANDBOX', 'VITE_USE_FLEX_DEV_SANDBOX'],
+  sandboxTemplateDir: ['FLEX_SANDBOX_TEMPLATE_DIR'],
 } as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
 /**

@@ -4,12 +4,14 @@ export type {
   AppOptions,
   CapabilityDefinition,
   DefinedCapability,
+  GenerateRequest,
   LocalContext,
   LocalFunction,
   RunOptions,
   RunResult,
+  TracingOptions,
 } from './app.ts'
-export { createApp, defineCapability } from './app.ts'
+export { createApp, defineCapability, tracedProvider } from './app.ts'
 export type { Clock } from './base/clock.ts'
 export type { ErrorCode } from './base/error.ts'
 export { ProvisoError } from './base/error.ts'
@@ -22,6 +24,14 @@ export type { Envelope } from './domain/envelope.ts'
 export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
 export type { Facet } from './domain/facet.ts'
 export type { Frame } from './domain/frame.ts'
+export type {
+  AppendedNotice,
+  EndedNode,
+  LeftNotice,
+  LifecycleListener,
+  LifecycleNotice,
+  LifecycleOptions,
+} from './domain/lifecycle.ts'
 export type { AttemptResult, Outcome, Output, Usage } from './domain/output.ts'
 export type {
   Binding,

@@ -80,6 +80,8 @@ const rights: { readonly [operation: string]: Row } = {
     ask: (own) => ({ path: '/api/hitl/resume', body: { ...own.request, decision: 'approve' } }),
   },
   proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
+  getMetrics: { may: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: '/metrics' }) },
+  getOpenApi: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
   createToken: {
     may: ['admin'],
     own: 201,

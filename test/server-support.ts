@@ -5,8 +5,9 @@ import type { AppOptions } from '../src/app.ts'
 import type { Role } from '../src/domain/ports/records.ts'
 import { createServer, createToken, type Server, type ServerOptions } from '../src/server/index.ts'
 import { envelope, local, open, rao, says, text } from './journeys/support.ts'
+import { createConformance } from './openapi-support.ts'
 
-export { envelope, local, rao, says, text }
+export { envelope, local, open, rao, says, text }
 
 export const api = '/api/v1/flex'
 
@@ -62,9 +63,11 @@ export async function serve(options: AppOptions = {}, more: ServerOptions = {}) 
   const server = createServer({ app }, { auth: { token: flexToken }, ...more })
   servers.add(server)
   const address = await server.listen({ port: 0 })
+  const conformance = createConformance(server.routes)
   const call = async (path: string, { method, token = flexToken, body, headers = {} }: Asked = {}) => {
+    const verb = method ?? (body === undefined ? 'GET' : 'POST')
     const response = await fetch(`${address}${path}`, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      method: verb,
       headers: {
         ...(token !== '' && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -72,6 +75,9 @@ export async function serve(options: AppOptions = {}, more: ServerOptions = {}) 
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
+    // Whatever a test is about, what came back is what the document says.
+    const contradiction = await conformance.check(verb, `${address}${path}`, response)
+    if (contradiction !== undefined) throw new Error(contradiction)
     return response as HttpAnswer
   }
   const tokenFor = async (role: Role, tenant = 'default', name: string = role) =>

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `proviso`: registers the commands, and turns every way of ending into an exit code. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
@@ -25,6 +24,7 @@ import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
 import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
+import { version } from './version.ts'
 
 /** In the order of `proviso --help`. */
 const commands = [
@@ -95,8 +95,4 @@ function explainError(error: unknown): number {
   )
   printNote(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return exitCode('internal')
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

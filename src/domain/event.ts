@@ -66,6 +66,8 @@ export interface EventPayloads {
     readonly schemaHash: string
     /** A plan written by hand; without it a planner drafts. */
     readonly draft?: Draft
+    /** The trace that it began in (W3C), so that parts of the run in other processes can name it. */
+    readonly traceparent?: string
   }
   plan_requested: {
     readonly attempt: number

@@ -23,7 +23,7 @@ export function fold(events: Iterable<JournalEvent>): RunState | undefined {
 /** The state after the first event of a run. */
 export function begin(runId: string, event: NewEvent): RunState {
   if (event.type !== 'start') throw new Error(`A journal begins with start, not with ${event.type}`)
-  const { envelope, correlationId, schemaHash, threadId, draft } = event.payload
+  const { envelope, correlationId, schemaHash, threadId, draft, traceparent } = event.payload
   return {
     runId,
     seq: 1,
@@ -33,6 +33,7 @@ export function begin(runId: string, event: NewEvent): RunState {
     correlationId,
     ...(threadId !== undefined && { threadId }),
     ...(draft !== undefined && { draft }),
+    ...(traceparent !== undefined && { traceparent }),
     planVersion: 0,
     replans: 0,
     nodes: new Map(),
@@ -101,7 +102,9 @@ const appliers: Appliers = {
   },
   plan_updated: nothing,
   node_start(state, event) {
-    nodeOf(state, event).started = true
+    const node = nodeOf(state, event)
+    node.started = true
+    node.startedAt = event.at
   },
   attempt_start(state, event) {
     const node = nodeOf(state, event)

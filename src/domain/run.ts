@@ -30,6 +30,7 @@ export interface NodeState {
   open: number
   live: number
   started: boolean
+  startedAt?: number
   /** The last attempt; earlier ones are in the journal. */
   attempt?: AttemptState
   attempts: number
@@ -103,6 +104,7 @@ export interface RunState {
   readonly envelope: Envelope
   readonly schemaHash: string
   readonly draft?: Draft
+  readonly traceparent?: string
   readonly correlationId: string
   readonly threadId?: string
   plan?: Plan

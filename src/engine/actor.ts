@@ -32,6 +32,8 @@ export interface ActorContext {
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
   /** Has a planner draft, and proves. */
   readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
+  /** They are folded into the state and in the journal. */
+  readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
   /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
   readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
   /** The run belongs to somebody else now. */
@@ -237,6 +239,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const head = headOf(current, at.now)
     if (lease === undefined && origin.kind === 'new') {
       lease = await origin.create(events, head)
+      context.onAppended(current, events)
       return 'created'
     }
     const append: Append = {
@@ -247,7 +250,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       ...(lease && { lease }),
       ...(at.idle && { release: true }),
     }
-    return (await store.append(append)).kind
+    const { kind } = await store.append(append)
+    if (kind === 'appended') context.onAppended(current, events)
+    return kind
   }
 
   const load = async (): Promise<RunState | undefined> => {

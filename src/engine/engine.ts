@@ -9,6 +9,7 @@ import type { Reply } from '../domain/ask.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { EventPayloads, JournalEvent } from '../domain/event.ts'
 import { begin } from '../domain/fold.ts'
+import type { LeftNotice, SubscribeToLifecycle } from '../domain/lifecycle.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -23,14 +24,15 @@ import { considerCapabilities } from './considered.ts'
 import { openingFacts } from './decide.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { fact, type Moment } from './fact.ts'
-import { firstTimer } from './head.ts'
+import { firstTimer, statusOf } from './head.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
+import { createLifecycle } from './lifecycle.ts'
 import { createLookout } from './lookout.ts'
 import { type Answer, missingCapabilities } from './missing.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
 import { type ReplayChanges, type Replayed, replayRun } from './replay.ts'
-import { cancel, reply, resume, triggerPolicy } from './replies.ts'
+import { cancel, type Outside, reply, resume, triggerPolicy } from './replies.ts'
 import { createSettling, type Settled } from './settling.ts'
 import { createSlots, type SlotLimits } from './slots.ts'
 
@@ -80,6 +82,8 @@ export interface StartOptions {
   readonly correlationId?: string
   /** A plan written by hand instead of a planner's. */
   readonly draft?: Draft
+  /** The trace that it begins in (W3C); kept with the run. */
+  readonly traceparent?: string
 }
 
 export interface Engine {
@@ -99,6 +103,8 @@ export interface Engine {
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   /** Carries on a run that a dead process left, as soon as its lease has run out; needed with `carry: 'own'` alone. */
   adopt(runId: string): Promise<void>
+  /** Tells what happens to runs in this process, as soon as it is in the journal. */
+  readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */
   open(): void
   /** Starts nothing more, lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
@@ -122,6 +128,7 @@ export function createEngine(options: EngineOptions): Engine {
   /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
   const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
+  const lifecycle = createLifecycle()
   const dispatchers = new Map(options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]))
   const slots = createSlots(options.limits ?? {}, (runId) => {
     const actor = actors.get(runId)
@@ -169,10 +176,11 @@ export function createEngine(options: EngineOptions): Engine {
       return draft && proveDraft(state, catalog, draft)
     },
     plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, redactor, signal }),
+    onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
       if (!more) settling.tell(runId, state)
-      dismiss(actor)
+      dismiss(actor, 'rests', state)
       if (state.finished) own.delete(runId)
       if (missing.length === 0 || more) elsewhere.forget(runId)
       else {
@@ -182,16 +190,19 @@ export function createEngine(options: EngineOptions): Engine {
       if (more) lookout.wakeAt(clock.now())
       for (const { dueAt } of state.timers.values()) lookout.wakeAt(dueAt)
     },
-    onLost: (actor) => dismiss(actor),
+    onLost: (actor) => dismiss(actor, 'lost'),
     onCrash(actor, cause) {
-      dismiss(actor)
+      dismiss(actor, 'crashed')
       options.onCrash?.(actor.runId, cause)
     },
   }
 
   /** A run whose lease ran out may have been claimed anew by this very process: the old actor must not take the new one along. */
-  const dismiss = (actor: Actor) => {
-    if (actors.get(actor.runId) === actor) actors.delete(actor.runId)
+  const dismiss = (actor: Actor, why: LeftNotice['why'], state?: RunState) => {
+    if (actors.get(actor.runId) === actor) {
+      actors.delete(actor.runId)
+      lifecycle.tell({ kind: 'left', runId: actor.runId, why, ...(state && { status: statusOf(state) }) })
+    }
     changes.tell(actor.runId)
   }
 
@@ -223,7 +234,7 @@ export function createEngine(options: EngineOptions): Engine {
     elsewhere: elsewhere.ids,
     actors,
     carry: ({ runId, lease }) => carry(runId, { kind: 'claimed', lease }),
-    dismiss,
+    dismiss: (actor) => dismiss(actor, 'lost'),
     onError: (cause) => options.onCrash?.('', cause),
   })
   const settling = createSettling({
@@ -233,7 +244,11 @@ export function createEngine(options: EngineOptions): Engine {
     isClosed: () => closed,
   })
 
-  const outside = { store, moment }
+  const outside: Outside = {
+    store,
+    moment,
+    onAppended: (state, events) => lifecycle.appended(state, events, 'outside'),
+  }
   /** After something came from outside: the actor here hears of it, or the run is claimed. */
   const afterwards = (runId: string, state: RunState) => {
     elsewhere.forget(runId)
@@ -263,6 +278,7 @@ export function createEngine(options: EngineOptions): Engine {
         schemaHash: schemaHash(redactor.known(envelope.outputContract.schema)),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
+        ...(given.traceparent !== undefined && { traceparent: given.traceparent }),
       })
       const first = fact('start', payload, { now, planVersion: 0 })
       const state = begin(runId, first)
@@ -323,6 +339,7 @@ export function createEngine(options: EngineOptions): Engine {
     async adopt(runId) {
       afterwards(runId, await loadState(store, runId))
     },
+    subscribeToLifecycle: lifecycle.subscribe,
     open: lookout.open,
     async close({ graceMs = 5_000 } = {}) {
       if (closed) return
@@ -338,6 +355,7 @@ export function createEngine(options: EngineOptions): Engine {
       const left = [...actors.values()]
       for (const actor of left) actor.stop()
       actors.clear()
+      for (const { runId } of left) lifecycle.tell({ kind: 'left', runId, why: 'closed' })
       // Whoever comes next need not wait for the leases to run out.
       await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
       lookout.end()

@@ -49,6 +49,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       ...limitsFor(state, node),
       ...(node.node.data && { data: node.node.data }),
       hard: isHard(state, node),
+      ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       onEvent: (event, payload) => work.log(event, payload && (evidence.value(payload) as typeof payload)),
     },
     clock,

@@ -146,6 +146,8 @@ function requestOf(
     trigger: planning.trigger,
     completed: completedNodes(state),
     left: leftToSpend(state),
+    runId: state.runId,
+    ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
     signal,
   }
 }

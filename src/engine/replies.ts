@@ -21,6 +21,8 @@ const tries = 100
 export interface Outside {
   readonly store: Store
   readonly moment: () => Moment
+  /** They are folded into the state and in the journal. */
+  readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
 }
 
 /** Appends what `make` says of the present state; an empty list means that there is nothing to do. */
@@ -41,7 +43,10 @@ async function appendChecked(
     if (events.length === 0) return state
     for (const event of events) applyEvent(state, event)
     const result = await outside.store.append({ runId, expectedSeq, events, head: headOf(state, moment.now) })
-    if (result.kind === 'appended') return state
+    if (result.kind === 'appended') {
+      outside.onAppended(state, events)
+      return state
+    }
   }
   throw new ProvisoError('run/busy', `The run "${runId}" could not be written to after ${tries} tries`)
 }

@@ -43,7 +43,7 @@ export {
   parsePolicies,
 } from './parse-nouns.ts'
 export type { PlannerPrice } from './propose/account.ts'
-export { draftRules, promptLimits } from './propose/prompt.ts'
+export { draftRules, plannerPrompt, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
 export { type Shortlist, shortlist } from './propose/shortlist.ts'
 export { type ProveResult, prove } from './prove.ts'

@@ -34,7 +34,7 @@ export interface Route {
 
 export interface ReplyShape {
   readonly description: string
-  /** Absent: there is no body. */
+  /** Absent: there is no body. For a stream: the same as JSON, where a caller may have that instead. */
   readonly schema?: JsonSchema
   /** Default `application/json`. */
   readonly type?: 'application/json' | 'text/event-stream' | 'text/plain'

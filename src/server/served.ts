@@ -5,6 +5,8 @@ import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
+import type { SubscribeToLifecycle } from '../domain/lifecycle.ts'
+
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
@@ -20,6 +22,7 @@ export interface ServedApp {
       readonly threadId?: string
       readonly correlationId?: string
       readonly draft?: unknown
+      readonly traceparent?: string
     },
   ): Promise<string>
   /** How a run stands, as soon as it is over or waits. */
@@ -45,6 +48,9 @@ export interface ServedApp {
   /** Everything that can be planned with: own, built-in and registered. */
   capabilities(): readonly Capability[]
   facets(): readonly Facet[]
+  readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** Runs that are being carried here. */
+  readonly active: number
   readonly redactor: Redactor
   readonly store: Store
 }

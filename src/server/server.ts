@@ -19,9 +19,13 @@ import { createRateLimit, type RateOptions } from './rate-limit.ts'
 import { readBody } from './read-body.ts'
 import type { Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
+import { metricsRoute } from './routes/metrics.ts'
+import { openApiRoute } from './routes/openapi.ts'
 import { createRunQuota } from './run-quota.ts'
 import type { Served } from './served.ts'
 import { createStreams } from './streams.ts'
+import type { LogOptions } from './telemetry/log.ts'
+import { createTelemetry } from './telemetry/telemetry.ts'
 import { traceIdOf } from './trace-id.ts'
 
 export interface ServerOptions {
@@ -32,6 +36,10 @@ export interface ServerOptions {
   /** Origins whose pages may call. Default: none. */
   readonly cors?: readonly string[]
   readonly limits?: ServerLimits
+  /** Log lines of what runs do (FLEX-70). Default: none. */
+  readonly log?: Omit<LogOptions, 'redactor'>
+  /** Of the program, for the OpenAPI document. */
+  readonly version?: string
   readonly clock?: Clock
   /** What went wrong here and is told to callers as 500 only. */
   readonly onError?: (cause: unknown, given: { readonly traceId: string; readonly route: string }) => void
@@ -70,7 +78,10 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   serveStrangers()
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
   const { app } = given
-  const routes = [...coreRoutes, ...(options.routes ?? [])]
+  const telemetry = createTelemetry(app, options.log)
+  const metrics = metricsRoute(telemetry.metrics)
+  const openApi = openApiRoute(() => routes, options.version ?? 'development')
+  const routes: readonly Route[] = [...coreRoutes, metrics, openApi, ...(options.routes ?? [])]
   refuseTwins(routes)
   const stop = new AbortController()
   // One listener per request under way is no leak.
@@ -162,6 +173,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     }
     const takeBack = clock.timer(until, cut)
     await closed
+    telemetry.end()
     takeBack()
     address = undefined
   }

@@ -59,13 +59,22 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       const processing = processingOf(defaultProcessing, ...blocks)
       const onEvent: OnEvent = (event, payload) =>
         call.onEvent(event, payload && (redactor.value(payload) as typeof payload))
-      const { signal, idempotencyKey, onUsage, calls, tokens, costUsd } = call
+      const { signal, idempotencyKey, onUsage, calls, tokens, costUsd, trace } = call
       const budget = {
         calls,
         ...(tokens !== undefined && { tokens }),
         ...(costUsd !== undefined && { costUsd }),
       }
-      const caller = createCaller({ budget, redactor, prices, idempotencyKey, signal, onEvent, onUsage })
+      const caller = createCaller({
+        budget,
+        redactor,
+        prices,
+        idempotencyKey,
+        trace,
+        signal,
+        onEvent,
+        onUsage,
+      })
       const { bundle, rao } = call
       const watcher = options.onPartial && watcherOf(options.onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)

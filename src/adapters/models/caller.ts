@@ -8,6 +8,7 @@ import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
+import type { Trace } from '../../domain/trace.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import { parseModelId } from '../providers/model-id.ts'
 import { type Allowed, allowance, type Budget, isLimited } from './allowance.ts'
@@ -22,6 +23,7 @@ export interface CallerOptions {
   readonly redactor: Redactor
   readonly prices: readonly Price[]
   readonly idempotencyKey: string
+  readonly trace?: Trace | undefined
   readonly signal: AbortSignal
   readonly onEvent: OnEvent
   readonly onUsage?: ((usage: Usage) => void) | undefined
@@ -61,7 +63,7 @@ export function createCaller(options: CallerOptions): Caller {
       options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
       const { answer, doomed } = await sendRequest(
         { ...given, ...words },
-        { key, most, signal: options.signal },
+        { key, most, trace: options.trace, signal: options.signal },
       )
       tellStructured(onEvent, given, answer)
       if (wasGenerated(answer)) {

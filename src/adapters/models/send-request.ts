@@ -1,6 +1,7 @@
 /** One request to a provider, streamed if wanted; a stream that cannot end well any more is cut off. */
 import type { Issue } from '../../base/issue.ts'
 import type { ModelAnswer, ModelRequest, Provider, StructuredIntent } from '../../domain/ports/provider.ts'
+import type { Trace } from '../../domain/trace.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { parseModelId } from '../providers/model-id.ts'
 import type { Words } from './prompts.ts'
@@ -25,8 +26,14 @@ export async function sendRequest(
   {
     key,
     most,
+    trace,
     signal,
-  }: { readonly key: string; readonly most: number | undefined; readonly signal: AbortSignal },
+  }: {
+    readonly key: string
+    readonly most: number | undefined
+    readonly trace: Trace | undefined
+    readonly signal: AbortSignal
+  },
 ): Promise<{ answer: ModelAnswer; doomed?: readonly Issue[] }> {
   const { provider, model, system, prompt, schema, primary, structured, schemaName, stream } = given
   const common: Omit<ModelRequest, 'signal'> = {
@@ -39,6 +46,7 @@ export async function sendRequest(
     ...(structured !== undefined && { structured }),
     ...(schemaName !== undefined && { schemaName }),
     ...(most !== undefined && { maxOutputTokens: most }),
+    ...(trace && { trace }),
   }
   if (!stream || schema === undefined) return { answer: await provider.generate({ ...common, signal }) }
   const plan = structured && stream.earlyAbort ? await provider.structured?.({ ...common }) : undefined

@@ -106,7 +106,7 @@ function callOptions(
   way: Way | undefined,
   providerOptions: LanguageModelV3CallOptions['providerOptions'],
 ): LanguageModelV3CallOptions {
-  const { system, prompt, maxOutputTokens, signal, idempotencyKey, schemaName } = request
+  const { system, prompt, maxOutputTokens, signal, idempotencyKey, schemaName, trace } = request
   const format = way?.format && { ...way.format, name: legible(schemaName ?? 'answer') }
   return {
     prompt: [
@@ -114,7 +114,10 @@ function callOptions(
       { role: 'user', content: [{ type: 'text', text: prompt }] },
     ],
     abortSignal: signal,
-    headers: { 'Idempotency-Key': idempotencyKey },
+    headers: {
+      'Idempotency-Key': idempotencyKey,
+      ...(trace && { traceparent: trace.traceparent }),
+    },
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     // The package's type is draft-07; what is sent is what the dialect takes.
     ...(format && { responseFormat: format as NonNullable<LanguageModelV3CallOptions['responseFormat']> }),

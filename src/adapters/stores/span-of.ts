@@ -35,7 +35,11 @@ function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undef
   attributes['attempt'] = attempt
   attributes['outcome'] = outcome
   attributes['usage'] = { ...usage }
-  if (model !== undefined) attributes['model'] = model
+  if (model !== undefined) {
+    attributes['model'] = model
+    attributes['aros.model_id'] = model
+  }
+  Object.assign(attributes, transformsOf(event))
   const parentSpanId = nodeSpanId(event)
   return {
     runId: event.runId,
@@ -48,6 +52,14 @@ function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undef
     status: outcome,
     attributes,
   }
+}
+
+/** Which rules changed the answer that counts (AROS-60); of an attempt that failed nothing is said. */
+function transformsOf({ payload: { outcome, output } }: JournalEvent<'attempt_end'>): {
+  [key: string]: Json
+} {
+  const rules = new Set((output?.repairs ?? []).map(({ rule }) => rule))
+  return outcome === 'ok' && rules.size > 0 ? { 'aros.transforms': [...rules] } : {}
 }
 
 function nodeSpan(

@@ -8,8 +8,11 @@ import { createServer, defaultPort, type Server, shortestToken } from '../../ser
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { colors, printNote, printText, refuse } from '../print.ts'
 import { addUseOption, readWork } from '../read-work.ts'
+import { chooseModels } from '../serve-models.ts'
+import { isOn, logOptions, sandboxOf } from '../serve-telemetry.ts'
 import { exitOnAnythingUnforeseen, untilToldToStop } from '../stop.ts'
 import { addStoreOption, chooseLastingStore } from '../store-option.ts'
+import { version } from '../version.ts'
 
 interface Flags {
   readonly port?: number
@@ -70,9 +73,12 @@ async function serve(flags: Flags): Promise<number> {
     if (!flags.dev) await requireTokens(store, env)
     const { capabilities, facets } = work
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
-    const app = await createApp({ store, capabilities, facets, env, secrets, onCrash: tellCrash })
+    const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
+    const tracing = { captureContent: isOn(env.captureContent) }
+    const options = { store, capabilities, facets, env, secrets, tracing, ...models }
+    const app = await createApp({ ...options, onCrash: tellCrash })
     try {
-      return await serveApp(app, env, { ...flags, forgets: choice.forgets })
+      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -84,19 +90,27 @@ async function serve(flags: Flags): Promise<number> {
 async function serveApp(
   app: App,
   env: EnvConfig,
-  flags: Flags & { readonly forgets: boolean },
+  flags: Flags & { readonly forgets: boolean; readonly note: string },
 ): Promise<number> {
   const { dev = false } = flags
   const cors =
     flags.cors.length > 0 ? flags.cors : (env.cors?.split(',').map((origin) => origin.trim()) ?? [])
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
-  const server = createServer({ app }, { auth, cors, onError: tellError })
+  const routes = sandboxOf(env, app)
+  const telemetry = logOptions(env, { dev })
+  const server = createServer(
+    { app },
+    { auth, cors, routes, version: version(), onError: tellError, ...telemetry },
+  )
   try {
     await listen(server, env, flags)
     if (dev)
       printNote(
         colors.yellow('Development mode: everybody who reaches this port may do everything. Loopback only.'),
       )
+    printNote(flags.note)
+    if (routes.length > 0)
+      printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
     if (flags.forgets) printNote('The store is in memory: runs end with this process.')
     exitOnAnythingUnforeseen()
     const signal = await untilToldToStop()

@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
 import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
+import type { Trace } from '../trace.ts'
 
 /** All that an attempt may know: a copy of its own, so that nothing of a failed attempt reaches another. */
 export interface Bundle {
@@ -39,6 +40,8 @@ export interface Dispatch {
   readonly data?: { readonly [key: string]: Json }
   /** Hard constraints depend on this node: nothing degraded will do (C18, C55). Default false. */
   readonly hard?: boolean
+  /** The trace that the call belongs to; whoever calls over the wire sends it along. Absent where nobody traces. */
+  readonly trace?: Trace
   /** Ends with the run, the node's time or the process. */
   readonly signal: AbortSignal
   /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */

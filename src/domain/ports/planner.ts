@@ -7,6 +7,7 @@ import type { Facet } from '../facet.ts'
 import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
 import type { PlanTrigger } from '../run.ts'
+import type { Trace } from '../trace.ts'
 
 export interface DraftRequest {
   readonly envelope: Envelope
@@ -23,6 +24,9 @@ export interface DraftRequest {
     readonly capabilityId?: string
     readonly output: Json
   }[]
+  /** Which run wants it; absent outside of one. */
+  readonly runId?: string
+  readonly trace?: Trace
   readonly signal: AbortSignal
   /** What is left of the run's limits; absent where nothing limits it. */
   readonly left?: DraftAllowance

@@ -1,6 +1,7 @@
 /** The port to models: one call, text in, text out. What the text means is the reader's business. */
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Usage } from '../output.ts'
+import type { Trace } from '../trace.ts'
 
 /** How a node wants its model held to the schema; what a provider makes of it is its own business. */
 export type StructuredIntent = 'off' | 'auto' | 'openai_json' | 'outlines' | 'xgrammar'
@@ -20,6 +21,8 @@ export interface ModelRequest {
   readonly primary?: JsonSchema
   readonly maxOutputTokens?: number
   readonly idempotencyKey: string
+  /** The trace that the call belongs to; sent along where the provider takes headers. */
+  readonly trace?: Trace
   readonly signal: AbortSignal
   /** Given: the call is streamed, and every piece of the text goes here as it arrives. */
   readonly onText?: (chunk: string) => void

@@ -44,6 +44,12 @@ export function systemText({ capabilities, facets, cut }: Shortlist): string {
   ].join('\n\n')
 }
 
+/** What a model planner is told when it is shown everything, for people who want to read it. */
+export function plannerPrompt(facets: Shortlist['facets'], capabilities: Shortlist['capabilities']): string {
+  const shown = capabilities.slice(0, promptLimits.capabilities)
+  return systemText({ capabilities: shown, facets, cut: capabilities.length - shown.length, lost: [] })
+}
+
 const rowsOf = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
 function facetRow({ name, description, schema, metadata }: Shortlist['facets'][number]) {

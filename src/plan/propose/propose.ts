@@ -111,7 +111,7 @@ export function readDraft(
 /** One call within its time; a provider that throws, against its promise, has failed like any other. */
 async function generate(
   { most, ...said }: Words & { readonly most?: number },
-  { signal, attempt }: DraftRequest,
+  { signal, attempt, trace }: DraftRequest,
   { provider, model, timeoutMs = 240_000 }: ProposeOptions,
 ): Promise<ModelAnswer> {
   const limit = AbortSignal.timeout(timeoutMs)
@@ -130,6 +130,7 @@ async function generate(
       ...(most !== undefined && { maxOutputTokens: most }),
       idempotencyKey,
       signal: both,
+      ...(trace && { trace }),
     }
     return await Promise.race([provider.generate(call), stopped])
   } catch (cause) {

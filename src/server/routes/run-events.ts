@@ -2,6 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import { closed, countOrNone } from '../../domain/schemas/parts.ts'
 import { pageLimits, readPage } from '../event-page.ts'
+import { frameSchema } from '../frame-schema.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
 import { api, refusals, requireRun, runParams } from './parts.ts'
@@ -19,6 +20,14 @@ export const runEvents: Route = {
       description:
         'Frames, each once and in order. As a stream until the run is over, from after `Last-Event-ID`; as JSON { events, next }',
       type: 'text/event-stream',
+      schema: {
+        type: 'object',
+        required: ['events'],
+        properties: {
+          events: { type: 'array', items: frameSchema },
+          next: { type: 'integer' },
+        },
+      },
     },
     204: { description: 'As a stream: the run is over, and the reader has seen its end' },
     ...refusals(404),

@@ -2,6 +2,7 @@
 import { ProvisoError } from '../../base/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { closed, map, text } from '../../domain/schemas/parts.ts'
+import { parseTraceparent } from '../../domain/trace.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Call } from '../route.ts'
 import type { ServedApp } from '../served.ts'
@@ -42,9 +43,15 @@ export function constraintOf({ envelope }: Start, name: string): string | undefi
 /** The run's id. With an `Idempotency-Key` it comes from the key: a run that was begun before and not answered is found again. */
 export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }: Start): Promise<string> {
   const { tenant } = call.caller
+  const traceparent = call.headers['traceparent']
   const runId = call.onceId === undefined ? undefined : `flex_${call.onceId.slice(0, 32)}`
   try {
-    return await app.start(envelope, { ...rest, tenant, ...(runId !== undefined && { runId }) })
+    return await app.start(envelope, {
+      ...rest,
+      tenant,
+      ...(runId !== undefined && { runId }),
+      ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
+    })
   } catch (cause) {
     const begun = runId !== undefined && cause instanceof ProvisoError && cause.code === 'run/exists'
     if (begun && (await app.store.head(runId))?.tenant === tenant) return runId

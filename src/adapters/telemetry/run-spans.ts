@@ -1,0 +1,140 @@
+/**
+ * The spans of runs: one `invoke_workflow` for every stretch in which this process carries a run, with `plan` inside. A
+ * stretch after a pause or another process's death is a trace of its own, linked to where the run began.
+ */
+import { type Span, SpanKind } from '@opentelemetry/api'
+import type { JournalEvent } from '../../domain/event.ts'
+import type { AppendedNotice, LifecycleNotice } from '../../domain/lifecycle.ts'
+import type { Trace } from '../../domain/trace.ts'
+import { endSpan, linkTo, parentIn, type Tracers, traceOf } from './span-context.ts'
+
+interface Stretch {
+  readonly span: Span
+  readonly trace: Trace | undefined
+  /** Somebody keeps its spans; without that nothing below it is made. */
+  readonly recording: boolean
+  plan?: Span | undefined
+  /** Why the run ended without an answer. */
+  error?: string
+}
+
+/** Runs that have a span at the same time; the oldest loses its own early beyond that. */
+export const mostStretches = 10_000
+
+export interface Begun {
+  readonly trace: Trace | undefined
+  /** The run was not stored. */
+  abandon(errorType: string): void
+}
+
+export interface Place {
+  readonly trace: Trace | undefined
+  readonly recording: boolean
+}
+
+export interface RunSpans {
+  /** A new run: its span, below the caller's if one came along. The trace is kept with the run. */
+  begin(runId: string, traceparent: string | undefined): Begun
+  /** Where calls of a run belong: inside its plan or its stretch, which begins here if it has not. */
+  placeFor(runId: string, of: { readonly began: Trace | undefined; readonly planning?: boolean }): Place
+  hear(notice: LifecycleNotice): void
+  /** Ends what is open. */
+  close(): void
+}
+
+export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
+  const stretches = new Map<string, Stretch>()
+
+  const open = (runId: string, place: { readonly parent?: string; readonly earlier?: string }): Stretch => {
+    const attributes = {
+      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.workflow.name': 'proviso',
+      'proviso.run.id': runId,
+      ...(place.earlier !== undefined && { 'proviso.run.resumed': true }),
+    }
+    const links = linkTo(place.earlier)
+    const options = { kind: SpanKind.INTERNAL, attributes, links }
+    const span = tracer.startSpan('invoke_workflow', options, parentIn(place.parent))
+    const stretch: Stretch = { span, trace: traceOf(span), recording: span.isRecording() }
+    stretches.set(runId, stretch)
+    for (const [oldest] of stretches) {
+      if (stretches.size <= mostStretches) break
+      finish(oldest, undefined, { 'proviso.run.cut': true })
+    }
+    return stretch
+  }
+
+  const finish = (runId: string, errorType: string | undefined, attributes = {}) => {
+    const stretch = stretches.get(runId)
+    if (!stretch) return
+    stretches.delete(runId)
+    stretch.plan?.end()
+    endSpan(stretch.span, stretch.error ?? errorType, attributes)
+  }
+
+  const stretchOf = (runId: string, began: string | undefined) =>
+    stretches.get(runId) ?? open(runId, began === undefined ? {} : { earlier: began })
+
+  const heard = (stretch: Stretch, event: JournalEvent) => {
+    switch (event.type) {
+      case 'plan_requested': {
+        const { attempt, phase } = event.payload
+        const attributes = {
+          'gen_ai.operation.name': 'plan',
+          'proviso.plan.attempt': attempt,
+          'proviso.plan.phase': phase,
+        }
+        stretch.plan?.end()
+        stretch.plan = tracer.startSpan('plan', { attributes }, parentIn(stretch.trace?.traceparent))
+        return
+      }
+      case 'plan_rejected':
+        if (stretch.plan) endSpan(stretch.plan, 'plan_rejected')
+        stretch.plan = undefined
+        return
+      case 'plan_generated':
+        if (stretch.plan)
+          endSpan(stretch.plan, undefined, {
+            'proviso.plan.version': event.payload.planVersion,
+            'proviso.plan.satisfaction': event.payload.satisfactionScore,
+          })
+        stretch.plan = undefined
+        return
+      case 'complete':
+        stretch.span.setAttribute('proviso.plan.version', event.planVersion)
+        if (event.payload.status !== 'completed')
+          stretch.error = event.payload.error?.code ?? event.payload.status
+        return
+      default:
+        return
+    }
+  }
+
+  const appended = ({ runId, traceparent, events, by }: AppendedNotice) => {
+    // What comes from outside is part of a run's stretch only if the run is carried here.
+    const stretch = by === 'carrier' ? stretchOf(runId, traceparent) : stretches.get(runId)
+    if (stretch?.recording) for (const event of events) heard(stretch, event)
+  }
+
+  return {
+    begin(runId, traceparent) {
+      // An id that is taken here is the running run's, whose span goes on; the store will refuse the new one.
+      if (stretches.has(runId)) return { trace: undefined, abandon: () => {} }
+      const { trace } = open(runId, traceparent === undefined ? {} : { parent: traceparent })
+      return { trace, abandon: (errorType) => finish(runId, errorType) }
+    },
+    placeFor(runId, { began, planning }) {
+      const stretch = stretchOf(runId, began?.traceparent)
+      const trace = planning && stretch.plan ? traceOf(stretch.plan) : stretch.trace
+      return { trace, recording: stretch.recording }
+    },
+    hear(notice) {
+      if (notice.kind === 'appended') return appended(notice)
+      const { runId, why, status } = notice
+      finish(runId, why === 'rests' ? undefined : why, { ...(status && { 'proviso.run.status': status }) })
+    },
+    close() {
+      for (const runId of [...stretches.keys()]) finish(runId, 'closed')
+    },
+  }
+}

@@ -1,0 +1,41 @@
+/** Which models a server calls: those that the environment has a key for, or in development without one the rehearsal model; and says so. */
+import { rehearsalProvider } from '../app.ts'
+import type { Provider } from '../domain/ports/provider.ts'
+import type { EnvConfig } from '../env.ts'
+
+export interface ServedModels {
+  /** Absent: by the keys of the environment. */
+  readonly providers?: readonly Provider[]
+  readonly defaultModel?: string
+  /** For whoever started the server. */
+  readonly note: string
+}
+
+/** For each key the variable that people know it by, and a model to begin with where none is chosen. */
+const keys = [
+  { setting: 'openaiApiKey', name: 'OpenAI', model: 'openai/gpt-5-mini' },
+  { setting: 'anthropicApiKey', name: 'Anthropic', model: 'anthropic/claude-haiku-4-5' },
+  { setting: 'googleApiKey', name: 'Google', model: 'google/gemini-2.5-flash' },
+] as const
+
+export async function chooseModels(
+  env: EnvConfig,
+  { dev }: { readonly dev: boolean },
+): Promise<ServedModels> {
+  const found = keys.find(({ setting }) => env[setting] !== undefined)
+  const model = env.defaultModel ?? found?.model
+  if (found && model !== undefined)
+    return { defaultModel: model, note: `Models: ${model}, with the key for ${found.name}.` }
+  if (env.compatibleBaseUrl !== undefined)
+    return {
+      note: `Models: the server at ${env.compatibleBaseUrl}; a node names its model as compatible/MODEL.`,
+    }
+  if (!dev)
+    return {
+      note: 'Models: none, for there is no key; set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.',
+    }
+  return {
+    providers: [await rehearsalProvider()],
+    note: 'Models: the rehearsal model, offline: it makes values that fit, not sense. A key such as OPENAI_API_KEY in the environment switches to a real one.',
+  }
+}

@@ -1,0 +1,31 @@
+/** What a server says of its runs on standard error, and whether the sandbox is there: settings of the environment. */
+import type { App } from '../app.ts'
+import { ProvisoError } from '../base/error.ts'
+import type { EnvConfig } from '../env.ts'
+import { type Route, type ServerOptions, sandboxRoutes } from '../server/index.ts'
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/** JSON lines on standard error; in development none, for a person reads there. `PROVISO_LOG` says otherwise. */
+export function logOptions(env: EnvConfig, { dev }: { readonly dev: boolean }): Pick<ServerOptions, 'log'> {
+  const given = env.log ?? (dev ? 'silent' : 'info')
+  const level = levels.find((one) => one === given)
+  if (level === undefined)
+    throw new ProvisoError('option/invalid', `PROVISO_LOG is no level: ${given}`, {
+      hint: `Set it to one of ${levels.join(', ')}`,
+    })
+  if (level === 'silent') return {}
+  const destination = { write: (line: string) => void process.stderr.write(line) }
+  return { log: { level, verbose: isOn(env.telemetryVerbose), destination } }
+}
+
+/** Only with the flag (FLEX-104). */
+export function sandboxOf(env: EnvConfig, app: App): readonly Route[] {
+  if (!isOn(env.sandbox)) return []
+  const { sandboxTemplateDir: templateDir } = env
+  return sandboxRoutes({ generate: app.generate, ...(templateDir !== undefined && { templateDir }) })
+}
+
+export function isOn(flag: string | undefined): boolean {
+  return flag !== undefined && /^(1|true|yes|on)$/i.test(flag)
+}

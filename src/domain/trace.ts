@@ -1,0 +1,28 @@
+/** The trace that a call belongs to, as it travels (W3C Trace Context): plain text, so that nothing here knows who traces. */
+
+export interface Trace {
+  /** `00-<trace id>-<span id>-<flags>`. */
+  readonly traceparent: string
+  /** What the span of a call says of the work that it is part of, such as the node. */
+  readonly about?: { readonly [key: string]: string | number }
+}
+
+const pattern = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
+
+export interface TraceIds {
+  readonly traceId: string
+  readonly spanId: string
+  readonly flags: number
+}
+
+/** Nothing for what is no traceparent: a header that cannot be read starts a new trace, as the standard wants. */
+export function parseTraceparent(text: string | undefined): TraceIds | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = pattern.exec(text ?? '') ?? []
+  if (/^0*$/.test(traceId) || /^0*$/.test(spanId) || text?.startsWith('ff')) return undefined
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) }
+}
+
+/** @example traceparentOf({ traceId: 'ab…', spanId: '01…', flags: 1 }) // '00-ab…-01…-01' */
+export function traceparentOf({ traceId, spanId, flags }: TraceIds): string {
+  return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`
+}

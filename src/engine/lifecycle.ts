@@ -1,0 +1,133 @@
+/**
+ * Tells whoever subscribed what happens in this process. A listener that throws is heard no worse the next time, one that
+ * is slow misses the oldest of what it keeps waiting, and neither holds up a run.
+ */
+import { ProvisoError } from '../base/error.ts'
+import type { JournalEvent, NewEvent } from '../domain/event.ts'
+import type {
+  AppendedNotice,
+  EndedNode,
+  LifecycleListener,
+  LifecycleNotice,
+  SubscribeToLifecycle,
+} from '../domain/lifecycle.ts'
+import type { RunState } from '../domain/run.ts'
+import { statusOf } from './head.ts'
+
+export const lifecycleLimits = { subscribers: 100, buffer: 1_000 } as const
+
+export interface Lifecycle {
+  readonly subscribe: SubscribeToLifecycle
+  /** The events are folded into the state and in the journal. Costs nothing while nobody listens. */
+  appended(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): void
+  tell(notice: LifecycleNotice): void
+  readonly subscribers: number
+}
+
+interface Subscriber {
+  readonly hear: (notice: LifecycleNotice) => void
+}
+
+export function createLifecycle(): Lifecycle {
+  const subscribers = new Set<Subscriber>()
+  const tell = (notice: LifecycleNotice) => {
+    for (const { hear } of subscribers) hear(notice)
+  }
+  return {
+    tell,
+    get subscribers() {
+      return subscribers.size
+    },
+    appended(state, events, by) {
+      if (subscribers.size > 0) tell(noticeOf(state, events, by))
+    },
+    subscribe(listener, { buffer = lifecycleLimits.buffer } = {}) {
+      if (subscribers.size >= lifecycleLimits.subscribers)
+        throw new ProvisoError(
+          'option/invalid',
+          `The lifecycle has ${lifecycleLimits.subscribers} subscribers, which is the limit`,
+          { hint: 'End subscriptions that are not needed: call what subscribeToLifecycle returned' },
+        )
+      if (!Number.isInteger(buffer) || buffer < 1)
+        throw new ProvisoError('option/invalid', 'The buffer of a subscription must be at least 1')
+      const subscriber = createSubscriber(listener, buffer)
+      subscribers.add(subscriber)
+      return () => {
+        subscribers.delete(subscriber)
+      }
+    },
+  }
+}
+
+/** Called at once while it is idle, so that a listener without promises misses nothing and comes before whatever follows. */
+function createSubscriber(listener: LifecycleListener, buffer: number): Subscriber {
+  const waiting: LifecycleNotice[] = []
+  let busy = false
+  let missed = 0
+  const call = (notice: LifecycleNotice): void | Promise<void> => {
+    const before = missed
+    missed = 0
+    try {
+      return listener(notice, { missed: before })
+    } catch {
+      // What a listener does wrong is its own affair: the run has happened, and others want to hear of it.
+      return undefined
+    }
+  }
+  const drain = async (first: Promise<void>) => {
+    let pending: void | Promise<void> = first
+    for (;;) {
+      await Promise.resolve(pending).catch(() => {})
+      const next = waiting.shift()
+      if (next === undefined) break
+      pending = call(next)
+    }
+    busy = false
+  }
+  return {
+    hear(notice) {
+      if (busy) {
+        waiting.push(notice)
+        if (waiting.length <= buffer) return
+        waiting.shift()
+        missed++
+        return
+      }
+      const pending = call(notice)
+      if (!(pending instanceof Promise)) return
+      busy = true
+      void drain(pending)
+    },
+  }
+}
+
+function noticeOf(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): AppendedNotice {
+  const { runId, correlationId, traceparent } = state
+  const before = state.seq - events.length
+  // Type and payload belong together in both; the union over all types cannot follow that.
+  const told = events.map((event, index) => ({ ...event, runId, seq: before + index + 1 }) as JournalEvent)
+  return {
+    kind: 'appended',
+    runId,
+    correlationId,
+    ...(traceparent !== undefined && { traceparent }),
+    status: statusOf(state),
+    by,
+    events: told,
+    ended: told.flatMap((event) => endedNode(state, event)),
+  }
+}
+
+function endedNode(state: RunState, { type, nodeId = '', at }: JournalEvent): EndedNode[] {
+  if (type !== 'node_complete' && type !== 'node_error') return []
+  const node = state.nodes.get(nodeId)
+  if (node?.startedAt === undefined) return []
+  const capabilityId = node.attempt?.capabilityId ?? node.node.capabilityId
+  return [
+    {
+      nodeId,
+      ...(capabilityId !== undefined && { capabilityId }),
+      durationMs: Math.max(at - node.startedAt, 0),
+    },
+  ]
+}

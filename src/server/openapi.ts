@@ -1,0 +1,180 @@
+/** The OpenAPI 3.1 document of a table of routes: a pure function, so that what is described is what is served. */
+import { isObject, type Json, own } from '../base/json.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { frameSchema } from './frame-schema.ts'
+import { problemSchema, problemType } from './problem.ts'
+import type { ReplyShape, Route } from './route.ts'
+
+type Part = { readonly [key: string]: Json }
+
+export interface OpenApiOptions {
+  /** Of the server that is described. */
+  readonly version: string
+}
+
+export function openApiDocument(routes: readonly Route[], { version }: OpenApiOptions): Part {
+  const paths: { [path: string]: { [method: string]: Json } } = {}
+  for (const route of routes) {
+    const path = templateOf(route.path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Proviso',
+      version,
+      description: 'Runs AI agents under contract: envelopes in, JSON that satisfies the contract out.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: { Problem: json(problemSchema), Frame: json(frameSchema) },
+      parameters: { traceparent, idempotencyKey, lastEventId },
+      responses: { Refused: { description: 'Any other refusal', content: problemContent } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'A token of `proviso token create`' },
+      },
+    },
+  }
+}
+
+/** `/runs/:runId` becomes `/runs/{runId}`. */
+export function templateOf(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}')
+}
+
+function operationOf(route: Route): Part {
+  const { operation, summary, roles, body, replies, deprecated } = route
+  return {
+    operationId: operation,
+    summary,
+    tags: [tagOf(route.path)],
+    ...(deprecated && { deprecated }),
+    // OpenAPI 3.1 lets a scheme name the roles that it takes.
+    security: roles === 'anyone' ? [] : [{ bearer: [...new Set([...roles, 'admin'])] }],
+    parameters: parametersOf(route),
+    ...(body !== undefined && {
+      requestBody: { required: !takesNothing(body), content: { 'application/json': { schema: json(body) } } },
+    }),
+    responses: {
+      ...Object.fromEntries(Object.entries(replies).map(([status, shape]) => [status, responseOf(shape)])),
+      default: { $ref: '#/components/responses/Refused' },
+    },
+  }
+}
+
+/** The resource: the first part of the path behind the version. */
+function tagOf(path: string): string {
+  const [first = 'server'] = path
+    .replace(/^\/api\/(v1\/)?(flex\/)?/, '')
+    .split(/[/.]/)
+    .filter(Boolean)
+  return path.startsWith('/api/') ? first.replace(/^run$/, 'runs') : 'server'
+}
+
+function parametersOf({ params, query, idempotent, replies }: Route): Json[] {
+  const streams = Object.values(replies).some(({ type }) => type === 'text/event-stream')
+  return [
+    ...membersOf(params).map(([name, schema]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: json(schema),
+    })),
+    ...membersOf(query).map(([name, schema, required]) => ({
+      name,
+      in: 'query',
+      ...(required && { required }),
+      schema: json(schema),
+    })),
+    ...(idempotent ? [{ $ref: '#/components/parameters/idempotencyKey' }] : []),
+    ...(streams ? [{ $ref: '#/components/parameters/lastEventId' }] : []),
+    { $ref: '#/components/parameters/traceparent' },
+  ]
+}
+
+function membersOf(schema: JsonSchema | undefined): [name: string, schema: JsonSchema, required: boolean][] {
+  if (!isObject(schema)) return []
+  const properties = own(schema, 'properties')
+  const required = own(schema, 'required')
+  if (!isObject(properties)) return []
+  return Object.entries(properties).map(([name, member]) => [
+    name,
+    member as JsonSchema,
+    Array.isArray(required) && required.includes(name),
+  ])
+}
+
+function takesNothing(body: JsonSchema): boolean {
+  const forms = isObject(body) ? own(body, 'anyOf') : undefined
+  return Array.isArray(forms) && forms.some((form) => isObject(form) && own(form, 'type') === 'null')
+}
+
+function responseOf({ description, schema, type = 'application/json' }: ReplyShape): Part {
+  if (schema === problemSchema) return { description, content: problemContent }
+  if (type === 'text/event-stream')
+    return {
+      description,
+      content: {
+        [type]: { schema: eventStream },
+        ...(schema !== undefined && { 'application/json': { schema: json(schema) } }),
+      },
+    }
+  return { description, ...(schema !== undefined && { content: { [type]: { schema: json(schema) } } }) }
+}
+
+/**
+ * Schemas of routes are plain data without references to a root of their own; `openapi.test.ts` holds them to it. That an
+ * object is open is said aloud: those who make types of the document read silence as "no members".
+ */
+function json(schema: JsonSchema): Json {
+  return explicit(schema as Json)
+}
+
+/** Keywords that hold values and not schemas. */
+const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required'])
+
+function explicit(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(explicit)
+  if (!isObject(schema)) return schema
+  const entries = Object.entries(schema as Part).map(([key, part]) => [
+    key,
+    values.has(key) ? part : explicit(part),
+  ])
+  const isOpen =
+    own(schema, 'type') === 'object' && !('properties' in schema) && !('additionalProperties' in schema)
+  return { ...Object.fromEntries(entries), ...(isOpen && { additionalProperties: true }) }
+}
+
+const problemContent = { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } }
+
+const eventStream = {
+  type: 'string',
+  description:
+    'Server-sent events: `event` is the type of a journal event, `id` its sequence number, `data` a Frame as JSON. Comments keep the connection alive; `retry` says when to come back.',
+  contentMediaType: 'text/event-stream',
+  'x-event-data': { $ref: '#/components/schemas/Frame' },
+} as const
+
+const traceparent = {
+  name: 'traceparent',
+  in: 'header',
+  description:
+    'The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it',
+  schema: { type: 'string' },
+} as const
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and body get the first answer again; the same key with another body is refused',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+} as const
+
+const lastEventId = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The id of the last frame that was seen: the stream goes on after it',
+  schema: { type: 'string', pattern: '^\\d{1,15}$' },
+} as const

@@ -1,0 +1,254 @@
+/**
+ * The developer's sandbox (FLEX-104…107): what can be planned with, and a conversation that drafts an envelope. The routes
+ * exist only where the flag is on; nothing of it is stored, and nothing here changes the catalog.
+ */
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Json } from '../../base/json.ts'
+import { closed, map, text } from '../../domain/schemas/parts.ts'
+import { draftRules, plannerPrompt } from '../../plan/index.ts'
+import { refusal } from '../problem.ts'
+import type { Answer, Caller, Route } from '../route.ts'
+import type { Draft } from '../sandbox/apply-patches.ts'
+import {
+  type Asked,
+  askAssistant,
+  type Generate,
+  issuesOf,
+  type Turn,
+  unchanged,
+} from '../sandbox/assistant.ts'
+import {
+  type Conversation,
+  type Conversations,
+  conversationLimits,
+  createConversations,
+} from '../sandbox/conversations.ts'
+import { readTemplates } from '../sandbox/templates.ts'
+import type { ServedApp } from '../served.ts'
+import { api, iso, ok, refusals } from './parts.ts'
+
+export interface SandboxOptions {
+  readonly generate: Generate
+  /** Where `flex-*.json` are. Default `tmp`. */
+  readonly templateDir?: string
+  readonly clock?: Pick<Clock, 'now'>
+}
+
+/** Path of the sandbox's own routes. */
+const base = `${api}/sandbox`
+const longestMessage = 8_000
+const bodyLimit = 512 * 1024
+
+export function sandboxRoutes(options: SandboxOptions): readonly Route[] {
+  const { generate, templateDir = 'tmp', clock = systemClock } = options
+  const conversations = createConversations(clock)
+  return [
+    metadataRoute(templateDir),
+    startRoute(conversations, generate),
+    respondRoute(conversations, generate),
+  ]
+}
+
+const things = { type: 'array', items: { type: 'object' } } as const
+
+function metadataRoute(templateDir: string): Route {
+  return {
+    method: 'GET',
+    path: `${base}/metadata`,
+    operation: 'sandboxMetadata',
+    summary: 'Facets, capabilities, the words of the planner, and envelopes to begin with',
+    roles: ['caller', 'operator'],
+    replies: {
+      200: ok('What can be planned with', {
+        type: 'object',
+        required: ['facets', 'capabilities', 'prompts', 'templates'],
+        properties: {
+          facets: things,
+          capabilities: {
+            type: 'object',
+            required: ['active', 'all'],
+            properties: { active: things, all: things },
+          },
+          prompts: {
+            type: 'object',
+            required: ['system', 'rules'],
+            properties: { system: { type: 'string' }, rules: { type: 'array', items: { type: 'string' } } },
+          },
+          templates: {
+            type: 'array',
+            items: { type: 'object', required: ['name'], properties: { name: text } },
+          },
+        },
+      }),
+      ...refusals(),
+    },
+    async handle({ caller }, { app }) {
+      const active = app.capabilities().map((capability) => ({ ...capability, status: 'active' }))
+      const silent = await silentOnes(app, caller)
+      const facets = app.facets()
+      const metadata = {
+        facets,
+        capabilities: { active, all: [...active, ...silent] },
+        prompts: { system: plannerPrompt(facets, app.capabilities()), rules: draftRules },
+        templates: await readTemplates(templateDir),
+      }
+      // Plain data throughout; the redactor keeps the shape.
+      return { status: 200, body: app.redactor.value(metadata) as Json }
+    },
+  }
+}
+
+/** Registered by agents that have not been heard of for a while. */
+async function silentOnes({ store }: ServedApp, { tenant }: Caller): Promise<readonly Json[]> {
+  const rows = await store.records.registrations.list({ tenant })
+  return rows
+    .filter(({ status }) => status === 'inactive')
+    .map(
+      ({ capabilityId, payload }) => ({ ...(payload as object), capabilityId, status: 'inactive' }) as Json,
+    )
+}
+
+const turnSchema = {
+  type: 'object',
+  required: [
+    'conversationId',
+    'expiresAt',
+    'messagesLeft',
+    'envelope',
+    'reply',
+    'patches',
+    'missingFields',
+    'warnings',
+    'valid',
+    'issues',
+  ],
+  properties: {
+    conversationId: text,
+    expiresAt: { type: 'string', format: 'date-time' },
+    messagesLeft: { type: 'integer', minimum: 0 },
+    envelope: { type: 'object' },
+    reply: { type: 'string' },
+    patches: things,
+    summary: { type: 'string' },
+    missingFields: { type: 'array', items: { type: 'string' } },
+    warnings: { type: 'array', items: { type: 'string' } },
+    valid: { type: 'boolean' },
+    issues: things,
+  },
+} as const
+
+const message = { type: 'string', minLength: 1, maxLength: longestMessage, pattern: '\\S' } as const
+
+function startRoute(conversations: Conversations, generate: Generate): Route {
+  return {
+    method: 'POST',
+    path: `${base}/envelope/conversation/start`,
+    operation: 'startSandboxConversation',
+    summary: 'Begin to draft an envelope with the assistant; kept in memory for 30 minutes, never stored',
+    roles: ['caller', 'operator'],
+    body: { anyOf: [{ type: 'null' }, closed({ message, envelope: map })] },
+    bodyLimit,
+    replies: { 200: ok('The conversation and its first reply', turnSchema), ...refusals(413, 415, 422) },
+    async handle({ caller, body, signal }, { app }) {
+      const given = (body ?? {}) as { readonly message?: string; readonly envelope?: Draft }
+      const conversation = conversations.begin(ownerOf(caller), given.envelope ?? {})
+      if (given.message !== undefined)
+        return converse(conversations, conversation, { message: given.message, generate, app, signal })
+      return answerOf(
+        conversation,
+        unchanged(conversation.draft, 'What should be made, and in which form?', []),
+        app,
+      )
+    },
+  }
+}
+
+function respondRoute(conversations: Conversations, generate: Generate): Route {
+  return {
+    method: 'POST',
+    path: `${base}/envelope/conversation/:conversationId/respond`,
+    operation: 'respondInSandboxConversation',
+    summary: 'Say something to the assistant; an envelope that comes along replaces the draft first',
+    roles: ['caller', 'operator'],
+    params: closed({ conversationId: text }, ['conversationId']),
+    body: closed({ message, envelope: map }, ['message']),
+    bodyLimit,
+    replies: {
+      200: ok('The reply, and the draft with its changes', turnSchema),
+      ...refusals(404, 409, 413, 415, 422),
+    },
+    async handle({ caller, params, body, signal }, { app }) {
+      const found = conversations.find(ownerOf(caller), params['conversationId'] ?? '')
+      if (!found)
+        return refusal('route/missing', 'There is no such conversation, or it is over', {
+          hint: 'Begin a new one; the envelope that you have can be handed in',
+        })
+      const given = body as unknown as { readonly message: string; readonly envelope?: Draft }
+      const conversation = given.envelope ? { ...found, draft: given.envelope } : found
+      return converse(conversations, conversation, { message: given.message, generate, app, signal })
+    },
+  }
+}
+
+function ownerOf({ tenant, tokenId }: Caller): string {
+  return `${tenant}\n${tokenId}`
+}
+
+async function converse(
+  conversations: Conversations,
+  conversation: Conversation,
+  given: {
+    readonly message: string
+    readonly generate: Generate
+    readonly app: ServedApp
+    readonly signal: AbortSignal
+  },
+) {
+  const { message: said, generate, app, signal } = given
+  if (conversation.messages.length + 2 > conversationLimits.messages)
+    return refusal('run/state', `A conversation has at most ${conversationLimits.messages} messages`, {
+      hint: 'Begin a new one with the envelope that you have',
+    })
+  const messages = [...conversation.messages, { from: 'operator' as const, text: said }]
+  const turn: Asked = await askAssistant({
+    generate,
+    draft: conversation.draft,
+    messages,
+    redactor: app.redactor,
+    signal,
+  })
+  if ('throttled' in turn)
+    return refusal('rate/limit', 'The model takes no more requests for now', {
+      hint: 'Try again in a moment',
+      headers: { 'retry-after': String(Math.ceil(turn.retryAfterMs / 1000)) },
+    })
+  const kept = conversations.keep({
+    ...conversation,
+    draft: turn.draft,
+    messages: [...messages, { from: 'assistant', text: turn.reply }],
+  })
+  return answerOf(kept, turn, app)
+}
+
+function answerOf(
+  { id, draft, messages, expiresAt }: Conversation,
+  { reply, patches, summary, missingFields, warnings }: Turn,
+  { redactor }: ServedApp,
+): Answer {
+  const issues = issuesOf(draft)
+  const body = {
+    conversationId: id,
+    expiresAt: iso(expiresAt),
+    messagesLeft: conversationLimits.messages - messages.length,
+    envelope: draft,
+    reply,
+    patches,
+    ...(summary !== undefined && { summary }),
+    missingFields,
+    warnings,
+    valid: issues.length === 0,
+    issues,
+  }
+  // The draft is the operator's own and goes back as it is; the rest may quote it.
+  return { status: 200, body: { ...(redactor.value(body) as { [key: string]: Json }), envelope: draft } }
+}
