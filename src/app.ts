@@ -1,9 +1,12 @@
 /** The whole, put together: the only file that names concrete adapters. */
 import { randomUUID } from 'node:crypto'
+import { createCallbacks } from './adapters/dispatchers/callbacks.ts'
 import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
+import { type HttpDispatcherOptions, httpDispatcher } from './adapters/dispatchers/http.ts'
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
 import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
+import { createGuard, type GuardOptions } from './adapters/guard.ts'
 import { type Estimate, estimateDraft, type Price, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -12,6 +15,7 @@ import type { Issue } from './base/issue.ts'
 import type { Json } from './base/json.ts'
 import type { Reply } from './domain/ask.ts'
 import type { Capability } from './domain/capability.ts'
+import { type Endpoint, endpointSecrets } from './domain/endpoint.ts'
 import type { Envelope } from './domain/envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
@@ -27,13 +31,17 @@ import { createRedactor, type Redactor } from './domain/redact.ts'
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
+import { attemptFacts } from './engine/attempt-facts.ts'
 import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
-import { type EnvConfig, readEnv } from './env.ts'
+import { type EnvConfig, envNames, readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
+import { createAgents } from './server/agents.ts'
+import type { LivingCatalogOptions } from './server/living-catalog.ts'
+import type { AgentsDoor } from './server/served.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -68,11 +76,24 @@ export interface AppOptions
   readonly secrets?: readonly string[]
   /** Given: models stream, and values that are still arriving go here; they are never stored. */
   readonly onPartial?: (partial: NodePartial) => void
+  /** Given: agents over HTTP can register, are planned with and called. */
+  readonly http?: HttpOptions
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
   /** Makes ids of runs. Default `flex_` and a UUID. */
   readonly newId?: () => string
+}
+
+/** Who may be called over HTTP, and within which limits. */
+export interface HttpOptions
+  extends GuardOptions,
+    Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
+    Pick<LivingCatalogOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
+  /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
+  readonly callbackUrl?: string
+  /** Where capabilities of kind `http` are that this process brings itself, by id. */
+  readonly agents?: { readonly [capabilityId: string]: Endpoint }
 }
 
 export interface RunOptions {
@@ -121,9 +142,11 @@ export interface App {
   state(runId: string): Promise<RunState>
   /** Every node's result by id, as `{ content, status, notes, parsedContent? }`. */
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
-  /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
-  capabilities(): readonly Capability[]
+  /** Everything that a tenant (default `default`) can plan with: own, built-in and registered, as long as it is alive. */
+  capabilities(tenant?: string): readonly Capability[]
   facets(): readonly Facet[]
+  /** Registration and calls back, for a server's routes; absent without `http`. */
+  readonly agents?: AgentsDoor
   /** What leaves goes through it. */
   readonly redactor: Redactor
   readonly store: Store
@@ -135,7 +158,10 @@ export interface App {
 export async function createApp(options: AppOptions = {}): Promise<App> {
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
   const providers = options.providers ?? providersFromKeys(env)
-  const redactor = createRedactor({ secrets: [...(options.secrets ?? []), ...secretsOf(providers)] })
+  const ownAgents = Object.values(options.http?.agents ?? {})
+  const redactor = createRedactor({
+    secrets: [...(options.secrets ?? []), ...secretsOf(providers), ...ownAgents.flatMap(endpointSecrets)],
+  })
   const ownStore = typeof options.store !== 'object'
   const store =
     typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
@@ -146,10 +172,20 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     catalog,
     capabilities.map(({ capability }) => capability),
   )
+  const agents =
+    options.http &&
+    wireAgents(options.http, {
+      store,
+      env,
+      clock,
+      shared: catalog,
+      onError: (cause) => options.onCrash?.('', cause),
+      onPartial: options.onPartial,
+    })
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
   const engine: Engine = createEngine({
     store,
-    catalog,
+    catalog: agents?.catalogs ?? catalog,
     clock,
     dispatchers: [
       localDispatcher(functions),
@@ -160,6 +196,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         redactor,
         ...pick(options, ['processing', 'prices', 'onPartial']),
       }),
+      ...(agents ? [agents.dispatcher] : []),
       ...(options.dispatchers ?? []),
     ],
     newId: options.newId ?? (() => `flex_${randomUUID()}`),
@@ -168,6 +205,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     planner: options.planner ?? searchPlanner(),
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'carry']),
   })
+  await agents?.living.open()
   engine.open()
 
   const start = async (given: unknown, { draft, signal: _waiting, ...rest }: RunOptions = {}) => {
@@ -209,8 +247,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     state: engine.state,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
-    capabilities: () => catalog.capabilities(),
+    capabilities: (tenant = 'default') => (agents?.catalogs.forTenant(tenant) ?? catalog).capabilities(),
     facets: () => catalog.facets(),
+    ...(agents && { agents: agents.door }),
     redactor,
     store,
     get active() {
@@ -218,9 +257,59 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     },
     async close(given) {
       await engine.close(given)
+      agents?.living.close()
+      await agents?.guard.close()
       if (ownStore) await store.close()
     },
   }
+}
+
+/** Agents over HTTP: who is registered, how they are called, and where they call back. */
+function wireAgents(
+  http: HttpOptions,
+  parts: Pick<LivingCatalogOptions, 'shared' | 'clock' | 'onError'> & {
+    readonly store: Store
+    readonly env: EnvConfig
+    readonly onPartial: AppOptions['onPartial']
+  },
+) {
+  const { store, clock, env, onPartial } = parts
+  const guard = createGuard(http)
+  const agents = createAgents({
+    ...pick(parts, ['shared', 'clock', 'onError']),
+    registrations: store.records.registrations,
+    inspectUrl: guard.inspect,
+    cacheTtlMs: http.cacheTtlMs ?? wholeMs(env, 'capabilityCacheTtlMs') ?? 30_000,
+    selfRefreshMs: http.selfRefreshMs ?? wholeMs(env, 'capabilityRefreshMs') ?? 300_000,
+    ...(http.agents && { own: http.agents }),
+  })
+  const { secretsOf, registrar, living, catalogs } = agents
+  const callbacks = createCallbacks({
+    once: store.records.once,
+    clock,
+    secretsOf,
+    attemptOf: (name) => attemptFacts(store, name),
+  })
+  const dispatcher = httpDispatcher({
+    guard,
+    clock,
+    callbacks,
+    endpointOf: ({ tenant, capability: { capabilityId } }) => agents.endpointOf({ tenant, capabilityId }),
+    ...(http.callbackUrl !== undefined && { callbackBase: http.callbackUrl }),
+    ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
+    ...(onPartial && { onPartial }),
+  })
+  const door: AgentsDoor = { registrar, callbacks }
+  return { catalogs, living, dispatcher, door, guard }
+}
+
+function wholeMs(
+  env: EnvConfig,
+  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs',
+): number | undefined {
+  const text = env[setting]
+  if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text === undefined ? text : Number(text)
+  throw new ProvisoError('option/invalid', `${envNames[setting][0]} must be a whole number of milliseconds`)
 }
 
 function readEnvelope(given: unknown): Envelope {

@@ -1,4 +1,4 @@
-/** The one file of the library that reads the environment: keys of providers and the choice of models (FLEX-108). Domain code reads none (C52). */
+/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and how fresh the catalog is. Domain code reads none (C52). */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
@@ -10,6 +10,10 @@ export interface EnvConfig {
   readonly compatibleApiKey?: string
   /** For capabilities that prefer no model. */
   readonly defaultModel?: string
+  /** Milliseconds after which registered capabilities are read from the store again (FLEX-94). */
+  readonly capabilityCacheTtlMs?: string
+  /** Milliseconds after which this process renews its own capabilities (FLEX-95; the second name is the older one, C34). */
+  readonly capabilityRefreshMs?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -21,6 +25,8 @@ export const envNames = {
   compatibleBaseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
   compatibleApiKey: ['PROVISO_COMPATIBLE_API_KEY'],
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
+  capabilityCacheTtlMs: ['FLEX_CAPABILITY_CACHE_TTL_MS'],
+  capabilityRefreshMs: ['FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS', 'FLEX_CAPABILITY_REFRESH_INTERVAL_MS'],
 } as const satisfies Record<keyof EnvConfig, readonly string[]>
 
 /**

@@ -118,11 +118,13 @@ export function createEngine(options: EngineOptions): Engine {
   })
   let closed = false
 
-  const moment = (): Moment => ({
+  /** What a run may know of: what its tenant sees. */
+  const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
+  const moment = (tenant: string): Moment => ({
     now: clock.now(),
     askMs: options.askMs ?? 24 * 3_600_000,
     capability(capabilityId) {
-      const known = catalog.capability(capabilityId)
+      const known = catalogFor(tenant).capability(capabilityId)
       if (!known) return undefined
       const { idempotent, sideEffect, kind, cost } = known
       return {
@@ -142,7 +144,7 @@ export function createEngine(options: EngineOptions): Engine {
     moment,
     perform: (state, start, work) =>
       performAttempt({
-        catalog,
+        catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
         state,
@@ -153,9 +155,10 @@ export function createEngine(options: EngineOptions): Engine {
       }),
     planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft && proveDraft(state, catalog, draft)
+      return draft && proveDraft(state, catalogFor(state.tenant), draft)
     },
-    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, signal }),
+    plan: (state, signal) =>
+      makePlan({ state, catalog: catalogFor(state.tenant), planner: options.planner, signal }),
     onIdle(actor, state, more) {
       if (!more) settling.tell(actor.runId, state)
       dismiss(actor)
@@ -223,11 +226,13 @@ export function createEngine(options: EngineOptions): Engine {
       // While it is being stored for somebody else, nobody can say that it exists.
       while (creating.has(runId)) await creating.get(runId)
       if (actors.get(runId)?.lease) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
-      const { now } = moment()
+      const { tenant = 'default' } = given
+      const { now } = moment(tenant)
       const payload: EventPayloads['start'] = {
         envelope,
         correlationId: given.correlationId ?? runId,
         schemaHash: schemaHash(envelope.outputContract.schema),
+        ...(given.tenant !== undefined && { tenant }),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
       }
@@ -238,15 +243,13 @@ export function createEngine(options: EngineOptions): Engine {
           kind: 'new',
           state,
           events: [first],
-          opening: openingFacts(state, moment()),
+          opening: openingFacts(state, moment(tenant)),
           async create(events, head) {
             const claim = { owner, leaseMs }
-            const lease = await store
-              .create({ runId, tenant: given.tenant ?? 'default', events, head, claim })
-              .catch((cause) => {
-                reject(cause)
-                throw cause
-              })
+            const lease = await store.create({ runId, tenant, events, head, claim }).catch((cause) => {
+              reject(cause)
+              throw cause
+            })
             if (typeof lease !== 'object') {
               const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
               reject(error)
@@ -268,8 +271,10 @@ export function createEngine(options: EngineOptions): Engine {
     settled: settling.wait,
     state: (runId) => loadState(store, runId),
     async replay(runId, given = {}) {
-      const { capability, askMs } = moment()
-      return replayRun(await loadEvents(store, runId), { ...given, capability, askMs })
+      const events = await loadEvents(store, runId)
+      const [first] = events
+      const { capability, askMs } = moment((first?.type === 'start' && first.payload.tenant) || 'default')
+      return replayRun(events, { ...given, capability, askMs })
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
     async reply(runId, given) {

@@ -19,7 +19,7 @@ const tries = 100
 
 export interface Outside {
   readonly store: Store
-  readonly moment: () => Moment
+  readonly moment: (tenant: string) => Moment
 }
 
 /** Appends what `make` says of the present state; an empty list means that there is nothing to do. */
@@ -34,7 +34,7 @@ async function appendChecked(
     throw new ProvisoError('option/invalid', 'Who decides must be named', { hint: 'Give `by`, a name' })
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId)
-    const moment = outside.moment()
+    const moment = outside.moment(state.tenant)
     const expectedSeq = state.seq
     const events = make(state, moment)
     if (events.length === 0) return state

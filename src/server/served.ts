@@ -3,9 +3,17 @@ import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
+import type { Callbacks } from '../domain/ports/callbacks.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
+import type { Registrar } from './registrar.ts'
+
+/** What routes need of agents over HTTP. */
+export interface AgentsDoor {
+  readonly registrar: Registrar
+  readonly callbacks: Callbacks
+}
 
 /** The part of an app that routes call. */
 export interface ServedApp {
@@ -28,9 +36,11 @@ export interface ServedApp {
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   state(runId: string): Promise<RunState>
-  /** Everything that can be planned with: own, built-in and registered. */
-  capabilities(): readonly Capability[]
+  /** Everything that a tenant can plan with: own, built-in and registered. */
+  capabilities(tenant?: string): readonly Capability[]
   facets(): readonly Facet[]
+  /** Absent: this app works with no agents over HTTP. */
+  readonly agents?: AgentsDoor
   readonly redactor: Redactor
   readonly store: Store
 }

@@ -19,6 +19,8 @@ export interface Bundle {
 }
 
 export interface Dispatch {
+  /** Whose run it is. Default `default`. */
+  readonly tenant?: string
   readonly runId: string
   readonly nodeId: string
   readonly attempt: number
@@ -37,6 +39,8 @@ export interface Dispatch {
   readonly data?: { readonly [key: string]: Json }
   /** Hard constraints depend on this node: nothing degraded will do (C18, C55). Default false. */
   readonly hard?: boolean
+  /** The trace that the call belongs to (W3C); whoever calls over the wire sends it along. Absent where nobody traces. */
+  readonly trace?: { readonly traceparent: string }
   /** Ends with the run, the node's time or the process. */
   readonly signal: AbortSignal
   /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */
