@@ -12,6 +12,7 @@ export default defineConfig({
     'adapters/providers/google': 'src/adapters/providers/google.ts',
     'adapters/providers/openai': 'src/adapters/providers/openai.ts',
     'plan/index': 'src/plan/index.ts',
+    'server/index': 'src/server/index.ts',
     'adapters/stores/open-store': 'src/adapters/stores/open-store.ts',
     'adapters/stores/memory': 'src/adapters/stores/memory.ts',
     'adapters/stores/sqlite': 'src/adapters/stores/sqlite.ts',

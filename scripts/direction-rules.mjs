@@ -49,6 +49,8 @@ export const rules = {
       'dispatchers/scripted.ts',
       'dispatchers/define-capability.ts',
     ],
+    // What an app is put together from must not bring the web framework along.
+    server: ['index.ts', 'agents.ts'],
     testing: ['index.ts'],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).

@@ -39,9 +39,7 @@ import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
 import { type EnvConfig, envNames, readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
-import { createAgents } from './server/agents.ts'
-import type { LivingCatalogOptions } from './server/living-catalog.ts'
-import type { AgentsDoor } from './server/served.ts'
+import { type AgentsDoor, type AgentsOptions, createAgents } from './server/agents.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -89,9 +87,9 @@ export interface AppOptions
 export interface HttpOptions
   extends GuardOptions,
     Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
-    Pick<LivingCatalogOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
+    Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
   /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
-  readonly callbackUrl?: string
+  readonly callbackUrl?: string | (() => string | undefined)
   /** Where capabilities of kind `http` are that this process brings itself, by id. */
   readonly agents?: { readonly [capabilityId: string]: Endpoint }
 }
@@ -267,7 +265,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 /** Agents over HTTP: who is registered, how they are called, and where they call back. */
 function wireAgents(
   http: HttpOptions,
-  parts: Pick<LivingCatalogOptions, 'shared' | 'clock' | 'onError'> & {
+  parts: Pick<AgentsOptions, 'shared' | 'clock' | 'onError'> & {
     readonly store: Store
     readonly env: EnvConfig
     readonly onPartial: AppOptions['onPartial']
@@ -295,7 +293,7 @@ function wireAgents(
     clock,
     callbacks,
     endpointOf: ({ tenant, capability: { capabilityId } }) => agents.endpointOf({ tenant, capabilityId }),
-    ...(http.callbackUrl !== undefined && { callbackBase: http.callbackUrl }),
+    callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
     ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
     ...(onPartial && { onPartial }),
   })

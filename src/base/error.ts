@@ -93,6 +93,11 @@ export const errorTable = {
   },
   'store/corrupt': { fate: 'internal', exitCode: 1, hint: 'Restore the store from a backup' },
   'store/closed': { fate: 'mend', exitCode: 1, hint: 'Open the store again' },
+  'stream/full': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Close streams that nobody reads, try again later, or read the events page by page',
+  },
   aborted: { fate: 'stopped', exitCode: 130 },
 } as const satisfies Record<string, ErrorRow>
 

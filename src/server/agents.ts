@@ -1,5 +1,6 @@
 /** Agents over HTTP, as far as no adapter is needed: who is registered, and where each of them is. Put together by `createApp`. */
 import { type Endpoint, liveSecrets } from '../domain/endpoint.ts'
+import type { Callbacks } from '../domain/ports/callbacks.ts'
 import { createTenantCatalogs, type TenantCatalogs } from '../plan/index.ts'
 import {
   type Agent,
@@ -14,6 +15,12 @@ export interface AgentsOptions
     Pick<RegistrarOptions, 'inspectUrl'> {
   /** Where capabilities of kind `http` are that the process brings itself, by id. */
   readonly own?: { readonly [capabilityId: string]: Endpoint }
+}
+
+/** What routes need of agents. */
+export interface AgentsDoor {
+  readonly registrar: Registrar
+  readonly callbacks: Callbacks
 }
 
 export interface Agents {

@@ -5,6 +5,7 @@
 import type { Json } from '../base/json.ts'
 import type { Role } from '../domain/ports/records.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Refusal } from './problem.ts'
 import type { Served } from './served.ts'
 
 export interface Route {
@@ -24,9 +25,11 @@ export interface Route {
   /** An `Idempotency-Key` is honoured: the same key and body get the first answer again. */
   readonly idempotent?: boolean
   readonly deprecated?: boolean
+  /** It begins a run: the tenant must have a place for one more. */
+  readonly startsRun?: boolean
   /** The longest body in bytes, where the server's own limit does not fit. */
   readonly bodyLimit?: number
-  handle(call: Call, served: Served): Promise<Answer>
+  handle(call: Call, served: Served): Promise<Answer | Refusal>
 }
 
 export interface ReplyShape {
@@ -60,8 +63,10 @@ export interface Call {
   readonly traceId: string
   /** The body as it came, where a signature has to be checked. */
   readonly rawBody: Uint8Array
-  /** The connection is gone. Runs do not care. */
+  /** The connection is gone, or the server stops. Runs do not care. */
   readonly signal: AbortSignal
+  /** With an `Idempotency-Key`: the same text for the same key and request, so that what is named by it is made once. */
+  readonly onceId?: string
 }
 
 /** A body, or a run's events as a stream that is only ever a cursor on the store. */

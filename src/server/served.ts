@@ -1,19 +1,15 @@
 /** What the server serves, as it needs it: `App` fits, and nothing here knows how one is put together. */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
-import type { Callbacks } from '../domain/ports/callbacks.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
-import type { Registrar } from './registrar.ts'
-
-/** What routes need of agents over HTTP. */
-export interface AgentsDoor {
-  readonly registrar: Registrar
-  readonly callbacks: Callbacks
-}
+import type { RunStatus } from '../domain/status.ts'
+import type { AgentsDoor } from './agents.ts'
 
 /** The part of an app that routes call. */
 export interface ServedApp {
@@ -27,6 +23,17 @@ export interface ServedApp {
       readonly draft?: unknown
     },
   ): Promise<string>
+  /** How a run stands, as soon as it is over or waits. */
+  result(
+    runId: string,
+    signal?: AbortSignal,
+  ): Promise<{
+    readonly status: RunStatus
+    readonly output?: Json
+    readonly issues: readonly Issue[]
+    readonly openAsks: readonly string[]
+    readonly failure?: string
+  }>
   watch(
     runId: string,
     options?: { readonly after?: number; readonly signal?: AbortSignal },
@@ -47,4 +54,6 @@ export interface ServedApp {
 
 export interface Served {
   readonly app: ServedApp
+  /** The server is going down; `createServer` sets it. */
+  readonly isStopping?: () => boolean
 }

@@ -5,6 +5,8 @@
 import { journalSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
+import { pruneSuite } from './stores/prune.ts'
+import { recordSuite } from './stores/records.ts'
 import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'
 import { valueSuite } from './stores/values.ts'
 
@@ -48,5 +50,7 @@ export function storeSuite(
     leaseSuite(suite)
     projectionSuite(suite)
     valueSuite(suite)
+    recordSuite(suite)
+    pruneSuite(suite)
   })
 }

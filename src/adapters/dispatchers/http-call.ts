@@ -28,7 +28,7 @@ export function callParts(call: Dispatch, { secrets, bearer, callbackBase, now }
     capabilityId: capability.capabilityId,
     ...bundle,
     ...(rao && { rao }),
-    ...(callbackBase !== undefined && { callbackUrl: callbackUrl(callbackBase, call) }),
+    ...callback(callbackBase, call),
   })
   const nonce = randomBytes(16).toString('hex')
   const signed: Signed = { timestamp: String(Math.floor(now / 1_000)), nonce, runId, nodeId, attempt, body }
@@ -53,8 +53,13 @@ export function callParts(call: Dispatch, { secrets, bearer, callbackBase, now }
   }
 }
 
-function callbackUrl(base: string, call: Dispatch): string {
-  return `${base.replace(/\/+$/, '')}/api/v1/flex/callbacks/${callIdOf(call)}`
+/** Parts of addresses may be this long; a node whose id is longer has to be answered at once. */
+const longestId = 500
+
+function callback(base: string | undefined, call: Dispatch): { callbackUrl?: string } {
+  const callId = callIdOf(call)
+  if (base === undefined || callId.length > longestId) return {}
+  return { callbackUrl: `${base.replace(/\/+$/, '')}/api/v1/flex/callbacks/${callId}` }
 }
 
 /** Where nobody traces, all calls of a run are still one trace: its id comes from the run's. */

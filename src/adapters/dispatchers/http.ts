@@ -27,7 +27,7 @@ export interface HttpDispatcherOptions {
   }) => Endpoint | undefined
   readonly callbacks: WaitingRoom
   /** Where this server can be reached from outside; without it agents have to answer at once. */
-  readonly callbackBase?: string
+  readonly callbackBase?: () => string | undefined
   /** The longest answer in bytes. Default 1 MiB. */
   readonly maxBytes?: number
   /** The longest that an answer may take to arrive. Default 2 minutes. */
@@ -39,7 +39,7 @@ export interface HttpDispatcherOptions {
 }
 
 export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
-  const { guard, clock, callbacks, callbackBase } = options
+  const { guard, clock, callbacks } = options
   const { timeoutMs = 120_000, callbackMs = 3_600_000, maxBytes = 1_048_576 } = options
   return {
     kind: 'http',
@@ -52,6 +52,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
       const secrets = liveSecrets(endpoint, clock.now())
       if (secrets.length === 0) return never(`"${capability.capabilityId}" has no signing key that is alive`)
       const { url, bearer } = endpoint
+      const callbackBase = options.callbackBase?.()
       const wrong = guard.check(url)
       if (wrong) return refusedAddress(wrong.message, wrong.hint)
       const early = call.attempt > 1 ? await callbacks.earlier(call.idempotencyKey) : undefined

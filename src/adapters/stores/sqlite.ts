@@ -103,7 +103,10 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
-      throw error instanceof ProvisoError ? error : unavailable(path, error)
+      if (error instanceof ProvisoError) throw error
+      throw readOnly && codeOf(error).startsWith('SQLITE_READONLY')
+        ? onlyRead(path)
+        : unavailable(path, error)
     }
   }
 
@@ -137,8 +140,17 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
 
 /** Errors of the values and not of the file. */
 function isOnesFault(error: unknown): boolean {
-  const code = String((error as { cause?: { code?: unknown } }).cause?.code ?? '')
-  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(codeOf((error as { cause?: unknown }).cause))
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '')
+}
+
+function onlyRead(path: string): ProvisoError {
+  return new ProvisoError('store/unavailable', `The store at ${path} was opened for reading only`, {
+    hint: 'Open it without readOnly to write, or let the process that writes do it',
+  })
 }
 
 function unavailable(path: string, cause: unknown): ProvisoError {

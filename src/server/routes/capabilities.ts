@@ -4,11 +4,13 @@ import type { Json } from '../../base/json.ts'
 import { capabilitySchema } from '../../domain/schemas/capability-schema.ts'
 import { closed, flag, text } from '../../domain/schemas/parts.ts'
 import type { TenantEntry } from '../../plan/index.ts'
+import type { AgentsDoor } from '../agents.ts'
 import type { GivenRegistration, ListQuery } from '../registrar.ts'
 import type { Route } from '../route.ts'
-import type { AgentsDoor, Served } from '../served.ts'
+import type { Served } from '../served.ts'
+import { api, iso, ok, refusals } from './parts.ts'
 
-const path = '/api/v1/flex/capabilities'
+const path = `${api}/capabilities`
 const { kind: _kind, settings: _settings, ...fields } = capabilitySchema.properties
 const capabilityId = { ...text, maxLength: 200 } as const
 const params = closed({ capabilityId }, ['capabilityId'])
@@ -50,118 +52,116 @@ const standing = {
   lastSeenAt: text,
 } as const
 
-export const capabilityRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    path: `${path}/register`,
-    operation: 'registerCapability',
-    summary: 'Registers an agent, or renews what it said; tells its signing key when a new one is made',
-    roles: ['agent'],
-    body: registration,
-    replies: {
-      200: { description: 'Renewed', schema: registeredShape() },
-      201: { description: 'Registered', schema: registeredShape() },
-      403: { description: 'The token is for another capability' },
-      409: { description: 'The name belongs to somebody else' },
-      422: { description: 'The registration cannot be used; every issue has its place' },
-    },
-    async handle({ caller, body }, served) {
-      const { registrar } = agentsOf(served)
-      // The schema of the body has said that it is one.
-      const done = await registrar.register(caller, body as unknown as GivenRegistration)
-      const { row, entry, heartbeat, signingKey, warnings } = done
-      return {
-        status: row.registeredAt === row.heartbeatAt ? 201 : 200,
-        body: {
-          capabilityId: row.capabilityId,
-          status: row.status,
-          registeredAt: iso(row.registeredAt),
-          lastSeenAt: iso(row.heartbeatAt),
-          heartbeat: { ...heartbeat },
-          contracts: entry.contracts as Json,
-          ...(signingKey && { keyId: signingKey.keyId, signingKey: signingKey.secret }),
-          warnings: warnings.map(({ code, message }) => ({ code, message })),
-        },
-      }
-    },
+export const registerCapability: Route = {
+  method: 'POST',
+  path: `${path}/register`,
+  operation: 'registerCapability',
+  summary: 'Registers an agent, or renews what it said; tells its signing key when a new one is made',
+  roles: ['agent'],
+  body: registration,
+  replies: {
+    200: ok('Renewed', registeredShape()),
+    201: ok('Registered', registeredShape()),
+    ...refusals(404, 409, 413, 415, 422),
   },
-  {
-    method: 'PATCH',
-    path: `${path}/:capabilityId`,
-    operation: 'heartbeatCapability',
-    summary: 'A sign of life',
-    roles: ['agent'],
-    params,
-    body: { type: ['object', 'null'], additionalProperties: false },
-    replies: {
-      200: { description: 'Heard', schema: closed(standing) },
-      403: { description: 'It was registered with another token' },
-      404: { description: 'It is not registered (any more): register again' },
-    },
-    async handle({ caller, params }, served) {
-      const row = await agentsOf(served).registrar.heartbeat(caller, params['capabilityId'] ?? '')
-      return {
-        status: 200,
-        body: {
-          capabilityId: row.capabilityId,
-          status: row.status,
-          registeredAt: iso(row.registeredAt),
-          lastSeenAt: iso(row.heartbeatAt),
-        },
-      }
-    },
-  },
-  {
-    method: 'DELETE',
-    path: `${path}/:capabilityId`,
-    operation: 'deregisterCapability',
-    summary: 'The agent leaves: nothing more is planned with it',
-    roles: ['agent'],
-    params,
-    replies: {
-      204: { description: 'Gone' },
-      403: { description: 'It was registered with another token' },
-      404: { description: 'It is not registered' },
-    },
-    async handle({ caller, params }, served) {
-      await agentsOf(served).registrar.deregister(caller, params['capabilityId'] ?? '')
-      return { status: 204 }
-    },
-  },
-  {
-    method: 'GET',
-    path,
-    operation: 'listCapabilities',
-    summary: 'What the tenant can plan with: built in, of this process, and registered',
-    roles: ['caller', 'agent', 'operator'],
-    query: closed({
-      q: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 200,
-        description: 'Words of names, summaries, facets, traits',
+  async handle({ caller, body }, served) {
+    const { registrar } = agentsOf(served)
+    // The schema of the body has said that it is one.
+    const done = await registrar.register(caller, body as unknown as GivenRegistration)
+    const { row, entry, heartbeat, signingKey, warnings } = done
+    return {
+      status: row.registeredAt === row.heartbeatAt ? 201 : 200,
+      body: {
+        capabilityId: row.capabilityId,
+        status: row.status,
+        registeredAt: iso(row.registeredAt),
+        lastSeenAt: iso(row.heartbeatAt),
+        heartbeat: { ...heartbeat },
+        contracts: entry.contracts as Json,
+        ...(signingKey && { keyId: signingKey.keyId, signingKey: signingKey.secret }),
+        warnings: warnings.map(({ code, message }) => ({ code, message })),
       },
-      facet: text,
-      status: { enum: ['active', 'inactive'] },
-      limit: { type: 'integer', minimum: 1, maximum: 1_000 },
-    }),
-    replies: {
-      200: {
-        description: 'The best match first where words were given',
-        schema: closed({ capabilities: { type: 'array', items: { type: 'object' } } }, ['capabilities']),
-      },
-    },
-    async handle({ caller, query }, served) {
-      const { q, ...rest } = query
-      const found = agentsOf(served).registrar.list(caller.tenant, {
-        ...(rest as ListQuery),
-        ...(typeof q === 'string' && { text: q }),
-      })
-      const shown = found.map((entry) => served.app.redactor.value(viewOf(entry)) as Json)
-      return { status: 200, body: { capabilities: shown } }
-    },
+    }
   },
-]
+}
+
+export const heartbeatCapability: Route = {
+  method: 'PATCH',
+  path: `${path}/:capabilityId`,
+  operation: 'heartbeatCapability',
+  summary: 'A sign of life',
+  roles: ['agent'],
+  params,
+  body: { type: ['object', 'null'], additionalProperties: false },
+  replies: {
+    200: ok('Heard', closed(standing)),
+    ...refusals(404, 415, 422),
+  },
+  async handle({ caller, params }, served) {
+    const row = await agentsOf(served).registrar.heartbeat(caller, params['capabilityId'] ?? '')
+    return {
+      status: 200,
+      body: {
+        capabilityId: row.capabilityId,
+        status: row.status,
+        registeredAt: iso(row.registeredAt),
+        lastSeenAt: iso(row.heartbeatAt),
+      },
+    }
+  },
+}
+
+export const deregisterCapability: Route = {
+  method: 'DELETE',
+  path: `${path}/:capabilityId`,
+  operation: 'deregisterCapability',
+  summary: 'The agent leaves: nothing more is planned with it',
+  roles: ['agent'],
+  params,
+  replies: {
+    204: { description: 'Gone' },
+    ...refusals(404),
+  },
+  async handle({ caller, params }, served) {
+    await agentsOf(served).registrar.deregister(caller, params['capabilityId'] ?? '')
+    return { status: 204 }
+  },
+}
+
+export const listCapabilities: Route = {
+  method: 'GET',
+  path,
+  operation: 'listCapabilities',
+  summary: 'What the tenant can plan with: built in, of this process, and registered',
+  roles: ['caller', 'agent', 'operator'],
+  query: closed({
+    q: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      description: 'Words of names, summaries, facets, traits',
+    },
+    facet: text,
+    status: { enum: ['active', 'inactive'] },
+    limit: { type: 'integer', minimum: 1, maximum: 1_000 },
+  }),
+  replies: {
+    200: ok(
+      'The best match first where words were given',
+      closed({ capabilities: { type: 'array', items: { type: 'object' } } }, ['capabilities']),
+    ),
+    ...refusals(404),
+  },
+  async handle({ caller, query }, served) {
+    const { q, ...rest } = query
+    const found = agentsOf(served).registrar.list(caller.tenant, {
+      ...(rest as ListQuery),
+      ...(typeof q === 'string' && { text: q }),
+    })
+    const shown = found.map((entry) => served.app.redactor.value(viewOf(entry)) as Json)
+    return { status: 200, body: { capabilities: shown } }
+  },
+}
 
 /** What may be seen of a capability: never its settings, its endpoint or whose token it came with. */
 function viewOf({ capability, source, status, registeredAt, lastSeenAt, contracts }: TenantEntry) {
@@ -183,8 +183,4 @@ function registeredShape() {
     signingKey: { ...text, description: 'Shown this once' },
     warnings: { type: 'array', items: { type: 'object' } },
   })
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
 }

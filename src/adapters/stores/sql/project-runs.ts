@@ -19,7 +19,7 @@ export interface OpenRun {
   touched: boolean
   readonly events: JournalEvent[]
   readonly rows: EventTable[]
-  /** Large values of its new events. */
+  /** Large values of its new events and rows. */
   readonly values: Map<string, string>
 }
 

@@ -1,17 +1,17 @@
 /** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
 import { randomBytes } from 'node:crypto'
-import type { Kysely } from 'kysely'
 import type { Store } from '../../../domain/ports/store.ts'
 import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
-import type { Listeners } from '../listeners.ts'
-import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts'
+import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { loadValues } from './load-values.ts'
-import type { Dialect } from './now.ts'
+import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
 import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
-import { ask, type Statement, type Steps } from './steps.ts'
+import type { SqlDriver } from './sql-driver.ts'
+import { createSqlRecords } from './sql-records.ts'
+import { ask, type Statement } from './steps.ts'
 import type {
   AskTable,
   AuditTable,
@@ -21,29 +21,10 @@ import type {
   RunTable,
   SnapshotTable,
   SpanTable,
-  Tables,
 } from './tables.ts'
 import { writeBatch } from './write-batch.ts'
 import { createWriteStatements } from './write-statements.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
-
-export interface SqlDriver {
-  readonly name: string
-  readonly dialect: Dialect
-  /** Only builds queries. */
-  readonly builder: Kysely<Tables>
-  readonly begin: string
-  readonly listeners: Listeners
-  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
-  now(): number
-  /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
-  run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
-  /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
-  transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
-  /** After a commit: tells other processes, where that is possible. */
-  tellOthers(changed: ReadonlyMap<string, number>): void
-  close(): Promise<void>
-}
 
 export function createSqlStore(driver: SqlDriver): Store {
   const { builder, dialect, listeners } = driver
@@ -93,9 +74,8 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   return {
     name: driver.name,
-    get records(): Store['records'] {
-      throw new Error('Not written yet: the tables for tokens, registrations and names')
-    },
+    records: createSqlRecords(driver, nextName),
+    prune: createPrune(driver, { begin, commit }),
 
     async create(run) {
       const encoded = encodeEvents(run.events)

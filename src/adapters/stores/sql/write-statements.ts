@@ -124,15 +124,30 @@ export function createWriteStatements(
         .limit(1),
     ),
 
-    knownValues: templates.list<object, string>((_, hashes) =>
-      db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes),
-    ),
+    /** Held until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
+    knownValues: templates.list<object, string>((_, hashes) => {
+      const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
+      return dialect === 'postgres' ? query.forKeyShare() : query
+    }),
 
     insertValues: templates.rows((places) =>
       db
         .insertInto('flex_values')
         .values(places(columns.flex_values) as unknown as Tables['flex_values'][])
-        .onConflict((conflict) => conflict.column('hash').doNothing()),
+        .onConflict((conflict) => {
+          const there = conflict.column('hash')
+          // Somebody else wrote it just now: an update that changes nothing holds the row as above.
+          return dialect === 'postgres'
+            ? there.doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') }))
+            : there.doNothing()
+        }),
+    ),
+
+    insertUses: templates.rows((places) =>
+      db
+        .insertInto('flex_value_uses')
+        .values(places(columns.flex_value_uses) as unknown as Tables['flex_value_uses'][])
+        .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
     ),
 
     insertEvents: templates.rows((places) =>

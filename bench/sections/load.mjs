@@ -1,0 +1,85 @@
+/** How many runs a server carries at once when each is started and streamed by a client of its own, on the same machine. */
+import { ms, table } from '../lib/table.mjs'
+import { createClient } from '../servers/client.mjs'
+import { chain, idealMs } from '../servers/plan.mjs'
+import { startServer } from '../servers/start.mjs'
+
+export async function load({ quick }) {
+  const server = await startServer()
+  const client = createClient(server.url)
+  try {
+    // So that both sides are compiled before anything counts.
+    await atOnce(100, quick ? 200 : 1_000, () => client.stream(chain))
+    const rows = []
+    for (const concurrent of quick ? [100, 500] : [100, 500, 1_000]) {
+      const runs = concurrent * (quick ? 2 : 10)
+      await server.ask('begin')
+      const start = performance.now()
+      const found = await atOnce(concurrent, runs, () => client.stream(chain))
+      const seconds = (performance.now() - start) / 1_000
+      rows.push({
+        concurrent,
+        runs,
+        runsPerSecond: runs / seconds,
+        eventsPerSecond: sum(found.map(({ events }) => events)) / seconds,
+        accept: percentiles(found.map(({ acceptMs }) => acceptMs)),
+        run: percentiles(found.map(({ runMs }) => runMs)),
+        lag: await server.ask('lag'),
+        gaps: sum(found.map(({ gaps }) => gaps)),
+        unfinished: found.filter(({ over }) => !over).length,
+      })
+    }
+    return { idealMs, rows }
+  } finally {
+    client.close()
+    await server.close()
+  }
+}
+
+/** So many at any time, so many in all. */
+async function atOnce(concurrent, total, work) {
+  const results = []
+  let begun = 0
+  const worker = async () => {
+    while (begun < total) {
+      begun++
+      results.push(await work())
+    }
+  }
+  await Promise.all(Array.from({ length: concurrent }, worker))
+  return results
+}
+
+const sum = (values) => values.reduce((all, value) => all + value, 0)
+
+function percentiles(values) {
+  const sorted = [...values].sort((one, other) => one - other)
+  const at = (part) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)]
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+export function showLoad({ idealMs: ideal, rows }) {
+  const both = ({ p50, p99 }) => `${ms(p50)} / ${ms(p99)}`
+  return table(
+    [
+      'runs with streams at once',
+      'runs/s',
+      'events/s',
+      'accepted (p50 / p99)',
+      `run, ideal ${ideal} ms (p50 / p99)`,
+      'loop lag (p50 / p99)',
+      'gaps',
+      'unfinished',
+    ],
+    rows.map((row) => [
+      row.concurrent,
+      row.runsPerSecond.toFixed(0),
+      row.eventsPerSecond.toFixed(0),
+      both(row.accept),
+      both(row.run),
+      both(row.lag),
+      row.gaps,
+      row.unfinished,
+    ]),
+  )
+}

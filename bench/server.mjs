@@ -1,0 +1,9 @@
+/** The bench of the server over real HTTP: many runs with streams at once, and what a stream costs that is open. */
+import { runBench } from './lib/bench.mjs'
+import { load, showLoad } from './sections/load.mjs'
+import { showStreams, streams } from './sections/streams.mjs'
+
+await runBench('server', [
+  ['load', load, showLoad],
+  ['streams', streams, showStreams],
+])

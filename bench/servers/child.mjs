@@ -1,0 +1,67 @@
+/**
+ * The server that is measured, in a process of its own: the built package on a SQLite file, in development mode, with agents
+ * that take a while. It answers the parent's questions about itself.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { createApp, defineCapability } from 'proviso'
+import { createServer } from 'proviso/server'
+import { openSqliteStore } from 'proviso/stores/sqlite'
+import { agentMs } from './plan.mjs'
+
+const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+const agent = (capabilityId, run) =>
+  defineCapability({
+    capabilityId,
+    inputContract: { type: 'object' },
+    outputContract: text,
+    idempotent: true,
+    run,
+  })
+
+const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+const store = await openSqliteStore({ path: join(folder, 'runs.db'), synchronous: 'FULL' })
+const app = await createApp({
+  store,
+  providers: [],
+  // As many attempts at once as the load wants: what is measured is the server, not a limit that somebody set.
+  limits: { process: 2_000 },
+  capabilities: [
+    agent('agent', async () => {
+      await new Promise((resolve) => setTimeout(resolve, agentMs))
+      return { text: 'Tea' }
+    }),
+    agent(
+      'never',
+      (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
+    ),
+  ],
+})
+const server = createServer({ app }, { auth: { open: true }, limits: { streams: 10_000, runs: 10_000 } })
+const url = await server.listen({ host: '127.0.0.1', port: 0 })
+
+let lag = monitorEventLoopDelay({ resolution: 5 })
+const questions = {
+  begin() {
+    lag = monitorEventLoopDelay({ resolution: 5 })
+    lag.enable()
+  },
+  /** In milliseconds; what the timer of the measurement itself waits is taken off. */
+  lag() {
+    lag.disable()
+    const of = (percentile) => Math.max(lag.percentile(percentile) / 1e6 - 5, 0)
+    return { p50: of(50), p99: of(99) }
+  },
+  memory() {
+    globalThis.gc?.()
+    const { heapUsed, external, rss } = process.memoryUsage()
+    return { held: heapUsed + external, resident: rss, streams: server.streams }
+  },
+}
+process.on('message', (question) => process.send({ question, answer: questions[question]() ?? null }))
+// The parent is gone, or wants no more.
+process.on('disconnect', () => process.exit())
+process.send({ question: 'url', answer: url })

@@ -1,0 +1,32 @@
+/** Starts the server that is measured, and asks it about itself. */
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('./child.mjs', import.meta.url))
+
+export async function startServer() {
+  const child = fork(program, { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const waiting = new Map()
+  child.on('message', ({ question, answer }) => waiting.get(question)?.resolve(answer))
+  child.on('exit', (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`The server ended with ${code}`))
+  })
+  const answerTo = (question) =>
+    new Promise((resolve, reject) => void waiting.set(question, { resolve, reject }))
+  const url = await answerTo('url')
+  return {
+    url,
+    ask(question) {
+      const answer = answerTo(question)
+      child.send(question)
+      return answer
+    },
+    close() {
+      if (child.connected) child.disconnect()
+      return new Promise((resolve) => {
+        if (child.exitCode !== null) resolve()
+        else child.once('exit', resolve)
+      })
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** Events as JSON, page by page, for callers who do not want a stream: `GET runs/:id/events` with `Accept: application/json`. */
+import { type Frame, frameOf } from '../domain/frame.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { isTerminal } from './run-end.ts'
+
+export interface PageRequest {
+  readonly runId: string
+  readonly correlationId: string
+  readonly redactor: Redactor
+  /** Events after this sequence number. */
+  readonly after: number
+  /** At most so many; default 100, never more than 1,000. A page is also full at 4 MB, but has at least one event. */
+  readonly limit?: number
+}
+
+export interface EventPage {
+  readonly events: readonly Frame[]
+  /** Ask for what comes after this, later if there was nothing; absent when the run is over and everything was read. */
+  readonly next?: number
+}
+
+export const pageLimits = { usual: 100, most: 1_000, characters: 4 * 1024 * 1024 } as const
+
+/** Events are read a few at a time, so that a page of large ones is not read further than it reaches. */
+const atOnce = 20
+
+/** There must be such a run. */
+export async function readPage(
+  store: Pick<Store, 'read' | 'head'>,
+  request: PageRequest,
+): Promise<EventPage> {
+  const { runId, correlationId, redactor, limit = pageLimits.usual } = request
+  const most = Math.min(Math.max(limit, 1), pageLimits.most)
+  const frames: Frame[] = []
+  let at = Math.max(request.after, 0)
+  let characters = 0
+  while (frames.length < most) {
+    const size = Math.min(atOnce, most - frames.length)
+    const page = await store.read(runId, at, size)
+    for (const event of page) {
+      const frame = frameOf(event, correlationId, redactor)
+      characters += JSON.stringify(frame).length
+      if (characters > pageLimits.characters && frames.length > 0) return { events: frames, next: at }
+      frames.push(frame)
+      at = event.seq
+    }
+    if (page.length < size) break
+  }
+  const isEnd =
+    frames.at(-1)?.type === 'complete' || (frames.length === 0 && (await isOver(store, runId, at)))
+  return { events: frames, ...(!isEnd && { next: at }) }
+}
+
+async function isOver(store: Pick<Store, 'head'>, runId: string, at: number): Promise<boolean> {
+  const head = await store.head(runId)
+  return head !== undefined && at >= head.seq && isTerminal(head.status)
+}

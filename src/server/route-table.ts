@@ -1,0 +1,38 @@
+/** Every route that the server always has. What is not listed does not exist. */
+import type { Route } from './route.ts'
+import { postCallback } from './routes/callbacks.ts'
+import {
+  deregisterCapability,
+  heartbeatCapability,
+  listCapabilities,
+  registerCapability,
+} from './routes/capabilities.ts'
+import { listAsks, resolveAsk, resolveAskOldPath } from './routes/hitl.ts'
+import { livez, readyz } from './routes/probes.ts'
+import { proveEnvelope } from './routes/prove.ts'
+import { runEvents } from './routes/run-events.ts'
+import { showRun } from './routes/run-page.ts'
+import { runResume, runStream } from './routes/run-stream.ts'
+import { cancelRun, createRun, listRuns, triggerPolicy } from './routes/runs.ts'
+
+export const coreRoutes: readonly Route[] = [
+  runStream,
+  runResume,
+  createRun,
+  listRuns,
+  showRun,
+  runEvents,
+  cancelRun,
+  triggerPolicy,
+  listAsks,
+  resolveAsk,
+  resolveAskOldPath,
+  proveEnvelope,
+  registerCapability,
+  heartbeatCapability,
+  deregisterCapability,
+  listCapabilities,
+  postCallback,
+  livez,
+  readyz,
+]

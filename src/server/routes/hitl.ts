@@ -1,0 +1,148 @@
+/** What waits for a person: the inbox, and the one way to answer. */
+import { ProvisoError } from '../../base/error.ts'
+import type { Json } from '../../base/json.ts'
+import type { Reply } from '../../domain/ask.ts'
+import type { AskRow } from '../../domain/ports/store.ts'
+import { closed, text } from '../../domain/schemas/parts.ts'
+import { replySchema } from '../../domain/schemas/reply-schema.ts'
+import type { Route } from '../route.ts'
+import type { ServedApp } from '../served.ts'
+import { api, iso, ok, refusals, requireRun, signature, statuses } from './parts.ts'
+
+const askSchema = {
+  type: 'object',
+  required: [
+    'requestId',
+    'runId',
+    'kind',
+    'question',
+    'value',
+    'valueHash',
+    'decisions',
+    'status',
+    'expiresAt',
+  ],
+  properties: {
+    requestId: text,
+    runId: text,
+    kind: { type: 'string' },
+    nodeId: text,
+    policyId: text,
+    question: { type: 'string' },
+    value: true,
+    valueHash: { type: 'string' },
+    schema: { type: ['object', 'boolean'] },
+    decisions: { type: 'array', items: { type: 'string' } },
+    status: { enum: ['pending', 'resolved', 'denied'] },
+    createdAt: { type: 'string', format: 'date-time' },
+    expiresAt: { type: 'string', format: 'date-time' },
+    resolvedAt: { type: 'string', format: 'date-time' },
+    decision: { type: 'string' },
+    by: { type: 'string' },
+    note: { type: 'string' },
+  },
+} as const
+
+export const listAsks: Route = {
+  method: 'GET',
+  path: `${api}/hitl`,
+  operation: 'listAsks',
+  summary: 'What waits for a person',
+  roles: ['operator'],
+  query: closed({
+    status: { enum: ['pending', 'resolved', 'denied'] },
+    runId: text,
+    limit: { type: 'integer', minimum: 1, maximum: 200 },
+  }),
+  replies: {
+    200: ok('The asks, with the hash that a reply must name', {
+      type: 'object',
+      required: ['asks'],
+      properties: { asks: { type: 'array', items: askSchema } },
+    }),
+    ...refusals(404),
+  },
+  async handle({ caller, query }, { app }) {
+    // The route's schema has said so.
+    const { status = 'pending', runId, limit = 50 } = query as unknown as AsksQuery
+    if (runId !== undefined) await requireRun(app, caller, runId)
+    const found = await app.store.asks({
+      tenant: caller.tenant,
+      status,
+      limit,
+      ...(runId !== undefined && { runId }),
+    })
+    return { status: 200, body: { asks: found.map((ask) => askView(ask, app)) } }
+  },
+}
+
+interface AsksQuery {
+  readonly status?: AskRow['status']
+  readonly runId?: string
+  readonly limit?: number
+}
+
+function askView(row: AskRow, { redactor }: ServedApp): Json {
+  const { tenant: _, createdAt, expiresAt, resolvedAt, ...ask } = row
+  const view = {
+    ...ask,
+    createdAt: iso(createdAt),
+    expiresAt: iso(expiresAt),
+    ...(resolvedAt !== undefined && { resolvedAt: iso(resolvedAt) }),
+  }
+  // The redactor keeps the shape.
+  return redactor.value(view) as Json
+}
+
+const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
+  method: 'POST',
+  roles: ['operator'],
+  body: replySchema,
+  replies: {
+    200: ok('The decision is recorded, and the run goes on', {
+      type: 'object',
+      required: ['ok', 'runId', 'requestId', 'decision', 'status'],
+      properties: {
+        ok: { const: true },
+        runId: text,
+        requestId: text,
+        decision: { type: 'string' },
+        status: { enum: statuses },
+      },
+    }),
+    ...refusals(404, 409, 413, 415, 422),
+  },
+  idempotent: true,
+  async handle({ caller, body }, { app }) {
+    // The route's schema has said so.
+    const given = body as unknown as Omit<Reply, 'by'>
+    const { requestId, decision } = given
+    const ask = await app.store.ask(requestId)
+    if (ask === undefined || ask.tenant !== caller.tenant)
+      throw new ProvisoError('ask/unknown', `There is no ask "${requestId}"`)
+    const { runId } = ask
+    await app.reply(runId, { ...given, by: signature(caller) })
+    const status = (await app.store.head(runId))?.status ?? 'running'
+    return { status: 200, body: { ok: true, runId, requestId, decision, status } }
+  },
+}
+
+export const resolveAsk: Route = {
+  ...resolve,
+  path: `${api}/hitl/resolve`,
+  operation: 'resolveAsk',
+  summary: 'Record a decision, bound to the value it was made about; one counts',
+}
+
+export const resolveAskOldPath: Route = {
+  ...resolve,
+  path: '/api/hitl/resume',
+  operation: 'resolveAskOldPath',
+  summary: 'Older path of hitl/resolve',
+  deprecated: true,
+  async handle(call, served) {
+    const answer = await resolve.handle(call, served)
+    const link = `<${api}/hitl/resolve>; rel="successor-version"`
+    return 'refused' in answer ? answer : { ...answer, headers: { ...answer.headers, link } }
+  },
+}

@@ -1,0 +1,78 @@
+/** `POST prove`: the plan of an envelope and the proof that it can satisfy the contract. Nothing is stored or called. */
+import { ProvisoError } from '../../base/error.ts'
+import type { Json } from '../../base/json.ts'
+import { parseDraft } from '../../domain/parse-draft.ts'
+import { parseEnvelope } from '../../domain/parse-envelope.ts'
+import type { Parsed } from '../../domain/parsed.ts'
+import { conditionIssues } from '../../engine/conditions.ts'
+import { prove, search } from '../../plan/index.ts'
+import type { Route } from '../route.ts'
+import { api, ok, refusals } from './parts.ts'
+import { readStart, startBody } from './start-run.ts'
+
+export const proveEnvelope: Route = {
+  method: 'POST',
+  path: `${api}/prove`,
+  operation: 'proveEnvelope',
+  summary: 'Plan an envelope, or take its draft, and say whether it can satisfy the contract',
+  roles: ['caller', 'operator'],
+  body: startBody,
+  replies: {
+    200: ok('The proof, also of a plan that cannot', {
+      type: 'object',
+      required: ['accepted', 'status', 'satisfactionScore', 'failures', 'warnings', 'infos', 'choices'],
+      properties: {
+        accepted: { type: 'boolean' },
+        status: { type: 'string' },
+        satisfactionScore: { type: 'number' },
+        failures: { type: 'array', items: { type: 'object' } },
+        warnings: { type: 'array', items: { type: 'object' } },
+        infos: { type: 'array', items: { type: 'object' } },
+        choices: { type: 'array', items: { type: 'object' } },
+        plan: { type: 'object' },
+        draft: { type: 'object' },
+      },
+    }),
+    ...refusals(413, 415, 422),
+  },
+  async handle({ body, caller }, { app }) {
+    const start = readStart(body)
+    const checkCondition = conditionIssues
+    const envelope = usable(
+      parseEnvelope(start.envelope, { checkCondition }),
+      'envelope/invalid',
+      'The envelope',
+    )
+    const request = {
+      envelope,
+      facets: app.facets(),
+      capabilities: app.capabilities(caller.tenant),
+      untrusted: true,
+    }
+    const { draft, proof, choices } =
+      start.draft === undefined
+        ? search(request)
+        : proved(usable(parseDraft(start.draft, { checkCondition }), 'draft/invalid', 'The draft'), request)
+    const bundle = proof.ok ? proof.plan.diagnostics : proof.diagnostics
+    const answer = {
+      accepted: proof.ok,
+      ...bundle,
+      choices,
+      ...(proof.ok ? { plan: proof.plan } : { draft }),
+    }
+    // Plans and findings are JSON by construction; the redactor keeps the shape.
+    return { status: 200, body: app.redactor.value(answer) as Json }
+  },
+}
+
+type Request = Omit<Parameters<typeof prove>[0], 'draft' | 'version'>
+
+function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
+  return { draft, proof: prove({ ...request, draft, version: 1 }), choices: [] }
+}
+
+function usable<T>(parsed: Parsed<T>, code: 'envelope/invalid' | 'draft/invalid', what: string): T {
+  if (parsed.ok) return parsed.value
+  const { issues } = parsed
+  throw new ProvisoError(code, `${what} cannot be used: ${issues[0]?.message ?? ''}`, { issues })
+}

@@ -1,0 +1,125 @@
+/** `GET runs/:id`: everything that is stored of one run, redacted, for whoever looks for what went wrong. */
+import { isObject, type Json, own } from '../../base/json.ts'
+import type { NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import { type PlanView, progressOf } from '../../domain/progress.ts'
+import type { RunHead } from '../../domain/run.ts'
+import { text } from '../../domain/schemas/parts.ts'
+import type { Route } from '../route.ts'
+import type { ServedApp } from '../served.ts'
+import { api, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
+
+export const showRun: Route = {
+  method: 'GET',
+  path: `${api}/runs/:runId`,
+  operation: 'showRun',
+  summary: 'A run with its envelope, plans, nodes and output',
+  roles: ['caller', 'operator'],
+  params: runParams,
+  replies: {
+    200: ok('The run', {
+      type: 'object',
+      required: ['ok', 'run', 'output', 'planVersions', 'latestSnapshot', 'nodes'],
+      properties: {
+        ok: { const: true },
+        run: runSchema,
+        output: { type: ['object', 'null'] },
+        planVersions: { type: 'array', items: { type: 'object', required: ['version'] } },
+        latestSnapshot: { type: ['object', 'null'] },
+        nodes: {
+          type: 'array',
+          items: { type: 'object', required: ['nodeId', 'status'], properties: { nodeId: text } },
+        },
+      },
+    }),
+    ...refusals(404),
+  },
+  async handle({ caller, params }, { app }) {
+    const head = await requireRun(app, caller, params['runId'] ?? '')
+    const { runId } = head
+    const [snapshots, nodes, output, metadata, envelope] = await Promise.all([
+      app.store.snapshots(runId),
+      app.store.nodes(runId),
+      app.store.output(runId),
+      metadataOf(app, runId),
+      envelopeOf(app, runId),
+    ])
+    const latest = snapshots.at(-1)
+    const now = latest && standsNow(latest, nodes)
+    const facets = now ? facetsOf(now) : {}
+    const page = {
+      ok: true,
+      run: { ...runView(head, app), metadata, envelope, facets },
+      planVersions: versionsOf(now ? [...snapshots, now] : [], head),
+      latestSnapshot: now ? { ...snapshotView(now), facets } : null,
+      nodes: nodes.map(nodeView),
+    }
+    // The redactor keeps the shape. The answer itself is what the caller has asked for.
+    const safe = app.redactor.value(page) as { [key: string]: Json }
+    return { status: 200, body: { ...safe, output: outputView(output, app) } }
+  },
+}
+
+/** As it was handed in: the first fact of the journal. */
+async function envelopeOf(app: ServedApp, runId: string): Promise<Json> {
+  const [first] = await app.store.read(runId, 0, 1)
+  // An envelope is JSON by construction.
+  return first?.type === 'start' ? (first.payload.envelope as unknown as Json) : null
+}
+
+/** Snapshots are taken when a plan comes or a person is asked; what nodes have done since is in their ledger. */
+function standsNow(latest: SnapshotRow, nodes: readonly NodeRow[]): SnapshotRow {
+  const rows = new Map(nodes.map((row) => [row.nodeId, row]))
+  // What a snapshot holds was a plan when it was stored.
+  const plan = latest.plan as unknown as PlanView
+  return { ...latest, ...progressOf(plan, (nodeId) => rows.get(nodeId)) }
+}
+
+/** Who decided last. */
+async function metadataOf(app: ServedApp, runId: string): Promise<Json> {
+  const asks = await app.store.asks({ runId })
+  const [last] = asks
+    .filter(({ resolvedAt, by }) => resolvedAt !== undefined && by !== undefined && by !== 'system')
+    .sort((one, other) => (other.resolvedAt ?? 0) - (one.resolvedAt ?? 0))
+  return last?.by === undefined ? {} : { lastOperator: { displayName: last.by } }
+}
+
+/** The newest snapshot of each version. */
+function versionsOf(snapshots: readonly SnapshotRow[], { schemaHash }: RunHead): Json {
+  const newest = new Map(snapshots.map((row) => [row.planVersion, row]))
+  return [...newest.values()].map((row) => ({
+    version: row.planVersion,
+    at: iso(row.at),
+    pendingNodeIds: row.pendingNodeIds,
+    schemaHash,
+    metadata: memberOf(row.plan, 'metadata') ?? {},
+  }))
+}
+
+function snapshotView({ planVersion, seq, at, pendingNodeIds, plan }: SnapshotRow): { [key: string]: Json } {
+  const parts = isObject(plan) ? (plan as { [key: string]: Json }) : {}
+  return { ...parts, version: planVersion, seq, at: iso(at), pendingNodeIds }
+}
+
+function facetsOf({ facets }: SnapshotRow): { [name: string]: Json } {
+  if (!isObject(facets)) return {}
+  return Object.fromEntries(Object.entries(facets).map(([name, value]) => [name, { value: value as Json }]))
+}
+
+function nodeView({ runId: _, startedAt, endedAt, ...row }: NodeRow): { [key: string]: Json | undefined } {
+  return {
+    ...row,
+    ...(startedAt !== undefined && { startedAt: iso(startedAt) }),
+    ...(endedAt !== undefined && { endedAt: iso(endedAt) }),
+  }
+}
+
+function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {
+  if (row === undefined) return null
+  const { runId: _, output, at, ...rest } = row
+  const safe = redactor.value({ ...rest, at: iso(at) }) as { [key: string]: Json }
+  return { ...safe, ...(output !== undefined && { output }) }
+}
+
+function memberOf(value: Json, name: string): Json | undefined {
+  return isObject(value) ? (own(value, name) as Json | undefined) : undefined
+}

@@ -1,0 +1,63 @@
+/** The streams that are open: how many there may be, and how all of them end when the server stops. */
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../base/clock.ts'
+import { type Refusal, refusal } from './problem.ts'
+import type { EventStream } from './route.ts'
+import type { ServedApp } from './served.ts'
+import { streamEvents } from './sse.ts'
+
+export interface Streams {
+  readonly open: number
+  /** Why there is no place for one more. */
+  refused(): Refusal | undefined
+  /** Writes the run's events to the reply until they are over, the reader is gone or the server stops. */
+  send(answer: EventStream, reply: FastifyReply, given: SendOptions): Promise<void>
+  /** Resolves when none is open any more; whoever stops aborts the signal of `send` first. */
+  ended(): Promise<void>
+}
+
+export interface SendOptions {
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+export function createStreams(app: ServedApp, most: number, clock: Clock): Streams {
+  const open = new Set<Promise<unknown>>()
+  return {
+    get open() {
+      return open.size
+    },
+    refused() {
+      if (open.size < most) return undefined
+      return refusal('server/streams', `${most} streams are open, which is the most there may be`, {
+        hint: 'Try again later, or read the events page by page with "Accept: application/json"',
+        headers: { 'retry-after': '5' },
+      })
+    },
+    async send({ runId, after, until, headers }, reply, given) {
+      const head = await app.store.head(runId)
+      reply.hijack()
+      const stream = streamEvents({
+        store: app.store,
+        redactor: app.redactor,
+        runId,
+        correlationId: head?.correlationId ?? runId,
+        after,
+        until,
+        response: reply.raw,
+        headers: { ...given.headers, ...headers },
+        signal: given.signal,
+        clock,
+      })
+      open.add(stream)
+      try {
+        await stream
+      } finally {
+        open.delete(stream)
+      }
+    },
+    async ended() {
+      await Promise.allSettled(open)
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/** Streams over real HTTP with nothing around them: `GET /RUN?until=waits&after=N`, on a loopback port. */
+import { setMaxListeners } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { systemClock } from '../../src/base/clock.ts'
+import { createRedactor } from '../../src/domain/redact.ts'
+import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/server/sse.ts'
+
+export interface Served {
+  readonly url: string
+  /** What has become of each stream, in the order in which they ended; an error by its message. */
+  readonly ends: readonly string[]
+  /** Responses that were given, for looking at what they keep. */
+  readonly responses: readonly ServerResponse[]
+  /** Resolves when so many streams have ended. */
+  ended(count: number): Promise<readonly string[]>
+  /** The server stops: streams are told, connections are not touched. */
+  stop(): void
+  close(): Promise<void>
+}
+
+type Given = Pick<StreamOptions, 'store'> & Partial<StreamOptions>
+
+export async function serveStreams(given: Given): Promise<Served> {
+  const stopping = new AbortController()
+  // One signal for all streams here; that is no leak.
+  setMaxListeners(0, stopping.signal)
+  const ends: string[] = []
+  const responses: ServerResponse[] = []
+  const waiting = new Set<() => void>()
+
+  function note(end: string): void {
+    ends.push(end)
+    for (const look of waiting) look()
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<StreamEnd> {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
+    const last = request.headers['last-event-id'] ?? searchParams.get('after') ?? 0
+    return streamEvents({
+      redactor: createRedactor(),
+      runId: decodeURIComponent(pathname.slice(1)),
+      correlationId: 'c-1',
+      after: Number(last),
+      until: searchParams.get('until') === 'waits' ? 'waits' : 'over',
+      response,
+      signal: stopping.signal,
+      clock: systemClock,
+      ...given,
+    })
+  }
+
+  const server = createServer((request, response) => {
+    responses.push(response)
+    answer(request, response).then(note, (error: Error) => {
+      if (!response.headersSent) response.writeHead(500).end(error.message)
+      note(error.message)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ends,
+    responses,
+    ended(count) {
+      return new Promise((resolve) => {
+        const look = () => {
+          if (ends.length < count) return
+          waiting.delete(look)
+          resolve(ends)
+        }
+        waiting.add(look)
+        look()
+      })
+    },
+    stop: () => stopping.abort(),
+    close() {
+      stopping.abort()
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
