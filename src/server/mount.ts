@@ -26,6 +26,8 @@ export interface Mounting {
   readonly stopping: AbortSignal
   /** What is known of a request since its first line. */
   known(request: FastifyRequest): Known
+  /** For those who operate the server. */
+  tell(cause: unknown, request: FastifyRequest): void
 }
 
 export interface Known {
@@ -58,7 +60,11 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       if ('refused' in answer) return sendRefusal(reply, answer, mounting)
       if (!('stream' in answer)) return sendAnswer(reply, answer, route)
       const { headers } = mounting.known(request)
-      await streams.send(withDeprecation(answer, route), reply, { headers, signal })
+      await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
+        if (!reply.raw.headersSent) throw cause
+        // The reader sees a connection that breaks off, and comes again.
+        mounting.tell(cause, request)
+      })
       return reply
     },
   })

@@ -92,6 +92,7 @@ export const errorStatus: Readonly<Record<ErrorCode, Row>> = {
   'store/unavailable': { status: 503, title: 'The store is not available' },
   'store/corrupt': { status: 500, title: 'Something went wrong here' },
   'store/closed': { status: 503, title: 'The server is shutting down' },
+  'stream/full': { status: 503, title: 'Too many open streams' },
   aborted: { status: 503, title: 'The request was given up' },
 }
 

@@ -90,6 +90,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     clock,
     stopping: stop.signal,
     known,
+    tell: (cause, request) =>
+      options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
 
   const fastify: FastifyInstance = createFastify({
@@ -102,8 +104,6 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     frameworkErrors: (error, _request, reply) => void sendRefusal(reply, ofFastify(error, 0), mounting),
     clientErrorHandler: (error, socket) => answerNoise(error, socket, app.redactor),
   })
-  const tell = (cause: unknown, request: FastifyRequest) =>
-    options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' })
 
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -128,7 +128,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   )
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const refused = ofFastify(error, request.routeOptions.bodyLimit ?? 0)
-    if (statusOf(refused) >= 500) tell(error, request)
+    if (statusOf(refused) >= 500) mounting.tell(error, request)
     return sendRefusal(reply, refused, mounting)
   })
   for (const route of routes) mountRoute(fastify, route, mounting)

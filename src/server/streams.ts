@@ -36,7 +36,6 @@ export function createStreams(app: ServedApp, most: number, clock: Clock): Strea
     },
     async send({ runId, after, until, headers }, reply, given) {
       const head = await app.store.head(runId)
-      reply.hijack()
       const stream = streamEvents({
         store: app.store,
         redactor: app.redactor,
@@ -54,6 +53,8 @@ export function createStreams(app: ServedApp, most: number, clock: Clock): Strea
         await stream
       } finally {
         open.delete(stream)
+        // With its head on the way it is out of fastify's hands, also when the store failed in the middle.
+        if (reply.raw.headersSent) reply.hijack()
       }
     },
     async ended() {

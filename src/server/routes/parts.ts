@@ -22,8 +22,6 @@ export const statuses = [
   'cancelled',
 ] as const
 
-export const over: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
-
 const descriptions: { readonly [status: number]: string } = {
   400: 'The request cannot be read',
   401: 'No token, or none that is valid',

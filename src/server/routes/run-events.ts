@@ -1,13 +1,10 @@
 /** `GET runs/:id/events`: the journal of a run, as a stream or page by page. */
 import type { Json } from '../../base/json.ts'
-import { frameOf } from '../../domain/frame.ts'
 import { closed, countOrNone } from '../../domain/schemas/parts.ts'
+import { pageLimits, readPage } from '../event-page.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
-import { api, over, refusals, requireRun, runParams } from './parts.ts'
-
-/** The longest page. */
-const mostEvents = 500
+import { api, refusals, requireRun, runParams } from './parts.ts'
 
 export const runEvents: Route = {
   method: 'GET',
@@ -16,7 +13,7 @@ export const runEvents: Route = {
   summary: 'The events of a run: a stream with "Accept: text/event-stream", else a page of JSON',
   roles: ['caller', 'operator'],
   params: runParams,
-  query: closed({ after: countOrNone, limit: { type: 'integer', minimum: 1, maximum: mostEvents } }),
+  query: closed({ after: countOrNone, limit: { type: 'integer', minimum: 1, maximum: pageLimits.most } }),
   replies: {
     200: {
       description:
@@ -34,17 +31,9 @@ export const runEvents: Route = {
     const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
     if (headers['accept']?.includes('text/event-stream'))
       return { stream: 'events', runId, after, until: 'over' }
-    const limit = Number(query['limit'] ?? mostEvents)
-    const events = await app.store.read(runId, after, limit)
-    const last = events.at(-1)
-    const isEnd = last?.type === 'complete' || (last === undefined && over.has(head.status))
-    return {
-      status: 200,
-      body: {
-        // Frames are JSON: they came out of the journal.
-        events: events.map((event) => frameOf(event, correlationId, app.redactor)) as unknown as Json,
-        ...(!isEnd && { next: last?.seq ?? after }),
-      },
-    }
+    const limit = Number(query['limit'] ?? pageLimits.usual)
+    const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
+    // Frames are JSON: they came out of the journal.
+    return { status: 200, body: page as unknown as Json }
   },
 }

@@ -4,19 +4,9 @@ import { parseEnvelope } from '../../domain/parse-envelope.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import type { Answer, Call, Route } from '../route.ts'
+import { isTerminal } from '../run-end.ts'
 import type { ServedApp } from '../served.ts'
-import {
-  api,
-  ok,
-  over,
-  refusals,
-  requireRun,
-  runParams,
-  runSchema,
-  runView,
-  signature,
-  statuses,
-} from './parts.ts'
+import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature, statuses } from './parts.ts'
 import { readStart, startBody, startRun } from './start-run.ts'
 
 /** The longest that `?wait=` may ask for, in seconds. */
@@ -159,7 +149,7 @@ export const cancelRun: Route = {
   idempotent: true,
   async handle({ caller, params, body }, { app }) {
     const { runId, status } = await requireRun(app, caller, params['runId'] ?? '')
-    if (over.has(status)) return { status: 200, body: { ok: true, runId, status } }
+    if (isTerminal(status)) return { status: 200, body: { ok: true, runId, status } }
     const reason = (body as { readonly reason?: string } | null)?.reason
     await app.cancel(runId, { by: signature(caller), ...(reason !== undefined && { reason }) })
     return accepted(app, runId)
