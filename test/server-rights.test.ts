@@ -31,6 +31,18 @@ interface Own {
   readonly request: { readonly requestId: string; readonly valueHash: string }
 }
 
+const agent = {
+  capabilityId: 'writer.en',
+  version: '1',
+  displayName: 'Writer',
+  summary: 'Writes',
+  inputContract: ['writerBrief'],
+  outputContract: ['copyVariants'],
+  endpoint: { url: 'http://127.0.0.1:9/' },
+}
+/** A server that also works with agents. */
+const options = { ...tea, http: { allowLoopback: true } }
+
 const everybody = ['caller', 'operator', 'admin'] as const
 const post = (path: string, body: unknown) => ({ path: `${api}${path}`, body })
 
@@ -78,6 +90,36 @@ const rights: { readonly [operation: string]: Row } = {
     ask: (own) => ({ path: '/api/hitl/resume', body: { ...own.request, decision: 'approve' } }),
   },
   proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
+  registerCapability: {
+    may: ['agent', 'admin'],
+    own: 201,
+    other: 201,
+    ask: () => post('/capabilities/register', agent),
+  },
+  heartbeatCapability: {
+    may: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/capabilities/none`, method: 'PATCH' }),
+  },
+  deregisterCapability: {
+    may: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/capabilities/none`, method: 'DELETE' }),
+  },
+  listCapabilities: {
+    may: [...everybody, 'agent'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/capabilities` }),
+  },
+  postCallback: {
+    may: ['anyone'],
+    own: 404,
+    other: 404,
+    ask: () => post('/callbacks/none', { output: 1 }),
+  },
   livez: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/livez' }) },
   readyz: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/readyz' }) },
 }
@@ -97,7 +139,7 @@ const tokens: readonly ('none' | 'wrong' | Role)[] = ['none', 'wrong', 'caller',
 
 describe('rights', () => {
   it('names every route of the table, and no other', async () => {
-    const { server } = await serve(tea)
+    const { server } = await serve(options)
     expect(server.routes.map(({ operation }) => operation).sort()).toEqual(Object.keys(rights).sort())
     for (const route of server.routes) {
       const row = rights[route.operation]!
@@ -110,7 +152,7 @@ describe('rights', () => {
     const row = rights[operation]!
 
     it.each(tokens)('of its own tenant, for the token "%s"', async (who) => {
-      const served = await serve(tea)
+      const served = await serve(options)
       const mine = await own(served)
       const { path, ...asked } = row.ask(mine)
       const response = await served.call(path, { ...asked, token: await tokenOf(served, who, 'default') })
@@ -119,7 +161,7 @@ describe('rights', () => {
     })
 
     it.each(tokens)('of another tenant, for the token "%s"', async (who) => {
-      const served = await serve(tea)
+      const served = await serve(options)
       const theirs = await own(served)
       const before = await journals(served, theirs)
       const { path, ...asked } = row.ask(theirs)
@@ -165,7 +207,7 @@ describe('what is not in the table', () => {
     ['GET', `${api}/runs/x/../../livez/x`],
     ['GET', '//livez'],
   ])('%s %s is not there, for anybody', async (method, path) => {
-    const { call } = await serve(tea)
+    const { call } = await serve(options)
     for (const token of ['', undefined])
       expect((await call(path, { method, ...(token !== undefined && { token }) })).status).toBe(404)
   })
@@ -173,7 +215,7 @@ describe('what is not in the table', () => {
 
 describe('tokens', () => {
   it('that were revoked or ran out are not known any more', async () => {
-    const { call, app } = await serve(tea)
+    const { call, app } = await serve(options)
     const { createToken } = await import('../src/server/index.ts')
     const { tokens: kept } = app.store.records
     const short = await createToken(kept, {
@@ -192,7 +234,7 @@ describe('tokens', () => {
   })
 
   it('have 256 random bits and are kept as a hash only', async () => {
-    const { app, tokenFor } = await serve(tea)
+    const { app, tokenFor } = await serve(options)
     const made = await Promise.all(Array.from({ length: 20 }, () => tokenFor('caller')))
     expect(new Set(made).size).toBe(20)
     for (const token of made) expect(token).toMatch(/^pvs_[\w-]{43}$/)
@@ -201,7 +243,7 @@ describe('tokens', () => {
   })
 
   it('are refused in the query, where logs would keep them', async () => {
-    const { call, tokenFor } = await serve(tea)
+    const { call, tokenFor } = await serve(options)
     expect((await call(`${api}/runs?token=${await tokenFor('caller')}`, { token: '' })).status).toBe(401)
   })
 })

@@ -1,7 +1,8 @@
 /**
  * Answers that come later. An agent that said "accepted" posts its answer to an address that names the attempt; whoever
  * takes the post, in whichever process, leaves it in the store under the key of the call, where the attempt looks for it.
- * One name decides: the first to take `answer <key>` is the answer, or the end of waiting, and everything after it is late.
+ * The first to take the name `answer <key>` is the answer, everything after it is late. `wait <key>` is what the attempt
+ * looks at meanwhile. Both outlive a process that dies: the attempt that follows finds the answer and need not call again.
  */
 import type { Clock } from '../../base/clock.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
@@ -37,14 +38,14 @@ export interface CallbacksOptions {
 }
 
 export interface WaitingRoom extends Callbacks {
-  /** For an attempt that is not the first: an answer that came while nobody listened, or nothing, and then the way is free. */
+  /** For an attempt that is not the first: an answer that came while nobody listened, or nothing, and then the way is free for a new one. */
   earlier(idempotencyKey: string): Promise<Json | undefined>
-  /** Waits for the post; nothing when the signal ends it, and from then on every post is late. */
+  /** Waits for the post; nothing when the signal ends it. */
   wait(idempotencyKey: string, signal: AbortSignal): Promise<Json | undefined>
 }
 
-/** Longer than any attempt waits; afterwards the journal alone says that it is over. */
-const keepMs = 7 * 24 * 3_600_000
+/** Long enough for another process to take over. */
+const keepMs = 24 * 3_600_000
 
 export function createCallbacks(options: CallbacksOptions): WaitingRoom {
   const { once, clock, pollMs = 1_000 } = options
@@ -54,9 +55,9 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
     const look = await once.take(`wait ${key}`, { body: { answered: false }, keepMs })
     return look.kind === 'held' && isObject(look.body) && look.body['answered'] === true
   }
-  const close = async (key: string): Promise<Json | undefined> => {
-    const end = await once.take(`answer ${key}`, { body: { closed: true }, keepMs })
-    return end.kind === 'held' ? answerIn(end.body) : undefined
+  const read = async (key: string): Promise<Json | undefined> => {
+    const look = await once.take(`answer ${key}`, { body: {}, keepMs })
+    return look.kind === 'held' ? answerIn(look.body) : undefined
   }
   const news = (key: string, signal: AbortSignal) =>
     new Promise<void>((resolve) => {
@@ -74,13 +75,12 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
 
   return {
     async earlier(key) {
-      const look = await once.take(`answer ${key}`, { body: { closed: true }, keepMs })
-      const answer = look.kind === 'held' ? answerIn(look.body) : undefined
-      if (answer === undefined) {
-        await once.release(`answer ${key}`)
-        await once.release(`wait ${key}`)
-      }
-      return answer
+      const answer = await read(key)
+      // That it failed was an answer to the attempt before; this one may go better.
+      if (answer !== undefined && !(isObject(answer) && Object.hasOwn(answer, 'error'))) return answer
+      await once.release(`answer ${key}`)
+      await once.release(`wait ${key}`)
+      return undefined
     },
     async wait(key, signal) {
       while (!signal.aborted) {
@@ -90,7 +90,7 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
         await heard
       }
       waiting.get(key)?.()
-      return close(key)
+      return signal.aborted ? undefined : read(key)
     },
     async deliver(post) {
       const name = readCallId(post.callId)
