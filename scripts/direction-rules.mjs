@@ -48,6 +48,7 @@ export const rules = {
       'dispatchers/model.ts',
       'dispatchers/scripted.ts',
       'dispatchers/define-capability.ts',
+      'tools/marketing-tools.ts',
     ],
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],

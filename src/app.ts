@@ -45,6 +45,7 @@ export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatc
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
 export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
+export { marketingTools } from './adapters/tools/marketing-tools.ts'
 
 export interface AppOptions
   extends Partial<

@@ -4,12 +4,13 @@ export type {
   AppOptions,
   CapabilityDefinition,
   DefinedCapability,
+  HttpOptions,
   LocalContext,
   LocalFunction,
   RunOptions,
   RunResult,
 } from './app.ts'
-export { createApp, defineCapability } from './app.ts'
+export { createApp, defineCapability, marketingTools } from './app.ts'
 export type { Clock } from './base/clock.ts'
 export type { ErrorCode } from './base/error.ts'
 export { ProvisoError } from './base/error.ts'
@@ -18,6 +19,7 @@ export type { Ask, AskKind, Decision, Reply } from './domain/ask.ts'
 export type { Capability, CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'
 export type { Condition, Constraint, Level, OutputContract } from './domain/contract.ts'
 export type { Cause, Diagnostic, DiagnosticBundle } from './domain/diagnostic.ts'
+export type { Endpoint, SigningKey } from './domain/endpoint.ts'
 export type { Envelope } from './domain/envelope.ts'
 export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
 export type { Facet } from './domain/facet.ts'
