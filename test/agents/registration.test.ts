@@ -1,7 +1,9 @@
 /** Promises about agents that register over HTTP: who may, what is refused, who is seen by whom, and how long. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { createApp, defineCapability } from '../../src/app.ts'
 import { systemClock } from '../../src/base/clock.ts'
+import { readEnv } from '../../src/env.ts'
 import { serve } from '../server-support.ts'
 import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
@@ -202,6 +204,65 @@ describe('being seen', () => {
     await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
     expect(await there.app.run(wanted())).toMatchObject({ status: 'completed' })
     expect(writing.heard).toHaveLength(1)
+  })
+})
+
+describe('how fresh the catalog is', () => {
+  it('comes from the environment; the older name of the refresh counts where the newer is absent', async () => {
+    expect(readEnv({ FLEX_CAPABILITY_CACHE_TTL_MS: '5', FLEX_CAPABILITY_REFRESH_INTERVAL_MS: '7' })).toEqual({
+      capabilityCacheTtlMs: '5',
+      capabilityRefreshMs: '7',
+    })
+    const both = { FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS: '6', FLEX_CAPABILITY_REFRESH_INTERVAL_MS: '7' }
+    expect(readEnv(both).capabilityRefreshMs).toBe('6')
+    await expect(createApp({ http: {}, env: { capabilityCacheTtlMs: 'soon' } })).rejects.toThrow(
+      'FLEX_CAPABILITY_CACHE_TTL_MS must be a whole number of milliseconds',
+    )
+  })
+
+  it('a process that learns by itself does so within its time', async () => {
+    const store = createMemoryStore()
+    const here = await serveAgents({ store })
+    const there = await serveAgents({ store, env: { capabilityCacheTtlMs: '5' } })
+    await here.register(writer(address), await here.agentToken())
+    await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
+  })
+
+  it('the capabilities of the process itself are renewed by it, and are checked like any other', async () => {
+    const { app } = await serveAgents({ env: { capabilityRefreshMs: '5' } })
+    const seen = () => app.agents?.registrar.list('default', {})[0]
+    const first = seen()
+    expect(first?.source).toBe('shared')
+    await until(() => (seen()?.lastSeenAt ?? 0) > (first?.lastSeenAt ?? 0))
+    const bad = defineCapability({
+      capabilityId: 'bad',
+      inputContract: ['nothing'],
+      outputContract: [],
+      run: () => ({}),
+    })
+    await expect(createApp({ capabilities: [bad], env: {} })).rejects.toThrow(
+      'the facet "nothing" is not known',
+    )
+  })
+
+  it('a store that does not answer leaves what was known, is told of, and is asked again', async () => {
+    const store = createMemoryStore()
+    const { list } = store.records.registrations
+    const told: unknown[] = []
+    const { app, register, agentToken } = await serveAgents({
+      store,
+      http: { cacheTtlMs: 5 },
+      onCrash: (_, cause) => told.push(cause),
+    })
+    const token = await agentToken()
+    await register(writer(address), token)
+    const isKnown = () => app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en')
+    Object.assign(store.records.registrations, { list: () => Promise.reject(new Error('The store is away')) })
+    await until(() => told.length > 1)
+    expect(isKnown()).toBe(true)
+    Object.assign(store.records.registrations, { list })
+    await store.records.registrations.remove({ tenant: 'default', capabilityId: 'writer.en' })
+    await until(() => !isKnown())
   })
 })
 
