@@ -60,6 +60,11 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Choose another capabilityId, or wait until the other agent is gone',
   },
+  'capability/limit': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Deregister agents that are not needed any more',
+  },
   'capability/missing': { fate: 'mend', exitCode: 2, hint: 'Register it first' },
   'capability/forbidden': {
     fate: 'mend',

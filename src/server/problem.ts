@@ -79,6 +79,7 @@ export const errorStatus: Readonly<Record<ErrorCode, Row>> = {
   'ask/invalid': { status: 422, title: 'The reply cannot be used' },
   'capability/invalid': { status: 422, title: 'The registration cannot be used' },
   'capability/taken': { status: 409, title: 'The name belongs to somebody else' },
+  'capability/limit': { status: 429, title: 'The tenant has too many registrations' },
   'capability/missing': { status: 404, title: 'There is no such registration' },
   'capability/forbidden': { status: 403, title: 'The token is not for this capability' },
   'callback/unknown': { status: 404, title: 'There is no such call' },

@@ -70,6 +70,8 @@ export interface RegistrarOptions {
   readonly inspectUrl: (url: string) => Promise<Issue | undefined>
 }
 
+/** Most registrations of one tenant, silent ones included: each is held in the memory of every process. */
+export const mostPerTenant = 1_000
 /** Where an agent says nothing of its own. */
 const usualInterval = 60
 /** Signs of life that may be missed. */
@@ -79,11 +81,13 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   const { registrations, catalogs, living, clock } = options
 
   /** From the store and not from what is known here: another process may have taken it a moment ago. */
-  const stored = async ({ tenant }: Registrant, capabilityId: string) =>
-    (await registrations.list({ tenant })).find((row) => row.capabilityId === capabilityId)
+  const stored = async ({ tenant }: Registrant, capabilityId: string) => {
+    const rows = await registrations.list({ tenant })
+    return { row: rows.find((row) => row.capabilityId === capabilityId), count: rows.length }
+  }
   const owned = async (by: Registrant, capabilityId: string): Promise<RegistrationRow> => {
     mayUse(by, capabilityId)
-    const row = await stored(by, capabilityId)
+    const { row } = await stored(by, capabilityId)
     if (row === undefined)
       throw new ProvisoError('capability/missing', `No agent has registered "${capabilityId}"`)
     if (row.tokenId !== by.tokenId && by.role !== 'admin')
@@ -105,7 +109,12 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
         endpoint.url,
         options,
       )
-      const before = await stored(by, capabilityId)
+      const { row: before, count } = await stored(by, capabilityId)
+      if (before === undefined && count >= mostPerTenant)
+        throw new ProvisoError(
+          'capability/limit',
+          `The tenant has ${count} registrations, and no more may come`,
+        )
       const ours = before?.tokenId === by.tokenId ? readEndpoint(before.endpoint) : undefined
       const { keys, issued } = renewKeys(ours?.keys ?? [], { rotate: rotateKey, now: clock.now() })
       const heartbeat = heartbeatOf(entry)

@@ -1,6 +1,9 @@
 /** Promises about agents that answer later: whose post counts, that only one does, and that waiting ends. */
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Signed, sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { journal } from '../journeys/support.ts'
@@ -178,6 +181,16 @@ describe('waiting for it', () => {
     await other.register(writer('http://127.0.0.1:9', { capabilityId: 'x' }), await other.agentToken())
     expect((await post(waiting.heard, waiting)).status).toBe(200)
     expect((await waiting.app.result(waiting.runId)).status).toBe('completed')
+  })
+
+  it('works on a store that is a file as well', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-callbacks-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { app, runId, heard, key } = await accepted({ store: `sqlite:${join(folder, 'runs.db')}` })
+    expect((await post(heard, { key: 'psk_wrong' })).status).toBe(401)
+    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(heard, { key })).status).toBe(409)
+    expect((await app.result(runId)).status).toBe('completed')
   })
 
   it('an answer that came after its process was gone is taken up by the next one, without another call', async () => {

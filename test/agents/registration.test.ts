@@ -4,6 +4,7 @@ import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { createApp, defineCapability } from '../../src/app.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { readEnv } from '../../src/env.ts'
+import { mostPerTenant } from '../../src/server/registrar.ts'
 import { serve } from '../server-support.ts'
 import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
@@ -85,6 +86,21 @@ describe('registering', () => {
     })
     for (const method of ['PATCH', 'DELETE'])
       expect((await call(`${api}/capabilities/writer.en`, { method, token })).status).toBe(403)
+  })
+
+  it('has a limit per tenant, which holds back new names and nobody who is there', async () => {
+    const store = createMemoryStore()
+    const { register, agentToken } = await serveAgents({ store })
+    const token = await agentToken()
+    await register(writer(address), token)
+    const [row] = await store.records.registrations.list({})
+    for (let n = 1; n < mostPerTenant; n++)
+      await store.records.registrations.put({ ...row!, capabilityId: `a.${n}`, payload: {} })
+    expect(await register(writer(address, { capabilityId: 'one.more' }), token)).toMatchObject({
+      status: 429,
+      code: 'capability/limit',
+    })
+    expect((await register(writer(address), token)).status).toBe('active')
   })
 
   it('is answered with 404 by a server that takes no agents', async () => {
