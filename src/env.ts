@@ -1,4 +1,4 @@
-/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and how fresh the catalog is. Domain code reads none (C52). */
+/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), how fresh the catalog is, and where a server listens. Domain code reads none (C52). */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
@@ -14,6 +14,13 @@ export interface EnvConfig {
   readonly capabilityCacheTtlMs?: string
   /** Milliseconds after which this process renews its own capabilities (FLEX-95; the second name is the older one, C34). */
   readonly capabilityRefreshMs?: string
+  /** The token of a server with one user, who may do everything (FLEX-93). */
+  readonly flexToken?: string
+  /** Where a server listens. */
+  readonly host?: string
+  readonly port?: string
+  /** Origins whose pages may call a server, separated by commas. */
+  readonly cors?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -27,6 +34,10 @@ export const envNames = {
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
   capabilityCacheTtlMs: ['FLEX_CAPABILITY_CACHE_TTL_MS'],
   capabilityRefreshMs: ['FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS', 'FLEX_CAPABILITY_REFRESH_INTERVAL_MS'],
+  flexToken: ['FLEX_TOKEN'],
+  host: ['PROVISO_HOST'],
+  port: ['PROVISO_PORT', 'PORT'],
+  cors: ['PROVISO_CORS'],
 } as const satisfies Record<keyof EnvConfig, readonly string[]>
 
 /**

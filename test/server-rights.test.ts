@@ -1,6 +1,7 @@
 /** T14: who may do what, every role at every route in both tenants, enumerated from the table of routes. */
 import { describe, expect, it } from 'vitest'
 import type { Role } from '../src/domain/ports/records.ts'
+import { createToken } from '../src/server/index.ts'
 import {
   type Asked,
   api,
@@ -28,6 +29,7 @@ interface Row {
 interface Own {
   readonly running: string
   readonly paused: string
+  readonly tokenId: string
   readonly request: { readonly requestId: string; readonly valueHash: string }
 }
 
@@ -120,19 +122,42 @@ const rights: { readonly [operation: string]: Row } = {
     other: 404,
     ask: () => post('/callbacks/none', { output: 1 }),
   },
+  createToken: {
+    may: ['admin'],
+    own: 201,
+    other: 201,
+    ask: () => post('/tokens', { role: 'caller', name: 'x' }),
+  },
+  listTokens: { may: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/tokens` }) },
+  revokeToken: {
+    may: ['admin'],
+    own: 204,
+    other: 404,
+    ask: ({ tokenId }) => ({ path: `${api}/tokens/${tokenId}`, method: 'DELETE' }),
+  },
   livez: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/livez' }) },
   readyz: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/readyz' }) },
 }
 
 const byHand = { id: 'byHand', trigger: { kind: 'manual' }, action: { type: 'pause', reason: 'Again' } }
 
-async function own({ call }: Served): Promise<Own> {
+async function own({ call, app }: Served): Promise<Own> {
   const [waiting] = await frames(await call(`${api}/run.stream`, { body: start(approved) }))
   const policies = { runtime: [...paused.policies.runtime, byHand] }
   const [held] = await frames(await call(`${api}/run.stream`, { body: start({ policies }) }))
   const { asks } = await (await call(`${api}/hitl?runId=${waiting!.runId}`)).json()
   const { requestId, valueHash } = asks[0]!
-  return { running: waiting!.runId, paused: held!.runId, request: { requestId, valueHash } }
+  const { row } = await createToken(app.store.records.tokens, {
+    role: 'caller',
+    tenant: 'default',
+    name: 'old',
+  })
+  return {
+    tokenId: row.tokenId,
+    running: waiting!.runId,
+    paused: held!.runId,
+    request: { requestId, valueHash },
+  }
 }
 
 const tokens: readonly ('none' | 'wrong' | Role)[] = ['none', 'wrong', 'caller', 'agent', 'operator', 'admin']
@@ -192,8 +217,10 @@ function tokenOf(
   return who === 'wrong' ? 'pvs_wrong' : tokenFor(who, tenant)
 }
 
-async function journals({ app }: Served, { running, paused: held }: Own) {
-  return [await app.store.head(running), await app.store.head(held)]
+async function journals({ app }: Served, { running, paused: held, tokenId }: Own) {
+  const tokens = await app.store.records.tokens.list({ tenant: 'default' })
+  const token = tokens.find((row) => row.tokenId === tokenId)
+  return [await app.store.head(running), await app.store.head(held), token]
 }
 
 describe('what is not in the table', () => {
@@ -216,7 +243,6 @@ describe('what is not in the table', () => {
 describe('tokens', () => {
   it('that were revoked or ran out are not known any more', async () => {
     const { call, app } = await serve(options)
-    const { createToken } = await import('../src/server/index.ts')
     const { tokens: kept } = app.store.records
     const short = await createToken(kept, {
       role: 'caller',

@@ -9,6 +9,7 @@ import { findingTable } from '../src/plan/findings.ts'
 import { planLimits } from '../src/plan/obligations/size.ts'
 import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
+import { errorStatus, refusalTable } from '../src/server/problem.ts'
 
 type Cell = string | number | undefined
 
@@ -72,6 +73,15 @@ it('prints the tables of the reference from the code', async () => {
         row.fate,
         row.exitCode,
         'hint' in row ? row.hint : undefined,
+      ]),
+    ),
+    table(
+      'Problems of the server',
+      ['code', 'status', 'title'],
+      Object.entries({ ...refusalTable, ...errorStatus }).map(([code, row]) => [
+        `\`${code}\``,
+        row.status,
+        row.title,
       ]),
     ),
     table(

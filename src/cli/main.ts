@@ -16,7 +16,11 @@ import { addRunsCommand } from './commands/runs.ts'
 import { addSchemaHashCommand } from './commands/schema-hash.ts'
 import { addSchemaPortabilityCommand } from './commands/schema-portability.ts'
 import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
+import { addServeCommand } from './commands/serve.ts'
 import { addShowCommand } from './commands/show.ts'
+import { addTokenCreateCommand } from './commands/token-create.ts'
+import { addTokenListCommand } from './commands/token-list.ts'
+import { addTokenRevokeCommand } from './commands/token-revoke.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
@@ -27,6 +31,7 @@ const commands = [
   addParseCommand,
   addProveCommand,
   addRunCommand,
+  addServeCommand,
   addAsksCommand,
   addReplyCommand,
   addRunsCommand,
@@ -69,6 +74,10 @@ function createProgram(): Command {
   addSchemaHashCommand(schema)
   addSchemaPortabilityCommand(schema)
   addSchemaSimplifyCommand(schema)
+  const token = program.command('token').description('Makes, lists and revokes the tokens of a server.')
+  addTokenCreateCommand(token)
+  addTokenListCommand(token)
+  addTokenRevokeCommand(token)
   return program
 }
 

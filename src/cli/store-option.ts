@@ -28,6 +28,11 @@ export function chooseStore(given: string | undefined): StoreChoice {
   return { spec, forgets, flags: given === undefined ? [] : ['--store', withoutPassword(given)] }
 }
 
+/** For a server: what it is told must still be there when it comes back. */
+export function chooseLastingStore(given: string | undefined): StoreChoice {
+  return chooseStore(given ?? env.store ?? 'sqlite:proviso.db')
+}
+
 /** For a command about runs that are there: the store must be named, and a file must exist and is not made by a slip of the pen. */
 export function chooseExistingStore(given: string | undefined): StoreChoice {
   const spec = given ?? env.store
@@ -48,6 +53,16 @@ export async function readStore<T>(choice: StoreChoice, look: (store: Store) => 
   const store = await openStore(choice.spec, { readOnly: true })
   try {
     return await look(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Opens the store for writing, and closes it afterwards. */
+export async function writeStore<T>(choice: StoreChoice, write: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(choice.spec)
+  try {
+    return await write(store)
   } finally {
     await store.close()
   }

@@ -1,7 +1,7 @@
 /** What the text is read toward: the caller's schema, compiled, with its shapes and its last word on validity. */
 import type { Issue } from '../base/issue.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../schema/compile.ts'
-import { linearRegex, nativeRegex } from '../schema/regex.ts'
+import { regexEngine } from '../schema/regex.ts'
 import { type Shape, Shapes } from '../schema/shape.ts'
 import { isStandardSchema, standardJsonSchema, validateStandard } from '../schema/standard.ts'
 import { namedSchema } from './shorthand.ts'
@@ -87,7 +87,7 @@ function standardTarget(schema: Parameters<typeof validateStandard>[0], options:
 function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
   let guided = guides.get(compiled)
   if (guided === undefined) {
-    const engine = options.untrusted ? linearRegex : nativeRegex
+    const engine = regexEngine({ untrusted: options.untrusted ?? false })
     const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
     const root = shapes.at([''])
     const branches = root.unions.flatMap((union) =>

@@ -11,6 +11,7 @@ import type { JsonSchema } from './json-schema.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
 import { checkPatterns } from './patterns.ts'
 import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
+import { servesStrangers } from './regex.ts'
 import { checkMetaSchema, createValidator, type ErrorObject, type Validator } from './validator.ts'
 
 export type { JsonSchema } from './json-schema.ts'
@@ -36,6 +37,8 @@ export const cacheSize = 256
 const cache = new Map<string, CompiledSchema>()
 const known = {
   trusted: new WeakMap<object, CompiledSchema>(),
+  /** Trusted, in a process that serves strangers. */
+  careful: new WeakMap<object, CompiledSchema>(),
   untrusted: new WeakMap<object, CompiledSchema>(),
 }
 
@@ -48,7 +51,7 @@ const known = {
  * compileSchema({ type: 'integer' }).accepts(3) // true
  */
 export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): CompiledSchema {
-  const mode = options.untrusted ? 'untrusted' : 'trusted'
+  const mode = options.untrusted ? 'untrusted' : servesStrangers() ? 'careful' : 'trusted'
   const found = typeof schema === 'object' && schema !== null ? known[mode].get(schema) : undefined
   if (found !== undefined) return found
   if (mode === 'untrusted') checkSize(schema)

@@ -1,6 +1,8 @@
 /**
  * The regex engines that patterns of a schema run on. Trusted schemas use the native one. Untrusted schemas use re2js,
- * which is linear in the text: a pattern such as `^(a+)+$` would otherwise hang the process.
+ * which is linear in the text: a pattern such as `^(a+)+$` would otherwise hang the process. In a process that serves
+ * strangers their patterns become parts of plans, contracts and asks, where nobody knows any more whose they were; there all
+ * patterns use re2js, and only those that it cannot express, which no stranger can hand in, the native one.
  */
 import { RE2JS } from 're2js'
 
@@ -36,6 +38,33 @@ export const linearRegex: RegexEngine = Object.assign(
   },
   { code: 'linearRegex' },
 )
+
+const carefulRegex: RegexEngine = Object.assign(
+  (pattern: string, flags: string) => {
+    try {
+      return linearRegex(pattern, flags)
+    } catch {
+      return nativeRegex(pattern, flags)
+    }
+  },
+  { code: 'carefulRegex' },
+)
+
+let forStrangers = false
+
+/** From now on this process serves strangers. Called when a server is made, and never taken back. */
+export function serveStrangers(): void {
+  forStrangers = true
+}
+
+export function servesStrangers(): boolean {
+  return forStrangers
+}
+
+export function regexEngine({ untrusted }: { readonly untrusted: boolean }): RegexEngine {
+  if (untrusted) return linearRegex
+  return forStrangers ? carefulRegex : nativeRegex
+}
 
 const space =
   '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'

@@ -10,7 +10,7 @@ import { clip } from './describe.ts'
 import { formats } from './formats.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { placeOfReference, schemaGraph } from './references.ts'
-import { linearRegex, nativeRegex } from './regex.ts'
+import { regexEngine } from './regex.ts'
 
 export type { ErrorObject } from 'ajv'
 
@@ -96,7 +96,7 @@ function ajvOptions(schema: JsonSchema, { untrusted, allErrors }: ValidatorOptio
     ownProperties: untrusted || namesInherited(schema),
     formats,
     // Optimising the generated code is quadratic in the number of properties and overflows the stack on wide schemas.
-    code: { optimize: isWide(schema) ? false : 1, regExp: untrusted ? linearRegex : nativeRegex },
+    code: { optimize: isWide(schema) ? false : 1, regExp: regexEngine({ untrusted }) },
   }
 }
 

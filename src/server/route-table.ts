@@ -14,6 +14,7 @@ import { runEvents } from './routes/run-events.ts'
 import { showRun } from './routes/run-page.ts'
 import { runResume, runStream } from './routes/run-stream.ts'
 import { cancelRun, createRun, listRuns, triggerPolicy } from './routes/runs.ts'
+import { createTokenRoute, listTokens, revokeToken } from './routes/tokens.ts'
 
 export const coreRoutes: readonly Route[] = [
   runStream,
@@ -33,6 +34,9 @@ export const coreRoutes: readonly Route[] = [
   deregisterCapability,
   listCapabilities,
   postCallback,
+  createTokenRoute,
+  listTokens,
+  revokeToken,
   livez,
   readyz,
 ]

@@ -1,4 +1,7 @@
-/** How many runs of one tenant may be under way. The store is counted once a second; between, what was started here is added. */
+/**
+ * How many runs of one tenant may be under way. The store is counted once a second, and anew before anybody is refused;
+ * between, what was started here is added.
+ */
 import type { Clock } from '../base/clock.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { type Refusal, refusal } from './problem.ts'
@@ -13,7 +16,8 @@ interface Count {
   runs: number
 }
 
-const freshMs = 1_000
+/** How long a count is good as long as there are places, and when there seem to be none. */
+const freshMs = { some: 1_000, none: 50 } as const
 /** Tenants whose count is remembered; the oldest is forgotten and counted again. */
 const mostTenants = 1_000
 
@@ -25,7 +29,7 @@ export function createRunQuota(
   const counts = new Map<string, Count>()
   const countOf = async (tenant: string): Promise<Count> => {
     const known = counts.get(tenant)
-    if (known && now() - known.at < freshMs) return known
+    if (known && now() - known.at < (known.runs < most ? freshMs.some : freshMs.none)) return known
     const found = await store.runs({ tenant, status: ['pending', 'running'], limit: most })
     const count = { at: now(), runs: found.length }
     counts.delete(tenant)

@@ -2,6 +2,7 @@
 import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
+import { serveStrangers } from '../schema/regex.ts'
 import { type AuthOptions, createAuthenticate, nobody } from './authenticate.ts'
 import {
   corsHeaders,
@@ -59,7 +60,13 @@ export interface Server {
 
 export const defaultPort = 3003
 
+/** How long requests are turned away, at the end, before nobody listens any more. */
+const turnAwayMs = 250
+/** How often, after the grace, connections that are left are cut. */
+const cutEveryMs = 50
+
 export function createServer(given: Served, options: ServerOptions = {}): Server {
+  serveStrangers()
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
   const { app } = given
   const routes = [...coreRoutes, ...(options.routes ?? [])]
@@ -136,10 +143,22 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   let address: string | undefined
   let closing: Promise<void> | undefined
   const close = async (graceMs: number) => {
+    const until = clock.now() + graceMs
     stop.abort()
-    const takeBack = clock.timer(clock.now() + graceMs, () => fastify.server.closeAllConnections())
     await streams.ended()
-    await fastify.close()
+    // Requests on their way meet a refusal that says when to come back, not a door that shuts.
+    await pause(clock, Math.min(turnAwayMs, graceMs))
+    let open = true
+    const closed = fastify.close().finally(() => {
+      open = false
+    })
+    // Again and again: a connection may come in until the very moment at which nobody listens any more.
+    const cut = () => {
+      fastify.server.closeAllConnections()
+      if (open) clock.timer(clock.now() + cutEveryMs, cut)
+    }
+    const takeBack = clock.timer(until, cut)
+    await closed
     takeBack()
     address = undefined
   }
@@ -170,6 +189,10 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       return streams.open
     },
   }
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.timer(clock.now() + ms, resolve))
 }
 
 /** A path that is there twice would be answered by whoever came first. */

@@ -43,12 +43,7 @@ export const proveEnvelope: Route = {
       'envelope/invalid',
       'The envelope',
     )
-    const request = {
-      envelope,
-      facets: app.facets(),
-      capabilities: app.capabilities(caller.tenant),
-      untrusted: true,
-    }
+    const request = { envelope, facets: app.facets(), capabilities: app.capabilities(caller.tenant) }
     const { draft, proof, choices } =
       start.draft === undefined
         ? search(request)

@@ -1,0 +1,47 @@
+/** `proviso token list`: the tokens of a store, without what is secret. */
+import type { Command } from 'commander'
+import type { TokenRow } from '../../domain/ports/records.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { printJson, printNote, printText } from '../print.ts'
+import { addStoreOption, chooseLastingStore, readStore } from '../store-option.ts'
+import { table } from '../table.ts'
+
+interface Flags {
+  readonly tenant?: string
+  readonly store?: string
+  readonly json?: true
+}
+
+export function addTokenListCommand(token: Command): void {
+  const command = token
+    .command('list')
+    .summary('list tokens')
+    .description('Lists tokens, also those that are over; never the tokens themselves.')
+    .option('--tenant <tenant>', 'only those of this tenant')
+  addStoreOption(command)
+    .option('--json', 'print them as one JSON list')
+    .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
+    .action(async ({ tenant, store, json }: Flags) => {
+      const rows = await readStore(chooseLastingStore(store), (opened) =>
+        opened.records.tokens.list(tenant === undefined ? {} : { tenant }),
+      )
+      const shown = rows.map(({ hash: _, ...row }) => row)
+      if (json) printJson(shown, 'line')
+      else if (shown.length === 0) printNote('There are no tokens.')
+      else printText(table(heads, shown.map(cells)))
+    })
+}
+
+const heads = ['TOKEN', 'ROLE', 'TENANT', 'NAME', 'CREATED', 'STANDS']
+
+function cells(row: Omit<TokenRow, 'hash'>): string[] {
+  return [row.tokenId, row.role, row.tenant, row.name, date(row.createdAt), stands(row)]
+}
+
+function stands({ revokedAt, expiresAt }: Omit<TokenRow, 'hash'>): string {
+  if (revokedAt !== undefined) return `revoked ${date(revokedAt)}`
+  if (expiresAt === undefined) return 'good'
+  return `${expiresAt <= Date.now() ? 'expired' : 'good until'} ${date(expiresAt)}`
+}
+
+const date = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -1,0 +1,33 @@
+/** `proviso token revoke`: a token is good no more. */
+import type { Command } from 'commander'
+import { ProvisoError } from '../../base/error.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { printJson, printNote } from '../print.ts'
+import { addStoreOption, chooseExistingStore, writeStore } from '../store-option.ts'
+
+interface Flags {
+  readonly store?: string
+  readonly json?: true
+}
+
+export function addTokenRevokeCommand(token: Command): void {
+  const command = token
+    .command('revoke')
+    .summary('revoke a token')
+    .description('Makes a token worthless at once.')
+    .argument('<token-id>', 'its id, as `proviso token list` shows it; not the token itself')
+  addStoreOption(command)
+    .option('--json', 'print what was done as one line of JSON')
+    .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
+    .action(async (tokenId: string, { store, json }: Flags) => {
+      const done = await writeStore(chooseExistingStore(store), (opened) =>
+        opened.records.tokens.revoke(tokenId),
+      )
+      if (!done)
+        throw new ProvisoError('option/invalid', `There is no token "${tokenId}" that is good`, {
+          hint: 'List them with `proviso token list`',
+        })
+      if (json) printJson({ tokenId, revoked: true }, 'line')
+      else printNote(`${tokenId} is revoked.`)
+    })
+}
