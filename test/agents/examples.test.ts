@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { root } from '../support.ts'
-import { listen, serveAgents, wanted } from './support.ts'
+import { requireBuild, root } from '../support.ts'
+import { api, listen, serveAgents, wanted } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-agents-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -52,6 +52,29 @@ async function startAgent([command = '', ...args]: readonly string[], env: { [na
   })
   return `http://127.0.0.1:${port}/`
 }
+
+it('an agent works with `proviso serve --dev`, over HTTP alone', async () => {
+  requireBuild()
+  const main = [join(root, 'dist/cli/main.js'), 'serve', '--dev', '--port', '0', '--store', 'memory:']
+  const server = spawn(process.execPath, main, { env: { ...process.env, NO_COLOR: '1', PROVISO_STORE: '' } })
+  children.add(server)
+  let said = ''
+  const address = await new Promise<string>((resolve, reject) => {
+    server.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      const [, found] = /serves on (\S+)\n/.exec(said) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    server.on('exit', (code) => reject(new Error(`It ended with ${code}`)))
+  })
+  await startAgent(typescriptProgram(), { PROVISO_URL: address, PROVISO_TOKEN: 'anything' })
+  const response = await fetch(`${address}${api}/runs?wait=30`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(wanted()),
+  })
+  expect(await response.json()).toMatchObject({ status: 'completed' })
+})
 
 describe.each([
   { name: 'agent.ts', most: 60, program: typescriptProgram, here: true },

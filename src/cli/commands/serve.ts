@@ -22,7 +22,8 @@ interface Flags {
 
 const examples = `
 Who may call: tokens of the store (\`proviso token create\`), and FLEX_TOKEN for a server with one user. With --dev everybody may,
-and the server listens on loopback only. SIGTERM or Ctrl-C ends it in order within ten seconds, a second one at once.
+and the server listens on loopback only. Agents register over HTTP; they call back at PROVISO_PUBLIC_URL, and those at private
+addresses must be named in PROVISO_AGENT_HOSTS (with --dev this machine is fine). SIGTERM or Ctrl-C ends it in order within ten seconds, a second one at once.
 
 Examples:
   proviso serve --dev                                      to try things out
@@ -70,9 +71,19 @@ async function serve(flags: Flags): Promise<number> {
     if (!flags.dev) await requireTokens(store, env)
     const { capabilities, facets } = work
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
-    const app = await createApp({ store, capabilities, facets, env, secrets, onCrash: tellCrash })
+    let server: Server | undefined
+    const http = {
+      allowLoopback: flags.dev ?? false,
+      allow: listOf(env.agentHosts),
+      // In development agents are on this machine and can call where the server listens.
+      callbackUrl: () => env.publicUrl ?? (flags.dev ? server?.address : undefined),
+    }
+    const app = await createApp({ store, capabilities, facets, env, secrets, http, onCrash: tellCrash })
+    const onServer = (made: Server) => {
+      server = made
+    }
     try {
-      return await serveApp(app, env, { ...flags, forgets: choice.forgets })
+      return await serveApp(app, env, { ...flags, forgets: choice.forgets, onServer })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -84,13 +95,13 @@ async function serve(flags: Flags): Promise<number> {
 async function serveApp(
   app: App,
   env: EnvConfig,
-  flags: Flags & { readonly forgets: boolean },
+  flags: Flags & { readonly forgets: boolean; readonly onServer: (server: Server) => void },
 ): Promise<number> {
   const { dev = false } = flags
-  const cors =
-    flags.cors.length > 0 ? flags.cors : (env.cors?.split(',').map((origin) => origin.trim()) ?? [])
+  const cors = flags.cors.length > 0 ? flags.cors : listOf(env.cors)
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
   const server = createServer({ app }, { auth, cors, onError: tellError })
+  flags.onServer(server)
   try {
     await listen(server, env, flags)
     if (dev)
@@ -106,6 +117,14 @@ async function serveApp(
   } finally {
     await server.close({ graceMs: grace.requests })
   }
+}
+
+/** What stands between commas. */
+function listOf(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: Flags): Promise<void> {
