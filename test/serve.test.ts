@@ -29,6 +29,11 @@ export const endless = defineCapability({
   capabilityId: 'endless',
   run: (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
 })
+export const stray = defineCapability({
+  ...common,
+  capabilityId: 'stray',
+  run: () => new Promise(() => setTimeout(() => { throw new Error('Nobody catches this') }, 10)),
+})
 export const deaf = defineCapability({
   ...common, capabilityId: 'deaf', run: () => new Promise((done) => setTimeout(() => done({ text: 'Tea' }), 600_000)),
 })`
@@ -143,6 +148,17 @@ describe('proviso serve', () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(130)
     expect(Date.now() - told).toBeLessThan(2_000)
+  })
+
+  it('an error that nobody foresaw ends it with what it was, and the run is there for the next process', async () => {
+    const server = await serve(['--use', agentsFile()], { FLEX_TOKEN: flexToken })
+    const begun = await server.call(`${api}/runs`, run('stray'))
+    const { runId } = (await begun.json()) as { runId: string }
+    expect(await server.ended).toBe(1)
+    expect(server.stderr()).toMatch(/Uncaught exception: Error: Nobody catches this/)
+    const store = await openStore(server.store)
+    expect(await store.head(runId)).toMatchObject({ status: 'running' })
+    await store.close()
   })
 
   it('what was begun goes on with the next process', async () => {

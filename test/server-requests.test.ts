@@ -1,11 +1,15 @@
 /** Promises about requests that are wrong, too many or sent twice, and about what leaves with every answer. */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../src/adapters/stores/memory.ts'
 import { type Clock, systemClock } from '../src/base/clock.ts'
 import type { Json } from '../src/base/json.ts'
 import { abandonedMs } from '../src/server/idempotency.ts'
 import { createServer } from '../src/server/index.ts'
+import { leave } from './journeys/support.ts'
 import { api, envelope, frames, framesOf, local, paused, serve, start, tea } from './server-support.ts'
 
 describe('bad input', () => {
@@ -167,6 +171,23 @@ describe('Idempotency-Key', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => call(`${api}/runs`, keyed(start()))))
     expect(answers.every(({ status }) => status === 202 || status === 409)).toBe(true)
     expect(await app.store.runs({})).toHaveLength(1)
+  })
+
+  it('is kept by a store of files as well, also for another process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-keys-'))
+    const answers: (string | null)[][] = []
+    for (let life = 0; life < 2; life++) {
+      const { call, app, server } = await serve({ ...tea, store: `sqlite:${join(folder, 'runs.db')}` })
+      const all = await frames(await call(`${api}/run.stream`, keyed(start())))
+      const begun = await call(`${api}/runs`, keyed(start()))
+      answers.push([all[0]!.runId, (await begun.json()).runId])
+      expect(begun.headers.get('idempotency-replayed')).toBe(life === 0 ? null : 'true')
+      expect(await app.store.runs({})).toHaveLength(2)
+      await server.close({ graceMs: 0 })
+      await leave(app)
+    }
+    expect(answers[1]).toEqual(answers[0])
+    rmSync(folder, { recursive: true })
   })
 
   it('must be one that can be kept', async () => {

@@ -42,7 +42,7 @@ export function authorise({ role, name }: Caller, { roles, method, path }: Route
     'auth/forbidden',
     `The token "${name}" has the role ${role}, which may not ${method} ${path}`,
     {
-      hint: `It takes one of: ${[...roles, 'admin'].join(', ')}`,
+      hint: `It takes one of: ${[...new Set([...roles, 'admin'])].join(', ')}`,
     },
   )
 }

@@ -54,8 +54,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
         const full = streams.refused()
         if (full) return sendRefusal(reply, full, mounting)
       }
-      const gone = goneSignal(reply)
-      const signal = AbortSignal.any([gone, mounting.stopping])
+      const signal = endSignal(reply, mounting.stopping)
       const answer = await answerCall(route, request, { ...mounting, signal })
       if ('refused' in answer) return sendRefusal(reply, answer, mounting)
       if (!('stream' in answer)) return sendAnswer(reply, answer, route)
@@ -158,10 +157,20 @@ function headersOf(request: FastifyRequest): Call['headers'] {
   )
 }
 
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
+/**
+ * The connection is gone, or the server stops. Taken back with the connection: what listens to a signal that lives as long
+ * as the server, as `AbortSignal.any` does, would be kept for as long.
+ */
+function endSignal({ raw }: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const end = new AbortController()
+  const abort = () => {
+    stopping.removeEventListener('abort', abort)
+    end.abort()
+  }
+  raw.once('close', abort)
+  stopping.addEventListener('abort', abort)
+  if (stopping.aborted) abort()
+  return end.signal
 }
 
 const stopping = refusal('server/stopping', 'The server takes no more requests', {

@@ -1,4 +1,5 @@
 /** The server: every route of the table behind one pipeline, and an end that keeps nobody waiting. */
+import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
@@ -72,6 +73,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const routes = [...coreRoutes, ...(options.routes ?? [])]
   refuseTwins(routes)
   const stop = new AbortController()
+  // One listener per request under way is no leak.
+  setMaxListeners(0, stop.signal)
   const served: Served = { ...given, isStopping: () => stop.signal.aborted }
   const streams = createStreams(app, limits.streams ?? 2_000, clock)
   const requests = new WeakMap<FastifyRequest, Known>()

@@ -34,6 +34,12 @@ export async function open(options: AppOptions): Promise<App> {
   return app
 }
 
+/** Ends an app before its test does; another may open its store. */
+export async function leave(app: App): Promise<void> {
+  apps.delete(app)
+  await app.close()
+}
+
 export const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 
 /** A capability that answers with what the function says. */
