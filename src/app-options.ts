@@ -47,7 +47,7 @@ const limits: Check = (value, at) =>
       })
     : object(value, at)
 
-const appRows: Rows = {
+const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
     'an open store or its address',
@@ -81,16 +81,23 @@ const appRows: Rows = {
   onCrash: callable,
   onMissing: callable,
   carry: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
-}
+  tracing: must((value) => value === false || isObject(value), 'an object or false'),
+  http: object,
+} satisfies Rows
 
-const runRows: Rows = {
+const runRows = {
   runId: name,
   tenant: name,
   threadId: name,
   correlationId: name,
   draft: () => [],
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
-}
+  traceparent: name,
+} satisfies Rows
+
+/** The names of all options: whoever declares them is held to this list. */
+export type AppOptionName = keyof typeof appRows
+export type RunOptionName = keyof typeof runRows
 
 /** Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {

@@ -1,9 +1,12 @@
 /** The whole, put together: the only file that names concrete adapters. */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { createCallbacks } from './adapters/dispatchers/callbacks.ts'
 import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
+import { type HttpDispatcherOptions, httpDispatcher } from './adapters/dispatchers/http.ts'
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
 import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
 import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
+import { createGuard, type GuardOptions } from './adapters/guard.ts'
 import {
   type Estimate,
   estimateDraft,
@@ -22,6 +25,7 @@ import type { Json } from './base/json.ts'
 import { timeOrderedId } from './base/time-ordered-id.ts'
 import type { Reply } from './domain/ask.ts'
 import type { Capability } from './domain/capability.ts'
+import { type Endpoint, endpointSecrets } from './domain/endpoint.ts'
 import type { Envelope } from './domain/envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
@@ -39,20 +43,23 @@ import { createRedactor, isKeyLike, type Redactor, secretsIn } from './domain/re
 import type { RunState } from './domain/run.ts'
 import type { RunStatus } from './domain/status.ts'
 import type { TaskResult } from './domain/task-result.ts'
+import { attemptFacts } from './engine/attempt-facts.ts'
 import { conditionIssues } from './engine/conditions.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import type { Answer } from './engine/missing.ts'
 import type { ReplayChanges, Replayed } from './engine/replay.ts'
 import { taskResults } from './engine/task-results.ts'
-import { type EnvConfig, readEnv } from './env.ts'
+import { type EnvConfig, envNames, readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
+import { type AgentsDoor, type AgentsOptions, createAgents } from './server/agents.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
 export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
+export { marketingTools } from './adapters/tools/marketing-tools.ts'
 
 export interface AppOptions
   extends Partial<
@@ -93,11 +100,24 @@ export interface AppOptions
    * while there is no tracer.
    */
   readonly tracing?: TracingOptions | false
+  /** Given: agents over HTTP can register, are planned with and called. */
+  readonly http?: HttpOptions
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
   /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
+}
+
+/** Who may be called over HTTP, and within which limits. */
+export interface HttpOptions
+  extends GuardOptions,
+    Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
+    Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
+  /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
+  readonly callbackUrl?: string | (() => string | undefined)
+  /** Where capabilities of kind `http` are that this process brings itself, by id. */
+  readonly agents?: { readonly [capabilityId: string]: Endpoint }
 }
 
 export interface RunOptions {
@@ -161,9 +181,11 @@ export interface App {
   taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
   /** Tells what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
   readonly subscribeToLifecycle: SubscribeToLifecycle
-  /** Everything that can be planned with: own, built-in and registered, as long as it is alive. */
-  capabilities(): readonly Capability[]
+  /** Everything that a tenant (default `default`) can plan with: own, built-in and registered, as long as it is alive. */
+  capabilities(tenant?: string): readonly Capability[]
   facets(): readonly Facet[]
+  /** Registration and calls back, for a server's routes; absent without `http`. */
+  readonly agents?: AgentsDoor
   /** What leaves goes through it. */
   readonly redactor: Redactor
   readonly store: Store
@@ -180,12 +202,14 @@ export async function rehearsalProvider(): Promise<Provider> {
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
   const { clock = systemClock, capabilities = [], env = readEnv() } = options
+  const ownAgents = Object.values(options.http?.agents ?? {})
   const given = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({
     secrets: [
       ...(options.secrets ?? []),
       ...(env.secrets ?? []),
       ...secretsOf(given),
+      ...ownAgents.flatMap(endpointSecrets),
       ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
       ...passwordIn(options.store),
     ],
@@ -202,6 +226,16 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     catalog,
     capabilities.map(({ capability }) => capability),
   )
+  const agents =
+    options.http &&
+    wireAgents(options.http, {
+      store,
+      env,
+      clock,
+      shared: catalog,
+      onError: (cause) => options.onCrash?.('', cause),
+      onPartial: options.onPartial,
+    })
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
   const dispatchers: Dispatcher[] = [
     localDispatcher(functions),
@@ -212,13 +246,14 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       redactor,
       ...pick(options, ['processing', 'prices', 'onPartial']),
     }),
+    ...(agents ? [agents.dispatcher] : []),
     ...(options.dispatchers ?? []),
   ]
   const planner = options.planner ?? searchPlanner()
   const newId = options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`)
   const engine: Engine = createEngine({
     store,
-    catalog,
+    catalog: agents?.catalogs ?? catalog,
     clock,
     dispatchers: tracing ? dispatchers.map(tracing.dispatcher) : dispatchers,
     newId,
@@ -228,6 +263,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
   if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
+  await agents?.living.open()
   engine.open()
 
   const start = async (given: unknown, runOptions: RunOptions = {}) => {
@@ -296,8 +332,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     replay: engine.replay,
     subscribeToLifecycle: engine.subscribeToLifecycle,
-    capabilities: () => catalog.capabilities(),
+    capabilities: (tenant = 'default') => (agents?.catalogs.forTenant(tenant) ?? catalog).capabilities(),
     facets: () => catalog.facets(),
+    ...(agents && { agents: agents.door }),
     redactor,
     store,
     get active() {
@@ -306,9 +343,59 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     async close(given) {
       await engine.close(given)
       tracing?.runs.close()
+      agents?.living.close()
+      await agents?.guard.close()
       if (ownStore) await store.close()
     },
   }
+}
+
+/** Agents over HTTP: who is registered, how they are called, and where they call back. */
+function wireAgents(
+  http: HttpOptions,
+  parts: Pick<AgentsOptions, 'shared' | 'clock' | 'onError'> & {
+    readonly store: Store
+    readonly env: EnvConfig
+    readonly onPartial: AppOptions['onPartial']
+  },
+) {
+  const { store, clock, env, onPartial } = parts
+  const guard = createGuard(http)
+  const agents = createAgents({
+    ...pick(parts, ['shared', 'clock', 'onError']),
+    registrations: store.records.registrations,
+    inspectUrl: guard.inspect,
+    cacheTtlMs: http.cacheTtlMs ?? wholeMs(env, 'capabilityCacheTtlMs') ?? 30_000,
+    selfRefreshMs: http.selfRefreshMs ?? wholeMs(env, 'capabilityRefreshMs') ?? 300_000,
+    ...(http.agents && { own: http.agents }),
+  })
+  const { secretsOf, registrar, living, catalogs } = agents
+  const callbacks = createCallbacks({
+    once: store.records.once,
+    clock,
+    secretsOf,
+    attemptOf: (name) => attemptFacts(store, name),
+  })
+  const dispatcher = httpDispatcher({
+    guard,
+    clock,
+    callbacks,
+    endpointOf: ({ tenant, capability: { capabilityId } }) => agents.endpointOf({ tenant, capabilityId }),
+    callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
+    ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
+    ...(onPartial && { onPartial }),
+  })
+  const door: AgentsDoor = { registrar, callbacks }
+  return { catalogs, living, dispatcher, door, guard }
+}
+
+function wholeMs(
+  env: EnvConfig,
+  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs',
+): number | undefined {
+  const text = env[setting]
+  if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text === undefined ? text : Number(text)
+  throw new ProvisoError('option/invalid', `${envNames[setting][0]} must be a whole number of milliseconds`)
 }
 
 function readEnvelope(given: unknown): Envelope {

@@ -1,4 +1,4 @@
-/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), and what a server is told. Domain code reads none (C52). */
+/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), how fresh the catalog is, and what a server is told. Domain code reads none (C52). */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
@@ -10,6 +10,14 @@ export interface EnvConfig {
   readonly compatibleApiKey?: string
   /** For capabilities that prefer no model. */
   readonly defaultModel?: string
+  /** Where a server is reached from outside: agents call back there. */
+  readonly publicUrl?: string
+  /** Hosts, addresses and ranges of agents that may be called although they are private, separated by commas. */
+  readonly agentHosts?: string
+  /** Milliseconds after which registered capabilities are read from the store again (FLEX-94). */
+  readonly capabilityCacheTtlMs?: string
+  /** Milliseconds after which this process renews its own capabilities (FLEX-95; the second name is the older one, C34). */
+  readonly capabilityRefreshMs?: string
   /** The token of a server with one user, who may do everything (FLEX-93). */
   readonly flexToken?: string
   /** Where a server listens. */
@@ -39,6 +47,10 @@ export const envNames = {
   compatibleBaseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
   compatibleApiKey: ['PROVISO_COMPATIBLE_API_KEY'],
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
+  publicUrl: ['PROVISO_PUBLIC_URL'],
+  agentHosts: ['PROVISO_AGENT_HOSTS'],
+  capabilityCacheTtlMs: ['FLEX_CAPABILITY_CACHE_TTL_MS'],
+  capabilityRefreshMs: ['FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS', 'FLEX_CAPABILITY_REFRESH_INTERVAL_MS'],
   flexToken: ['FLEX_TOKEN'],
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],

@@ -5,13 +5,14 @@ export type {
   CapabilityDefinition,
   DefinedCapability,
   GenerateRequest,
+  HttpOptions,
   LocalContext,
   LocalFunction,
   RunOptions,
   RunResult,
   TracingOptions,
 } from './app.ts'
-export { createApp, defineCapability, tracedProvider } from './app.ts'
+export { createApp, defineCapability, marketingTools, tracedProvider } from './app.ts'
 export type { Clock } from './base/clock.ts'
 export type { ErrorCode } from './base/error.ts'
 export { ProvisoError } from './base/error.ts'
@@ -20,6 +21,7 @@ export type { Ask, AskKind, Decision, Reply } from './domain/ask.ts'
 export type { Capability, CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'
 export type { Condition, Constraint, Level, OutputContract } from './domain/contract.ts'
 export type { Cause, Diagnostic, DiagnosticBundle } from './domain/diagnostic.ts'
+export type { Endpoint, SigningKey } from './domain/endpoint.ts'
 export type { Envelope } from './domain/envelope.ts'
 export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
 export type { Facet } from './domain/facet.ts'

@@ -33,6 +33,18 @@ interface Own {
   readonly request: { readonly requestId: string; readonly valueHash: string }
 }
 
+const agent = {
+  capabilityId: 'writer.en',
+  version: '1',
+  displayName: 'Writer',
+  summary: 'Writes',
+  inputContract: ['writerBrief'],
+  outputContract: ['copyVariants'],
+  endpoint: { url: 'http://127.0.0.1:9/' },
+}
+/** A server that also works with agents. */
+const options = { ...tea, http: { allowLoopback: true } }
+
 const everybody = ['caller', 'operator', 'admin'] as const
 const post = (path: string, body: unknown) => ({ path: `${api}${path}`, body })
 
@@ -82,6 +94,36 @@ const rights: { readonly [operation: string]: Row } = {
   proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
   getMetrics: { may: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: '/metrics' }) },
   getOpenApi: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
+  registerCapability: {
+    may: ['agent', 'admin'],
+    own: 201,
+    other: 201,
+    ask: () => post('/capabilities/register', agent),
+  },
+  heartbeatCapability: {
+    may: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/capabilities/none`, method: 'PATCH' }),
+  },
+  deregisterCapability: {
+    may: ['agent', 'admin'],
+    own: 404,
+    other: 404,
+    ask: () => ({ path: `${api}/capabilities/none`, method: 'DELETE' }),
+  },
+  listCapabilities: {
+    may: [...everybody, 'agent'],
+    own: 200,
+    other: 200,
+    ask: () => ({ path: `${api}/capabilities` }),
+  },
+  postCallback: {
+    may: ['anyone'],
+    own: 404,
+    other: 404,
+    ask: () => post('/callbacks/none', { output: 1 }),
+  },
   createToken: {
     may: ['admin'],
     own: 201,
@@ -124,7 +166,7 @@ const tokens: readonly ('none' | 'wrong' | Role)[] = ['none', 'wrong', 'caller',
 
 describe('rights', () => {
   it('names every route of the table, and no other', async () => {
-    const { server } = await serve(tea)
+    const { server } = await serve(options)
     expect(server.routes.map(({ operation }) => operation).sort()).toEqual(Object.keys(rights).sort())
     for (const route of server.routes) {
       const row = rights[route.operation]!
@@ -137,7 +179,7 @@ describe('rights', () => {
     const row = rights[operation]!
 
     it.each(tokens)('of its own tenant, for the token "%s"', async (who) => {
-      const served = await serve(tea)
+      const served = await serve(options)
       const mine = await own(served)
       const { path, ...asked } = row.ask(mine)
       const response = await served.call(path, { ...asked, token: await tokenOf(served, who, 'default') })
@@ -146,7 +188,7 @@ describe('rights', () => {
     })
 
     it.each(tokens)('of another tenant, for the token "%s"', async (who) => {
-      const served = await serve(tea)
+      const served = await serve(options)
       const theirs = await own(served)
       const before = await journals(served, theirs)
       const { path, ...asked } = row.ask(theirs)
@@ -194,7 +236,7 @@ describe('what is not in the table', () => {
     ['GET', `${api}/runs/x/../../livez/x`],
     ['GET', '//livez'],
   ])('%s %s is not there, for anybody', async (method, path) => {
-    const { call } = await serve(tea)
+    const { call } = await serve(options)
     for (const token of ['', undefined])
       expect((await call(path, { method, ...(token !== undefined && { token }) })).status).toBe(404)
   })
@@ -202,7 +244,7 @@ describe('what is not in the table', () => {
 
 describe('tokens', () => {
   it('that were revoked or ran out are not known any more', async () => {
-    const { call, app } = await serve(tea)
+    const { call, app } = await serve(options)
     const { tokens: kept } = app.store.records
     const short = await createToken(kept, {
       role: 'caller',
@@ -220,7 +262,7 @@ describe('tokens', () => {
   })
 
   it('have 256 random bits and are kept as a hash only', async () => {
-    const { app, tokenFor } = await serve(tea)
+    const { app, tokenFor } = await serve(options)
     const made = await Promise.all(Array.from({ length: 20 }, () => tokenFor('caller')))
     expect(new Set(made).size).toBe(20)
     for (const token of made) expect(token).toMatch(/^pvs_[\w-]{43}$/)
@@ -229,7 +271,7 @@ describe('tokens', () => {
   })
 
   it('are refused in the query, where logs would keep them', async () => {
-    const { call, tokenFor } = await serve(tea)
+    const { call, tokenFor } = await serve(options)
     expect((await call(`${api}/runs?token=${await tokenFor('caller')}`, { token: '' })).status).toBe(401)
   })
 })

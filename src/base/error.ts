@@ -59,6 +59,32 @@ export const errorTable = {
   'ask/expired': { fate: 'mend', exitCode: 2, hint: 'The ask counts as rejected' },
   'ask/stale': { fate: 'mend', exitCode: 2, hint: 'Read the ask again and reply with its valueHash' },
   'ask/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
+  'capability/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
+  'capability/taken': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Choose another capabilityId, or wait until the other agent is gone',
+  },
+  'capability/limit': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Deregister agents that are not needed any more',
+  },
+  'capability/unregistered': { fate: 'mend', exitCode: 2, hint: 'Register it first' },
+  'capability/forbidden': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Use the token that registered it, or one that was made for it',
+  },
+  'callback/unknown': { fate: 'mend', exitCode: 2, hint: 'Post to the callbackUrl of the call' },
+  'callback/forged': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Sign timestamp.nonce.runId.nodeId.attempt.body with the key of the registration',
+  },
+  'callback/replayed': { fate: 'mend', exitCode: 2, hint: 'Use a new nonce for every post' },
+  'callback/settled': { fate: 'mend', exitCode: 2, hint: 'Nothing is left to do: the attempt is over' },
+  'agents/off': { fate: 'mend', exitCode: 2, hint: 'Give createApp `http`' },
   'engine/closed': { fate: 'retry', exitCode: 1, hint: 'Start a new engine on the same store' },
   'store/locked': {
     fate: 'mend',

@@ -64,6 +64,8 @@ export interface EventPayloads {
     readonly threadId?: string
     readonly correlationId: string
     readonly schemaHash: string
+    /** Whose run it is; absent: the tenant `default`. */
+    readonly tenant?: string
     /** A plan written by hand; without it a planner drafts. */
     readonly draft?: Draft
     /** The trace that it began in (W3C), so that parts of the run in other processes can name it. */

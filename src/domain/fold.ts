@@ -23,9 +23,18 @@ export function fold(events: Iterable<JournalEvent>): RunState | undefined {
 /** The state after the first event of a run. */
 export function begin(runId: string, event: NewEvent): RunState {
   if (event.type !== 'start') throw new Error(`A journal begins with start, not with ${event.type}`)
-  const { envelope, correlationId, schemaHash, threadId, draft, traceparent } = event.payload
+  const {
+    envelope,
+    correlationId,
+    schemaHash,
+    tenant = 'default',
+    threadId,
+    draft,
+    traceparent,
+  } = event.payload
   return {
     runId,
+    tenant,
     seq: 1,
     startedAt: event.at,
     envelope: envelope as Envelope,

@@ -98,6 +98,8 @@ export interface Planning {
 
 export interface RunState {
   readonly runId: string
+  /** Whose run it is: it is planned and run with what this tenant may see. */
+  readonly tenant: string
   /** Sequence number of the last event folded in. */
   seq: number
   readonly startedAt: number

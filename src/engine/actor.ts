@@ -25,7 +25,7 @@ export interface ActorContext {
   readonly store: Store
   readonly clock: Clock
   readonly slots: Slots
-  readonly moment: () => Moment
+  readonly moment: (tenant: string) => Moment
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
   /** Proves the draft that came with the envelope, if one did. */
@@ -171,7 +171,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const from = { ended, planned, seq: current.seq }
     ended = []
     planned = undefined
-    const moment = context.moment()
+    const moment = context.moment(current.tenant)
     const happened = [
       ...opening,
       ...happenings(current, moment.now, from),

@@ -7,15 +7,20 @@ import type { Clock } from '../base/clock.ts'
 
 export interface Elsewhere {
   /** Given back for lack of these capabilities. `timerAt`: then the run needs somebody who has none. */
-  put(runId: string, missing: readonly string[], timerAt: number | undefined): void
+  put(runId: string, lack: Lack, timerAt: number | undefined): void
   /** It went on here, or something happened to it: it may be claimed again. */
   forget(runId: string): void
   /** Runs that are not to be claimed now. */
   ids(): string[]
 }
 
-interface Left {
+/** What a run of this tenant needs and nobody here can do. */
+export interface Lack {
+  readonly tenant: string
   readonly missing: readonly string[]
+}
+
+interface Left extends Lack {
   readonly until: number
   readonly pauseMs: number
 }
@@ -32,15 +37,15 @@ export function createElsewhere({
   readonly clock: Pick<Clock, 'now'>
   /** The first while. */
   readonly firstMs: number
-  readonly knows: (capabilityId: string) => boolean
+  readonly knows: (capabilityId: string, tenant: string) => boolean
 }): Elsewhere {
   const left = new Map<string, Left>()
   return {
-    put(runId, missing, timerAt = Number.POSITIVE_INFINITY) {
+    put(runId, { tenant, missing }, timerAt = Number.POSITIVE_INFINITY) {
       const before = left.get(runId)
       const pauseMs = Math.min(before === undefined ? firstMs : before.pauseMs * 2, longestMs)
       left.delete(runId)
-      left.set(runId, { missing, pauseMs, until: Math.min(clock.now() + pauseMs, timerAt) })
+      left.set(runId, { tenant, missing, pauseMs, until: Math.min(clock.now() + pauseMs, timerAt) })
       const [oldest] = left.keys()
       if (left.size > most && oldest !== undefined) left.delete(oldest)
     },
@@ -48,8 +53,8 @@ export function createElsewhere({
     ids() {
       if (left.size === 0) return []
       const now = clock.now()
-      return [...left].flatMap(([runId, { until, missing }]) =>
-        until > now && !missing.some(knows) ? [runId] : [],
+      return [...left].flatMap(([runId, { until, tenant, missing }]) =>
+        until > now && !missing.some((capabilityId) => knows(capabilityId, tenant)) ? [runId] : [],
       )
     },
   }

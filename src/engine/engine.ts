@@ -137,12 +137,14 @@ export function createEngine(options: EngineOptions): Engine {
   })
   let closed = false
 
-  const moment = (): Moment => ({
+  /** What a run may know of: what its tenant sees. */
+  const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
+  const moment = (tenant: string): Moment => ({
     now: clock.now(),
-    considered: (state) => considerCapabilities(state, catalog),
+    considered: (state) => considerCapabilities(state, catalogFor(tenant)),
     askMs: options.askMs ?? 24 * 3_600_000,
     capability(capabilityId) {
-      const known = catalog.capability(capabilityId)
+      const known = catalogFor(tenant).capability(capabilityId)
       if (!known) return undefined
       const { idempotent, sideEffect, kind, cost } = known
       return {
@@ -162,7 +164,7 @@ export function createEngine(options: EngineOptions): Engine {
     moment,
     perform: (state, start, work) =>
       performAttempt({
-        catalog,
+        catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
         state,
@@ -173,9 +175,10 @@ export function createEngine(options: EngineOptions): Engine {
       }),
     planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft && proveDraft(state, catalog, draft)
+      return draft && proveDraft(state, catalogFor(state.tenant), draft)
     },
-    plan: (state, signal) => makePlan({ state, catalog, planner: options.planner, redactor, signal }),
+    plan: (state, signal) =>
+      makePlan({ state, catalog: catalogFor(state.tenant), planner: options.planner, redactor, signal }),
     onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
@@ -184,7 +187,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (state.finished) own.delete(runId)
       if (missing.length === 0 || more) elsewhere.forget(runId)
       else {
-        elsewhere.put(runId, missing, firstTimer(state))
+        elsewhere.put(runId, { tenant: state.tenant, missing }, firstTimer(state))
         options.onMissing?.(runId, missing)
       }
       if (more) lookout.wakeAt(clock.now())
@@ -216,7 +219,7 @@ export function createEngine(options: EngineOptions): Engine {
   const elsewhere = createElsewhere({
     clock,
     firstMs: pollMs,
-    knows: (capabilityId) => catalog.capability(capabilityId) !== undefined,
+    knows: (capabilityId, tenant) => catalogFor(tenant).capability(capabilityId) !== undefined,
   })
   const stopListening = store.onChange((runId, seq) => {
     elsewhere.forget(runId)
@@ -270,12 +273,14 @@ export function createEngine(options: EngineOptions): Engine {
       // While it is being stored for somebody else, nobody can say that it exists.
       while (creating.has(runId)) await creating.get(runId)
       if (actors.get(runId)?.lease) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
-      const { now } = moment()
+      const { tenant = 'default' } = given
+      const { now } = moment(tenant)
       // Known secrets are taken out where data comes in, so that what is decided on is what is stored.
       const payload: EventPayloads['start'] = redactor.known({
         envelope,
         correlationId: given.correlationId ?? runId,
         schemaHash: schemaHash(redactor.known(envelope.outputContract.schema)),
+        ...(given.tenant !== undefined && { tenant }),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
         ...(given.traceparent !== undefined && { traceparent: given.traceparent }),
@@ -287,16 +292,14 @@ export function createEngine(options: EngineOptions): Engine {
           kind: 'new',
           state,
           events: [first],
-          opening: openingFacts(state, moment()),
+          opening: openingFacts(state, moment(tenant)),
           refuse: reject,
           async create(events, head) {
             const claim = { owner, leaseMs }
-            const lease = await store
-              .create({ runId, tenant: given.tenant ?? 'default', events, head, claim })
-              .catch((cause) => {
-                reject(cause)
-                throw cause
-              })
+            const lease = await store.create({ runId, tenant, events, head, claim }).catch((cause) => {
+              reject(cause)
+              throw cause
+            })
             if (typeof lease !== 'object') {
               const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
               reject(error)
@@ -317,11 +320,15 @@ export function createEngine(options: EngineOptions): Engine {
     },
     settled: settling.wait,
     state: (runId) => loadState(store, runId),
-    missing: async (runId, answer) =>
-      missingCapabilities(await loadState(store, runId), moment().capability, answer),
+    async missing(runId, answer) {
+      const state = await loadState(store, runId)
+      return missingCapabilities(state, moment(state.tenant).capability, answer)
+    },
     async replay(runId, given = {}) {
-      const { capability, askMs } = moment()
-      return replayRun(await loadEvents(store, runId), { ...given, capability, askMs })
+      const events = await loadEvents(store, runId)
+      const [first] = events
+      const { capability, askMs } = moment((first?.type === 'start' && first.payload.tenant) || 'default')
+      return replayRun(events, { ...given, capability, askMs })
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
     async reply(runId, given) {

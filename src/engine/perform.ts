@@ -38,6 +38,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
     capability,
     dispatcher: capability && dispatchers.get(capability.kind),
     call: {
+      tenant: state.tenant,
       runId: state.runId,
       nodeId: start.nodeId,
       attempt: node.attempt.attempt,

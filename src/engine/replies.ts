@@ -20,7 +20,7 @@ const tries = 100
 
 export interface Outside {
   readonly store: Store
-  readonly moment: () => Moment
+  readonly moment: (tenant: string) => Moment
   /** They are folded into the state and in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
 }
@@ -37,7 +37,7 @@ async function appendChecked(
     throw new ProvisoError('option/invalid', 'Who decides must be named', { hint: 'Give `by`, a name' })
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId)
-    const moment = outside.moment()
+    const moment = outside.moment(state.tenant)
     const expectedSeq = state.seq
     const events = make(state, moment)
     if (events.length === 0) return state

@@ -29,6 +29,7 @@ export {
 export type { Derived } from './catalog/derive.ts'
 export { addOwnCapabilities } from './catalog/own-capabilities.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
+export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
 export { type CompiledContract, type ContractRequest, compileContract } from './compile-contract.ts'
 export { isConsequence, rootOf } from './consequences.ts'
 export { type FindingCode, findingTable } from './findings.ts'

@@ -1,5 +1,12 @@
 /** Every route that the server always has. What is not listed does not exist. */
 import type { Route } from './route.ts'
+import { postCallback } from './routes/callbacks.ts'
+import {
+  deregisterCapability,
+  heartbeatCapability,
+  listCapabilities,
+  registerCapability,
+} from './routes/capabilities.ts'
 import { listAsks, resolveAsk, resolveAskOldPath } from './routes/hitl.ts'
 import { livez, readyz } from './routes/probes.ts'
 import { proveEnvelope } from './routes/prove.ts'
@@ -22,6 +29,11 @@ export const coreRoutes: readonly Route[] = [
   resolveAsk,
   resolveAskOldPath,
   proveEnvelope,
+  registerCapability,
+  heartbeatCapability,
+  deregisterCapability,
+  listCapabilities,
+  postCallback,
   createTokenRoute,
   listTokens,
   revokeToken,

@@ -11,6 +11,7 @@ import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
+import type { AgentsDoor } from './agents.ts'
 
 /** The part of an app that routes call. */
 export interface ServedApp {
@@ -45,12 +46,14 @@ export interface ServedApp {
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   state(runId: string): Promise<RunState>
-  /** Everything that can be planned with: own, built-in and registered. */
-  capabilities(): readonly Capability[]
+  /** Everything that a tenant can plan with: own, built-in and registered. */
+  capabilities(tenant?: string): readonly Capability[]
   facets(): readonly Facet[]
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Runs that are being carried here. */
   readonly active: number
+  /** Absent: this app works with no agents over HTTP. */
+  readonly agents?: AgentsDoor
   readonly redactor: Redactor
   readonly store: Store
 }

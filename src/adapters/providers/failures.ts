@@ -2,20 +2,13 @@
 import { APICallError } from '@ai-sdk/provider'
 import { isObject, own } from '../../base/json.ts'
 import type { ModelAnswer } from '../../domain/ports/provider.ts'
+import { codesOf, unreachable } from '../wire-failures.ts'
 import { refusalIn } from './refusal.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 /** Refused before anything was generated; trying again is safe (DECISIONS 22). */
 const refusedEarly: ReadonlySet<number> = new Set([429, 503, 529])
 const tooSlow: ReadonlySet<number> = new Set([408, 504, 522, 524])
-const unreachable: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
 
 /** The address itself is wrong. */
 const impossible: ReadonlySet<string> = new Set(['ERR_INVALID_URL'])
@@ -90,17 +83,6 @@ function parsed(body: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Codes of the error and of what caused it; fetch hides them two levels down. */
-function codesOf(cause: unknown, depth = 0): string[] {
-  if (!(cause instanceof Error) || depth > 5) return []
-  const code = Reflect.get(cause, 'code')
-  const inner = cause instanceof AggregateError ? cause.errors : [cause.cause]
-  return [
-    ...(typeof code === 'string' ? [code] : []),
-    ...inner.flatMap((error: unknown) => codesOf(error, depth + 1)),
-  ]
 }
 
 function wordsOf(cause: unknown): string {

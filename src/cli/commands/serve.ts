@@ -25,7 +25,8 @@ interface Flags {
 
 const examples = `
 Who may call: tokens of the store (\`proviso token create\`), and FLEX_TOKEN for a server with one user. With --dev everybody may,
-and the server listens on loopback only. SIGTERM or Ctrl-C ends it in order within ten seconds, a second one at once.
+and the server listens on loopback only. Agents register over HTTP; they call back at PROVISO_PUBLIC_URL, and those at private
+addresses must be named in PROVISO_AGENT_HOSTS (with --dev this machine is fine). SIGTERM or Ctrl-C ends it in order within ten seconds, a second one at once.
 
 Examples:
   proviso serve --dev                                      to try things out
@@ -75,10 +76,20 @@ async function serve(flags: Flags): Promise<number> {
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
     const tracing = { captureContent: isOn(env.captureContent) }
-    const options = { store, capabilities, facets, env, secrets, tracing, ...models }
+    let server: Server | undefined
+    const http = {
+      allowLoopback: flags.dev ?? false,
+      allow: listOf(env.agentHosts),
+      // In development agents are on this machine and can call where the server listens.
+      callbackUrl: () => env.publicUrl ?? (flags.dev ? server?.address : undefined),
+    }
+    const options = { store, capabilities, facets, env, secrets, tracing, http, ...models }
     const app = await createApp({ ...options, onCrash: tellCrash })
+    const onServer = (made: Server) => {
+      server = made
+    }
     try {
-      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets })
+      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets, onServer })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -90,11 +101,14 @@ async function serve(flags: Flags): Promise<number> {
 async function serveApp(
   app: App,
   env: EnvConfig,
-  flags: Flags & { readonly forgets: boolean; readonly note: string },
+  flags: Flags & {
+    readonly forgets: boolean
+    readonly note: string
+    readonly onServer: (server: Server) => void
+  },
 ): Promise<number> {
   const { dev = false } = flags
-  const cors =
-    flags.cors.length > 0 ? flags.cors : (env.cors?.split(',').map((origin) => origin.trim()) ?? [])
+  const cors = flags.cors.length > 0 ? flags.cors : listOf(env.cors)
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
   const routes = sandboxOf(env, app)
   const telemetry = logOptions(env, { dev })
@@ -102,6 +116,7 @@ async function serveApp(
     { app },
     { auth, cors, routes, version: version(), onError: tellError, ...telemetry },
   )
+  flags.onServer(server)
   try {
     await listen(server, env, flags)
     if (dev)
@@ -120,6 +135,14 @@ async function serveApp(
   } finally {
     await server.close({ graceMs: grace.requests })
   }
+}
+
+/** What stands between commas. */
+function listOf(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: Flags): Promise<void> {

@@ -8,4 +8,6 @@ export interface Catalog {
   capabilities(): readonly Capability[]
   /** By id, active or not; absent if unknown here. */
   capability(capabilityId: string): Capability | undefined
+  /** What one tenant sees: what is everybody's, and its own. Absent: everything is everybody's. */
+  forTenant?(tenant: string): Catalog
 }

@@ -22,6 +22,8 @@ export interface Bundle {
 }
 
 export interface Dispatch {
+  /** Whose run it is. Default `default`. */
+  readonly tenant?: string
   readonly runId: string
   readonly nodeId: string
   readonly attempt: number

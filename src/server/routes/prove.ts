@@ -35,7 +35,7 @@ export const proveEnvelope: Route = {
     }),
     ...refusals(413, 415, 422),
   },
-  async handle({ body }, { app }) {
+  async handle({ body, caller }, { app }) {
     const start = readStart(body)
     const checkCondition = conditionIssues
     const envelope = usable(
@@ -43,7 +43,7 @@ export const proveEnvelope: Route = {
       'envelope/invalid',
       'The envelope',
     )
-    const request = { envelope, facets: app.facets(), capabilities: app.capabilities() }
+    const request = { envelope, facets: app.facets(), capabilities: app.capabilities(caller.tenant) }
     const { draft, proof, choices } =
       start.draft === undefined
         ? search(request)

@@ -1,0 +1,54 @@
+/** An agent in TypeScript: registers, checks that it is Proviso who calls, answers, and says that it is alive. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+
+const { PROVISO_URL = 'http://127.0.0.1:3003', PROVISO_TOKEN = '', PORT = '4003' } = process.env
+const about = { capabilityId: 'writer.en', version: '1.0.0', displayName: 'Writer', summary: 'Writes copy' }
+const contracts = { inputContract: ['writerBrief'], outputContract: ['copyVariants'], idempotent: true }
+let key = ''
+
+/** The work: copy for a brief. A real agent would ask a model here. */
+function write({ angle, keyPoints }: { angle: string; keyPoints: string[] }) {
+  return { copyVariants: [{ headline: angle, body: keyPoints.join('. '), callToAction: 'Read more' }] }
+}
+
+function isGenuine(header: (name: string) => string, body: string): boolean {
+  const timestamp = header('proviso-timestamp')
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false
+  const call = [header('proviso-run-id'), header('proviso-node-id')].map(decodeURIComponent)
+  const signed = [timestamp, header('proviso-nonce'), ...call, header('proviso-attempt'), body].join('.')
+  const wanted = Buffer.from(`v1=${createHmac('sha256', key).update(signed).digest('hex')}`)
+  const given = header('proviso-signature').split(',')
+  return given.some((each) => each.length === wanted.length && timingSafeEqual(Buffer.from(each), wanted))
+}
+
+const server = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request.setEncoding('utf8')) body += chunk
+  if (!isGenuine((name) => String(request.headers[name] ?? ''), body)) return response.writeHead(401).end()
+  // The same idempotency-key is the same call: whoever changes the world looks here whether it is done.
+  const answer = write(JSON.parse(body).inputs.writerBrief)
+  return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+})
+
+async function proviso(method: string, path: string, body: object = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${PROVISO_TOKEN}`, 'content-type': 'application/json' }
+  const url = `${PROVISO_URL}/api/v1/flex/capabilities${path}`
+  return fetch(url, { method, headers, body: JSON.stringify(body) })
+}
+
+async function register(): Promise<number> {
+  const endpoint = { url: `http://127.0.0.1:${PORT}/` }
+  const heartbeat = { intervalSeconds: Number(process.env['HEARTBEAT_SECONDS'] ?? 30) }
+  // A new key with every start, because the old one was kept nowhere.
+  const given = { ...about, ...contracts, endpoint, heartbeat, rotateKey: true }
+  const response = await proviso('POST', '/register', given)
+  if (!response.ok) throw new Error(await response.text())
+  key = ((await response.json()) as { signingKey: string }).signingKey
+  return heartbeat.intervalSeconds
+}
+
+await new Promise<void>((resolve) => server.listen(Number(PORT), '127.0.0.1', resolve))
+const beat = async () => (await proviso('PATCH', `/${about.capabilityId}`)).status === 404 && register()
+setInterval(() => void beat().catch(console.error), (await register()) * 1000)
+console.log(`${about.capabilityId} is registered and listens`)

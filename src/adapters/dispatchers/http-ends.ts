@@ -1,0 +1,78 @@
+/** How a call to an agent ended without an answer: one row per status and per failure of the wire. */
+import type { AttemptResult, Outcome } from '../../domain/output.ts'
+import { retryAfterMs } from '../providers/retry-after.ts'
+import { codesOf, unreachable } from '../wire-failures.ts'
+
+interface End {
+  readonly outcome: Outcome
+  /** Nothing was done, so that calling again is safe under a new key. */
+  readonly notApplied?: true
+}
+
+/** Statuses that mean something of their own; the others go by their hundred. */
+export const statusTable: Readonly<Record<number, End>> = {
+  408: { outcome: 'timed_out' },
+  // The same key may be at work there this very moment.
+  409: { outcome: 'provider_error' },
+  429: { outcome: 'throttled' },
+  503: { outcome: 'throttled' },
+  504: { outcome: 'timed_out' },
+}
+
+const byHundred: Readonly<Record<number, End>> = {
+  // Redirects are not followed, and whoever redirects may have done the work before.
+  3: { outcome: 'provider_error' },
+  4: { outcome: 'provider_error', notApplied: true },
+  5: { outcome: 'provider_error' },
+}
+
+const tooSlow: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
+export const usage = { calls: 1 } as const
+
+export function statusEnd(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  said: { readonly text: string; readonly now: number },
+): AttemptResult {
+  const end = statusTable[status] ?? byHundred[Math.floor(status / 100)] ?? { outcome: 'provider_error' }
+  const wait = end.outcome === 'throttled' ? retryAfterMs(headers, said.now) : undefined
+  const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+  const words = said.text.trim() === '' ? '' : `: ${said.text.trim().slice(0, 300)}`
+  return {
+    ...ended(end, `The agent answered ${status}${redirect}${words}`),
+    ...(wait !== undefined && { retryAfterMs: wait }),
+  }
+}
+
+/** What the wire threw. A call that was never sent did nothing and is tried again after a pause, like one that was throttled. */
+export function failureEnd(cause: unknown): AttemptResult {
+  const codes = codesOf(cause)
+  const words = wordsOf(cause)
+  if (codes.includes('PROVISO_ADDRESS_REFUSED')) return refusedAddress(words)
+  if (codes.some((code) => unreachable.has(code)))
+    return ended({ outcome: 'throttled' }, `The agent could not be reached: ${words}`)
+  if (codes.some((code) => tooSlow.has(code)))
+    return ended({ outcome: 'timed_out' }, `The agent took too long: ${words}`)
+  return ended({ outcome: 'provider_error' }, `The connection to the agent broke: ${words}`)
+}
+
+export function refusedAddress(message: string, hint?: string): AttemptResult {
+  const issue = { code: 'address/refused', at: { pointer: '' }, message, ...(hint !== undefined && { hint }) }
+  return { outcome: 'provider_error', issues: [issue], usage: { calls: 0 }, notApplied: true }
+}
+
+export function ended({ outcome, notApplied }: End, message: string): AttemptResult {
+  return {
+    outcome,
+    issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message }],
+    usage,
+    ...(notApplied && { notApplied }),
+  }
+}
+
+function wordsOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const [first] = cause instanceof AggregateError ? cause.errors : []
+  return cause.message || (first instanceof Error ? first.message : cause.name)
+}

@@ -1,0 +1,208 @@
+/** Promises about agents that answer later: whose post counts, that only one does, and that waiting ends. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Signed, sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { journal } from '../journeys/support.ts'
+import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer, writing } from './support.ts'
+
+interface Posting {
+  readonly body?: unknown
+  readonly key: string
+  /** Seconds from now. */
+  readonly off?: number
+  readonly nonce?: string
+  /** Signed for another call. */
+  readonly signed?: Partial<Signed>
+}
+
+/** What an agent does when it is done: signs its answer and posts it where the call said. */
+async function post(
+  { call }: Heard,
+  {
+    body = { output: { copyVariants } },
+    key,
+    off = 0,
+    nonce = randomBytes(16).toString('hex'),
+    signed,
+  }: Posting,
+): Promise<Response> {
+  const text = JSON.stringify(body)
+  const timestamp = String(Math.floor(Date.now() / 1_000) + off)
+  const { runId, nodeId, attempt } = call
+  const signature = sign({ timestamp, nonce, runId, nodeId, attempt, body: text, ...signed }, [key])
+  return fetch(call.callbackUrl ?? '', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      [signatureHeaders.timestamp]: timestamp,
+      [signatureHeaders.nonce]: nonce,
+      [signatureHeaders.signature]: signature,
+    },
+    body: text,
+  })
+}
+
+/** A run whose one call has been accepted by the agent, which has not answered yet. */
+async function accepted(options: Parameters<typeof serveAgents>[0] = {}, node: object = {}) {
+  const called: { at: number; go: () => void }[] = []
+  const later = await agent((response, heard) => {
+    status(202)(response, heard)
+    for (const { at, go } of called) if (later.heard.length >= at) go()
+  })
+  const served = await serveAgents(options)
+  const { signingKey: key = '' } = await served.register(writer(later.url), await served.agentToken())
+  const runId = await served.app.start(wanted(), { draft: writing({ ...node }) })
+  const calls = (count: number) =>
+    new Promise<Heard>((resolve) => {
+      const go = () => resolve(later.heard[count - 1] as Heard)
+      if (later.heard.length >= count) go()
+      else called.push({ at: count, go })
+    })
+  return { ...served, runId, key, later, calls, heard: await calls(1) }
+}
+
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+
+describe('an answer that comes later', () => {
+  it.each([
+    ['an output', { output: { copyVariants } }],
+    ['a text to be read', { text: `Sure! ${JSON.stringify({ copyVariants })}` }],
+  ])('completes the attempt with %s', async (_, body) => {
+    const { app, runId, heard, key } = await accepted()
+    const response = await post(heard, { key, body })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ status: 'taken' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
+  })
+
+  it('may be an error, with its name', async () => {
+    const { app, runId, heard, key } = await accepted()
+    await post(heard, { key, body: { error: { message: 'I will not', outcome: 'refused' } } })
+    expect((await app.result(runId)).status).toBe('failed')
+    const [end] = (await journal(app, runId)).flatMap((e) => (e.type === 'attempt_end' ? [e.payload] : []))
+    expect(end).toMatchObject({ outcome: 'refused', issues: [{ message: 'The agent said: I will not' }] })
+  })
+
+  it('is held against the contract like any other', async () => {
+    const { app, runId, heard, key } = await accepted()
+    await post(heard, { key, body: { output: { copyVariants: 7 } } })
+    expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'attempt/invalid' })
+  })
+
+  it('counts once: of many posts at a time one is taken, the others are told 409', async () => {
+    const { app, runId, heard, key } = await accepted()
+    const posts = await Promise.all(Array.from({ length: 8 }, () => post(heard, { key })))
+    expect(posts.map((response) => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
+    expect((await app.result(runId)).status).toBe('completed')
+    const late = await post(heard, { key })
+    expect([late.status, await codeOf(late)]).toEqual([409, 'callback/settled'])
+  })
+
+  it.each<[string, Omit<Posting, 'key'> & { key?: string }, number, string]>([
+    ['signed with another key', { key: 'psk_wrong' }, 401, 'callback/forged'],
+    ['signed for another node', { signed: { nodeId: 'other' } }, 401, 'callback/forged'],
+    ['signed for another attempt', { signed: { attempt: 2 } }, 401, 'callback/forged'],
+    ['signed for another body', { signed: { body: '{}' } }, 401, 'callback/forged'],
+    ['signed 301 seconds ago', { off: -301 }, 401, 'callback/forged'],
+    ['signed 302 seconds ahead', { off: 302 }, 401, 'callback/forged'],
+    ['without a nonce that is one', { nonce: 'x' }, 401, 'callback/forged'],
+    ['with neither output nor text nor error', { body: { value: 1 } }, 422, 'request/invalid'],
+  ])('is refused without effect when it is %s', async (_, posting, expected, code) => {
+    const { app, runId, heard, key } = await accepted()
+    const response = await post(heard, { key, ...posting })
+    expect([response.status, await codeOf(response)]).toEqual([expected, code])
+    expect((await app.state(runId)).running).toEqual(new Set(['write']))
+    expect((await post(heard, { key, off: -290 })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('takes a nonce once, whatever it was used for', async () => {
+    const { heard, key, app, runId, calls } = await accepted({}, { retry: { max: 1 } })
+    const nonce = 'a-nonce-used-twice'
+    expect((await post(heard, { key, nonce, body: { error: { message: 'again' } } })).status).toBe(200)
+    const second = await calls(2)
+    const replayed = await post(second, { key, nonce })
+    expect([replayed.status, await codeOf(replayed)]).toEqual([409, 'callback/replayed'])
+    expect((await post(second, { key })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('is unknown where no call was made', async () => {
+    const { heard, key, address } = await accepted()
+    for (const callId of ['nonsense', Buffer.from('["none","write",1]').toString('base64url')]) {
+      const callbackUrl = `${address}/api/v1/flex/callbacks/${callId}`
+      const response = await post({ ...heard, call: { ...heard.call, callbackUrl } }, { key })
+      expect([response.status, await codeOf(response)]).toEqual([404, 'callback/unknown'])
+    }
+  })
+})
+
+describe('waiting for it', () => {
+  it('ends with the time of the node; an answer after that is told 409, and the next attempt has its own', async () => {
+    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 150, retry: { max: 1 } })
+    const second = await calls(2)
+    expect(second.call.attempt).toBe(2)
+    // The call is in doubt, so it is the same one for the agent.
+    expect(second.headers['idempotency-key']).toBe(heard.headers['idempotency-key'])
+    expect((await post(heard, { key })).status).toBe(409)
+    expect((await post(second, { key })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('ends when the run is cancelled', async () => {
+    const { app, runId, heard, key } = await accepted()
+    await app.cancel(runId, { by: 'ann' })
+    expect((await app.result(runId)).status).toBe('cancelled')
+    expect((await post(heard, { key })).status).toBe(409)
+  })
+
+  it('ends at the limit where the node has no time of its own', async () => {
+    const { app, runId } = await accepted({ http: { callbackMs: 20 } })
+    expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
+  })
+
+  it('is not begun by a server that nobody can call', async () => {
+    const { app, runId, heard } = await accepted({ http: { callbackUrl: () => undefined } })
+    expect(heard.call.callbackUrl).toBeUndefined()
+    const done = await app.result(runId)
+    expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
+    expect(done.issues[0]?.message).toContain('call back')
+  })
+
+  it('an answer that another process takes reaches the process that waits', async () => {
+    const store = createMemoryStore()
+    const other = await serveAgents({ store, carry: 'own' })
+    const waiting = await accepted({ store, http: { callbackUrl: () => other.address } })
+    // The other process has to know the key of the agent, which it learns from the store.
+    await other.register(writer('http://127.0.0.1:9', { capabilityId: 'x' }), await other.agentToken())
+    expect((await post(waiting.heard, waiting)).status).toBe(200)
+    expect((await waiting.app.result(waiting.runId)).status).toBe('completed')
+  })
+
+  it('works on a store that is a file as well', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-callbacks-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const { app, runId, heard, key } = await accepted({ store: `sqlite:${join(folder, 'runs.db')}` })
+    expect((await post(heard, { key: 'psk_wrong' })).status).toBe(401)
+    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(heard, { key })).status).toBe(409)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
+  it('an answer that came after its process was gone is taken up by the next one, without another call', async () => {
+    const store = createMemoryStore()
+    const dying = await accepted({ store, leaseMs: 60 })
+    await dying.app.close({ graceMs: 0 })
+    expect((await post(dying.heard, dying)).status).toBe(200)
+    const heir = await serveAgents({ store, leaseMs: 60 })
+    expect(await heir.app.result(dying.runId)).toMatchObject({
+      status: 'completed',
+      output: { copyVariants },
+    })
+    expect(dying.later.heard).toHaveLength(1)
+  })
+})

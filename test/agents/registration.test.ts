@@ -1,0 +1,288 @@
+/** Promises about agents that register over HTTP: who may, what is refused, who is seen by whom, and how long. */
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { createApp, defineCapability } from '../../src/app.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { readEnv } from '../../src/env.ts'
+import { mostPerTenant } from '../../src/server/registrar.ts'
+import { serve } from '../server-support.ts'
+import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
+
+const address = 'http://127.0.0.1:9'
+
+describe('registering', () => {
+  it('tells how often to give a sign of life and, once, the key that calls are signed with', async () => {
+    const { register, agentToken, app } = await serveAgents()
+    const token = await agentToken()
+    const first = await register(writer(address, { heartbeat: { intervalSeconds: 20 } }), token)
+    expect(first).toMatchObject({
+      status: 'active',
+      heartbeat: { intervalSeconds: 20, timeoutSeconds: 60 },
+      signingKey: expect.stringMatching(/^psk_[\w-]{43}$/),
+    })
+    const again = await register(writer(address), token)
+    expect(again.status).toBe('active')
+    expect(again.signingKey).toBeUndefined()
+    expect(app.capabilities().map(({ capabilityId }) => capabilityId)).toContain('writer.en')
+  })
+
+  it('stores the compiled contracts beside the facets', async () => {
+    const { register, agentToken, app } = await serveAgents()
+    await register(writer(address), await agentToken())
+    const [row] = await app.store.records.registrations.list({})
+    expect(row?.payload).toMatchObject({
+      capability: { capabilityId: 'writer.en', kind: 'http', inputContract: ['writerBrief'] },
+      contracts: { output: { properties: { copyVariants: { type: 'array' } }, required: ['copyVariants'] } },
+    })
+  })
+
+  it('changes the key without a gap: the two newest are alive, and a third ends the first', async () => {
+    const { register, agentToken, app } = await serveAgents()
+    const writing = await agent(json({ copyVariants }))
+    const token = await agentToken()
+    const keys = []
+    for (const rotateKey of [false, true, true])
+      keys.push((await register(writer(writing.url, { rotateKey }), token)).signingKey ?? '')
+    await app.run(wanted())
+    expect(keys.map((key) => isSigned(writing.heard[0]!, key))).toEqual([false, true, true])
+  })
+
+  it.each([
+    ['an unknown facet', { inputContract: ['writerBreif'] }, '/inputContract/0'],
+    ['a facet that goes the other way', { outputContract: ['objectiveBrief'] }, '/outputContract/0'],
+    ['a schema by hand', { outputContract: { type: 'object' } }, '/outputContract'],
+    ['a condition that is none', { postConditions: [{ frob: [1] }] }, '/postConditions/0/frob'],
+    ['another kind', { kind: 'local' }, '/kind'],
+    ['settings', { settings: { url: 'x' } }, '/settings'],
+    ['an old field', { defaultContract: {} }, '/defaultContract'],
+    ['a private address', { endpoint: { url: 'http://10.0.0.1/' } }, '/endpoint/url'],
+    ['no summary', { summary: undefined }, '/summary'],
+  ])('is refused for %s, with its place', async (_, more, pointer) => {
+    const { register, agentToken, app } = await serveAgents()
+    const refused = await register(writer(address, more), await agentToken())
+    expect(refused.status).toBe(422)
+    expect(refused.issues?.map((issue) => issue.pointer)).toContain(pointer)
+    expect(await app.store.records.registrations.list({})).toEqual([])
+  })
+
+  it('refuses names of the server itself, and names of another agent that is alive', async () => {
+    const { register, agentToken } = await serveAgents()
+    expect(
+      await register(writer(address, { capabilityId: 'proviso.answer' }), await agentToken()),
+    ).toMatchObject({
+      status: 409,
+      code: 'capability/taken',
+    })
+    await register(writer(address), await agentToken())
+    expect(await register(writer(address), await agentToken())).toMatchObject({ status: 409 })
+  })
+
+  it("lets a capability's token do nothing with another capability", async () => {
+    const { register, agentToken, call } = await serveAgents()
+    const token = await agentToken('writer.de')
+    expect(await register(writer(address), token)).toMatchObject({
+      status: 403,
+      code: 'capability/forbidden',
+    })
+    for (const method of ['PATCH', 'DELETE'])
+      expect((await call(`${api}/capabilities/writer.en`, { method, token })).status).toBe(403)
+  })
+
+  it('has a limit per tenant, which holds back new names and nobody who is there', async () => {
+    const store = createMemoryStore()
+    const { register, agentToken } = await serveAgents({ store })
+    const token = await agentToken()
+    await register(writer(address), token)
+    const [row] = await store.records.registrations.list({})
+    for (let n = 1; n < mostPerTenant; n++)
+      await store.records.registrations.put({ ...row!, capabilityId: `a.${n}`, payload: {} })
+    expect(await register(writer(address, { capabilityId: 'one.more' }), token)).toMatchObject({
+      status: 429,
+      code: 'capability/limit',
+    })
+    expect((await register(writer(address), token)).status).toBe('active')
+  })
+
+  it('is answered with 404 by a server that takes no agents', async () => {
+    const { call } = await serve()
+    const response = await call(`${api}/capabilities/register`, { body: writer(address) })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ code: 'agents/off' })
+  })
+})
+
+describe('staying', () => {
+  it('a heartbeat keeps it, silence makes it inactive by the clock of the store, and leaving ends it', async () => {
+    let later = 0
+    const store = createMemoryStore({ clock: { now: () => Date.now() + later } })
+    const { register, agentToken, call, app } = await serveAgents({ store, http: { cacheTtlMs: 5 } })
+    const token = await agentToken()
+    const path = `${api}/capabilities/writer.en`
+    const isPlannable = () => app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en')
+    await register(writer(address, { heartbeat: { intervalSeconds: 10 } }), token)
+    later = 29_000
+    expect(await (await call(path, { method: 'PATCH', token })).json()).toMatchObject({ status: 'active' })
+    later = 58_000
+    expect(await (await call(path, { method: 'PATCH', token })).json()).toMatchObject({ status: 'active' })
+    later = 90_000
+    await until(() => !isPlannable())
+    const { capabilities } = (await (
+      await call(`${api}/capabilities?status=inactive`)
+    ).json()) as unknown as Listed
+    expect(capabilities.map(({ capabilityId }) => capabilityId)).toEqual(['writer.en'])
+    expect((await call(path, { method: 'PATCH', token, body: {} })).status).toBe(200)
+    expect(isPlannable()).toBe(true)
+    expect((await call(path, { method: 'DELETE', token })).status).toBe(204)
+    expect(isPlannable()).toBe(false)
+    expect((await call(path, { method: 'PATCH', token })).status).toBe(404)
+  })
+
+  it('only the token that registered it, or an admin, may keep it or take it away', async () => {
+    const { register, agentToken, call } = await serveAgents()
+    await register(writer(address), await agentToken())
+    const path = `${api}/capabilities/writer.en`
+    const stranger = await agentToken()
+    for (const method of ['PATCH', 'DELETE'])
+      expect((await call(path, { method, token: stranger })).status).toBe(403)
+    expect((await call(path, { method: 'DELETE' })).status).toBe(204)
+  })
+})
+
+interface Listed {
+  readonly capabilities: readonly { readonly capabilityId: string; readonly [name: string]: unknown }[]
+}
+
+describe('being seen', () => {
+  it('lists what a tenant can plan with, by words and facets, and never a secret or an address', async () => {
+    const { register, agentToken, call, tokenFor } = await serveAgents()
+    const token = await agentToken()
+    const auth = { kind: 'bearer', token: 'canary-agent-bearer' }
+    const { signingKey = '-' } = await register(writer('http://127.0.0.1:4711/secret-path', { auth }), token)
+    const list = async (query: string) => {
+      const response = await call(`${api}/capabilities${query}`, { token: await tokenFor('caller') })
+      return (await response.json()) as unknown as Listed
+    }
+    const all = await list('')
+    expect(all.capabilities).toContainEqual(
+      expect.objectContaining({ capabilityId: 'writer.en', source: 'registered', status: 'active' }),
+    )
+    expect(all.capabilities).toContainEqual(
+      expect.objectContaining({ capabilityId: 'proviso.answer', source: 'shared' }),
+    )
+    for (const secret of [signingKey, 'canary-agent-bearer', '4711', 'secret-path', 'tok_'])
+      expect(JSON.stringify(all)).not.toContain(secret)
+    const ids = async (query: string) =>
+      (await list(query)).capabilities.map(({ capabilityId }) => capabilityId)
+    expect(await ids('?facet=copyVariants')).toEqual(['writer.en'])
+    expect((await ids('?q=variants%20of%20copy'))[0]).toBe('writer.en')
+    expect(await ids('?q=plumbing')).toEqual([])
+    expect(await ids('?limit=1')).toHaveLength(1)
+  })
+
+  it("a tenant neither sees, plans with, proves with nor calls another tenant's agents", async () => {
+    const { register, agentToken, call, app, tokenFor } = await serveAgents()
+    const theirs = await agent(json({ copyVariants }))
+    await register(writer(theirs.url), await agentToken(undefined, 'acme'))
+    const draft = { nodes: [{ id: 'write', capabilityId: 'writer.en', inputs: {} }] }
+    const other = await app.run(wanted(), { tenant: 'other', draft })
+    expect(other).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    const listed = await (
+      await call(`${api}/capabilities`, { token: await tokenFor('caller', 'other') })
+    ).text()
+    expect(listed).not.toContain('writer.en')
+    const proof = (tenant: string) => async () =>
+      (await call(`${api}/prove`, { body: wanted(), token: await tokenFor('caller', tenant) })).text()
+    expect(await proof('other')()).not.toContain('writer.en')
+    expect(await proof('acme')()).toContain('writer.en')
+    expect(theirs.heard).toEqual([])
+    expect(await app.run(wanted(), { tenant: 'acme' })).toMatchObject({
+      status: 'completed',
+      output: { copyVariants },
+    })
+    expect(theirs.heard).toHaveLength(1)
+  })
+
+  it('two tenants may have agents of one name, and each is called for its own', async () => {
+    const { register, agentToken, app } = await serveAgents()
+    const [one, two] = [await agent(json({ copyVariants })), await agent(json({ copyVariants }))]
+    await register(writer(one.url), await agentToken(undefined, 'one'))
+    await register(writer(two.url), await agentToken(undefined, 'two'))
+    await app.run(wanted(), { tenant: 'two' })
+    expect([one.heard.length, two.heard.length]).toEqual([0, 1])
+  })
+
+  it('other processes on the store learn of it, with its address and key', async () => {
+    const store = createMemoryStore()
+    const here = await serveAgents({ store })
+    const there = await serveAgents({ store, http: { cacheTtlMs: 5 } })
+    const writing = await agent(json({ copyVariants }))
+    await here.register(writer(writing.url), await here.agentToken())
+    await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
+    expect(await there.app.run(wanted())).toMatchObject({ status: 'completed' })
+    expect(writing.heard).toHaveLength(1)
+  })
+})
+
+describe('how fresh the catalog is', () => {
+  it('comes from the environment; the older name of the refresh counts where the newer is absent', async () => {
+    expect(readEnv({ FLEX_CAPABILITY_CACHE_TTL_MS: '5', FLEX_CAPABILITY_REFRESH_INTERVAL_MS: '7' })).toEqual({
+      capabilityCacheTtlMs: '5',
+      capabilityRefreshMs: '7',
+    })
+    const both = { FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS: '6', FLEX_CAPABILITY_REFRESH_INTERVAL_MS: '7' }
+    expect(readEnv(both).capabilityRefreshMs).toBe('6')
+    await expect(createApp({ http: {}, env: { capabilityCacheTtlMs: 'soon' } })).rejects.toThrow(
+      'FLEX_CAPABILITY_CACHE_TTL_MS must be a whole number of milliseconds',
+    )
+  })
+
+  it('a process that learns by itself does so within its time', async () => {
+    const store = createMemoryStore()
+    const here = await serveAgents({ store })
+    const there = await serveAgents({ store, env: { capabilityCacheTtlMs: '5' } })
+    await here.register(writer(address), await here.agentToken())
+    await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
+  })
+
+  it('the capabilities of the process itself are renewed by it, and are checked like any other', async () => {
+    const { app } = await serveAgents({ env: { capabilityRefreshMs: '5' } })
+    const seen = () => app.agents?.registrar.list('default', {})[0]
+    const first = seen()
+    expect(first?.source).toBe('shared')
+    await until(() => (seen()?.lastSeenAt ?? 0) > (first?.lastSeenAt ?? 0))
+    const bad = defineCapability({
+      capabilityId: 'bad',
+      inputContract: ['nothing'],
+      outputContract: [],
+      run: () => ({}),
+    })
+    await expect(createApp({ capabilities: [bad], env: {} })).rejects.toThrow(
+      'the facet "nothing" is not known',
+    )
+  })
+
+  it('a store that does not answer leaves what was known, is told of, and is asked again', async () => {
+    const store = createMemoryStore()
+    const { list } = store.records.registrations
+    const told: unknown[] = []
+    const { app, register, agentToken } = await serveAgents({
+      store,
+      http: { cacheTtlMs: 5 },
+      onCrash: (_, cause) => told.push(cause),
+    })
+    const token = await agentToken()
+    await register(writer(address), token)
+    const isKnown = () => app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en')
+    Object.assign(store.records.registrations, { list: () => Promise.reject(new Error('The store is away')) })
+    await until(() => told.length > 1)
+    expect(isKnown()).toBe(true)
+    Object.assign(store.records.registrations, { list })
+    await store.records.registrations.remove({ tenant: 'default', capabilityId: 'writer.en' })
+    await until(() => !isKnown())
+  })
+})
+
+/** Looks again with every turn of the clock. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 2, resolve))
+}
