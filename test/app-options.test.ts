@@ -1,6 +1,5 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import type { AppOptions, RunOptions } from '../src/app.ts'
 import { type AppOptions, createApp, type RunOptions } from '../src/app.ts'
 import type { AppOptionName, RunOptionName } from '../src/app-options.ts'
 import { envelope, local, open } from './journeys/support.ts'
