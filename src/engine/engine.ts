@@ -22,6 +22,7 @@ import { createChanges } from './changes.ts'
 import { openingFacts } from './decide.ts'
 import { fact, type Moment } from './fact.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
+import { knowCapabilities } from './known-capability.ts'
 import { createLookout } from './lookout.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
@@ -102,7 +103,7 @@ export function createEngine(options: EngineOptions): Engine {
   const leaseMs = options.leaseMs ?? 15_000
   const pollMs = options.pollMs ?? 1_000
   const carriesAll = options.carry !== 'own'
-  const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
+  const capability = knowCapabilities(catalog, options.untrustedKinds)
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
   /** Runs on their way into the store. */
@@ -121,18 +122,7 @@ export function createEngine(options: EngineOptions): Engine {
   const moment = (): Moment => ({
     now: clock.now(),
     askMs: options.askMs ?? 24 * 3_600_000,
-    capability(capabilityId) {
-      const known = catalog.capability(capabilityId)
-      if (!known) return undefined
-      const { idempotent, sideEffect, kind, cost } = known
-      return {
-        kind,
-        idempotent,
-        sideEffect,
-        untrusted: untrusted.has(kind),
-        tokens: cost?.estimatedTokens ?? 0,
-      }
-    },
+    capability,
   })
 
   const context: ActorContext = {
@@ -268,7 +258,7 @@ export function createEngine(options: EngineOptions): Engine {
     settled: settling.wait,
     state: (runId) => loadState(store, runId),
     async replay(runId, given = {}) {
-      const { capability, askMs } = moment()
+      const { askMs } = moment()
       return replayRun(await loadEvents(store, runId), { ...given, capability, askMs })
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
