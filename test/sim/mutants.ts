@@ -326,4 +326,11 @@ export const mutants: readonly Mutant[] = [
     replace: 'key: firstKey(version),',
     seed: 22,
   },
+  {
+    name: 'a new key after a change of the world whose answer is of no use',
+    file: fold,
+    find: 'const isAnswered = answered.has(outcome) && !sideEffect',
+    replace: 'const isAnswered = answered.has(outcome)',
+    seed: 33,
+  },
 ]

@@ -27,7 +27,7 @@ export function keysStayWhileInDoubt(): Rule {
     const call = called.get(nodeId)
     if (event.type !== 'attempt_end' || !call) return
     const { outcome, notApplied } = event.payload
-    if (answered.has(outcome)) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
+    if (answered.has(outcome) && !call.sideEffect) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
     else if (!notApplied && outcome !== 'throttled')
       inDoubt.set(`${nodeId} ${call.capabilityId}`, call.idempotencyKey)
   }
