@@ -106,6 +106,8 @@ export function createEngine(options: EngineOptions): Engine {
   const capability = knowCapabilities(catalog, options.untrustedKinds)
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
+  /** Those whose run could not be stored. */
+  const refused = new WeakSet<Actor>()
   /** Runs on their way into the store. */
   const creating = new Map<string, Promise<void>>()
   /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
@@ -156,7 +158,8 @@ export function createEngine(options: EngineOptions): Engine {
     onLost: (actor) => dismiss(actor),
     onCrash(actor, cause) {
       dismiss(actor)
-      options.onCrash?.(actor.runId, cause)
+      // Whoever wanted to start the run has been told why it was not.
+      if (!refused.has(actor)) options.onCrash?.(actor.runId, cause)
     },
   }
 
@@ -171,6 +174,7 @@ export function createEngine(options: EngineOptions): Engine {
     const actor = createActor(runId, context, origin)
     actors.set(runId, actor)
     actor.poke()
+    return actor
   }
 
   const stopListening = store.onChange((runId, seq) => {
@@ -224,7 +228,12 @@ export function createEngine(options: EngineOptions): Engine {
       const first = fact('start', payload, { now, planVersion: 0 })
       const state = begin(runId, first)
       const stored = new Promise<void>((resolve, reject) => {
-        carry(runId, {
+        const refuse = (cause: unknown): never => {
+          refused.add(actor)
+          reject(cause)
+          throw cause
+        }
+        const actor = carry(runId, {
           kind: 'new',
           state,
           events: [first],
@@ -233,15 +242,9 @@ export function createEngine(options: EngineOptions): Engine {
             const claim = { owner, leaseMs }
             const lease = await store
               .create({ runId, tenant: given.tenant ?? 'default', events, head, claim })
-              .catch((cause) => {
-                reject(cause)
-                throw cause
-              })
-            if (typeof lease !== 'object') {
-              const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
-              reject(error)
-              throw error
-            }
+              .catch(refuse)
+            if (typeof lease !== 'object')
+              return refuse(new ProvisoError('run/exists', `There is a run "${runId}" already`))
             resolve()
             return lease
           },

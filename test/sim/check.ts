@@ -48,7 +48,7 @@ export async function checkHistory(checked: Checked): Promise<string[]> {
 
 /** A store that is not there ends the work on a run for now; nothing else may. */
 function expected(cause: unknown): boolean {
-  return cause instanceof ProvisoError && (cause.code === 'store/unavailable' || cause.code === 'run/exists')
+  return cause instanceof ProvisoError && cause.code === 'store/unavailable'
 }
 
 const capability = knowCapabilities(catalog)
