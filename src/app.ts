@@ -1,5 +1,5 @@
 /** The whole, put together: the only file that names concrete adapters. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
 import { modelDispatcher, type NodePartial, secretsOf } from './adapters/dispatchers/model.ts'
@@ -10,6 +10,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
 import type { Json } from './base/json.ts'
+import { timeOrderedId } from './base/time-ordered-id.ts'
 import type { Reply } from './domain/ask.ts'
 import type { Capability } from './domain/capability.ts'
 import type { Envelope } from './domain/envelope.ts'
@@ -71,7 +72,7 @@ export interface AppOptions
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
-  /** Makes ids of runs. Default `flex_` and a UUID. */
+  /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
 }
 
@@ -162,7 +163,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       }),
       ...(options.dispatchers ?? []),
     ],
-    newId: options.newId ?? (() => `flex_${randomUUID()}`),
+    newId: options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`),
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: options.planner ?? searchPlanner(),

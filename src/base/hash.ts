@@ -8,13 +8,14 @@ export function sha256Hex(text: string): string {
 }
 
 const loneSurrogate = /\p{Surrogate}/gu
+const utf8 = new TextEncoder()
 
 /**
  * UTF-8, and for lone surrogates the three bytes that UTF-8 would give their code point (known as WTF-8).
  * A plain encoder writes U+FFFD for all of them, so different texts would share a hash.
  */
 function encode(text: string): Uint8Array {
-  const utf8 = new TextEncoder()
+  if (text.search(loneSurrogate) < 0) return utf8.encode(text)
   const parts: Uint8Array[] = []
   let from = 0
   for (const { index } of text.matchAll(loneSurrogate)) {
@@ -23,7 +24,6 @@ function encode(text: string): Uint8Array {
     parts.push(Uint8Array.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)))
     from = index + 1
   }
-  if (from === 0) return utf8.encode(text)
   parts.push(utf8.encode(text.slice(from)))
   return concat(parts)
 }

@@ -39,3 +39,12 @@ export function setOwn(target: object, key: string, value: unknown): void {
     ;(target as Record<string, unknown>)[key] = value
   }
 }
+
+/** A deep copy. */
+export function copyJson(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyJson)
+  const copy = {}
+  for (const [key, member] of Object.entries(value)) setOwn(copy, key, copyJson(member))
+  return copy
+}

@@ -7,6 +7,7 @@ import { addAsksCommand } from './commands/asks.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addParseCommand } from './commands/parse.ts'
 import { addProveCommand } from './commands/prove.ts'
+import { addPruneCommand } from './commands/prune.ts'
 import { addReplayCommand } from './commands/replay.ts'
 import { addReplyCommand } from './commands/reply.ts'
 import { addResumeCommand } from './commands/resume.ts'
@@ -34,6 +35,7 @@ const commands = [
   addResumeCommand,
   addReplayCommand,
   addVerifyCommand,
+  addPruneCommand,
 ]
 
 /** How long what is still open may take to end by itself, such as output that is being written. */

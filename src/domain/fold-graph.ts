@@ -64,14 +64,14 @@ function fresh(node: PlanNode, version: number, before: NodeState | undefined): 
   }
 }
 
-/** The sets of the state that hold nodes of a status. */
-const setOf = { ready: 'ready', running: 'running', judging: 'judging' } as const
-
+/** The state holds a set of the nodes of some statuses. */
 export function setStatus(state: RunState, node: NodeState, status: NodeStatus): void {
   const { id } = node.node
-  for (const name of Object.values(setOf)) state[name].delete(id)
+  state.ready.delete(id)
+  state.running.delete(id)
+  state.judging.delete(id)
   node.status = status
-  if (status === 'ready' || status === 'running' || status === 'judging') state[setOf[status]].add(id)
+  if (status === 'ready' || status === 'running' || status === 'judging') state[status].add(id)
 }
 
 /** Completed, failed or skipped: the node is done with, and its edges are settled. */

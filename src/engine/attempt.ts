@@ -24,48 +24,63 @@ export interface AttemptCall {
 }
 
 export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
-  const { node, capability, dispatcher, call, clock, deadlineAt, signal } = attempt
+  const { node, capability, dispatcher, call, deadlineAt, signal } = attempt
   const impossible = whyImpossible(attempt)
   if (capability === undefined || dispatcher === undefined || impossible !== undefined)
     return failed('provider_error', impossible ?? 'unreachable', { usage: { calls: 0 }, notApplied: true })
-  const stop = new AbortController()
-  const onAbort = () => stop.abort(signal.reason)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  let late = false
+  const deadline = deadlineAt === undefined ? undefined : createDeadline(attempt, deadlineAt)
+  const stop = deadline?.signal ?? signal
   // What was spent on the way is paid for, however the attempt ends.
   let spent: Usage = { calls: 1 }
   const onUsage = (usage: Usage) => {
     spent = usage
   }
-  const takeBack =
-    deadlineAt === undefined
-      ? () => {}
-      : clock.timer(deadlineAt, () => {
-          late = true
-          stop.abort(new Error('The attempt took too long'))
-        })
+  let onStop = () => {}
   try {
     const stopped = new Promise<undefined>((resolve) => {
-      if (stop.signal.aborted) resolve(undefined)
-      stop.signal.addEventListener('abort', () => resolve(undefined), { once: true })
+      onStop = () => resolve(undefined)
+      if (stop.aborted) onStop()
+      else stop.addEventListener('abort', onStop)
     })
-    const work = dispatcher.dispatch({ ...call, capability, signal: stop.signal, onUsage })
+    const work = dispatcher.dispatch({ ...call, capability, signal: stop, onUsage })
     work.catch(() => {})
     // A call that does not heed its signal is not waited for; what it brings afterwards is never applied.
     const result = await Promise.race([work, stopped])
-    if (late) return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
+    if (deadline?.late)
+      return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (signal.aborted || result === undefined)
       return failed('cancelled', 'The attempt was cancelled', { usage: spent })
     return checkOutput(node, result)
   } catch (cause) {
-    if (late) return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
+    if (deadline?.late)
+      return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (signal.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
     return failed('provider_error', cause instanceof Error ? cause.message : String(cause), { usage: spent })
   } finally {
-    takeBack()
-    signal.removeEventListener('abort', onAbort)
+    stop.removeEventListener('abort', onStop)
+    deadline?.takeBack()
   }
+}
+
+/** The attempt's signal where it has a time of its own: it ends with the run, or late. */
+function createDeadline({ signal, clock }: AttemptCall, deadlineAt: number) {
+  const stop = new AbortController()
+  const onAbort = () => stop.abort(signal.reason)
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort)
+  const deadline = {
+    signal: stop.signal,
+    late: false,
+    takeBack() {
+      cancel()
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+  const cancel = clock.timer(deadlineAt, () => {
+    deadline.late = true
+    stop.abort(new Error('The attempt took too long'))
+  })
+  return deadline
 }
 
 function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): string | undefined {

@@ -32,21 +32,25 @@ export function fact<T extends EventType>(
   payload: EventPayloads[T],
   at: { readonly now: number; readonly planVersion: number } & FactDetails,
 ): NewEvent {
-  const event = {
+  // Member by member: this runs for every event, and spreading costs several times as much.
+  const event: Record<string, unknown> = {
     type,
     version: versions[type] ?? 1,
     at: at.now,
     planVersion: at.planVersion,
-    ...(at.nodeId !== undefined && { nodeId: at.nodeId }),
-    ...(at.message !== undefined && { message: at.message }),
     payload,
   }
+  if (at.nodeId !== undefined) event['nodeId'] = at.nodeId
+  if (at.message !== undefined) event['message'] = at.message
   // The union over all types cannot follow that type and payload belong together; the signature can.
   return event as unknown as NewEvent
 }
 
 /** A maker of facts for one state at one moment. */
 export function factsFor(state: Pick<RunState, 'planVersion'>, now: number) {
-  return <T extends EventType>(type: T, payload: EventPayloads[T], details: FactDetails = {}): NewEvent =>
-    fact(type, payload, { now, planVersion: state.planVersion, ...details })
+  return <T extends EventType>(
+    type: T,
+    payload: EventPayloads[T],
+    { nodeId, message }: FactDetails = {},
+  ): NewEvent => fact(type, payload, { now, planVersion: state.planVersion, nodeId, message })
 }

@@ -1,6 +1,6 @@
 /** Sends a started attempt on its way: its own copy of everything, the right dispatcher, the limits of its node. */
 import type { Clock } from '../base/clock.ts'
-import type { Json } from '../base/json.ts'
+import { copyJson, type Json } from '../base/json.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -95,7 +95,7 @@ function isHard(state: RunState, { node }: NodeState): boolean {
 /** A deep copy: whatever an attempt does with it, nothing of it reaches the run or another attempt. */
 function bundleOf(state: RunState, node: NodeState, redactor: Redactor): Bundle {
   const { instructions = '', contracts, constraints } = node.node
-  const inputs = structuredClone(node.attempt?.inputs ?? {})
+  const inputs = copyJson(node.attempt?.inputs ?? {})
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (redactor.value(inputs) as Json) : inputs,

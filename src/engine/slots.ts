@@ -4,7 +4,7 @@
  * that it is of no use to him gets a turn, one place a turn.
  */
 export interface SlotLimits {
-  /** Attempts of the whole process at one time. Default 64. */
+  /** Attempts of the whole process at one time. Default 1,000: calls wait for others, and what they need of this process is little. */
   readonly process?: number
   /** Attempts of one capability at one time. Default: no limit. */
   readonly capability?: (capabilityId: string) => number | undefined
@@ -25,7 +25,7 @@ export interface Slots {
 }
 
 export function createSlots(limits: SlotLimits, call: (runId: string) => void): Slots {
-  let most = limits.process ?? 64
+  let most = limits.process ?? 1_000
   const byCapability = new Map<string, number>()
   /** In the order in which they came, with the last count of gifts at which each found no room for what it wants. */
   const line = new Map<string, number>()

@@ -2,9 +2,12 @@
  * What every store must do, as tests that a third party can run on its own: hand in a way to make an empty store and the
  * functions of a test runner.
  */
+import type { Store } from '../domain/ports/store.ts'
 import { journalSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
+import { pruneSuite } from './stores/prune.ts'
+import { recordSuite } from './stores/records.ts'
 import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'
 import { valueSuite } from './stores/values.ts'
 
@@ -28,25 +31,45 @@ export function storeSuite(
   makeStore: () => Promise<SuiteStore>,
   { describe, it, expect, long = false }: StoreSuiteOptions,
 ): void {
-  const suite: Suite = {
+  const suiteOn = (prepare: (store: Store) => Store): Suite => ({
     expect,
     long,
     test(promise, body) {
       const run = async () => {
         const made = await makeStore()
         try {
-          await body(made)
+          await body({ ...made, store: prepare(made.store) })
         } finally {
           await made.store.close()
         }
       }
       it(promise, run, long ? 600_000 : 60_000)
     },
-  }
+  })
+  const suite = suiteOn((store) => store)
   describe(`${name} as a store`, () => {
     journalSuite(suite)
     leaseSuite(suite)
     projectionSuite(suite)
     valueSuite(suite)
+    recordSuite(suite)
+    pruneSuite(suite)
+    describe('of runs that somebody holds, which it may remember,', () => {
+      const held = suiteOn(holding)
+      projectionSuite(held)
+      valueSuite(held)
+    })
   })
+}
+
+/** Every run is held from its creation, as an engine's are. */
+function holding(store: Store): Store {
+  const claim = { owner: 'holder', leaseMs: 3_600_000 }
+  return {
+    ...store,
+    async create(run) {
+      const created = await store.create({ claim, ...run })
+      return typeof created === 'object' && run.claim === undefined ? true : created
+    },
+  }
 }

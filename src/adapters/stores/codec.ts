@@ -38,7 +38,8 @@ export function references(text: string): string[] {
   return [...text.matchAll(/\{"\$value":"([0-9a-f]{64})"\}/g)].map(([, hash = '']) => hash)
 }
 
-function plainText(value: unknown): string {
+/** JSON text as it is, with nothing kept apart. */
+export function plainText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch (cause) {

@@ -33,7 +33,9 @@ export interface HeadCore
 /** The head as stores keep it: with the lease. */
 export interface StoredHead extends RunHead, HeadCore {}
 
-const finished: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled'])
+/** The ways in which a run can be over. */
+export const overStatuses = ['completed', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
+const finished: ReadonlySet<RunStatus> = new Set(overStatuses)
 
 export function firstHead(run: NewRun, now: number): StoredHead {
   const start = run.events.find((event) => event.type === 'start')?.payload

@@ -11,6 +11,7 @@ import {
   firstHead,
   holds,
   numbered,
+  overStatuses,
   publicHead,
   refusal,
   released,
@@ -88,7 +89,12 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
 
   return {
     name: 'memory',
-    records: createMemoryRecords(clock),
+    records: createMemoryRecords({
+      now() {
+        opened()
+        return clock.now()
+      },
+    }),
 
     async create(request) {
       if (find(request.runId) !== undefined) return false
@@ -210,6 +216,23 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     output: async (runId) => find(runId)?.output,
     spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
     audit: async (runId) => [...(find(runId)?.audit ?? [])],
+
+    async prune({ before, tenant, dryRun = false }) {
+      const over = [...opened().values()].filter(
+        ({ head }) =>
+          (overStatuses as readonly string[]).includes(head.status) &&
+          head.updatedAt < before &&
+          (tenant === undefined || head.tenant === tenant),
+      )
+      const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
+      for (const run of dryRun ? [] : over) {
+        runs.delete(run.head.runId)
+        for (const requestId of run.asks.keys()) {
+          if (askedIn.get(requestId) === run) askedIn.delete(requestId)
+        }
+      }
+      return { runs: over.length, events, values: 0 }
+    },
 
     async close() {
       closed = true

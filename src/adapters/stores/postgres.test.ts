@@ -71,6 +71,39 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       await Promise.all(stores.map((store) => store.close()))
     })
 
+    it('take a name, register and reckon time as one', async () => {
+      const schema = `records_${++schemas}`
+      const open = () => openPostgresStore({ url: cluster.url, schema })
+      const stores = await Promise.all([open(), open(), open()])
+      for (let round = 0; round < 20; round++) {
+        const takes = await Promise.all(
+          stores.map(({ records }, body) => records.once.take(`n-${round}`, { body, keepMs: 60_000 })),
+        )
+        const winner = takes.findIndex(({ kind }) => kind === 'taken')
+        expect(takes.filter(({ kind }) => kind === 'taken').length).toBe(1)
+        expect(takes.every((take) => take.kind === 'taken' || take.body === winner)).toBe(true)
+        const offers = await Promise.all(
+          stores.map(({ records }, index) =>
+            records.registrations.put({
+              tenant: 't',
+              capabilityId: `c-${round}`,
+              payload: index,
+              endpoint: null,
+              ttlMs: 60_000,
+              tokenId: `o-${index}`,
+            }),
+          ),
+        )
+        expect(offers.filter((offer) => offer !== undefined).length).toBe(1)
+      }
+      const before = Number((await query('select extract(epoch from now()) * 1000 as now'))[0]?.['now'])
+      const token = { tokenId: 'a', tenant: 't', role: 'caller', name: 'a', hash: 'h' } as const
+      const { createdAt } = await stores[0].records.tokens.add(token)
+      expect(createdAt).toBeGreaterThanOrEqual(Math.floor(before))
+      expect((await stores[1].records.tokens.byHash('h'))?.createdAt).toBe(createdAt)
+      await Promise.all(stores.map((store) => store.close()))
+    })
+
     it('loses and doubles nothing when the server dies again and again', async () => {
       const schema = `restart_${++schemas}`
       const store = await openPostgresStore({ url: cluster.url, schema })

@@ -31,20 +31,22 @@ export function spanOf(
 
 function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undefined): StoredSpan {
   const { attempt, outcome, model, usage } = event.payload
+  const attributes = about(event, row)
+  attributes['attempt'] = attempt
+  attributes['outcome'] = outcome
+  attributes['usage'] = { ...usage }
+  if (model !== undefined) attributes['model'] = model
+  const parentSpanId = nodeSpanId(event)
   return {
-    ...ended(event),
-    spanId: `${nodeSpanId(event)}:${attempt}`,
-    parentSpanId: nodeSpanId(event),
+    runId: event.runId,
+    seq: event.seq,
+    spanId: `${parentSpanId}:${attempt}`,
+    parentSpanId,
     name: 'attempt',
     startedAt: row?.attemptStartedAt ?? event.at,
+    endedAt: event.at,
     status: outcome,
-    attributes: {
-      ...about(event, row),
-      attempt,
-      outcome,
-      usage: { ...usage },
-      ...(model !== undefined && { model }),
-    },
+    attributes,
   }
 }
 
@@ -52,51 +54,49 @@ function nodeSpan(
   event: JournalEvent<'node_complete' | 'node_error'>,
   row: StoredNode | undefined,
 ): StoredSpan {
+  const attributes = about(event, row)
+  attributes['attempt'] = event.payload.attempt
+  if (event.type === 'node_error') {
+    attributes['outcome'] = event.payload.outcome
+    attributes['code'] = event.payload.error.code
+  }
   return {
-    ...ended(event),
+    runId: event.runId,
+    seq: event.seq,
     spanId: nodeSpanId(event),
     parentSpanId: event.runId,
     name: 'node',
     startedAt: row?.startedAt ?? event.at,
+    endedAt: event.at,
     status: event.type === 'node_error' ? 'error' : 'completed',
-    attributes: {
-      ...about(event, row),
-      attempt: event.payload.attempt,
-      ...(event.type === 'node_error' && {
-        outcome: event.payload.outcome,
-        code: event.payload.error.code,
-      }),
-    },
+    attributes,
   }
 }
 
 function runSpan(run: { readonly createdAt: number }, event: JournalEvent<'complete'>): StoredSpan {
   const { status, usage } = event.payload
   return {
-    ...ended(event),
+    runId: event.runId,
+    seq: event.seq,
     spanId: event.runId,
     name: 'run',
     startedAt: run.createdAt,
+    endedAt: event.at,
     status,
     attributes: { planVersion: event.planVersion, ...(usage !== undefined && { usage: { ...usage } }) },
   }
-}
-
-function ended({ runId, seq, at }: JournalEvent): Pick<StoredSpan, 'runId' | 'seq' | 'endedAt'> {
-  return { runId, seq, endedAt: at }
 }
 
 function nodeSpanId({ planVersion, nodeId = '' }: JournalEvent): string {
   return `${planVersion}:${nodeId}`
 }
 
+/** Built up member by member, here and above: this runs for every attempt, and spreading costs several times as much. */
 function about(
   { nodeId = '', planVersion }: JournalEvent,
   row: StoredNode | undefined,
 ): { [key: string]: Json } {
-  return {
-    nodeId,
-    planVersion,
-    ...(row?.capabilityId !== undefined && { capabilityId: row.capabilityId }),
-  }
+  const attributes: { [key: string]: Json } = { nodeId, planVersion }
+  if (row?.capabilityId !== undefined) attributes['capabilityId'] = row.capabilityId
+  return attributes
 }

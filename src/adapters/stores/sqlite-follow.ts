@@ -8,25 +8,29 @@ export function followFile(connection: SqliteConnection, pollMs: number): Listen
   let timer: ReturnType<typeof setInterval> | undefined
   // Rows of the journal are numbered in the order of their commits, because one process writes.
   let version: unknown
-  let last: unknown
+  let last: Last = { rowid: 0 }
 
   function look(): void {
     const [row] = connection.execute('pragma data_version')
     if (row?.['data_version'] === version) return
     version = row?.['data_version']
-    const changed = connection.execute(
-      'select run_id, max(seq) as seq, max(rowid) as last from flex_events where rowid > ? group by run_id',
-      [last],
-    )
-    for (const { run_id, seq, last: rowid } of changed) {
-      last = Math.max(Number(last), Number(rowid))
-      listeners.tell(String(run_id), Number(seq))
-    }
+    // All of one moment: what is written in between would be taken for seen.
+    connection.execute('begin')
+    // If the last row was pruned, its number and those below may have been given away again.
+    const changed = isThere(connection, last)
+      ? connection.execute(
+          'select run_id, max(seq) as seq from flex_events where rowid > ? group by run_id',
+          [last.rowid],
+        )
+      : connection.execute('select run_id, seq from flex_runs')
+    last = newest(connection)
+    connection.execute('commit')
+    for (const { run_id, seq } of changed) listeners.tell(String(run_id), Number(seq))
   }
 
   function start(): void {
     version = connection.execute('pragma data_version')[0]?.['data_version']
-    last = connection.execute('select coalesce(max(rowid), 0) as last from flex_events')[0]?.['last']
+    last = newest(connection)
     timer = setInterval(look, pollMs)
     timer.unref()
   }
@@ -56,4 +60,26 @@ export function followFile(connection: SqliteConnection, pollMs: number): Listen
       listeners.clear()
     },
   }
+}
+
+/** The newest row of the journal that was seen. */
+interface Last {
+  readonly rowid: number
+  readonly runId?: unknown
+  readonly seq?: unknown
+}
+
+function newest(connection: SqliteConnection): Last {
+  const [row] = connection.execute(
+    'select rowid as last, run_id, seq from flex_events order by rowid desc limit 1',
+  )
+  return row === undefined
+    ? { rowid: 0 }
+    : { rowid: Number(row['last']), runId: row['run_id'], seq: row['seq'] }
+}
+
+function isThere(connection: SqliteConnection, { rowid, runId, seq }: Last): boolean {
+  if (rowid === 0) return true
+  const found = 'select seq from flex_events where rowid = ? and run_id = ? and seq = ?'
+  return connection.execute(found, [rowid, runId, seq]).length > 0
 }

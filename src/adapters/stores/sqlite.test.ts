@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Migrator } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Append } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
 import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
 import { openLibsql } from './open-sqlite.ts'
+import { migrations } from './sql/migrations.ts'
 import { openSqliteStore } from './sqlite.ts'
+import { sqliteBuilder } from './sqlite-dialect.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 let folder: string
@@ -135,8 +138,90 @@ describe('a SQLite file', () => {
     await store.create(newRun('r'))
     expect(await woken).toBe('r')
     expect((await reader.head('r'))?.seq).toBe(1)
-    await expect(reader.create(newRun('s'))).rejects.toMatchObject({ code: 'store/unavailable' })
+    const refused = { code: 'store/unavailable', message: expect.stringContaining('for reading only') }
+    await expect(reader.create(newRun('s'))).rejects.toMatchObject(refused)
+    const { tokens, registrations, once } = reader.records
+    const writes = [
+      tokens.revoke('t'),
+      registrations.remove({ tenant: 't', capabilityId: 'c' }),
+      once.take('n', { body: 1, keepMs: 1 }),
+    ]
+    for (const write of writes) await expect(write).rejects.toMatchObject(refused)
+    expect(await tokens.list({})).toEqual([])
     await reader.close()
+    await store.close()
+  })
+
+  it('of the first release gets the tables that came later, and keeps what it has', async () => {
+    const path = newPath()
+    const connection = openLibsql(path)
+    const { '0001_first_tables': first } = migrations('sqlite')
+    const migrator = new Migrator({
+      db: sqliteBuilder<unknown>(connection),
+      provider: { getMigrations: async () => (first ? { '0001_first_tables': first } : {}) },
+      migrationTableName: 'proviso_migrations',
+      migrationLockTableName: 'proviso_migrations_lock',
+    })
+    expect((await migrator.migrateToLatest()).error).toBe(undefined)
+    const values = `'t', 'old', '{"capabilityId":"old"}', 'active', 1, 1`
+    connection.execute(
+      `insert into flex_capabilities (tenant, capability_id, body, status, registered_at, last_seen_at) values (${values})`,
+    )
+    connection.close()
+    await expect(openSqliteStore({ path, readOnly: true })).rejects.toMatchObject({
+      message: expect.stringContaining('no tables of this version'),
+    })
+    const store = await openSqliteStore({ path })
+    const [old] = await store.records.registrations.list({})
+    expect(old).toMatchObject({ capabilityId: 'old', endpoint: null, status: 'inactive', tokenId: '' })
+    await store.close()
+  })
+
+  it('does not grow with names whose time is over', async () => {
+    const path = newPath()
+    let now = 1_000
+    const store = await openSqliteStore({ path, synchronous: 'NORMAL', clock: { now: () => now } })
+    const { once } = store.records
+    const take = (name: string) => once.take(name, { body: null, keepMs: 10 })
+    for (let index = 0; index < 250; index++) await take(`n-${index}`)
+    now += 10
+    const left = () => Number(query(path, 'select count(*) as n from once_names')[0]?.['n'])
+    const counts: number[] = []
+    for (let index = 0; index < 4; index++) {
+      await take(`new-${index}`)
+      counts.push(left())
+    }
+    expect(counts, 'a hundred at a time').toEqual([151, 52, 3, 4])
+    await store.close()
+  })
+
+  it('is followed by a reader also when the newest rows were pruned and their numbers given again', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const events = Array.from({ length: 20 }, (_, index) => logEvent(index))
+    await store.create(newRun('old', { events, head: { status: 'completed', planVersion: 0 } }))
+    const reader = await openSqliteStore({ path, readOnly: true, pollMs: 5 })
+    const woken = new Promise<void>((resolve) => reader.onChange((runId) => runId === 'new' && resolve()))
+    await store.prune({ before: Number.MAX_SAFE_INTEGER })
+    await store.create(newRun('new'))
+    await woken
+    expect(await reader.head('old')).toBe(undefined)
+    await reader.close()
+    await store.close()
+  })
+
+  it('keeps large values whose uses nobody noted', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const head = { status: 'completed', planVersion: 0 } as const
+    await first.create(newRun('old', { events: [logEvent('x'.repeat(20_000))], head }))
+    await first.close()
+    query(path, 'drop table flex_value_uses')
+    query(path, `delete from proviso_migrations where name = '0003_value_uses'`)
+    const store = await openSqliteStore({ path })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER, dryRun: true })).toMatchObject({ values: 0 })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER })).toEqual({ runs: 1, events: 1, values: 0 })
+    expect(query(path, 'select hash from flex_values').length).toBe(1)
     await store.close()
   })
 

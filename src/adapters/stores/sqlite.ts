@@ -8,6 +8,7 @@ import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { createListeners } from './listeners.ts'
 import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { createHotRuns } from './sql/hot-runs.ts'
 import { migrate } from './sql/migrate.ts'
 import { createSqlStore } from './sql/sql-store.ts'
 import { runSteps, type Steps } from './sql/steps.ts'
@@ -33,6 +34,9 @@ export interface SqliteStoreOptions {
   /** How a file is opened. Default: libsql. */
   readonly open?: OpenSqlite
 }
+
+/** What SQLite may keep of the file: its own 2 MB are read again and again as soon as there are some thousand runs. */
+const cacheKiB = 16_384
 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path, readOnly = false, open = openLibsql } = options
@@ -64,6 +68,9 @@ async function openTables(
   try {
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
+    connection.execute(`pragma cache_size = -${cacheKiB}`)
+    // Twice SQLite's own: pages that many commits change are written back once.
+    connection.execute('pragma wal_autocheckpoint = 2000')
     connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
     if (readOnly) await bringUpToDate()
     else {
@@ -103,7 +110,10 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
-      throw error instanceof ProvisoError ? error : unavailable(path, error)
+      if (error instanceof ProvisoError) throw error
+      throw readOnly && codeOf(error).startsWith('SQLITE_READONLY')
+        ? onlyRead(path)
+        : unavailable(path, error)
     }
   }
 
@@ -115,6 +125,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     listeners,
     group: { lanes: 1, most: 256, isOnesFault },
     now: () => clock.now(),
+    ...(!readOnly && { hot: createHotRuns() }),
     run: async (steps) => run(steps(false)),
     async transaction(steps) {
       try {
@@ -137,8 +148,17 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
 
 /** Errors of the values and not of the file. */
 function isOnesFault(error: unknown): boolean {
-  const code = String((error as { cause?: { code?: unknown } }).cause?.code ?? '')
-  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(codeOf((error as { cause?: unknown }).cause))
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '')
+}
+
+function onlyRead(path: string): ProvisoError {
+  return new ProvisoError('store/unavailable', `The store at ${path} was opened for reading only`, {
+    hint: 'Open it without readOnly to write, or let the process that writes do it',
+  })
 }
 
 function unavailable(path: string, cause: unknown): ProvisoError {

@@ -21,9 +21,11 @@ export interface TokenRow {
 }
 
 export interface Tokens {
+  /** Throws `option/invalid` if there is one with this id. */
   add(token: Omit<TokenRow, 'createdAt' | 'revokedAt'>): Promise<TokenRow>
   /** Expired and revoked ones are not found. */
   byHash(hash: string): Promise<TokenRow | undefined>
+  /** All of them, the oldest first, then by id; of one tenant, if one is named. */
   list(query: { readonly tenant?: string }): Promise<TokenRow[]>
   /** False if there is none, or it was revoked before. */
   revoke(tokenId: string): Promise<boolean>
@@ -35,7 +37,10 @@ export interface RegistrationRow {
   readonly capabilityId: string
   /** As it was registered, with compiled contracts; secrets are not in here. */
   readonly payload: Json
-  /** Where and how it is called, signing keys included: never leaves. */
+  /**
+   * Where and how it is called, signing keys included. A store keeps it and gives it back as it is: whoever lets a row leave
+   * (a list over HTTP, a log, an event) must leave this out.
+   */
   readonly endpoint: Json
   /** By the store's clock: `inactive` when no heartbeat came for `ttlMs`. */
   readonly status: 'active' | 'inactive'
@@ -51,8 +56,10 @@ export interface Registrations {
   put(
     row: Omit<RegistrationRow, 'status' | 'registeredAt' | 'heartbeatAt'>,
   ): Promise<RegistrationRow | undefined>
+  /** A sign of life, which also brings a silent one back; `undefined` if there is none. Who may give it is the server's business. */
   beat(key: { readonly tenant: string; readonly capabilityId: string }): Promise<RegistrationRow | undefined>
   remove(key: { readonly tenant: string; readonly capabilityId: string }): Promise<boolean>
+  /** The oldest first, silent ones included, then by tenant and capability; of one tenant, if one is named. */
   list(query: { readonly tenant?: string }): Promise<RegistrationRow[]>
 }
 
@@ -63,7 +70,7 @@ export interface Once {
     name: string,
     given: { readonly body: Json; readonly keepMs: number },
   ): Promise<{ readonly kind: 'taken' } | { readonly kind: 'held'; readonly body: Json }>
-  /** Writes what became of it. */
+  /** Writes what became of it; nothing if it is nobody's any more. */
   settle(name: string, body: Json): Promise<void>
   /** Gives a name back: what was to be done did not happen. */
   release(name: string): Promise<void>

@@ -140,6 +140,23 @@ export interface AuditRow {
   readonly hash: string
 }
 
+export interface Prune {
+  /** Runs that were last changed before this time, in milliseconds since 1970 by the store's clock. */
+  readonly before: number
+  /** Only runs of this tenant. */
+  readonly tenant?: string
+  /** Only say what would go. Default false. */
+  readonly dryRun?: boolean
+}
+
+/** What went, or would go. */
+export interface Pruned {
+  readonly runs: number
+  readonly events: number
+  /** Large values that no run refers to any more; 0 in a store that keeps none apart. */
+  readonly values: number
+}
+
 export interface Store {
   readonly name: string
   /** Creates the run with its first events (sequence from 1); `false` if the id is taken. */
@@ -175,6 +192,13 @@ export interface Store {
   output(runId: string): Promise<OutputRow | undefined>
   spans(runId: string): Promise<SpanRow[]>
   audit(runId: string): Promise<AuditRow[]>
+
+  /**
+   * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with everything that
+   * belongs to them, and large values that nobody refers to any more. In bounded pieces: one that is interrupted leaves
+   * whole runs behind, and the next call goes on.
+   */
+  prune(request: Prune): Promise<Pruned>
 
   /** What a server keeps beside the runs. */
   readonly records: Records

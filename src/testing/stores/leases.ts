@@ -126,6 +126,15 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await store.renew({ owner: 'b', leaseMs, runIds: ['z'] })).toEqual([])
   })
 
+  test('keeps a prolonged lease through the appends that follow', async ({ store, elapse }) => {
+    const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
+    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds: ['r'] })).toEqual(['r'])
+    expect((await append(store, 1, lease)).kind).toBe('appended')
+    await elapse(leaseMs + 1)
+    expect(await claim(store, 'b'), 'prolonged, and so not to be had').toEqual([])
+    expect((await append(store, 2, lease)).kind).toBe('appended')
+  })
+
   test('says when the next claim could succeed', async ({ store }) => {
     expect(await store.nextWake()).toBe(undefined)
     await store.create(newRun('never', { head: waiting }))

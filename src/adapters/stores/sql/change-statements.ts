@@ -11,47 +11,70 @@ interface Context {
   readonly commit: Statement
 }
 
+/** `changes` are those of the runs that were touched, in the same order. */
 export function* changeStatements(
   touched: readonly OpenRun[],
   changes: readonly Changes[],
   { statements, commit }: Context,
 ): Steps<void> {
-  const values = new Map(touched.flatMap((run) => [...run.values]))
-  const text = (value: unknown) => {
-    const encoded = encode(value)
-    for (const [hash, body] of encoded.values ?? []) values.set(hash, body)
-    return encoded.text
-  }
-  const all = <R>(rows: (changes: Changes) => Iterable<R>): R[] => changes.flatMap((one) => [...rows(one)])
+  const own = touched.map((run, index) => rowsOf(run, changes[index]))
+  const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
   const writes = [
     ...touched
       .filter((run) => run.head !== run.stored)
       .map((run) => statements.updateHead(changeRow(run.head))),
     ...statements.insertEvents(touched.flatMap((run) => run.rows)),
-    ...statements.upsertNodes(all(({ nodes }) => nodes.values()).map((node) => nodeRow(node, text))),
-    ...statements.upsertSnapshots(all(({ snapshots }) => snapshots).map((row) => snapshotRow(row, text))),
-    ...statements.upsertOutputs(
-      all(({ output }) => (output ? [output] : [])).map((row) => outputRow(row, text)),
-    ),
-    ...statements.upsertAsks(all(({ asks }) => asks.values()).map((row) => askRow(row, text))),
-    ...statements.upsertAudit(all(({ audit }) => audit).map(auditRow)),
-    ...statements.upsertSpans(lastOfEach(all(({ spans }) => spans)).map((span) => spanRow(span, text))),
+    ...statements.upsertNodes(all(({ nodes }) => nodes)),
+    ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
+    ...statements.upsertOutputs(all(({ outputs }) => outputs)),
+    ...statements.upsertAsks(all(({ asks }) => asks)),
+    ...statements.upsertAudit(all(({ audit }) => audit)),
+    ...statements.upsertSpans(all(({ spans }) => spans)),
   ]
-  yield [...(yield* newValues(values, statements)), ...writes, commit]
+  yield [...(yield* newValues(touched, statements)), ...writes, commit]
+}
+
+type RunRows = ReturnType<typeof rowsOf>
+
+/** The rows of one run that change; the large values in them are added to the run's. */
+function rowsOf(run: OpenRun, changes: Changes | undefined) {
+  const text = (value: unknown) => {
+    const encoded = encode(value)
+    for (const [hash, body] of encoded.values ?? []) run.values.set(hash, body)
+    return encoded.text
+  }
+  return {
+    nodes: [...(changes?.nodes.values() ?? [])].map((node) => nodeRow(node, text)),
+    snapshots: (changes?.snapshots ?? []).map((row) => snapshotRow(row, text)),
+    outputs: changes?.output ? [outputRow(changes.output, text)] : [],
+    asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),
+    audit: (changes?.audit ?? []).map(auditRow),
+    spans: lastOfEach(changes?.spans ?? []).map((span) => spanRow(span, text)),
+  }
 }
 
 /** One statement may write a row only once. */
-function lastOfEach<S extends { readonly runId: string; readonly spanId: string }>(spans: readonly S[]): S[] {
-  return [...new Map(spans.map((span) => [JSON.stringify([span.runId, span.spanId]), span])).values()]
+function lastOfEach<S extends { readonly spanId: string }>(spans: readonly S[]): S[] {
+  return [...new Map(spans.map((span) => [span.spanId, span])).values()]
 }
 
-/** Sends only values that are not there: they are large. In one order by everybody, as the locks are. */
-function* newValues(values: ReadonlyMap<string, string>, statements: WriteStatements): Steps<Statement[]> {
+/**
+ * Sends only values that are not there: they are large. In one order by everybody, as the locks are. And notes which run
+ * uses them, so that they can go when the last one is gone.
+ */
+function* newValues(touched: readonly OpenRun[], statements: WriteStatements): Steps<Statement[]> {
+  const values = new Map(touched.flatMap((run) => [...run.values]))
   if (values.size === 0) return []
   const [rows = []] = yield [statements.knownValues({}, [...values.keys()])]
   const known = new Set(rows.map((row) => row['hash']))
   const missing = [...values]
     .filter(([hash]) => !known.has(hash))
     .sort(([one], [other]) => (one < other ? -1 : 1))
-  return statements.insertValues(missing.map(([hash, body]) => ({ hash, body })))
+  const uses = touched.flatMap((run) =>
+    [...run.values.keys()].map((hash) => ({ hash, run_id: run.head.runId })),
+  )
+  return [
+    ...statements.insertValues(missing.map(([hash, body]) => ({ hash, body }))),
+    ...statements.insertUses(uses),
+  ]
 }

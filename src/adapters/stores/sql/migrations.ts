@@ -97,7 +97,7 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     await primary(numbers(audit, 'seq', 'at'), 'hitl_events', 'run_id', 'seq').execute()
   }
 
-  /** Tables that the specifications name and that nothing here writes yet. */
+  /** Tables that the specifications name and that nothing wrote when they were made. */
   async function reserved(db: Kysely<unknown>): Promise<void> {
     const messages = keyColumns(db.schema.createTable('agent_messages'), 'message_id', 'flex_run_id')
     await primary(
@@ -121,11 +121,63 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     ).execute()
   }
 
+  /**
+   * What a server keeps beside the runs. `flex_capabilities` stood empty since the first migration; a column that is added
+   * to a table needs a default, or the version before could not write there.
+   */
+  async function server(db: Kysely<unknown>): Promise<void> {
+    const added = [
+      ['endpoint', 'text', 'null'],
+      ['token_id', 'text', ''],
+      ['ttl_ms', number, 0],
+    ] as const
+    for (const [name, type, value] of added) {
+      await db.schema
+        .alterTable('flex_capabilities')
+        .addColumn(name, type, (column) => column.notNull().defaultTo(value))
+        .execute()
+    }
+    const index = (table: string, name: string, ...columns: string[]) =>
+      db.schema.createIndex(`${table}_${name}`).on(table).columns(columns).execute()
+    await index('flex_capabilities', 'oldest', 'registered_at', 'tenant', 'capability_id')
+
+    let tokens: Builder = keyColumns(db.schema.createTable('api_tokens'), 'token_id', 'tenant', 'hash')
+    tokens = textOrNull(text(tokens, 'role', 'name'), 'capability_id')
+    tokens = numbersOrNull(numbers(tokens, 'created_at'), 'expires_at', 'revoked_at')
+    await primary(tokens, 'api_tokens', 'token_id').execute()
+    await index('api_tokens', 'hash', 'hash')
+    await index('api_tokens', 'tenant', 'tenant', 'created_at', 'token_id')
+
+    const names = keyColumns(db.schema.createTable('once_names'), 'name_hash')
+    await primary(
+      numbers(text(names, 'name', 'body', 'take_id'), 'taken_at', 'expires_at'),
+      'once_names',
+      'name_hash',
+    ).execute()
+    await index('once_names', 'expired', 'expires_at')
+  }
+
+  /**
+   * Which run uses which large value, so that those which nobody uses can go. Of values that were there before, nobody
+   * noted it: they are used by a run without a name, and stay. While a process of the version before writes, nothing must
+   * be pruned, because it does not note what it uses.
+   */
+  async function uses(db: Kysely<unknown>): Promise<void> {
+    const table = keyColumns(db.schema.createTable('flex_value_uses'), 'hash', 'run_id')
+    await primary(table, 'flex_value_uses', 'hash', 'run_id').execute()
+    await db.schema.createIndex('flex_value_uses_run').on('flex_value_uses').column('run_id').execute()
+    await sql`insert into ${sql.table('flex_value_uses')} select hash, '' from ${sql.table('flex_values')}`.execute(
+      db,
+    )
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
         for (const create of [runs, journal, projections, people, reserved]) await create(db)
       },
     },
+    '0002_server_tables': { up: server },
+    '0003_value_uses': { up: uses },
   }
 }

@@ -4,6 +4,7 @@ import { decode } from '../codec.ts'
 import type { HeadCore } from '../heads.ts'
 import { type Before, type Changes, project } from '../projections.ts'
 import type { PlanView } from '../snapshot.ts'
+import type { HotRuns } from './hot-runs.ts'
 import { loadValues } from './load-values.ts'
 import type { ReadStatements } from './read-statements.ts'
 import { toAsk, toStoredNode, type Values } from './rows.ts'
@@ -16,10 +17,12 @@ export interface OpenRun {
   head: HeadCore
   /** The head as it is in its row. */
   readonly stored: HeadCore
+  /** It is created with this batch. */
+  readonly begins: boolean
   touched: boolean
   readonly events: JournalEvent[]
   readonly rows: EventTable[]
-  /** Large values of its new events. */
+  /** Large values of its new events and rows. */
   readonly values: Map<string, string>
 }
 
@@ -28,7 +31,7 @@ const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () 
 export function* projectRuns(
   runs: readonly OpenRun[],
   before: ReadonlyMap<string, RowsBefore>,
-  reads: Pick<ReadStatements, 'values'>,
+  { reads, hot }: { readonly reads: Pick<ReadStatements, 'values'>; readonly hot?: HotRuns },
 ): Steps<Changes[]> {
   const rows = [...before.values()].flatMap(({ nodes, asks, plan }) => [
     ...nodes.values(),
@@ -37,8 +40,10 @@ export function* projectRuns(
   ])
   const values = yield* loadValues(rows, reads)
   return runs.map((run) => {
-    const found = before.get(run.head.runId)
-    return project(run.head, run.events, found === undefined ? nothing : readBefore(found, values))
+    const { runId } = run.head
+    const found = before.get(runId)
+    const rows = hot?.get(runId) ?? (found === undefined ? nothing : readBefore(found, values))
+    return project(run.head, run.events, rows)
   })
 }
 

@@ -1,17 +1,17 @@
 /** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
 import { randomBytes } from 'node:crypto'
-import type { Kysely } from 'kysely'
 import type { Store } from '../../../domain/ports/store.ts'
 import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
-import type { Listeners } from '../listeners.ts'
-import { createGroupCommit, type GroupCommitOptions } from './group-commit.ts'
+import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { loadValues } from './load-values.ts'
-import type { Dialect } from './now.ts'
+import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
 import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
-import { ask, type Statement, type Steps } from './steps.ts'
+import type { SqlDriver } from './sql-driver.ts'
+import { createSqlRecords } from './sql-records.ts'
+import { ask, type Statement } from './steps.ts'
 import type {
   AskTable,
   AuditTable,
@@ -21,32 +21,13 @@ import type {
   RunTable,
   SnapshotTable,
   SpanTable,
-  Tables,
 } from './tables.ts'
 import { writeBatch } from './write-batch.ts'
 import { createWriteStatements } from './write-statements.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
-export interface SqlDriver {
-  readonly name: string
-  readonly dialect: Dialect
-  /** Only builds queries. */
-  readonly builder: Kysely<Tables>
-  readonly begin: string
-  readonly listeners: Listeners
-  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
-  now(): number
-  /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
-  run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
-  /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
-  transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
-  /** After a commit: tells other processes, where that is possible. */
-  tellOthers(changed: ReadonlyMap<string, number>): void
-  close(): Promise<void>
-}
-
 export function createSqlStore(driver: SqlDriver): Store {
-  const { builder, dialect, listeners } = driver
+  const { builder, dialect, hot, listeners } = driver
   const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
@@ -64,9 +45,13 @@ export function createSqlStore(driver: SqlDriver): Store {
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
     async commit(writes) {
-      const results = await driver.transaction((again) =>
-        writeBatch(writes, { begin, commit, statements: writeStatements, reads, now: driver.now(), again }),
-      )
+      const context = { begin, commit, statements: writeStatements, reads, ...(hot && { hot }) }
+      const results = await driver
+        .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
+        .catch((error: unknown) => {
+          hot?.forget()
+          throw error
+        })
       const changed = new Map<string, number>()
       for (const [index, { runId }] of writes.entries()) {
         const result = results[index]
@@ -93,9 +78,8 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   return {
     name: driver.name,
-    get records(): Store['records'] {
-      throw new Error('Not written yet: the tables for tokens, registrations and names')
-    },
+    records: createSqlRecords(driver, nextName),
+    prune: createPrune(driver, { begin, commit }),
 
     async create(run) {
       const encoded = encodeEvents(run.events)
@@ -149,15 +133,19 @@ export function createSqlStore(driver: SqlDriver): Store {
         }
         return yield* ask<Taken>(leases.claim({ owner, leaseMs, limit, runId, claimId, now: driver.now() }))
       })
+      hot?.forget(taken.map((row) => row.run_id))
       return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
     },
 
     async renew({ owner, leaseMs, runIds }) {
       if (runIds.length === 0) return []
+      const now = driver.now()
       const held = await driver.run(() =>
-        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now: driver.now() }, runIds)),
+        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now }, runIds)),
       )
-      return held.map((row) => row.run_id)
+      const ids = held.map((row) => row.run_id)
+      hot?.renewed(ids, now + leaseMs)
+      return ids
     },
 
     async nextWake() {

@@ -4,12 +4,20 @@ export interface Tables {
   flex_runs: RunTable
   flex_events: EventTable
   flex_values: { hash: string; body: string }
+  /** Every large value that a run refers to, be it inside of another value. */
+  flex_value_uses: { hash: string; run_id: string }
   flex_plan_nodes: NodeTable
   flex_plan_snapshots: SnapshotTable
   flex_run_outputs: OutputTable
   hitl_requests: AskTable
   hitl_events: AuditTable
   spans: SpanTable
+  flex_capabilities: CapabilityTable
+  api_tokens: TokenTable
+  once_names: NameTable
+  /** Not written yet; what is named here is what deleting a run needs. */
+  agent_messages: { flex_run_id: string }
+  traces: { run_id: string }
 }
 
 export interface RunTable {
@@ -140,7 +148,46 @@ export interface SpanTable {
   seq: number
 }
 
-/** The columns of each table that is written, in the order in which values are given. */
+export interface CapabilityTable {
+  tenant: string
+  capability_id: string
+  /** JSON: as it was registered. */
+  body: string
+  /** JSON: where and how it is called, with what is secret about it. */
+  endpoint: string
+  /** What it was when the row was written; whether it is alive is reckoned from `last_seen_at` and `ttl_ms`. */
+  status: string
+  registered_at: number
+  last_seen_at: number
+  ttl_ms: number
+  token_id: string
+}
+
+export interface TokenTable {
+  token_id: string
+  tenant: string
+  role: string
+  name: string
+  hash: string
+  created_at: number
+  expires_at: number | null
+  revoked_at: number | null
+  capability_id: string | null
+}
+
+export interface NameTable {
+  /** SHA-256 of the name, which may be longer than an index can hold. */
+  name_hash: string
+  name: string
+  /** JSON */
+  body: string
+  taken_at: number
+  expires_at: number
+  /** Names one call of `take`, so that it is known again when the answer got lost. */
+  take_id: string
+}
+
+/** The columns of each table that appends write, in the order in which values are given. */
 export const columns = {
   flex_runs: [
     'run_id',
@@ -178,6 +225,7 @@ export const columns = {
     'write_id',
   ],
   flex_values: ['hash', 'body'],
+  flex_value_uses: ['hash', 'run_id'],
   flex_plan_nodes: [
     'run_id',
     'node_id',
@@ -231,7 +279,7 @@ export const columns = {
     'attributes',
     'seq',
   ],
-} as const satisfies { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] }
+} as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
 
 /** What tells rows apart that are written over. */
 export const keys = {

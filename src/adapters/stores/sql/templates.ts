@@ -43,12 +43,17 @@ export function createTemplates(prefix: string): Templates {
     names += 1
     return { sql, parameters, single, name: `proviso_${prefix}${names}` }
   }
-  const fill = (template: Required<Statement>, value: (place: Placeholder) => unknown): Statement => ({
-    sql: template.sql,
-    name: template.name,
-    single: template.single,
-    parameters: template.parameters.map((item) => (item instanceof Placeholder ? value(item) : item)),
-  })
+  const fill = (
+    { sql, name, single, parameters }: Required<Statement>,
+    value: (place: Placeholder) => unknown,
+  ): Statement => {
+    const filled = new Array<unknown>(parameters.length)
+    for (let index = 0; index < filled.length; index++) {
+      const item = parameters[index]
+      filled[index] = item instanceof Placeholder ? value(item) : item
+    }
+    return { sql, name, single, parameters: filled }
+  }
   // A placeholder passes for the value: only the compiler sees it.
   const param = (name: string) => new Placeholder(name) as never
 

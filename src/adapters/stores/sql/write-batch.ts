@@ -16,7 +16,9 @@ import {
   released,
   type StoredHead,
 } from '../heads.ts'
+import type { Changes } from '../projections.ts'
 import { changeStatements } from './change-statements.ts'
+import type { HotRuns } from './hot-runs.ts'
 import { type OpenRun, projectRuns } from './project-runs.ts'
 import type { ReadStatements } from './read-statements.ts'
 import { headRow, toCore } from './rows.ts'
@@ -34,6 +36,8 @@ export interface BatchContext {
   /** The time, where the database does not tell it itself. */
   readonly now: number
   readonly again: boolean
+  /** Where nobody else writes: what need not be read back. */
+  readonly hot?: HotRuns
 }
 
 type Create = Extract<Write, { kind: 'create' }>
@@ -46,8 +50,10 @@ export function* writeBatch(writes: readonly Write[], context: BatchContext): St
     if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
   }
   const touched = [...runs.values()].filter((run) => run.touched)
-  const changes = yield* projectRuns(touched, before, context.reads)
+  const changes = yield* projectRuns(touched, before, context)
   yield* changeStatements(touched, changes, context)
+  for (const [index, { head, begins }] of touched.entries())
+    context.hot?.wrote(head, changes[index] as Changes, begins)
   return writes.map((write) => results.get(write) ?? { kind: 'missing' })
 }
 
@@ -63,29 +69,37 @@ interface Opened {
 function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
   const { statements, now } = context
   const events = newEvents(writes)
-  const ids = [...events.keys()]
-  const selects = [...events].flatMap(([runId, own]) => selectsBefore(runId, own, context))
+  const cold = [...events].filter(([runId]) => context.hot?.get(runId) === undefined)
+  // Of a new run only its creation is asked for: whether the id is taken shows when its row is inserted.
+  const existing = new Set(writes.filter(({ kind }) => kind !== 'create').map(({ runId }) => runId))
+  const locked = cold.map(([runId]) => runId).filter((runId) => existing.has(runId))
+  const selects = cold.flatMap(([runId, own]) => selectsBefore(runId, own, context))
   const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
   // A run that is not there yet cannot tell the time.
-  const creates = writes.some((write) => write.kind === 'create')
-  const [, headRows = [], ...others] = [
+  const asksTime = statements.tellsTime && writes.some((write) => write.kind === 'create')
+  const [, ...answers] = [
     ...(yield [
       context.begin,
-      statements.lockHeads({ now }, ids),
+      ...(locked.length > 0 ? [statements.lockHeads({ now }, locked)] : []),
       ...selects.map(({ statement }) => statement),
-      ...(creates ? [statements.now({ now })] : []),
+      ...(asksTime ? [statements.now({ now })] : []),
       ...asked.map(({ runId, ...write }) =>
         statements.writeIdAt({ runId, seq: write.kind === 'append' ? write.append.expectedSeq + 1 : 1 }),
       ),
     ]),
   ]
+  const headRows = locked.length > 0 ? (answers.shift() ?? []) : []
   const runs = new Map<string, OpenRun>()
+  for (const runId of events.keys()) {
+    const hot = context.hot?.get(runId)
+    if (hot) runs.set(runId, openRun(hot.head))
+  }
   for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row)))
-  const before = rowsBefore(selects, others.splice(0, selects.length))
-  const time = (creates ? others.shift() : headRows)?.[0]?.['now']
+  const before = rowsBefore(selects, answers.splice(0, selects.length))
+  const time = (asksTime ? answers.shift() : headRows)?.[0]?.['now']
   const results = new Map<Write, WriteResult>()
   for (const [index, write] of asked.entries()) {
-    if (others[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
+    if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
   }
   return { runs, results, before, now: typeof time === 'number' ? time : now }
 }
@@ -138,7 +152,7 @@ function* createRuns(
     const taken = inserted[index]?.length === 0
     results.set(write, taken ? { kind: 'taken' } : created(write))
     if (taken) continue
-    const run = openRun(head)
+    const run = openRun(head, true)
     accept(run, write, { after: 0, head })
     runs.set(write.runId, run)
   }
@@ -181,8 +195,8 @@ function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult
   return { kind: 'released' }
 }
 
-function openRun(head: HeadCore): OpenRun {
-  return { head, stored: head, touched: false, events: [], rows: [], values: new Map() }
+function openRun(head: HeadCore, begins = false): OpenRun {
+  return { head, stored: head, begins, touched: false, events: [], rows: [], values: new Map() }
 }
 
 function accept(

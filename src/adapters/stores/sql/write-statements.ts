@@ -40,7 +40,7 @@ export function createWriteStatements(
   dialect: Dialect,
   templates: Templates = createTemplates('w'),
 ) {
-  /** Writes rows, over those that are there. */
+  /** Writes rows, over those that are there. Keys stay out of what is set: SQLite would write their index again. */
   const upsert = <T extends keyof typeof keys>(table: T) =>
     templates.rows((places) =>
       db
@@ -53,13 +53,18 @@ export function createWriteStatements(
             .doUpdateSet(
               () =>
                 Object.fromEntries(
-                  columns[table].map((name) => [name, sql.ref(`excluded.${name}`)]),
+                  columns[table]
+                    .filter((name) => !(keys[table] as readonly string[]).includes(name))
+                    .map((name) => [name, sql.ref(`excluded.${name}`)]),
                 ) as never,
             ),
         ),
     )
 
   return {
+    /** The database has a clock of its own. */
+    tellsTime: dialect === 'postgres',
+
     now: templates.one<Timed>((param) => db.selectNoFrom(nowIn(dialect, param).as('now'))),
 
     /** Locked in one order by everybody, so that two batches never wait for each other. */
@@ -124,15 +129,30 @@ export function createWriteStatements(
         .limit(1),
     ),
 
-    knownValues: templates.list<object, string>((_, hashes) =>
-      db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes),
-    ),
+    /** Held until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
+    knownValues: templates.list<object, string>((_, hashes) => {
+      const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
+      return dialect === 'postgres' ? query.forKeyShare() : query
+    }),
 
     insertValues: templates.rows((places) =>
       db
         .insertInto('flex_values')
         .values(places(columns.flex_values) as unknown as Tables['flex_values'][])
-        .onConflict((conflict) => conflict.column('hash').doNothing()),
+        .onConflict((conflict) => {
+          const there = conflict.column('hash')
+          // Somebody else wrote it just now: an update that changes nothing holds the row as above.
+          return dialect === 'postgres'
+            ? there.doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') }))
+            : there.doNothing()
+        }),
+    ),
+
+    insertUses: templates.rows((places) =>
+      db
+        .insertInto('flex_value_uses')
+        .values(places(columns.flex_value_uses) as unknown as Tables['flex_value_uses'][])
+        .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
     ),
 
     insertEvents: templates.rows((places) =>

@@ -1,0 +1,29 @@
+/** What a database brings to a SQL store: a connection that runs steps, and how it differs from the other. */
+import type { Kysely } from 'kysely'
+import type { Listeners } from '../listeners.ts'
+import type { GroupCommitOptions } from './group-commit.ts'
+import type { HotRuns } from './hot-runs.ts'
+import type { Dialect } from './now.ts'
+import type { Steps } from './steps.ts'
+import type { Tables } from './tables.ts'
+import type { Write, WriteResult } from './writes.ts'
+
+export interface SqlDriver {
+  readonly name: string
+  readonly dialect: Dialect
+  /** Only builds queries. */
+  readonly builder: Kysely<Tables>
+  readonly begin: string
+  readonly listeners: Listeners
+  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
+  now(): number
+  /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
+  run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
+  transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** Where nobody else writes to the database. */
+  readonly hot?: HotRuns
+  /** After a commit: tells other processes, where that is possible. */
+  tellOthers(changed: ReadonlyMap<string, number>): void
+  close(): Promise<void>
+}

@@ -1,0 +1,255 @@
+/** Promises about what a server keeps beside the runs: who may call, who offered to work, and what happens only once. */
+import type { Json } from '../../base/json.ts'
+import type { RegistrationRow, TokenRow } from '../../domain/ports/records.ts'
+import type { Suite } from './test-api.ts'
+
+/** Long enough for a database on a busy machine to answer several times. */
+const shortMs = 400
+const hostileNames = ['a\u0000b', 'a', '\ud800', '\udc00', '\uffff', '\uffff0000', '\ufffd', `'; --`, '']
+
+type NewToken = Omit<TokenRow, 'createdAt' | 'revokedAt'>
+type NewRegistration = Omit<RegistrationRow, 'status' | 'registeredAt' | 'heartbeatAt'>
+
+const token = (tokenId: string, members: Partial<NewToken> = {}): NewToken => ({
+  tokenId,
+  tenant: 't-1',
+  role: 'caller',
+  name: 'of a test',
+  hash: `hash of ${tokenId}`,
+  ...members,
+})
+
+const offer = (capabilityId: string, members: Partial<NewRegistration> = {}): NewRegistration => ({
+  tenant: 't-1',
+  capabilityId,
+  payload: { capabilityId },
+  endpoint: { url: 'https://agents.example/', secret: 's' },
+  ttlMs: 60_000,
+  tokenId: 'mine',
+  ...members,
+})
+
+export function recordSuite(suite: Suite): void {
+  tokenSuite(suite)
+  registrationSuite(suite)
+  onceSuite(suite)
+}
+
+function tokenSuite({ test, expect }: Suite): void {
+  test('finds a token by its hash, as it was added', async ({ store }) => {
+    const { tokens } = store.records
+    const added = await tokens.add(token('a', { role: 'agent', capabilityId: 'cap.a' }))
+    const { createdAt, ...rest } = added
+    expect(rest).toEqual(token('a', { role: 'agent', capabilityId: 'cap.a' }))
+    expect(createdAt).toBeGreaterThan(0)
+    expect(await tokens.byHash('hash of a')).toEqual(added)
+    expect(await tokens.byHash('a')).toBe(undefined)
+  })
+
+  test('does not find tokens that are revoked or whose time is over, but lists them', async ({
+    store,
+    elapse,
+  }) => {
+    const { tokens } = store.records
+    const { createdAt } = await tokens.add(token('a'))
+    await tokens.add(token('b', { expiresAt: createdAt + shortMs }))
+    expect((await tokens.byHash('hash of b'))?.tokenId).toBe('b')
+    await elapse(shortMs + 1)
+    expect(await tokens.byHash('hash of b')).toBe(undefined)
+    expect(await tokens.revoke('a')).toBe(true)
+    expect(await tokens.revoke('a'), 'once').toBe(false)
+    expect(await tokens.revoke('none')).toBe(false)
+    expect(await tokens.byHash('hash of a')).toBe(undefined)
+    const [a, b] = await tokens.list({})
+    expect(a?.revokedAt).toBeGreaterThan(createdAt)
+    expect(b?.expiresAt).toBe(createdAt + shortMs)
+    expect(b?.revokedAt).toBe(undefined)
+  })
+
+  test('refuses a second token of the same id and keeps the first', async ({ store }) => {
+    const { tokens } = store.records
+    await tokens.add(token('a'))
+    const code = await tokens.add(token('a', { hash: 'other', role: 'admin' })).then(
+      () => 'added',
+      (error: { code?: unknown }) => error.code,
+    )
+    expect(code).toBe('option/invalid')
+    expect((await tokens.byHash('hash of a'))?.role).toBe('caller')
+    expect(await tokens.byHash('other')).toBe(undefined)
+  })
+
+  test('lists tokens oldest first, and those of one tenant alone', async ({ store, elapse }) => {
+    const { tokens } = store.records
+    const order = [
+      ['z', 'even'],
+      ['y', 'odd'],
+      ['x', 'even'],
+    ] as const
+    for (const [tokenId, tenant] of order) {
+      await tokens.add(token(tokenId, { tenant }))
+      await elapse(2)
+    }
+    const ids = async (query: { tenant?: string }) => (await tokens.list(query)).map(({ tokenId }) => tokenId)
+    expect(await ids({})).toEqual(['z', 'y', 'x'])
+    expect(await ids({ tenant: 'even' })).toEqual(['z', 'x'])
+    expect(await ids({ tenant: 'none' })).toEqual([])
+  })
+
+  test('keeps hostile text in tokens', async ({ store }) => {
+    const { tokens } = store.records
+    for (const text of hostileNames) {
+      const given = token(text, { name: text, tenant: text, hash: `h ${text}`, capabilityId: text })
+      const added = await tokens.add(given)
+      expect({ ...(await tokens.byHash(`h ${text}`)) }).toEqual(added)
+      expect((await tokens.list({ tenant: text })).map(({ tokenId }) => tokenId)).toEqual([text])
+    }
+    expect((await tokens.list({})).length).toBe(hostileNames.length)
+  })
+}
+
+function registrationSuite({ test, expect }: Suite): void {
+  test('keeps a registration as it was given, and knows it as alive', async ({ store }) => {
+    const { registrations } = store.records
+    const payload = JSON.parse('{"__proto__": 1, "$value": "x", "text": "\\u0000\\ud800"}') as Json
+    const put = await registrations.put(offer('cap', { payload, endpoint: payload }))
+    expect(put?.status).toBe('active')
+    expect(put?.heartbeatAt).toBe(put?.registeredAt)
+    const [row] = await registrations.list({})
+    expect(row).toEqual(put)
+    expect(JSON.stringify(row?.payload)).toBe(JSON.stringify(payload))
+    expect(JSON.stringify(row?.endpoint)).toBe(JSON.stringify(payload))
+    expect(row?.tokenId).toBe('mine')
+  })
+
+  test('calls a registration inactive after its time without a heartbeat, and active with the next', async ({
+    store,
+    elapse,
+  }) => {
+    const { registrations } = store.records
+    const put = await registrations.put(offer('cap', { ttlMs: shortMs }))
+    await elapse(shortMs + 1)
+    expect((await registrations.list({}))[0]?.status).toBe('inactive')
+    const beaten = await registrations.beat({ tenant: 't-1', capabilityId: 'cap' })
+    expect(beaten?.status).toBe('active')
+    expect(beaten?.registeredAt).toBe(put?.registeredAt)
+    expect(beaten?.heartbeatAt).toBeGreaterThan(put?.heartbeatAt ?? 0)
+    expect(await registrations.list({})).toEqual([beaten])
+    expect(await registrations.beat({ tenant: 't-1', capabilityId: 'none' })).toBe(undefined)
+  })
+
+  test("writes over its owner's registration, and over another's only when that is silent", async ({
+    store,
+    elapse,
+  }) => {
+    const { registrations } = store.records
+    const first = await registrations.put(offer('cap', { ttlMs: shortMs }))
+    expect(await registrations.put(offer('cap', { tokenId: 'theirs', payload: 2 }))).toBe(undefined)
+    const again = await registrations.put(offer('cap', { ttlMs: shortMs, payload: 3 }))
+    expect(again?.payload).toBe(3)
+    expect(again?.registeredAt).toBe(first?.registeredAt)
+    await elapse(shortMs + 1)
+    const taken = await registrations.put(offer('cap', { tokenId: 'theirs', payload: 4 }))
+    expect(taken?.tokenId).toBe('theirs')
+    expect(taken?.status).toBe('active')
+    expect(await registrations.put(offer('cap', { payload: 5 })), 'the old owner comes late').toBe(undefined)
+    expect((await registrations.list({}))[0]?.payload).toBe(4)
+  })
+
+  test('lets one of many owners register what nobody has', async ({ store }) => {
+    const { registrations } = store.records
+    const owners = Array.from({ length: 8 }, (_, index) => `o-${index}`)
+    const put = await Promise.all(owners.map((tokenId) => registrations.put(offer('cap', { tokenId }))))
+    const winners = put.flatMap((row) => row?.tokenId ?? [])
+    expect(winners.length).toBe(1)
+    expect((await registrations.list({})).map(({ tokenId }) => tokenId)).toEqual(winners)
+  })
+
+  test('removes a registration once', async ({ store }) => {
+    const { registrations } = store.records
+    const key = { tenant: 't-1', capabilityId: 'cap' }
+    await registrations.put(offer('cap'))
+    expect(await registrations.remove({ ...key, tenant: 't-2' })).toBe(false)
+    expect(await registrations.remove(key)).toBe(true)
+    expect(await registrations.remove(key)).toBe(false)
+    expect(await registrations.list({})).toEqual([])
+  })
+
+  test('keeps tenants apart and lists registrations oldest first', async ({ store, elapse }) => {
+    const { registrations } = store.records
+    for (const [capabilityId, tenant] of [
+      ['b', 'even'],
+      ['b', 'odd'],
+      ['a', 'even'],
+    ] as const) {
+      await registrations.put(offer(capabilityId, { tenant, tokenId: tenant }))
+      await elapse(2)
+    }
+    await registrations.put(offer('b', { tenant: 'even', tokenId: 'even', payload: 'anew' }))
+    const names = async (query: { tenant?: string }) =>
+      (await registrations.list(query)).map(({ tenant, capabilityId }) => `${tenant} ${capabilityId}`)
+    expect(await names({})).toEqual(['even b', 'odd b', 'even a'])
+    expect(await names({ tenant: 'even' })).toEqual(['even b', 'even a'])
+    for (const text of hostileNames) await registrations.put(offer(text, { tenant: text }))
+    for (const text of hostileNames) expect(await names({ tenant: text })).toEqual([`${text} ${text}`])
+  })
+}
+
+function onceSuite({ test, expect }: Suite): void {
+  const given = (body: Json, keepMs = 60_000) => ({ body, keepMs })
+
+  test('gives a name to the first, and shows the others what that one wrote', async ({ store }) => {
+    const { once } = store.records
+    expect(await once.take('n', given({ state: 'working' }))).toEqual({ kind: 'taken' })
+    expect(await once.take('n', given(2))).toEqual({ kind: 'held', body: { state: 'working' } })
+    const done = JSON.parse('{"__proto__": 1, "$value": "x", "text": "\\u0000\\ud800"}') as Json
+    await once.settle('n', done)
+    const held = await once.take('n', given(3))
+    expect(held.kind).toBe('held')
+    expect(JSON.stringify('body' in held && held.body)).toBe(JSON.stringify(done))
+    await once.release('n')
+    expect(await once.take('n', given(4)), 'it was given back').toEqual({ kind: 'taken' })
+    await once.settle('none', 5)
+    expect(await once.take('none', given(6)), 'settling takes nothing').toEqual({ kind: 'taken' })
+  })
+
+  test('gives a name to one of many that take it together', async ({ store }) => {
+    const { once } = store.records
+    for (const name of ['n-1', 'n-2', 'n-3']) {
+      const takes = await Promise.all(Array.from({ length: 12 }, (_, index) => once.take(name, given(index))))
+      const winner = takes.findIndex(({ kind }) => kind === 'taken')
+      const others = takes.filter((_, index) => index !== winner)
+      expect(others).toEqual(others.map(() => ({ kind: 'held', body: winner })))
+    }
+  })
+
+  test('lets a name go when its time is over, to one of many', async ({ store, elapse }) => {
+    const { once } = store.records
+    await once.take('n', given('old', shortMs))
+    await once.take('m', given('old', shortMs))
+    await elapse(shortMs + 1)
+    await once.settle('n', 'too late')
+    const takes = await Promise.all(Array.from({ length: 8 }, (_, index) => once.take('n', given(index))))
+    expect(takes.filter(({ kind }) => kind === 'taken').length).toBe(1)
+    expect(await once.take('m', given('new'))).toEqual({ kind: 'taken' })
+  })
+
+  test('keeps names apart that databases confuse, and long ones', async ({ store }) => {
+    const { once } = store.records
+    const long = 'x'.repeat(20_000)
+    const names = [...hostileNames, long, `${long}y`]
+    for (const name of names) expect(await once.take(name, given(name))).toEqual({ kind: 'taken' })
+    for (const name of names) expect(await once.take(name, given(null))).toEqual({ kind: 'held', body: name })
+  })
+
+  test('refuses records after it was closed', async ({ store }) => {
+    await store.close()
+    const codes = await Promise.all(
+      [
+        store.records.tokens.list({}),
+        store.records.registrations.list({}),
+        store.records.once.take('n', given(1)),
+      ].map((call: Promise<unknown>) => call.catch((error: { code?: unknown }) => error.code)),
+    )
+    expect(codes).toEqual(['store/closed', 'store/closed', 'store/closed'])
+  })
+}
