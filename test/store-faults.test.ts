@@ -17,6 +17,7 @@ import type { Effect } from './kill/effects.ts'
 import { expected } from './kill/trial.ts'
 import { capabilities, draft, envelope, model, notTwice, paid } from './kill/workload.ts'
 
+const long = process.env['PROVISO_LONG'] === '1'
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'proviso-store-faults-'))
@@ -24,21 +25,29 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let files = 0
+// No power fails here: the disk is not waited for.
 const stores: Record<string, () => Promise<Store>> = {
   memory: async () => createMemoryStore(),
-  SQLite: () => openSqliteStore({ path: join(folder, `${++files}.db`) }),
+  SQLite: () => openSqliteStore({ path: join(folder, `${++files}.db`), synchronous: 'NORMAL' }),
 }
 
 /** Side by side: most of a trial is waiting for a lease. */
 const atOnce = 8
 
-describe.each(Object.entries(stores))('the %s store', (_, openStore) => {
-  it.each([
-    ['before', 'reported'],
-    ['after', 'reported'],
-    ['before', 'raw'],
-    ['after', 'raw'],
-  ] as const)(
+const reported = [
+  ['before', 'reported'],
+  ['after', 'reported'],
+] as const
+const raw = [
+  ['before', 'raw'],
+  ['after', 'raw'],
+] as const
+
+/** The form of an error makes no difference to the store behind it: SQLite gets the other one in the long form. */
+const forms = (store: string) => (store === 'memory' || long ? [...reported, ...raw] : reported)
+
+describe.each(Object.entries(stores))('the %s store', (name, openStore) => {
+  it.each(forms(name))(
     'whose every operation fails once %s it took effect (%s) loses nothing, and the service goes on',
     async (when, form) => {
       const failed = new Set<string>()
@@ -61,7 +70,8 @@ describe.each(Object.entries(stores))('the %s store', (_, openStore) => {
 
 async function trial(opening: Promise<Store>, fault: Fault) {
   const real = await opening
-  const { store, failed, acknowledged } = failingStore(real, fault)
+  const failing = failingStore(real, fault)
+  const { store, acknowledged } = failing
   const effects: Effect[] = []
   const mark = (effect: Effect) => effects.push(effect)
   const crashes: unknown[] = []
@@ -69,17 +79,19 @@ async function trial(opening: Promise<Store>, fault: Fault) {
     store,
     capabilities: capabilities(mark),
     providers: [model(mark)],
-    pollMs: 20,
+    pollMs: 100,
     leaseMs: 300,
     onCrash: (_, cause) => crashes.push(cause),
   })
   const runIds = ['first', 'next']
-  for (const runId of runIds) await carry(app, runId, effects)
+  await carry(app, 'first', effects)
+  const failed = failing.failed()
+  await carry(app, 'next', effects)
   await app.close()
   const verdict = await checkRuns(real, runIds, { outside: { effects, acknowledged }, expected })
   const unexpected = crashes.filter((cause) => !isFault(cause)).map(String)
   await real.close()
-  return { fault, failed: failed(), violations: [...verdict.violations, ...unexpected] }
+  return { fault, failed, violations: [...verdict.violations, ...unexpected] }
 }
 
 /** Starts a run and stays with it as its caller and its operator, trying again what the store did not do. */
