@@ -219,6 +219,13 @@ export const mutants: readonly Mutant[] = [
     file: engine('budget'),
     find: 'return { ...usage, outputTokens: tokens }',
     replace: 'return usage',
+    seed: 1217,
+  },
+  {
+    name: 'an interrupted attempt costs one call',
+    file: engine('decide'),
+    find: 'const usage = left ? chargedInDoubt(state, nodeId) : { calls: 0 }',
+    replace: 'const usage = { calls: left ? 1 : 0 }',
     seed: 510,
   },
   {
