@@ -112,6 +112,25 @@ describe('a budget that is far too small', () => {
       expect(crashes).toBeGreaterThan(30)
     },
   )
+
+  it.each([
+    ['30 calls', { maxCalls: 30 }],
+    ['150 tokens', { maxTokens: 150 }],
+  ])(
+    'of %s is never passed by ladders of calls that a crash cuts off: what was set aside for them is paid',
+    async (_, limits) => {
+      let cutOff = 0
+      for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {
+        const history = await spend(seed, { calls: 24, limits, capabilityId: 'climber', callBudget: 4 })
+        expect(history.violations, `seed ${seed}`).toEqual([])
+        for (const journal of history.journals.values())
+          for (const event of journal)
+            if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
+              if (event.payload.usage.calls > 1) cutOff++
+      }
+      expect(cutOff).toBeGreaterThan(30)
+    },
+  )
 })
 
 function sum<Key extends string>(parts: readonly { readonly [K in Key]: number }[], key: Key): number {

@@ -140,6 +140,8 @@ export interface EventPayloads {
     readonly idempotencyKey: string
     /** Whether it may simply be repeated when its outcome is unknown. */
     readonly idempotent: boolean
+    /** It changes the world outside: whatever it answers, the next call is the same one unless nothing was applied. */
+    readonly sideEffect?: true
     readonly inputs: Json
     readonly deadlineAt?: number
   }

@@ -124,6 +124,7 @@ const appliers: Appliers = {
       capabilityId: payload.capabilityId,
       idempotencyKey: payload.idempotencyKey,
       idempotent: payload.idempotent,
+      ...(payload.sideEffect && { sideEffect: payload.sideEffect }),
       inputs: payload.inputs,
       startedAt: at,
       ...(payload.deadlineAt !== undefined && { deadlineAt: payload.deadlineAt }),
@@ -136,15 +137,19 @@ const appliers: Appliers = {
     const { usage, outcome, notApplied } = event.payload
     node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
-    node.calls += usage.calls
-    node.tokens += tokens
-    node.costUsd += usage.costUsd ?? 0
+    // The run pays for all that an attempt without an end may have used; its node loses one call, lest a crash cost it all.
+    const unknown = outcome === 'outcome_unknown'
+    node.calls += unknown ? Math.min(usage.calls, 1) : usage.calls
+    node.tokens += unknown ? 0 : tokens
+    node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     if (outcome === 'throttled') node.throttles++
-    else if (outcome === 'outcome_unknown') node.unknowns++
+    else if (unknown) node.unknowns++
     else if (outcome !== 'ok') node.failures++
     if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
-    const { capabilityId } = node.attempt
-    if (answered.has(outcome) || (notApplied && !isInDoubt(node.key, capabilityId)))
+    const { capabilityId, sideEffect } = node.attempt
+    // An answer that is of no use says that a change of the world was made, not that it was not.
+    const isAnswered = answered.has(outcome) && !sideEffect
+    if (isAnswered || (notApplied && !isInDoubt(node.key, capabilityId)))
       node.key = nextCall(node.key, capabilityId)
     else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
     if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')

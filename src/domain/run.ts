@@ -16,6 +16,7 @@ export interface AttemptState {
   readonly capabilityId: string
   readonly idempotencyKey: string
   readonly idempotent: boolean
+  readonly sideEffect?: true
   readonly inputs: Json
   readonly startedAt: number
   readonly deadlineAt?: number

@@ -30,7 +30,8 @@ const roughTokens = 2000
 /**
  * What to set aside for an attempt: nothing where the run has no limit, else as many calls as the node may make and the run
  * still has, at least one. `later` while attempts in flight hold what is left (they may give some back), `exhausted` when
- * nobody does. Prices are not known here, so that under a limit of cost one attempt at a time holds all that is left.
+ * nobody does. Prices are not known here, so that under a limit of cost one attempt at a time holds all that is left, or as
+ * much as its node's own limit allows.
  */
 export function reservation(
   state: RunState,
@@ -51,10 +52,14 @@ export function reservation(
   const own = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
   const calls = need.model ? Math.min(own, left.calls) : 1
   const wanted = need.model ? ((need.tokens || roughTokens) + need.prompt()) * calls : need.tokens
+  const { tokenBudget, costBudgetUsd } = node.node
+  // A node with limits of its own uses no more than they leave it, and sets no more aside.
+  const ownTokens = tokenBudget === undefined ? wanted : Math.max(tokenBudget - node.tokens, least)
+  const ownCost = costBudgetUsd === undefined ? left.costUsd : Math.max(costBudgetUsd - node.costUsd, 0)
   return {
     calls,
-    tokens: maxTokens === undefined ? wanted : Math.min(wanted, left.tokens),
-    ...(maxCostUsd !== undefined && need.model && { costUsd: left.costUsd }),
+    tokens: Math.min(wanted, ownTokens, left.tokens),
+    ...(maxCostUsd !== undefined && need.model && { costUsd: Math.min(ownCost, left.costUsd) }),
   }
 }
 
@@ -64,6 +69,17 @@ export function charged(state: RunState, nodeId: string, usage: Usage): Usage {
   if (tokens === 0 || usage.calls === 0) return usage
   if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return usage
   return { ...usage, outputTokens: tokens }
+}
+
+/**
+ * What an attempt is charged that nobody saw the end of: all that was set aside, for it may have used it. One call where
+ * the run has no limits.
+ */
+export function chargedInDoubt(state: RunState, nodeId: string): Usage {
+  const held = state.reserved.get(nodeId)
+  if (!held) return { calls: 1 }
+  const { calls, tokens, costUsd } = held
+  return { calls, ...(tokens > 0 && { outputTokens: tokens }), ...(costUsd !== undefined && { costUsd }) }
 }
 
 /** Gives back what an attempt had reserved: just before its end, so that spent and reserved together never pass the limit. */

@@ -6,7 +6,7 @@ import type { NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
 import { rootOf } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
-import { charged, settlement } from './budget.ts'
+import { chargedInDoubt, settlement } from './budget.ts'
 import { policyFields } from './considered.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
@@ -66,7 +66,7 @@ export function orphanFacts(
     const where = whereIs(nodeId, attempt)
     if (where === 'here') continue
     const left = where === 'unknown'
-    const usage = charged(state, nodeId, { calls: left ? 1 : 0 })
+    const usage = left ? chargedInDoubt(state, nodeId) : { calls: 0 }
     facts.push(...settlement(state, now, { nodeId, attempt, usage }))
     const end = {
       attempt,

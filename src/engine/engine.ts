@@ -26,6 +26,7 @@ import { createElsewhere } from './elsewhere.ts'
 import { fact, type Moment } from './fact.ts'
 import { firstTimer, statusOf } from './head.ts'
 import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
+import { knowCapabilities } from './known-capability.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createLookout } from './lookout.ts'
 import { type Answer, missingCapabilities } from './missing.ts'
@@ -120,7 +121,6 @@ export function createEngine(options: EngineOptions): Engine {
   const leaseMs = options.leaseMs ?? 15_000
   const pollMs = options.pollMs ?? 1_000
   const { carry: whose = 'all' } = options
-  const untrusted = new Set(options.untrustedKinds ?? ['model', 'http', 'mcp', 'scripted'])
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
   /** Runs on their way into the store. */
@@ -137,24 +137,14 @@ export function createEngine(options: EngineOptions): Engine {
   })
   let closed = false
 
+  const know = knowCapabilities(options.untrustedKinds)
   /** What a run may know of: what its tenant sees. */
   const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
   const moment = (tenant: string): Moment => ({
     now: clock.now(),
     considered: (state) => considerCapabilities(state, catalogFor(tenant)),
     askMs: options.askMs ?? 24 * 3_600_000,
-    capability(capabilityId) {
-      const known = catalogFor(tenant).capability(capabilityId)
-      if (!known) return undefined
-      const { idempotent, sideEffect, kind, cost } = known
-      return {
-        kind,
-        idempotent,
-        sideEffect,
-        untrusted: untrusted.has(kind),
-        tokens: cost?.estimatedTokens ?? 0,
-      }
-    },
+    capability: know(catalogFor(tenant)),
   })
 
   const context: ActorContext = {
@@ -296,15 +286,9 @@ export function createEngine(options: EngineOptions): Engine {
           refuse: reject,
           async create(events, head) {
             const claim = { owner, leaseMs }
-            const lease = await store.create({ runId, tenant, events, head, claim }).catch((cause) => {
-              reject(cause)
-              throw cause
-            })
-            if (typeof lease !== 'object') {
-              const error = new ProvisoError('run/exists', `There is a run "${runId}" already`)
-              reject(error)
-              throw error
-            }
+            const lease = await store.create({ runId, tenant, events, head, claim })
+            if (typeof lease !== 'object')
+              throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
             resolve()
             return lease
           },

@@ -1,18 +1,20 @@
 /**
- * Deciding a recorded run again, with no call made. The journal is walked once: what came from outside is folded in as it
- * was recorded; wherever the engine decided something, it decides again on the same state and the two are compared, after
- * which the recorded way is followed. With other policies or thresholds the differences say what would have gone another
- * way; without, there must be none.
+ * Deciding a recorded run again, with no call made. The journal is walked once. What came from outside (what attempts and
+ * planners brought, replies, cancellations, resumptions, policies fired by hand) and when there was room for an attempt is
+ * taken as recorded; wherever the engine decided something, it decides again on the same state at the same moment, and
+ * the two are compared, after which the recorded way is followed. With other policies or node data the differences say
+ * which decisions would have gone another way; without, there must be none.
  */
 import type { Json } from '../base/json.ts'
-import type { EventType, JournalEvent, NewEvent } from '../domain/event.ts'
+import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { applyEvent, begin } from '../domain/fold.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { RuntimePolicy } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
-import { decide, openingFacts } from './decide.ts'
+import { openingFacts } from './decide.ts'
 import type { Moment } from './fact.ts'
-import { decideStart } from './starts.ts'
+import { describeBoth, sameDecision } from './replay-compare.ts'
+import { decidedHere, overdue, sourceOf } from './replay-decide.ts'
 
 export interface ReplayChanges {
   /** Instead of the envelope's runtime policies. */
@@ -37,126 +39,83 @@ export interface Replayed {
   readonly differences: readonly Difference[]
 }
 
-/** What is not decided by the engine alone: it came from outside, or depends on the room that there was. */
-const given: ReadonlySet<EventType> = new Set([
-  'start',
-  'plan_generated',
-  'plan_updated',
-  'plan_rejected',
-  'budget_settled',
-  'attempt_end',
-  'cancel_requested',
-  'budget_reserved',
-  'attempt_start',
-])
+/** Events that one turn of an engine appended: when it was, and whether it has come to deciding. */
+interface Turn {
+  readonly at: number
+  readonly decided: boolean
+}
 
 export function replayRun(events: readonly JournalEvent[], options: ReplayOptions): Replayed {
   const [first] = events
   if (!first) return { events: 0, decisions: 0, differences: [] }
   const differences: Difference[] = []
-  const state = withPolicies(begin(first.runId, first), options)
-  const momentAt = (event: JournalEvent): Moment => ({
-    now: event.at,
-    askMs: options.askMs,
-    capability: options.capability,
-    // What was considered then is in the journal; decisions are compared by what they do.
-    considered: () => ({ capabilities: [] }),
-  })
-  const differ = (at: number, recorded: readonly NewEvent[], instead: readonly NewEvent[]) =>
-    differences.push({
-      after: events[at - 1]?.seq ?? 0,
-      recorded: recorded.map(describe),
-      instead: instead.map(describe),
-    })
+  // As it was says where each recorded decision ends; as changed says what would have been decided instead.
+  const asWas = begin(first.runId, first)
+  const asChanged = options.policies || options.nodeData ? changed(begin(first.runId, first), options) : asWas
+  const { askMs } = options
+  const capability = knownOrRecorded(events, options.capability)
+  // What was considered then is in the journal; decisions are compared by what they do.
+  const considered = () => ({ capabilities: [] })
+  const momentOf = (now: number): Moment => ({ now, askMs, capability, considered })
   let decisions = 0
-  let opened = false
-  for (let at = 1; at < events.length; ) {
-    const event = events[at]!
-    const opening = opened ? [] : openingFacts(state, momentAt(event))
-    opened = true
-    const expected = opening.length > 0 ? opening : nextFacts(state, momentAt(event))
-    const length = isGiven(events, at, state) ? 0 : Math.max(expected.length, 1)
-    if (length === 0) {
-      // A decision that was due before this event, and was not recorded.
-      if (expected.length > 0 && !isGiven(events, at - 1, state)) differ(at, [], expected)
-      take(state, event, options)
-      at++
-      continue
+  let at = 1
+  let turn: Turn | undefined
+
+  const take = (count: number) => {
+    for (const event of events.slice(at, at + count)) {
+      applyEvent(asWas, event)
+      if (asChanged === asWas) continue
+      applyEvent(asChanged, event)
+      if (event.type === 'plan_generated' && !event.payload.metadata.resumed) withNodeData(asChanged, options)
     }
-    const recorded = events.slice(at, at + length)
-    decisions++
-    const same =
-      expected.length > 0 && recorded.map(describe).join('\n') === expected.map(describe).join('\n')
-    const followed = same ? recorded : untilGiven(events, at, state)
-    if (!same) differ(at, followed, expected)
-    for (const next of followed) take(state, next, options)
-    at += followed.length
+    at += count
   }
+  const differ = (from: number, recorded: readonly NewEvent[], instead: readonly NewEvent[]) =>
+    differences.push({ after: events[from - 1]?.seq ?? 0, ...describeBoth(recorded, instead) })
+  const isHere = (facts: readonly NewEvent[]) =>
+    facts.length > 0 && sameDecision(events.slice(at, at + facts.length), facts)
+
+  /** Holds one decision against the record, and follows the record. */
+  const compare = (decideFor: (state: RunState) => readonly NewEvent[]) => {
+    decisions++
+    const from = at
+    const expected = decideFor(asWas)
+    const instead = asChanged === asWas ? expected : decideFor(asChanged)
+    if (isHere(expected)) take(expected.length)
+    // This engine would not have decided so: it goes on with the next decision that it would.
+    else while (at < events.length && isUnknown(events[at]!)) take(1)
+    const recorded = events.slice(from, at)
+    if (!sameDecision(recorded, instead)) differ(from, recorded, instead)
+    if (asChanged !== asWas) countActs(asChanged, recorded, instead)
+  }
+  const isUnknown = (event: JournalEvent) =>
+    sourceOf(event) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
+
+  /** An engine does not leave a turn before everything is decided. */
+  const endTurn = () => {
+    const due = turn ? overdue(asWas, momentOf(turn.at)) : []
+    if (due.length > 0) differ(at, [], due)
+    turn = undefined
+  }
+
+  const opening = (state: RunState) => openingFacts(state, momentOf(events[1]?.at ?? first.at))
+  if (opening(asWas).length > 0 || opening(asChanged).length > 0) compare(opening)
+  while (at < events.length) {
+    const event = events[at]!
+    const source = sourceOf(event)
+    if (turn && (event.at !== turn.at || source === 'outside' || (source === 'brought' && turn.decided)))
+      endTurn()
+    const from = at
+    if (source === 'decided' || event.type === 'policy_triggered')
+      compare((state) => decidedHere(state, momentOf(event.at), event))
+    if (at === from) take(1)
+    turn = source === 'outside' ? undefined : { at: event.at, decided: source === 'decided' }
+  }
+  endTurn()
   return { events: events.length, decisions, differences }
 }
 
-/** The next group of facts, if the engine would make one without any attempt. */
-function nextFacts(state: RunState, moment: Moment): readonly NewEvent[] {
-  const decision = decide(state, moment)
-  if (decision.kind === 'facts') return decision.facts
-  if (decision.kind !== 'ready') return []
-  for (const nodeId of state.ready) {
-    const node = state.nodes.get(nodeId)
-    const start = node && decideStart(state, moment, node)
-    if (start && start !== 'later' && 'facts' in start) return start.facts
-  }
-  return []
-}
-
-function isGiven(events: readonly JournalEvent[], at: number, state: RunState): boolean {
-  const event = events[at]!
-  if (given.has(event.type)) return true
-  switch (event.type) {
-    case 'hitl_resolved':
-      return event.payload.decision !== 'expired'
-    case 'policy_triggered':
-      return event.payload.trigger === 'manual'
-    case 'hitl_request':
-    case 'timer_set':
-      // The rest of a policy that somebody fired by hand.
-      return at > 0 && isManual(events, at)
-    case 'node_start': {
-      const next = events.slice(at + 1, at + 3).find(({ type }) => type === 'attempt_start')
-      return next !== undefined && next.nodeId === event.nodeId && state.nodes.has(event.nodeId ?? '')
-    }
-    case 'log':
-      // What an attempt told on its way stands before its end.
-      return (
-        events.slice(at + 1).find(({ nodeId, type }) => nodeId === event.nodeId && type !== 'log')?.type ===
-        'attempt_end'
-      )
-    default:
-      return false
-  }
-}
-
-function isManual(events: readonly JournalEvent[], at: number): boolean {
-  for (let back = at - 1; back >= Math.max(at - 2, 0); back--) {
-    const event = events[back]!
-    if (event.type === 'policy_triggered') return event.payload.trigger === 'manual'
-  }
-  return false
-}
-
-/** All that was recorded from here until something came from outside. */
-function untilGiven(events: readonly JournalEvent[], from: number, state: RunState): readonly JournalEvent[] {
-  let to = from + 1
-  while (to < events.length && !isGiven(events, to, state)) to++
-  return events.slice(from, to)
-}
-
-function take(state: RunState, event: JournalEvent, options: ReplayOptions): void {
-  applyEvent(state, event)
-  if (event.type === 'plan_generated' && event.payload.plan && !event.payload.metadata.resumed)
-    withNodeData(state, options)
-}
-
-function withPolicies(state: RunState, { policies }: ReplayOptions): RunState {
+function changed(state: RunState, { policies }: ReplayOptions): RunState {
   if (!policies) return state
   return {
     ...state,
@@ -173,21 +132,26 @@ function withNodeData(state: RunState, { nodeData }: ReplayOptions): void {
   }
 }
 
-/** A decision in one line. */
-function describe(event: NewEvent): string {
-  const where = event.nodeId === undefined ? '' : ` ${event.nodeId}`
-  switch (event.type) {
-    case 'policy_triggered':
-      return `${event.type}${where}: ${event.payload.policyId}, ${event.payload.actionDetails.type}`
-    case 'hitl_request':
-      return `${event.type}${where}: ${event.payload.kind}`
-    case 'node_error':
-      return `${event.type}${where}: ${event.payload.outcome}`
-    case 'complete':
-      return `${event.type}: ${event.payload.status}`
-    case 'log':
-      return `${event.type}${where}: ${event.payload.event}`
-    default:
-      return `${event.type}${where}`
+/** How often a policy has acted is counted by what it would have done, not by what the one on record did. */
+function countActs(state: RunState, recorded: readonly NewEvent[], instead: readonly NewEvent[]): void {
+  const count = (facts: readonly NewEvent[], by: number) => {
+    for (const event of facts) {
+      if (event.type !== 'policy_triggered' || event.payload.trigger === 'follow_up') continue
+      const { policyId } = event.payload
+      state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + by)
+    }
   }
+  count(recorded, -1)
+  count(instead, 1)
+}
+
+/** Of a capability that nobody here knows, what its first attempt says. */
+function knownOrRecorded(events: readonly JournalEvent[], known: Moment['capability']): Moment['capability'] {
+  const recorded = new Map<string, ReturnType<Moment['capability']>>()
+  for (const event of events) {
+    if (event.type !== 'attempt_start' || recorded.has(event.payload.capabilityId)) continue
+    const { capabilityId, idempotent, sideEffect = false } = event.payload
+    recorded.set(capabilityId, { kind: 'unknown', idempotent, sideEffect, untrusted: true, tokens: 0 })
+  }
+  return (capabilityId) => known(capabilityId) ?? recorded.get(capabilityId)
 }

@@ -61,6 +61,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
       inputs,
       capabilityId,
       idempotent: known.idempotent,
+      sideEffect: known.sideEffect,
       reserved,
     }),
   }
@@ -70,6 +71,7 @@ interface Chosen {
   readonly inputs: Json
   readonly capabilityId: string
   readonly idempotent: boolean
+  readonly sideEffect: boolean
   readonly reserved: Reserved | undefined
 }
 
@@ -86,6 +88,7 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
     capabilityId: chosen.capabilityId,
     idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${node.key.version}\n${node.key.logical}`),
     idempotent: chosen.idempotent,
+    ...(chosen.sideEffect && { sideEffect: true }),
     inputs: told(chosen.inputs),
     ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
   }

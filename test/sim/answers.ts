@@ -42,8 +42,15 @@ const failings: readonly Failing[] = [
   'truncated',
   'not-applied',
 ]
-/** A change of the world is done or not; an answer that cannot be read would leave that open. */
-const failingsWithEffect: readonly Failing[] = ['provider_error', 'throws', 'throttled', 'not-applied']
+/** A change of the world is made although the answer cannot be read. */
+const failingsWithEffect: readonly Failing[] = [
+  'provider_error',
+  'throws',
+  'throttled',
+  'not-applied',
+  'invalid',
+  'truncated',
+]
 const withoutEffect: ReadonlySet<Failing> = new Set(['throttled', 'not-applied'])
 
 export function answerTo(seed: number, call: Dispatch, nth: number, rates: AnswerRates): Answer {

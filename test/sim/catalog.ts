@@ -52,6 +52,8 @@ export const capabilities = {
   model: capability('model', { kind: 'model' }),
   checked: capability('checked', { postConditions: [notNegative] }),
   costly: capability('costly', { cost: { estimatedTokens: costlyTokens } }),
+  /** A model on its ladder: an attempt makes several calls, one after the other. */
+  climber: capability('climber', { kind: 'model', cost: { estimatedTokens: costlyTokens } }),
   /** Neither declared safe to repeat nor a change of the world. */
   undeclared: capability('undeclared', { idempotent: false }),
   /** Changes the world, once per key however often it is called. */

@@ -6,8 +6,10 @@ import type { JournalEvent } from '../../src/domain/event.ts'
 import { applyEvent, begin } from '../../src/domain/fold.ts'
 import type { RunState } from '../../src/domain/run.ts'
 import { headOf } from '../../src/engine/head.ts'
+import { knowCapabilities } from '../../src/engine/known-capability.ts'
+import { replayRun } from '../../src/engine/replay.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
-import { capabilities } from './catalog.ts'
+import { capabilities, catalog } from './catalog.ts'
 import type { Cluster } from './cluster.ts'
 import type { FaultRates } from './faults.ts'
 import type { People } from './people.ts'
@@ -46,8 +48,10 @@ export async function checkHistory(checked: Checked): Promise<string[]> {
 
 /** A store that is not there ends the work on a run for now; nothing else may. */
 function expected(cause: unknown): boolean {
-  return cause instanceof ProvisoError && (cause.code === 'store/unavailable' || cause.code === 'run/exists')
+  return cause instanceof ProvisoError && cause.code === 'store/unavailable'
 }
+
+const capability = knowCapabilities()(catalog)
 
 type Check = (journal: readonly JournalEvent[], run: RunScenario, checked: Checked) => Iterable<string>
 
@@ -190,6 +194,12 @@ const checks: readonly Check[] = [
     let calls = 0
     for (const call of cluster.ledger.calls) if (call.runId === runId) calls += call.cost
     if (maxCalls !== undefined && calls > maxCalls) yield `${calls} calls were made of ${maxCalls}`
+  },
+  /** What was decided is decided again by whoever looks at the journal alone, with zero calls. */
+  function* replaysAreTheSame(journal, _run, { scenario }) {
+    for (const { after, recorded, instead } of replayRun(journal, { capability, askMs: scenario.askMs })
+      .differences)
+      yield `decided otherwise in a replay, after ${after}: ${recorded.join('; ')} / ${instead.join('; ')}`
   },
   /** Once nothing goes wrong any more, timers fire when they are due. */
   function* timersAreOnTime(journal, _run, { scenario, rates, epoch }) {

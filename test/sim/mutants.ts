@@ -219,6 +219,13 @@ export const mutants: readonly Mutant[] = [
     file: engine('budget'),
     find: 'return { ...usage, outputTokens: tokens }',
     replace: 'return usage',
+    seed: 1217,
+  },
+  {
+    name: 'an interrupted attempt costs one call',
+    file: engine('decide'),
+    find: 'const usage = left ? chargedInDoubt(state, nodeId) : { calls: 0 }',
+    replace: 'const usage = { calls: left ? 1 : 0 }',
     seed: 510,
   },
   {
@@ -325,5 +332,12 @@ export const mutants: readonly Mutant[] = [
     find: "key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),",
     replace: 'key: firstKey(version),',
     seed: 22,
+  },
+  {
+    name: 'a new key after a change of the world whose answer is of no use',
+    file: fold,
+    find: 'const isAnswered = answered.has(outcome) && !sideEffect',
+    replace: 'const isAnswered = answered.has(outcome)',
+    seed: 33,
   },
 ]

@@ -1,6 +1,7 @@
 /** Whoever does the work: calls take time, change the world somewhere on the way, and may not listen when told to stop. */
 import type { Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import { type AnswerRates, answerTo } from './answers.ts'
+import { climb } from './climb.ts'
 import type { CallRecord, Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
 import type { World } from './world.ts'
@@ -13,7 +14,8 @@ export interface OutsideContext {
 }
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
-  const dispatch = (call: Dispatch) => perform(context, life, call)
+  const dispatch = (call: Dispatch) =>
+    call.capability.capabilityId === 'climber' ? climb(context, life, call) : perform(context, life, call)
   return ['local', 'model'].map((kind) => ({ kind, remote: false, dispatch }))
 }
 

@@ -7,17 +7,23 @@ import { type Scenario, scenarioOf } from './scenario.ts'
 
 const anyIntegers: JsonSchema = { type: 'object', additionalProperties: { type: 'integer' } }
 
-export function spend(
-  seed: number,
-  given: { readonly calls: number; readonly limits: Limits },
-): Promise<History> {
+export interface Spending {
+  readonly calls: number
+  readonly limits: Limits
+  /** Who spends; `costly` makes one call an attempt, `climber` several. */
+  readonly capabilityId?: 'costly' | 'climber'
+  /** Calls of one node. */
+  readonly callBudget?: number
+}
+
+export function spend(seed: number, given: Spending): Promise<History> {
   const scenario = sceneOf(seed, given)
   return simulate(scenario, scenario.faults)
 }
 
 function sceneOf(
   seed: number,
-  { calls, limits }: { readonly calls: number; readonly limits: Limits },
+  { calls, limits, capabilityId = 'costly', callBudget = 100 }: Spending,
 ): Scenario {
   const contracts = { input: inputSchema, output: valueSchema }
   const ids = Array.from({ length: calls }, (_, index) => `n${index}`)
@@ -48,9 +54,9 @@ function sceneOf(
           nodes: [
             ...ids.map((id) => ({
               id,
-              capabilityId: 'costly',
+              capabilityId,
               contracts,
-              callBudget: 100,
+              callBudget,
               retry: { max: 2 },
               inputs: { a: { envelope: '/inputs/x' as const } },
             })),

@@ -6,14 +6,19 @@ function codeOf(error: unknown): string {
 }
 
 const lostCodes =
-  /^(08...|57P0[1-5]|25P03|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOENT|EAI_AGAIN)$/
+  /^(08...|57P0[1-5]|57014|25P03|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOENT|EAI_AGAIN)$/
 /** Errors of the driver itself have no code. */
 const lostMessages =
   /Connection terminated|connection error and is not queryable|Client was closed|read timeout|timeout exceeded when trying to connect|timeout expired/
 
-/** The connection is gone: whether the statement took effect is not known. */
+/** The connection is gone, or the server gave up: whether the statement took effect is not known. */
 export function isLost(error: unknown): boolean {
   return lostCodes.test(codeOf(error)) || (error instanceof Error && lostMessages.test(error.message))
+}
+
+/** Nothing was heard in time, not even that it takes too long. */
+export function isSilent(error: unknown): boolean {
+  return error instanceof Error && /read timeout/.test(error.message)
 }
 
 /** The server is there and not ready yet. */

@@ -11,6 +11,10 @@ interface NotifyOptions {
   readonly channel: string
   /** Names this store among those that listen. */
   readonly self: string
+  /** How often it is asked whether the connection still listens. */
+  readonly answerMs: number
+  /** It does not answer. */
+  readonly onSilent: () => void
 }
 
 export interface Notifier extends Listeners {
@@ -25,7 +29,8 @@ const reconnectMs = { first: 50, most: 2_000 }
 /** What may have changed a little before a connection was seen to be lost. */
 const overlapMs = 5_000
 
-export function createNotifier({ config, pool, channel, self }: NotifyOptions): Notifier {
+export function createNotifier(options: NotifyOptions): Notifier {
+  const { config, pool, channel, self } = options
   const listeners = createListeners()
   const waiting = new Map<string, number>()
   let sending: Promise<void> | undefined
@@ -71,6 +76,16 @@ export function createNotifier({ config, pool, channel, self }: NotifyOptions): 
     offset = (rows[0]?.now ?? Date.now()) - Date.now()
     if (since !== undefined) await tellMissed(next, since)
     ready = true
+    keepAsking(next)
+  }
+
+  /** Whoever only listens would never hear that nobody speaks any more. */
+  function keepAsking(listening: Client): void {
+    const asking = setInterval(() => {
+      if (client !== listening) return clearInterval(asking)
+      listening.query('select 1').catch(options.onSilent)
+    }, options.answerMs)
+    asking.unref()
   }
 
   async function tellMissed(next: Client, since: number): Promise<void> {

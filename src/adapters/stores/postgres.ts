@@ -9,8 +9,9 @@ import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
 import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { createConnection, fromRow, toParameter } from './postgres-connection.ts'
-import { isLost, isOnesFault, isRace, isStarting } from './postgres-errors.ts'
+import { isLost, isOnesFault, isRace, isSilent, isStarting } from './postgres-errors.ts'
 import { createNotifier } from './postgres-notify.ts'
+import { createSockets } from './postgres-sockets.ts'
 import { migrate } from './sql/migrate.ts'
 import { createSqlStore } from './sql/sql-store.ts'
 import { runStepsLater } from './sql/steps.ts'
@@ -27,6 +28,11 @@ export interface PostgresStoreOptions {
   readonly writers?: number
   /** How long work is tried again while the server is away, in milliseconds. Default 30,000. */
   readonly retryMs?: number
+  /**
+   * How long one answer of the server is waited for, in milliseconds. Default 10,000. The server ends statements that take
+   * longer; a connection that stays silent beyond that is half open, and is made anew.
+   */
+  readonly answerMs?: number
 }
 
 export async function openPostgresStore({
@@ -35,17 +41,23 @@ export async function openPostgresStore({
   readers = 4,
   writers = 2,
   retryMs = 30_000,
+  answerMs = 10_000,
 }: PostgresStoreOptions): Promise<Store> {
   const place = placeOf(url)
+  const sockets = createSockets()
   const config: ClientConfig = {
     connectionString: url,
     application_name: 'proviso',
+    stream: sockets.stream,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
-    // A connection that says nothing is a lost one, and a transaction whose client is gone must not hold its locks.
-    query_timeout: retryMs,
+    // A server that lives ends a statement that takes too long; a connection that says nothing even then is a lost one.
+    statement_timeout: answerMs,
+    query_timeout: answerMs + answerGraceMs,
+    // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
     idle_in_transaction_session_timeout: 10_000,
-    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on`,
+    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on ${keepAlives}`,
   }
   const pool = new Pool({ ...config, max: readers })
   // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
@@ -61,6 +73,7 @@ export async function openPostgresStore({
         if (error instanceof ProvisoError) throw error
         if (!(away(error) || isRace(error)) || Date.now() + delay > until) throw unavailable(place, error)
         again ||= isLost(error)
+        if (isSilent(error)) sockets.cutSilent(answerMs)
         await new Promise((resolve) => setTimeout(resolve, delay))
       }
     }
@@ -69,7 +82,13 @@ export async function openPostgresStore({
   try {
     // A server that is starting is waited for; an address where nobody answers is a mistake.
     await trying(
-      () => prepareTables(builder as unknown as Kysely<unknown>, { config, schema, place }),
+      () =>
+        prepareTables(builder as unknown as Kysely<unknown>, {
+          // Others may be at it, one after the other.
+          config: { ...config, statement_timeout: retryMs, query_timeout: retryMs },
+          schema,
+          place,
+        }),
       isStarting,
     )
   } catch (error) {
@@ -79,7 +98,14 @@ export async function openPostgresStore({
 
   const lanes = Array.from({ length: writers }, () => createConnection(config))
   const self = randomBytes(9).toString('base64url')
-  const notifier = createNotifier({ config, pool, channel: `proviso_${schema}`, self })
+  const notifier = createNotifier({
+    config,
+    pool,
+    channel: `proviso_${schema}`,
+    self,
+    answerMs,
+    onSilent: () => sockets.cutSilent(answerMs),
+  })
   let closed = false
 
   return createSqlStore({
@@ -123,12 +149,19 @@ export async function openPostgresStore({
     tellOthers: notifier.tellOthers,
     async close() {
       closed = true
+      // Nobody says goodbye on a half-open connection.
+      sockets.cutAllAfter(goodbyeMs)
       await notifier.close()
       await Promise.all(lanes.map((lane) => lane.end()))
       await pool.end()
     },
   })
 }
+
+const answerGraceMs = 1_000
+const goodbyeMs = 2_000
+/** The server's side: a client that has vanished is noticed after about 25 seconds. */
+const keepAlives = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 interface Preparing {
   readonly config: ClientConfig

@@ -34,6 +34,7 @@ export function createTracing(options: TracingOptions & { readonly redactor: Red
     dispatcher: (dispatcher) => tracedDispatcher(dispatcher, { tracer, runs }),
     planner: (planner) => ({
       name: planner.name,
+      ...(planner.deterministic && { deterministic: true }),
       draft(request) {
         const { runId } = request
         if (runId === undefined) return planner.draft(request)

@@ -1,0 +1,72 @@
+/** Asks are answered once, in time and as shown; what is denied does not happen; the audit is a chain. */
+import type { JournalEvent } from '../../domain/event.ts'
+import { auditLink, valueHash } from '../audit.ts'
+import type { Rule } from './rule.ts'
+
+export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const resolved = new Set<string>()
+  return (event, _before, report) => {
+    if (event.type === 'hitl_request') {
+      const { requestId } = event.payload
+      if (asks.has(requestId)) report('double-ask', `"${requestId}" was asked before`)
+      asks.set(requestId, event.payload)
+    }
+    if (event.type !== 'hitl_resolved') return
+    const { requestId, decision, valueHash: shown } = event.payload
+    const ask = asks.get(requestId)
+    if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
+    resolved.add(requestId)
+    if (!ask) return report('reply', `"${requestId}" was never asked`)
+    if (ask.valueHash !== shown) report('ask-hash', `"${requestId}" was answered for another value`)
+    if (decision === 'expired') return
+    if (!ask.decisions.includes(decision)) report('reply', `"${requestId}" does not take ${decision}`)
+    if (event.at >= ask.expiresAt) report('late-reply', `"${requestId}" had expired`)
+  }
+}
+
+/** A no, or no answer, stops what was asked for: the node, the answer, or (where nothing else is said) the run. */
+export function whatIsDeniedDoesNotHappen(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const denied = new Set<string>()
+  let deniedRun: string | undefined
+  return (event, _before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+    if (event.type === 'hitl_resolved') {
+      const { decision, requestId } = event.payload
+      const ask = asks.get(requestId)
+      if (decision !== 'reject' && decision !== 'expired') return
+      if (ask?.kind === 'final' || (ask?.kind === 'policy' && !ask.rejectAction)) deniedRun = requestId
+      else if (ask?.kind !== 'policy' && ask?.nodeId !== undefined) denied.add(ask.nodeId)
+    }
+    if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
+      report('denied', `"${nodeId}" goes on, although it was denied`)
+    if (event.type === 'plan_updated') denied.clear()
+    if (event.type === 'complete' && event.payload.status === 'completed' && deniedRun !== undefined)
+      report('denied', `the run completed, although "${deniedRun}" was denied`)
+  }
+}
+
+export function theAuditIsAChain(): Rule {
+  let last = ''
+  return (event, _before, report) => {
+    if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') return
+    const { requestId, audit } = event.payload
+    const asked = event.type === 'hitl_request'
+    const value = event.payload.value
+    const link = auditLink(last, {
+      runId: event.runId,
+      requestId,
+      at: event.at,
+      by: asked ? 'system' : event.payload.by,
+      what: asked ? 'asked' : event.payload.decision,
+      subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
+    })
+    if (link.prev !== audit.prev || link.hash !== audit.hash)
+      report('audit', `the audit chain is broken at "${requestId}"`)
+    if (asked && valueHash(event.payload.value) !== event.payload.valueHash)
+      report('ask-hash', `"${requestId}" is not bound to what it shows`)
+    last = audit.hash
+  }
+}

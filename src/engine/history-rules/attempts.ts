@@ -1,0 +1,78 @@
+/** Attempts start once and end once, are counted, and bring what their node completes with. */
+import { canonicalJson } from '../../base/canonical.ts'
+import type { JournalEvent } from '../../domain/event.ts'
+import { settling } from './nodes.ts'
+import type { Rule } from './rule.ts'
+
+export function attemptsStartOnceAndEndOnce(): Rule {
+  const started = new Set<string>()
+  const open = new Map<string, string>()
+  return (event, before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_start') {
+      const key = `${event.planVersion} ${nodeId} ${event.payload.attempt}`
+      if (started.has(key))
+        report('double-start', `attempt ${event.payload.attempt} of "${nodeId}" has started before`)
+      if (open.has(nodeId)) report('two-attempts', `"${nodeId}" has an attempt that has not ended`)
+      if (before?.nodes.get(nodeId)?.status !== 'ready')
+        report(
+          'not-ready',
+          `an attempt of "${nodeId}" starts while it is ${before?.nodes.get(nodeId)?.status}`,
+        )
+      started.add(key)
+      open.set(nodeId, key)
+    } else if (event.type === 'attempt_end') {
+      const key = `${event.planVersion} ${nodeId} ${event.payload.attempt}`
+      if (open.get(nodeId) !== key)
+        report('end-without-start', `attempt ${event.payload.attempt} of "${nodeId}" is not open`)
+      open.delete(nodeId)
+    } else if (settling.has(event.type) && open.has(nodeId))
+      report('settled-open', `"${nodeId}" is settled while an attempt of it is open`)
+  }
+}
+
+/** What a node completes with is what its last attempt brought, unless a person gave it or the engine decided a route. */
+export function outputsAreOfTheirAttempt(): Rule {
+  const brought = new Map<string, JournalEvent<'attempt_end'>>()
+  return (event, _before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_end') brought.set(nodeId, event)
+    if (event.type !== 'node_complete' || event.payload.person !== undefined || event.payload.chosen) return
+    const end = brought.get(nodeId)?.payload
+    if (end?.outcome !== 'ok' || end.attempt !== event.payload.attempt)
+      return report('foreign-output', `"${nodeId}" completes, and its last attempt did not end well`)
+    if (canonicalJson(end.output?.value ?? null) !== canonicalJson(event.payload.output.value))
+      report('foreign-output', `"${nodeId}" completes with something else than its attempt brought`)
+  }
+}
+
+/** A capability is tried as often as the plan says, and further only when a person asked for it. */
+export function triesAreCounted(): Rule {
+  const tries = new Map<string, { readonly capabilityId: string; failed: number }>()
+  return (event, before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_start') {
+      const { capabilityId } = event.payload
+      const earlier = tries.get(nodeId)
+      if (earlier?.capabilityId !== capabilityId) tries.set(nodeId, { capabilityId, failed: 0 })
+      else if (earlier.failed > (before?.nodes.get(nodeId)?.node.retry?.max ?? 0))
+        report('tries', `"${nodeId}" is tried again after ${earlier.failed} failures`)
+    }
+    const present = tries.get(nodeId)
+    if (event.type === 'attempt_end' && present && countsAsFailure.has(event.payload.outcome))
+      present.failed++
+    // Well as far as the attempt could tell, and found wanting by a condition.
+    const result = before?.nodes.get(nodeId)?.attempt?.result
+    if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++
+    if (event.type === 'hitl_resolved') tries.delete(nodeId)
+    if (event.type === 'plan_updated') tries.clear()
+  }
+}
+
+const countsAsFailure: ReadonlySet<string> = new Set([
+  'invalid',
+  'truncated',
+  'refused',
+  'timed_out',
+  'provider_error',
+])

@@ -1,0 +1,53 @@
+/** What may have taken effect is repeated under its key, and only where it may be. */
+import type { JournalEvent } from '../../domain/event.ts'
+import type { Rule } from './rule.ts'
+
+/** A call whose outcome is in doubt is repeated under its key, and no two nodes share one. */
+export function keysStayWhileInDoubt(): Rule {
+  const called = new Map<string, JournalEvent<'attempt_start'>['payload']>()
+  const inDoubt = new Map<string, string>()
+  const owner = new Map<string, string>()
+  return (event, _before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_start') {
+      const { idempotencyKey: key, capabilityId } = event.payload
+      if ((inDoubt.get(`${nodeId} ${capabilityId}`) ?? key) !== key)
+        report('key', `"${nodeId}" is called under another key, although it may have taken effect`)
+      if ((owner.get(key) ?? nodeId) !== nodeId)
+        report('key', `"${nodeId}" has the key of "${owner.get(key)}"`)
+      owner.set(key, nodeId)
+      called.set(nodeId, event.payload)
+    }
+    // A node that a plan does without is forgotten.
+    if (event.type === 'plan_updated') {
+      const kept = new Set(event.payload.nodes.map(({ id }) => id))
+      for (const call of inDoubt.keys())
+        if (!kept.has(call.slice(0, call.lastIndexOf(' ')))) inDoubt.delete(call)
+    }
+    const call = called.get(nodeId)
+    if (event.type !== 'attempt_end' || !call) return
+    const { outcome, notApplied } = event.payload
+    if (answered.has(outcome) && !call.sideEffect) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
+    else if (!notApplied && outcome !== 'throttled')
+      inDoubt.set(`${nodeId} ${call.capabilityId}`, call.idempotencyKey)
+  }
+}
+
+const answered: ReadonlySet<string> = new Set(['ok', 'invalid', 'truncated', 'refused'])
+
+/** After a crash, what was not declared safe to repeat waits for a person. */
+export function nothingInDoubtIsRepeatedUnasked(): Rule {
+  const safe = new Map<string, boolean>()
+  const waits = new Set<string>()
+  return (event, _before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_start') {
+      if (waits.has(nodeId)) report('repeated-unasked', `"${nodeId}" is called again, and nobody said so`)
+      safe.set(nodeId, event.payload.idempotent)
+    }
+    if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
+      if (!event.payload.notApplied && safe.get(nodeId) === false) waits.add(nodeId)
+    if (event.type === 'hitl_resolved' && event.payload.decision === 'approve') waits.delete(nodeId)
+    if (event.type === 'plan_updated') waits.clear()
+  }
+}

@@ -1,0 +1,140 @@
+/** Attempts whose end nobody saw or can use: what they are charged, and under which key they are called again. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import type { App } from '../../src/app.ts'
+import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/event.ts'
+import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import { envelope, journal, open, text } from './support.ts'
+
+const servers: OpenAiServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+const write = defineCapability({
+  capabilityId: 'write',
+  kind: 'model',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  preferredModels: ['compatible/test-model'],
+})
+const prices = [{ model: 'compatible/*', inputPerMillion: 1000, outputPerMillion: 1000 }]
+
+/** A process stops while the second call of the ladder is under way, and another one carries on. */
+async function interrupted(limits: object, node: object = {}) {
+  const store = createMemoryStore()
+  let underWay = () => {}
+  const second = new Promise<void>((resolve) => {
+    underWay = resolve
+  })
+  const replies: Reply[] = [{ text: 'no idea' }, { hang: true }]
+  const server = await openAiServer((_, index) => {
+    if (index === 1) underWay()
+    return replies[index] ?? { text: '{"text":"Tea"}' }
+  })
+  servers.push(server)
+  const options = {
+    store,
+    capabilities: [write],
+    providers: [compatible({ baseURL: server.url, apiKey: 'k' })],
+    prices,
+  }
+  const before = await open(options)
+  const draft = { nodes: [{ id: 'write', capabilityId: 'write', ...node }], limits }
+  const runId = await before.start(envelope(), { draft })
+  await second
+  await before.close({ graceMs: 0 })
+  const after = await open(options)
+  const done = await after.result(runId)
+  const events = await journal(after, runId)
+  return { done, events, state: await after.state(runId), calls: server.seen.length }
+}
+
+function payloads<T extends EventType>(events: readonly JournalEvent[], type: T): EventPayloads[T][] {
+  return events.filter((event) => event.type === type).map(({ payload }) => payload as EventPayloads[T])
+}
+
+describe('a model attempt that a crash cut off in the middle of its ladder', () => {
+  it('is charged the calls and tokens that were set aside, and the node goes on', async () => {
+    const { done, events, state, calls } = await interrupted({ maxCalls: 9, maxTokens: 40_000 })
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    const [lost] = payloads(events, 'attempt_end')
+    const [held] = payloads(events, 'budget_reserved')
+    expect(held).toMatchObject({ attempt: 1, calls: 4 })
+    // Four answers of 2,000 tokens, and their prompts.
+    expect(held?.tokens).toBeGreaterThan(8000)
+    expect(lost).toMatchObject({
+      outcome: 'outcome_unknown',
+      usage: { calls: 4, outputTokens: held?.tokens ?? 0 },
+    })
+    // Of its own calls the node has lost one: it may still climb.
+    expect(payloads(events, 'budget_reserved')[1]).toMatchObject({ attempt: 2, calls: 3 })
+    expect(calls).toBe(3)
+    expect(state.budget).toMatchObject({ calls: 5, reservedCalls: 0, reservedTokens: 0, reservedCostUsd: 0 })
+  })
+
+  it('is charged the cost that was set aside: a limit of cost holds, and what ends the run is said', async () => {
+    const { done, events, state } = await interrupted({ maxCostUsd: 1 })
+    expect(payloads(events, 'attempt_end')[0]).toMatchObject({ usage: { calls: 4, costUsd: 1 } })
+    expect(done).toMatchObject({ status: 'failed', failure: 'budget/exhausted' })
+    expect(state.budget).toMatchObject({ costUsd: 1, reservedCostUsd: 0 })
+  })
+
+  it('sets aside no more cost than its node may have, so that the run goes on after a crash', async () => {
+    const { done, events, state } = await interrupted({ maxCostUsd: 5 }, { costBudgetUsd: 1 })
+    expect(payloads(events, 'budget_reserved')[0]).toMatchObject({ costUsd: 1 })
+    expect(done.status).toBe('completed')
+    expect(state.budget.costUsd).toBeLessThanOrEqual(2)
+    expect(state.budget.reservedCostUsd).toBe(0)
+  })
+
+  it('is charged one call where the run has no limits', async () => {
+    const { done, events } = await interrupted({})
+    expect(payloads(events, 'attempt_end')[0]).toMatchObject({ usage: { calls: 1 } })
+    expect(done.status).toBe('completed')
+  })
+})
+
+describe('a change of the world whose answer is of no use', () => {
+  /** Pays once per key, and answers in these ways. */
+  async function paid(answers: readonly unknown[], more: object = {}) {
+    const keys: string[] = []
+    const pay = defineCapability({
+      capabilityId: 'pay',
+      inputContract: { type: 'object' },
+      outputContract: text,
+      idempotent: true,
+      sideEffect: true,
+      ...more,
+      run: (_, { idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        return answers[keys.length - 1] as never
+      },
+    })
+    const app: App = await open({ capabilities: [pay] })
+    const nodes = [{ id: 'pay', capabilityId: 'pay', retry: { max: 2 } }]
+    const done = await app.run(envelope(), { draft: { nodes } })
+    return { done, keys }
+  }
+
+  it('is called again under the same key when the answer cannot be read', async () => {
+    const { done, keys } = await paid([{ txt: 'paid' }, 7, { text: 'paid' }])
+    expect(done.status).toBe('completed')
+    expect(keys).toHaveLength(3)
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  it('is called again under the same key when a condition does not hold', async () => {
+    const postConditions = [{ '==': [{ var: 'text' }, 'paid'] }]
+    const { done, keys } = await paid([{ text: 'perhaps' }, { text: 'paid' }], { postConditions })
+    expect(done.status).toBe('completed')
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  it('has another key with every answer where nothing outside is changed', async () => {
+    const { keys } = await paid([{ txt: 'paid' }, { text: 'paid' }], { sideEffect: false })
+    expect(new Set(keys).size).toBe(2)
+  })
+})
