@@ -4,9 +4,18 @@ import type { Json } from '../../src/base/json.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { loadEvents } from '../../src/engine/journal.ts'
+import { knowCapabilities } from '../../src/engine/known-capability.ts'
+import { replayRun } from '../../src/engine/replay.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
 import type { Acknowledged, Effect } from './effects.ts'
-import { completing, notTwice } from './workload.ts'
+import { capabilities, completing, notTwice } from './workload.ts'
+
+const known = capabilities(() => {}).map((defined) => defined.capability)
+const capability = knowCapabilities({
+  facets: () => [],
+  capabilities: () => known,
+  capability: (id) => known.find(({ capabilityId }) => capabilityId === id),
+})
 
 export interface Outside {
   readonly effects: readonly Effect[]
@@ -31,13 +40,15 @@ export async function checkRuns(
 ): Promise<Verdict> {
   const violations: string[] = []
   const total = { lost: 0, duplicated: 0, reexecuted: 0 }
-  const known = new Set<string>()
+  const keys = new Set<string>()
   for (const runId of runIds) {
     const events = await loadEvents(store, runId)
     const head = await store.head(runId)
     const audit = await store.audit(runId)
     const say = (message: string) => violations.push(`${runId}: ${message}`)
     for (const issue of verifyHistory(events, { ...(head && { head }), audit })) say(issue.message)
+    for (const { after, recorded, instead } of replayRun(events, { capability, askMs: 0 }).differences)
+      say(`decided otherwise in a replay, after ${after}: ${recorded.join('; ')} / ${instead.join('; ')}`)
     const output = (await store.output(runId))?.output
     if (head?.status !== 'completed')
       say(`ended as ${head?.status}: ${JSON.stringify(events.at(-1)?.payload)}`)
@@ -48,10 +59,10 @@ export async function checkRuns(
     total.lost += gone.length + counts.lost
     total.duplicated += counts.duplicated
     total.reexecuted += counts.reexecuted
-    for (const event of events) if (event.type === 'attempt_start') known.add(event.payload.idempotencyKey)
+    for (const event of events) if (event.type === 'attempt_start') keys.add(event.payload.idempotencyKey)
   }
   for (const { nodeId, key } of outside.effects)
-    if (!known.has(key)) violations.push(`"${nodeId}" was called under a key that no journal has: ${key}`)
+    if (!keys.has(key)) violations.push(`"${nodeId}" was called under a key that no journal has: ${key}`)
   return { violations, ...total }
 }
 
