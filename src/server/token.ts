@@ -5,8 +5,6 @@ import type { Role, TokenRow, Tokens } from '../domain/ports/records.ts'
 
 export const tokenPrefix = 'pvs_'
 
-export const roles: readonly Role[] = ['caller', 'agent', 'operator', 'admin']
-
 /** The shortest `FLEX_TOKEN`: what people make up themselves must not be guessed. */
 export const shortestToken = 16
 

@@ -11,7 +11,7 @@ import type { Acknowledged, Effect } from './effects.ts'
 import { capabilities, completing, notTwice } from './workload.ts'
 
 const known = capabilities(() => {}).map((defined) => defined.capability)
-const capability = knowCapabilities({
+const capability = knowCapabilities()({
   facets: () => [],
   capabilities: () => known,
   capability: (id) => known.find(({ capabilityId }) => capabilityId === id),

@@ -1,7 +1,6 @@
 /** `proviso token create`: makes a token for a server on this store, and shows it once. */
 import { type Command, Option } from 'commander'
-import type { Role } from '../../domain/ports/records.ts'
-import { createToken, roles } from '../../server/index.ts'
+import { type Role, roles } from '../../domain/ports/records.ts'
 import { duration } from '../duration.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { printJson, printNote, printText } from '../print.ts'
@@ -46,6 +45,8 @@ export function addTokenCreateCommand(token: Command): void {
 }
 
 async function create({ role, tenant, name = role, expires, capability, store, json }: Flags): Promise<void> {
+  // Loaded when it is wanted, for the whole server comes with it.
+  const { createToken } = await import('../../server/index.ts')
   const made = await writeStore(chooseLastingStore(store), (opened) =>
     createToken(opened.records.tokens, {
       role,

@@ -2,7 +2,9 @@
 import type { Json } from '../../base/json.ts'
 
 /** What a caller may do: start runs, work as an agent, answer for people, or everything. */
-export type Role = 'caller' | 'agent' | 'operator' | 'admin'
+export type Role = (typeof roles)[number]
+
+export const roles = ['caller', 'agent', 'operator', 'admin'] as const
 
 export interface TokenRow {
   /** Public: named in lists, logs and the audit. */

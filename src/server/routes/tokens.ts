@@ -1,10 +1,11 @@
 /** Tokens over HTTP, for admins: while a server has a SQLite store open, nobody else can write to it. Each tenant has its own. */
 import type { Json } from '../../base/json.ts'
 import type { Role, TokenRow } from '../../domain/ports/records.ts'
+import { roles } from '../../domain/ports/records.ts'
 import { closed, count, text } from '../../domain/schemas/parts.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
-import { createToken, roles } from '../token.ts'
+import { createToken } from '../token.ts'
 import { api, iso, ok, refusals } from './parts.ts'
 
 const tokenSchema = {
