@@ -1,6 +1,13 @@
-/** The version of the package. */
-import { readFileSync } from 'node:fs'
+/** The version of the package, from the `package.json` above this file, wherever a build has put it. */
+import { existsSync, readFileSync } from 'node:fs'
 
 export function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+  let folder = new URL('.', import.meta.url)
+  for (;;) {
+    const file = new URL('package.json', folder)
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')).version
+    const above = new URL('..', folder)
+    if (above.href === folder.href) throw new Error('The package.json of proviso is missing')
+    folder = above
+  }
 }
