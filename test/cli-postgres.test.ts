@@ -38,7 +38,7 @@ describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => 
   it('a server that is not there is said to be, without the password', async () => {
     const away = 'postgres://ann:secret@127.0.0.1:1/nowhere'
     const done = await proviso(['runs', '--store', away])
-    expect(done.code).toBe(1)
+    expect(done.code).toBe(2)
     expect(done.stderr).toContain('127.0.0.1:1/nowhere')
     expect(done.stderr).not.toContain('secret')
   })
