@@ -19,6 +19,7 @@ import {
 } from './heads.ts'
 import { createListeners } from './listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
+import { sampleRuns } from './memory-sample.ts'
 import type { StoredNode } from './node-steps.ts'
 import { project } from './projections.ts'
 import type { PlanView } from './snapshot.ts'
@@ -209,13 +210,14 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     async nodes(runId) {
       return [...(find(runId)?.nodes.values() ?? [])]
         .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
-        .map(({ position: _, attemptStartedAt: __, ...row }) => row)
+        .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => row)
     },
 
     snapshots: async (runId) => [...(find(runId)?.snapshots ?? [])],
     output: async (runId) => find(runId)?.output,
     spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
     audit: async (runId) => [...(find(runId)?.audit ?? [])],
+    sample: async (query) => sampleRuns(opened().values(), query),
 
     async prune({ before, tenant, dryRun = false }) {
       const over = [...opened().values()].filter(

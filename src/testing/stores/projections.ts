@@ -171,7 +171,7 @@ export function projectionSuite({ test, expect }: Suite): void {
           startedAt: 1_020,
           endedAt: 1_050,
           status: 'ok',
-          attributes: { ...about, outcome: 'ok', usage, model: 'm-1' },
+          attributes: { ...about, outcome: 'ok', usage, model: 'm-1', 'aros.model_id': 'm-1' },
         },
         {
           runId: 'r',

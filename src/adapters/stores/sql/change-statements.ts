@@ -2,7 +2,8 @@
 import { encode } from '../codec.ts'
 import type { Changes } from '../projections.ts'
 import type { OpenRun } from './project-runs.ts'
-import { askRow, auditRow, changeRow, nodeRow, outputRow, snapshotRow, spanRow } from './rows.ts'
+import { askRow, auditRow, changeRow, nodeRow, outputRow, snapshotRow } from './rows.ts'
+import { spanRow } from './span-rows.ts'
 import type { Statement, Steps } from './steps.ts'
 import type { WriteStatements } from './write-statements.ts'
 

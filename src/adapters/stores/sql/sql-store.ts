@@ -8,7 +8,9 @@ import { createLeaseStatements } from './lease-statements.ts'
 import { loadValues } from './load-values.ts'
 import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
-import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
+import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, type Values } from './rows.ts'
+import { createSample } from './sample.ts'
+import { toSpan } from './span-rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { ask, type Statement } from './steps.ts'
@@ -165,6 +167,7 @@ export function createSqlStore(driver: SqlDriver): Store {
       (await rows<OutputTable, ReturnType<typeof toOutput>>(reads.output({ runId }), toOutput))[0],
     spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
     audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
+    sample: createSample(driver),
 
     close() {
       closing ??= group.close().then(() => {
