@@ -5,9 +5,9 @@ import type { Output } from '../../domain/output.ts'
 import { newRun, planEvent, runningHead, sampleEvent, startEvent } from './sample.ts'
 import type { Suite, SuiteStore } from './test-api.ts'
 
-type Told = readonly [event: string, payload?: { readonly [key: string]: Json }]
+export type Told = readonly [event: string, payload?: { readonly [key: string]: Json }]
 
-interface Attempt {
+export interface Attempt {
   readonly nodeId?: string
   readonly attempt?: number
   readonly endedAt?: number
@@ -17,7 +17,7 @@ interface Attempt {
 }
 
 /** One attempt with what it told on its way. */
-function attemptEvents({
+export function attemptEvents({
   nodeId = 'write',
   attempt = 1,
   endedAt = 2_000,
