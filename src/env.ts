@@ -17,6 +17,8 @@ export interface EnvConfig {
   readonly port?: string
   /** Origins whose pages may call a server, separated by commas. */
   readonly cors?: string
+  /** `1`: keep a ledger of corrections in the store (AROS-66). */
+  readonly ledger?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -32,6 +34,7 @@ export const envNames = {
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
+  ledger: ['PROVISO_LEDGER'],
 } as const satisfies Record<keyof EnvConfig, readonly string[]>
 
 /**

@@ -1,6 +1,6 @@
 /** Health reports over a full SQLite file, whole and filtered; the file is filled through the store, as an engine does. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../dist/adapters/stores/sqlite.js'
 import { median } from '../lib/measure.mjs'
@@ -15,6 +15,7 @@ const models = ['openai/gpt-5-mini', 'anthropic/claude', 'compatible/llama']
 const spansPerRun = 11
 
 export async function report({ quick }) {
+  const load = loadavg()[0].toFixed(1)
   const wanted = quick ? 50_000 : 1_000_000
   const runs = Math.ceil(wanted / spansPerRun)
   const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
@@ -29,6 +30,7 @@ export async function report({ quick }) {
     const filled = performance.now() - filling
     await store.close()
     return {
+      load,
       spans: runs * spansPerRun,
       runs,
       filled,
@@ -54,16 +56,19 @@ async function ask(path, runs) {
   const rows = []
   for (const [what, query] of questions) {
     const taken = []
+    const worked = []
     let attempts = 0
     for (let turn = 0; turn < 3; turn++) {
       const store = await openSqliteStore({ path, readOnly: true })
-      const began = performance.now()
+      const [began, busy] = [performance.now(), process.cpuUsage()]
       const { groups } = await store.sample(query)
       taken.push(performance.now() - began)
+      const { user, system } = process.cpuUsage(busy)
+      worked.push((user + system) / 1_000)
       attempts = groups.reduce((sum, group) => sum + group.attempts, 0)
       await store.close()
     }
-    rows.push({ what, ms: median(taken), attempts })
+    rows.push({ what, ms: median(taken), cpu: median(worked), attempts })
   }
   return rows
 }
@@ -122,12 +127,13 @@ function told(run, index) {
   return events
 }
 
-export function showReport({ spans, runs, filled, megabytes, rows }) {
+export function showReport({ load, spans, runs, filled, megabytes, rows }) {
   return [
+    `Load average of the machine before: ${load}.`,
     `${spans.toLocaleString('en')} spans of ${runs.toLocaleString('en')} runs in one SQLite file of ${Math.round(megabytes).toLocaleString('en')} MB, filled in ${Math.round(filled / 1000)} s (\`synchronous=NORMAL\`).`,
     table(
-      ['sample of', 'attempts', 'takes'],
-      rows.map((row) => [row.what, row.attempts.toLocaleString('en'), ms(row.ms)]),
+      ['sample of', 'attempts', 'takes', 'processor'],
+      rows.map((row) => [row.what, row.attempts.toLocaleString('en'), ms(row.ms), ms(row.cpu)]),
     ),
   ].join('\n\n')
 }

@@ -2,11 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addSignal, rungs, type Signals, settleSignals, stages } from './signals.ts'
 
-const told = (...events: [string, object?][]): Signals | undefined =>
-  events.reduce<Signals | undefined>(
-    (signals, [event, payload]) =>
-      addSignal(signals, { event, ...(payload && { payload: payload as never }) }),
-    undefined,
+/** What a trace leaves on the span of its attempt. */
+const told = (...events: [string, object?][]): Signals =>
+  settleSignals(
+    events.reduce<Signals | undefined>(
+      (signals, [event, payload]) =>
+        addSignal(signals, { event, ...(payload && { payload: payload as never }) }),
+      undefined,
+    ),
+    {},
   )
 
 describe('the signals of an attempt', () => {
@@ -33,7 +37,7 @@ describe('the signals of an attempt', () => {
   })
 
   it('know the reader from the model that is asked again', () => {
-    expect(told(['aros.repair.started', { stage: 'deterministic' }])).toBe(undefined)
+    expect(told(['aros.repair.started', { stage: 'deterministic' }])).toEqual({})
     expect(
       told(
         ['aros.repair.started', { stage: 'llm' }],
@@ -82,7 +86,7 @@ describe('the signals of an attempt', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...events), payload), { maxLength: 40 }), (trace) => {
-        const signals = told(...(trace as [string, object][])) ?? {}
+        const signals = told(...(trace as [string, object][]))
         expect(JSON.parse(JSON.stringify(signals))).toEqual(signals)
         expect(Object.keys(signals).every((key) => key.startsWith('aros.'))).toBe(true)
         expect(JSON.stringify(signals).length).toBeLessThan(8_000)

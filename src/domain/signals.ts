@@ -40,6 +40,7 @@ const tallies: { readonly [event: string]: Tally } = {
     count(draft, `${family}.total`)
     count(draft, `${family}.stage.${stage}`)
     addNames(draft, `${family}.transforms`, transforms)
+    if (family === 'aros.coercion') addCorrection(draft, stage, transforms)
   },
   'output.coercion.fail': (draft, payload) => {
     const stage = oneOf(stages, payload['stage'])
@@ -64,7 +65,10 @@ const tallies: { readonly [event: string]: Tally } = {
     count(draft, 'aros.precheck.fail')
   },
   'aros.reasoning.precheck.skipped': (draft) => count(draft, 'aros.precheck.skipped'),
-  'aros.repair.started': (draft, payload) => rung(draft, payload, 'started'),
+  'aros.repair.started': (draft, payload) => {
+    if (payload['stage'] === 'deterministic') name(draft, schemaHashKey, payload['schema_hash'])
+    rung(draft, payload, 'started')
+  },
   'aros.repair.success': (draft, payload) => rung(draft, payload, 'success'),
   'aros.repair.failed': (draft, payload) => rung(draft, payload, 'failed'),
   'aros.fallback.stage': (draft, payload) => rung(draft, payload, payload['result']),
@@ -90,10 +94,44 @@ export interface AttemptEnd {
   readonly repairs?: readonly RepairNote[]
 }
 
+/** What the ledger of corrections needs besides, kept until the attempt is over and never on its span. */
+const correctionsKey = 'ledger.corrections'
+const schemaHashKey = 'ledger.schema_hash'
+const most = { corrections: 10, transforms: 10, name: 40 } as const
+
+/** One stage that changed an answer. */
+export interface Correction {
+  readonly stage: Stage
+  readonly transforms: readonly string[]
+  /** How many rungs had been climbed before. */
+  readonly depth: number
+  readonly schemaHash?: string
+}
+
+export function corrections(signals: Signals): readonly Correction[] {
+  // Only `addCorrection` writes it.
+  return (own(signals, correctionsKey) ?? []) as unknown as readonly Correction[]
+}
+
+function addCorrection(draft: Draft, stage: Stage, transforms: readonly string[]): void {
+  const before = corrections(draft)
+  if (before.length >= most.corrections) return
+  const hash = draft[schemaHashKey]
+  const correction = {
+    stage,
+    transforms: transforms.slice(0, most.transforms).map((one) => one.slice(0, most.name)),
+    depth: rungs.reduce((sum, one) => sum + counted(draft, `aros.fallback.stage.${one}`), 0),
+    ...(typeof hash === 'string' && { schemaHash: hash }),
+  }
+  draft[correctionsKey] = [...before, correction] as unknown as Json
+}
+
 /** What the end of the attempt adds: who answered, and where the value had to be changed. Nothing without a model. */
 export function settleSignals(signals: Signals | undefined, { model, repairs = [] }: AttemptEnd): Signals {
   if (signals === undefined && model === undefined) return {}
   const draft: Draft = { ...signals }
+  delete draft[correctionsKey]
+  delete draft[schemaHashKey]
   name(draft, 'aros.model_id', model)
   const places = repairs.flatMap(({ rule, pointer }) =>
     pointer === undefined || pointer === '' ? [] : [`${rule} ${anyItem(pointer)}`],

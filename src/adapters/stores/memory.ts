@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { JournalEvent } from '../../domain/event.ts'
+import type { CorrectionQuery, CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, Lease, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
 import { defaultLimits } from './default-limits.ts'
 import {
@@ -28,6 +29,8 @@ import type { StoredSpan } from './span-of.ts'
 export interface MemoryStoreOptions {
   /** Whose time leases and wake-ups go by. Default: the machine's. */
   readonly clock?: Pick<Clock, 'now'>
+  /** Keep a ledger of corrections (AROS-66). Default false. */
+  readonly ledger?: boolean
 }
 
 interface MemoryRun {
@@ -42,7 +45,8 @@ interface MemoryRun {
   plan?: PlanView
 }
 
-export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
+export function createMemoryStore({ clock = systemClock, ledger = false }: MemoryStoreOptions = {}): Store {
+  const corrections: CorrectionRow[] = []
   const runs = new Map<string, MemoryRun>()
   /** Runs that `claim` may give away now or later: claiming costs what is alive, not what ever was. */
   const due = new Map<string, number>()
@@ -82,6 +86,7 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     }
     run.snapshots.push(...changes.snapshots)
     run.audit.push(...changes.audit)
+    if (ledger) corrections.push(...changes.corrections)
     if (changes.output !== undefined) run.output = changes.output
     if (changes.plan !== undefined) run.plan = changes.plan
     setHead(run, head)
@@ -217,6 +222,7 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     output: async (runId) => find(runId)?.output,
     spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
     audit: async (runId) => [...(find(runId)?.audit ?? [])],
+    ...(ledger && { ledger: { list: async (query) => listCorrections(corrections, query) } }),
     sample: async (query) => sampleRuns(opened().values(), query),
 
     async prune({ before, tenant, dryRun = false }) {
@@ -241,6 +247,16 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
       listeners.clear()
     },
   }
+}
+
+function listCorrections(
+  rows: readonly CorrectionRow[],
+  { since = Number.NEGATIVE_INFINITY, stepName, limit = 1_000 }: CorrectionQuery,
+): CorrectionRow[] {
+  return rows
+    .filter((row) => row.timestamp >= since && (stepName === undefined || row.stepName === stepName))
+    .sort((one, other) => one.timestamp - other.timestamp || order(one.id, other.id))
+    .slice(0, limit)
 }
 
 function leaseOf({ owner = '', epoch }: StoredHead): Lease {

@@ -27,6 +27,8 @@ export interface PostgresStoreOptions {
   readonly writers?: number
   /** How long work is tried again while the server is away, in milliseconds. Default 30,000. */
   readonly retryMs?: number
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
 }
 
 export async function openPostgresStore({
@@ -35,6 +37,7 @@ export async function openPostgresStore({
   readers = 4,
   writers = 2,
   retryMs = 30_000,
+  ledger = false,
 }: PostgresStoreOptions): Promise<Store> {
   const place = placeOf(url)
   const config: ClientConfig = {
@@ -69,7 +72,7 @@ export async function openPostgresStore({
   try {
     // A server that is starting is waited for; an address where nobody answers is a mistake.
     await trying(
-      () => prepareTables(builder as unknown as Kysely<unknown>, { config, schema, place }),
+      () => prepareTables(builder as unknown as Kysely<unknown>, { config, schema, place, ledger }),
       isStarting,
     )
   } catch (error) {
@@ -91,6 +94,7 @@ export async function openPostgresStore({
     group: { lanes: writers, most: 128, isOnesFault },
     // The database has its own clock.
     now: () => 0,
+    ledger,
     run: (steps) =>
       trying((again) => {
         if (closed) throw new ProvisoError('store/closed', 'The store is closed')
@@ -134,10 +138,14 @@ interface Preparing {
   readonly config: ClientConfig
   readonly schema: string
   readonly place: string
+  readonly ledger: boolean
 }
 
 /** One process at a time looks at the tables and changes them; the others wait and find them done. */
-async function prepareTables(db: Kysely<unknown>, { config, schema, place }: Preparing): Promise<void> {
+async function prepareTables(
+  db: Kysely<unknown>,
+  { config, schema, place, ledger }: Preparing,
+): Promise<void> {
   const lock = new Client(config)
   lock.on('error', () => {})
   await lock.connect()
@@ -155,7 +163,7 @@ async function prepareTables(db: Kysely<unknown>, { config, schema, place }: Pre
       )
     }
     await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
-    await migrate(db, { dialect: 'postgres', place, schema })
+    await migrate(db, { dialect: 'postgres', place, schema, ledger })
   } finally {
     await lock.end()
   }

@@ -5,7 +5,9 @@
  */
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import { correctionsOf } from './corrections-of.ts'
 import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
 import { type PlanView, takeSnapshot } from './snapshot.ts'
 import { type StoredSpan, spanOf } from './span-of.ts'
@@ -31,6 +33,8 @@ export interface Changes {
   readonly snapshots: SnapshotRow[]
   readonly spans: StoredSpan[]
   readonly audit: AuditRow[]
+  /** For stores that keep a ledger of corrections. */
+  readonly corrections: CorrectionRow[]
   output?: OutputRow
   /** The plan in force after the append, if it changed. */
   plan?: PlanView
@@ -57,7 +61,14 @@ export function wanted(events: readonly NewEvent[]): Wanted {
 }
 
 export function project(run: ProjectedRun, events: readonly JournalEvent[], before: Before): Changes {
-  const changes: Changes = { nodes: new Map(), asks: new Map(), snapshots: [], spans: [], audit: [] }
+  const changes: Changes = {
+    nodes: new Map(),
+    asks: new Map(),
+    snapshots: [],
+    spans: [],
+    audit: [],
+    corrections: [],
+  }
   const node = (nodeId: string) => changes.nodes.get(nodeId) ?? before.node(nodeId)
   const snapshot = (event: JournalEvent) => {
     const plan = changes.plan ?? before.plan()
@@ -75,6 +86,8 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     if (teller !== undefined) changes.nodes.set(teller.nodeId, stepSignals(teller, event))
     const span = spanOf(run, event, { node, signals })
     if (span !== undefined) changes.spans.push(span)
+    if (signals !== undefined && nodeId !== undefined)
+      changes.corrections.push(...correctionsOf(event, node(nodeId), signals))
     switch (event.type) {
       case 'plan_generated':
         plan(event, changes, node)

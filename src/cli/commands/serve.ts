@@ -65,7 +65,7 @@ async function serve(flags: Flags): Promise<number> {
   const choice = chooseLastingStore(flags.store)
   const work = await readWork({ use: flags.use })
   if ('unreadable' in work) return refuse(work.unreadable)
-  const store = await openStore(choice.spec)
+  const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
     const { capabilities, facets } = work

@@ -7,6 +7,7 @@ import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
 import type { RunStatus } from '../status.ts'
+import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
 
@@ -202,6 +203,9 @@ export interface Store {
    * whole runs behind, and the next call goes on.
    */
   prune(request: Prune): Promise<Pruned>
+
+  /** Absent unless the store was opened with it. */
+  readonly ledger?: CorrectionLedger
 
   /** What a server keeps beside the runs. */
   readonly records: Records

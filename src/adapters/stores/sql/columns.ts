@@ -102,6 +102,19 @@ export const columns = {
     'repair_cost_usd',
     'repair_cost_unknown',
   ],
+  correction_ledger: [
+    'id',
+    'timestamp',
+    'step_name',
+    'agent_id',
+    'provider_model',
+    'schema_hash',
+    'coercion_policy_version',
+    'stage',
+    'repair_depth',
+    'transforms_applied',
+    'latency_ms_saved',
+  ],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
 
 /** What tells rows apart that are written over. */
@@ -112,4 +125,5 @@ export const keys = {
   hitl_requests: ['run_id', 'request_id'],
   hitl_events: ['run_id', 'seq'],
   spans: ['run_id', 'span_id'],
+  correction_ledger: ['id'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }

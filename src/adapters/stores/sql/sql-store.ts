@@ -5,6 +5,7 @@ import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
+import { createSqlLedger } from './ledger.ts'
 import { loadValues } from './load-values.ts'
 import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
@@ -29,7 +30,7 @@ import { createWriteStatements } from './write-statements.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
-  const { builder, dialect, hot, listeners } = driver
+  const { builder, dialect, hot, listeners, ledger = false } = driver
   const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
@@ -47,7 +48,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
     async commit(writes) {
-      const context = { begin, commit, statements: writeStatements, reads, ...(hot && { hot }) }
+      const context = { begin, commit, statements: writeStatements, reads, ledger, ...(hot && { hot }) }
       const results = await driver
         .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
         .catch((error: unknown) => {
@@ -168,6 +169,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
     audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
     sample: createSample(driver),
+    ...(ledger && { ledger: createSqlLedger(driver) }),
 
     close() {
       closing ??= group.close().then(() => {

@@ -12,6 +12,8 @@ export interface Tables {
   hitl_requests: AskTable
   hitl_events: AuditTable
   spans: SpanTable
+  /** Only where it is switched on. */
+  correction_ledger: CorrectionTable
   flex_capabilities: CapabilityTable
   api_tokens: TokenTable
   once_names: NameTable
@@ -158,6 +160,21 @@ export interface SpanTable {
   repair_output_tokens: number | null
   repair_cost_usd: number | null
   repair_cost_unknown: number | null
+}
+
+export interface CorrectionTable {
+  id: string
+  timestamp: number
+  step_name: string
+  agent_id: string | null
+  provider_model: string | null
+  schema_hash: string | null
+  coercion_policy_version: string
+  stage: string
+  repair_depth: number
+  /** JSON */
+  transforms_applied: string
+  latency_ms_saved: number | null
 }
 
 export interface CapabilityTable {

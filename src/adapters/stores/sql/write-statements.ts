@@ -165,5 +165,6 @@ export function createWriteStatements(
     upsertAsks: upsert('hitl_requests'),
     upsertAudit: upsert('hitl_events'),
     upsertSpans: upsert('spans'),
+    upsertCorrections: upsert('correction_ledger'),
   }
 }
