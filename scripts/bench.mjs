@@ -1,4 +1,4 @@
-/** `npm run bench -- output|plan|engine|server [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
+/** `npm run bench -- output|plan|engine|server|health [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,10 +16,11 @@ if (name === undefined || !known.includes(name)) {
   process.exit(2)
 }
 
-// Nobody else proves plans, and a server is measured against its own promises: those benches have no peers to install.
+// Nobody else proves plans, and a server and health figures are measured against their own promises: no peers to install.
 if (
   name !== 'plan' &&
   name !== 'server' &&
+  name !== 'health' &&
   isOlder(join(bench, 'node_modules', '.package-lock.json'), [join(bench, 'package-lock.json')])
 ) {
   // No install scripts: one peer brings a package whose script reports home.

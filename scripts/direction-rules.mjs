@@ -57,6 +57,7 @@ export const rules = {
     ],
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],
+    health: ['index.ts'],
     testing: ['index.ts'],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).

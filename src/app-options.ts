@@ -83,6 +83,7 @@ const appRows = {
   carry: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http: object,
+  ledger: must((value) => typeof value === 'boolean', 'true or false'),
 } satisfies Rows
 
 const runRows = {

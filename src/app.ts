@@ -70,6 +70,8 @@ export interface AppOptions
   > {
   /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
+  /** Keep a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
+  readonly ledger?: boolean
   readonly capabilities?: readonly DefinedCapability[]
   /** In addition to those that come with the package. */
   readonly facets?: readonly Facet[]
@@ -218,7 +220,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const providers = tracing ? given.map(tracing.provider) : given
   const ownStore = typeof options.store !== 'object'
   const store =
-    typeof options.store === 'object' ? options.store : await openStore(options.store ?? 'memory:')
+    typeof options.store === 'object'
+      ? options.store
+      : await openStore(options.store ?? 'memory:', { ledger: options.ledger ?? env.ledger === '1' })
   const functions = new Map<string, LocalFunction>(builtinFunctions)
   for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
   const catalog = createCatalog({ facets: [...marketingFacets, ...(options.facets ?? [])], clock })

@@ -36,6 +36,8 @@ export interface EnvConfig {
   /** The developer's sandbox (FLEX-104), and where its templates are. */
   readonly sandbox?: string
   readonly sandboxTemplateDir?: string
+  /** `1`: keep a ledger of corrections in the store (AROS-66). */
+  readonly ledger?: string
 }
 
 /** For each setting the variables that give it; the first that is set and not empty counts. */
@@ -60,6 +62,7 @@ export const envNames = {
   captureContent: ['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'],
   sandbox: ['USE_FLEX_DEV_SANDBOX', 'VITE_USE_FLEX_DEV_SANDBOX'],
   sandboxTemplateDir: ['FLEX_SANDBOX_TEMPLATE_DIR'],
+  ledger: ['PROVISO_LEDGER'],
 } as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
 /**

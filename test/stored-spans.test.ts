@@ -33,8 +33,8 @@ it.each(places)(
       (await store.spans(runId)).find(({ name }) => name === 'attempt')?.attributes
     expect(await attempt(good.runId)).toMatchObject({
       'aros.model_id': 'house/tea',
-      'aros.transforms': expect.arrayContaining([expect.any(String)]),
+      'aros.coercion.transforms': expect.arrayContaining([expect.any(String)]),
     })
-    expect(await attempt(bad.runId)).not.toHaveProperty(['aros.transforms'])
+    expect(await attempt(bad.runId)).not.toHaveProperty(['aros.coercion.transforms'])
   },
 )

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addHealthCheckCommand } from './commands/health-check.ts'
 import { addParseCommand } from './commands/parse.ts'
 import { addProveCommand } from './commands/prove.ts'
 import { addPruneCommand } from './commands/prune.ts'
@@ -40,6 +41,7 @@ const commands = [
   addResumeCommand,
   addReplayCommand,
   addVerifyCommand,
+  addHealthCheckCommand,
   addPruneCommand,
 ]
 
@@ -78,6 +80,7 @@ function createProgram(): Command {
   addTokenCreateCommand(token)
   addTokenListCommand(token)
   addTokenRevokeCommand(token)
+  addHealthCheckCommand(program.command('dev').description('For those who look after pipelines.'))
   return program
 }
 

@@ -31,7 +31,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const choice = chooseLastingStore(flags.store)
   const work = await readWork({ use: flags.use })
   if ('unreadable' in work) return refuse(work.unreadable)
-  const store = await openStore(choice.spec)
+  const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
     const { capabilities, facets } = work

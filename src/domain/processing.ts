@@ -12,6 +12,8 @@ import { processingSchema } from './schemas/processing-schema.ts'
 export interface Processing {
   readonly structuredOutput: StructuredIntent
   readonly aop: 'off' | 'minimal' | 'full'
+  /** The reader says what it would do and changes nothing: texts are read as with `aop: off` (AROS-29). */
+  readonly shadow: boolean
   /** `repair` lets the ladder act, `validate` only the reader; where structured output is off, neither acts. */
   readonly enforcement: 'off' | 'validate' | 'repair'
   /** The text must satisfy the schema as it stands, without any repair. */
@@ -89,6 +91,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
     structuredOutput: pick(said, 'structured_output', 'off'),
     // Where repairing acts, it begins with the reader at full, unless somebody said otherwise (DECISIONS 26).
     aop: pick(said, 'aop', acts ? 'full' : 'off'),
+    shadow: pick(said, 'shadow', false),
     enforcement: pick(said, 'enforcement', 'repair'),
     enforceGrammar: pick(said, 'enforce_grammar', false),
     reader: readerOf(part('coercion')),

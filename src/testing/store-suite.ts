@@ -8,6 +8,7 @@ import { leaseSuite } from './stores/leases.ts'
 import { projectionSuite } from './stores/projections.ts'
 import { pruneSuite } from './stores/prune.ts'
 import { recordSuite } from './stores/records.ts'
+import { sampleSuite } from './stores/sampling.ts'
 import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'
 import { valueSuite } from './stores/values.ts'
 
@@ -54,10 +55,12 @@ export function storeSuite(
     valueSuite(suite)
     recordSuite(suite)
     pruneSuite(suite)
+    sampleSuite(suite)
     describe('of runs that somebody holds, which it may remember,', () => {
       const held = suiteOn(holding)
       projectionSuite(held)
       valueSuite(held)
+      sampleSuite(held)
     })
   })
 }

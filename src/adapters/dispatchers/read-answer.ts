@@ -8,7 +8,7 @@ export function readAnswer(text: string, call: Dispatch, usage: Usage): AttemptR
   const read = readText(text, {
     schema: call.bundle.returns,
     rao: call.rao,
-    processing: { aop: 'full', reader: {}, enforceGrammar: false },
+    processing: { aop: 'full', shadow: false, reader: {}, enforceGrammar: false },
     onEvent: ({ type, ...payload }) => call.onEvent(type, payload as { [key: string]: Json }),
   })
   if (!read.ok) return { outcome: read.truncated ? 'truncated' : 'invalid', issues: read.issues, usage }

@@ -77,6 +77,8 @@ function read(
   let changed = false
   const schema_hash = schemaHash(task.rao ? raoEnvelopeSchema : task.schema)
   const started = (event: string, payload: { readonly [key: string]: Json }) => {
+    // What would be done is told, and is no repair.
+    if (payload['shadow'] === true) return task.onEvent(event, payload)
     if (!changed) task.onEvent('aros.repair.started', { stage: 'deterministic', schema_hash })
     changed = true
     task.onEvent(event, payload)

@@ -24,7 +24,7 @@ export interface ReadingContext {
   readonly schema: JsonSchema
   /** The answer is a RAO envelope: its syntax may be mended, its words are taken as they are, or not at all (C47). */
   readonly rao: boolean
-  readonly processing: Pick<Processing, 'aop' | 'reader' | 'enforceGrammar'>
+  readonly processing: Pick<Processing, 'aop' | 'shadow' | 'reader' | 'enforceGrammar'>
   readonly onEvent: NonNullable<ParseOptions['onEvent']>
 }
 
@@ -32,15 +32,16 @@ const untouched: ParseOptions = { aop: 'minimal', closed: ['', '/*'] }
 
 export function readText(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
   const { schema, rao, processing, onEvent } = context
+  const { shadow } = processing
   if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)
-  if (rao) return read(text, raoEnvelopeSchema, { ...untouched, onEvent })
+  if (rao) return read(text, raoEnvelopeSchema, { ...untouched, shadow, onEvent })
   if (isTextContract(schema)) {
     const value = plainText(text)
     if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
   }
   const held = structured?.kind === 'applied' ? undo(text, schema, structured) : undefined
   if (held !== undefined) return { ok: true, value: held, repairs: [], truncated: false }
-  return read(text, schema, { aop: processing.aop, ...processing.reader, onEvent })
+  return read(text, schema, { aop: processing.aop, ...processing.reader, shadow, onEvent })
 }
 
 function read(text: string, schema: JsonSchema, options: ParseOptions): Reading {

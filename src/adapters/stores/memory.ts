@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { JournalEvent } from '../../domain/event.ts'
+import type { CorrectionQuery, CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, Lease, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
 import { defaultLimits } from './default-limits.ts'
 import {
@@ -19,6 +20,7 @@ import {
 } from './heads.ts'
 import { createListeners } from './listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
+import { sampleRuns } from './memory-sample.ts'
 import type { StoredNode } from './node-steps.ts'
 import { project } from './projections.ts'
 import type { PlanView } from './snapshot.ts'
@@ -27,6 +29,8 @@ import type { StoredSpan } from './span-of.ts'
 export interface MemoryStoreOptions {
   /** Whose time leases and wake-ups go by. Default: the machine's. */
   readonly clock?: Pick<Clock, 'now'>
+  /** Keep a ledger of corrections (AROS-66). Default false. */
+  readonly ledger?: boolean
 }
 
 interface MemoryRun {
@@ -41,7 +45,8 @@ interface MemoryRun {
   plan?: PlanView
 }
 
-export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = {}): Store {
+export function createMemoryStore({ clock = systemClock, ledger = false }: MemoryStoreOptions = {}): Store {
+  const corrections: CorrectionRow[] = []
   const runs = new Map<string, MemoryRun>()
   /** Runs that `claim` may give away now or later: claiming costs what is alive, not what ever was. */
   const due = new Map<string, number>()
@@ -81,6 +86,7 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     }
     run.snapshots.push(...changes.snapshots)
     run.audit.push(...changes.audit)
+    if (ledger) corrections.push(...changes.corrections)
     if (changes.output !== undefined) run.output = changes.output
     if (changes.plan !== undefined) run.plan = changes.plan
     setHead(run, head)
@@ -213,13 +219,15 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
     async nodes(runId) {
       return [...(find(runId)?.nodes.values() ?? [])]
         .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
-        .map(({ position: _, attemptStartedAt: __, ...row }) => row)
+        .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => row)
     },
 
     snapshots: async (runId) => [...(find(runId)?.snapshots ?? [])],
     output: async (runId) => find(runId)?.output,
     spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
     audit: async (runId) => [...(find(runId)?.audit ?? [])],
+    ...(ledger && { ledger: { list: async (query) => listCorrections(corrections, query) } }),
+    sample: async (query) => sampleRuns(opened().values(), query),
 
     async prune({ before, tenant, dryRun = false }) {
       const over = [...opened().values()].filter(
@@ -243,6 +251,16 @@ export function createMemoryStore({ clock = systemClock }: MemoryStoreOptions = 
       listeners.clear()
     },
   }
+}
+
+function listCorrections(
+  rows: readonly CorrectionRow[],
+  { since = Number.NEGATIVE_INFINITY, stepName, limit = 1_000 }: CorrectionQuery,
+): CorrectionRow[] {
+  return rows
+    .filter((row) => row.timestamp >= since && (stepName === undefined || row.stepName === stepName))
+    .sort((one, other) => one.timestamp - other.timestamp || order(one.id, other.id))
+    .slice(0, limit)
 }
 
 function leaseOf({ owner = '', epoch }: StoredHead): Lease {

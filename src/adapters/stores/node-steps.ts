@@ -1,6 +1,7 @@
 /** How each event changes the row of its node. */
 import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { NodeRow } from '../../domain/ports/store.ts'
+import { addSignal, isSignal, type Signals } from '../../domain/signals.ts'
 
 /** A node's row as stores keep it. */
 export interface StoredNode extends NodeRow {
@@ -8,6 +9,8 @@ export interface StoredNode extends NodeRow {
   readonly position: number
   /** When the last attempt began, for its span. */
   readonly attemptStartedAt?: number
+  /** What the trace of the attempt under way has said so far, for its span. */
+  readonly signals?: Signals
 }
 
 /** New members of a row; `undefined` takes one away. */
@@ -28,10 +31,11 @@ const steps: Steps = {
     status: 'running',
     attempts: payload.attempt,
     attemptStartedAt: at,
+    signals: undefined,
     ...unsettled,
     ...named(payload),
   }),
-  attempt_end: () => ({ status: 'judging' }),
+  attempt_end: () => ({ status: 'judging', signals: undefined }),
   timer_set: () => ({ status: 'waiting' }),
   hitl_request: () => ({ status: 'awaiting_hitl' }),
   node_complete: ({ at, payload }) => ({
@@ -64,6 +68,18 @@ export function nodeOf(event: NewEvent): string | undefined {
     return event.payload.purpose.kind === 'retry' ? event.payload.purpose.nodeId : undefined
   }
   return event.nodeId ?? (event.type === 'hitl_request' ? event.payload.nodeId : undefined)
+}
+
+/** Which node's attempt an event of a trace tells about, if it counts for anything. */
+export function signalOf(event: NewEvent): string | undefined {
+  return event.type === 'log' && isSignal(event.payload) ? event.nodeId : undefined
+}
+
+/** The row of a node after an event of a trace. Whoever tells something while no attempt is under way is not counted. */
+export function stepSignals(row: StoredNode, event: JournalEvent): StoredNode {
+  if (event.type !== 'log' || row.status !== 'running') return row
+  const signals = addSignal(row.signals, event.payload)
+  return signals === row.signals ? row : patched(row, { signals })
 }
 
 /** The row with new members; those that are `undefined` are taken away. */

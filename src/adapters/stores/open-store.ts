@@ -5,16 +5,18 @@ import type { Store } from '../../domain/ports/store.ts'
 export interface OpenStoreOptions {
   /** Only look, beside a process that writes; where a store makes no difference, it is opened as ever. Default false. */
   readonly readOnly?: boolean
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
 }
 
 type Opener = (rest: string, address: string, options: OpenStoreOptions) => Promise<Store>
 
 /** By what stands before the first colon. */
 const openers: { readonly [scheme: string]: Opener } = {
-  memory: async () => (await import('./memory.ts')).createMemoryStore(),
+  memory: async (_, __, { ledger = false }) => (await import('./memory.ts')).createMemoryStore({ ledger }),
   sqlite: async (path, _, options) => (await import('./sqlite.ts')).openSqliteStore({ path, ...options }),
-  postgres: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
-  postgresql: async (_, url) => (await import('./postgres.ts')).openPostgresStore({ url }),
+  postgres: openPostgres,
+  postgresql: openPostgres,
 }
 
 /** `memory:`, `sqlite:PATH` or `postgres://…`. */
@@ -33,4 +35,8 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     )
   }
   return open(address.slice(colon + 1), address, options)
+}
+
+async function openPostgres(_: string, url: string, { ledger = false }: OpenStoreOptions): Promise<Store> {
+  return (await import('./postgres.ts')).openPostgresStore({ url, ledger })
 }

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../../../scripts/postgres.mjs'
 import type { Store } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
-import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
+import { logEvent, newRun, planEvent, runningHead, startEvent } from '../../testing/stores/sample.ts'
+import { attemptEvents, type Told } from '../../testing/stores/sampling.ts'
 import { openPostgresStore } from './postgres.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
@@ -145,6 +146,33 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       const left = `select count(*)::int as n from pg_stat_activity where application_name = 'proviso'`
       await expect.poll(async () => (await query(left))[0]?.['n'], { timeout: 30_000 }).toBe(0)
     }, 120_000)
+  })
+
+  it('keeps a ledger of corrections where it is switched on, and has no table for it elsewhere', async () => {
+    const schema = `ledger_${++schemas}`
+    const made = () =>
+      query(`select table_name from information_schema.tables
+             where table_schema = '${schema}' and table_name = 'correction_ledger'`)
+    const told: Told[] = [['output.coercion.success', { stage: 'semantic', transforms: ['str->int'] }]]
+    const events = [startEvent(), planEvent(), ...attemptEvents({ model: 'a/m', told, endedAt: 5_000 })]
+    const off = await openPostgresStore({ url: cluster.url, schema })
+    await off.create(newRun('off', { events }))
+    expect(off.ledger).toBe(undefined)
+    expect(await made()).toEqual([])
+    await off.close()
+    const on = await openPostgresStore({ url: cluster.url, schema, ledger: true })
+    await on.create(newRun('on', { events }))
+    expect(await on.ledger?.list({})).toMatchObject([
+      {
+        id: 'on:5:0',
+        timestamp: 5_000,
+        stage: 'semantic',
+        transformsApplied: ['str->int'],
+        latencyMsSaved: 10,
+      },
+    ])
+    await on.close()
+    await drop(schema)
   })
 
   it('refuses addresses that cannot work, and tables of a newer version', async () => {

@@ -33,6 +33,8 @@ export interface PostgresStoreOptions {
    * longer; a connection that stays silent beyond that is half open, and is made anew.
    */
   readonly answerMs?: number
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
 }
 
 export async function openPostgresStore({
@@ -42,6 +44,7 @@ export async function openPostgresStore({
   writers = 2,
   retryMs = 30_000,
   answerMs = 10_000,
+  ledger = false,
 }: PostgresStoreOptions): Promise<Store> {
   const place = placeOf(url)
   const sockets = createSockets()
@@ -88,6 +91,7 @@ export async function openPostgresStore({
           config: { ...config, statement_timeout: retryMs, query_timeout: retryMs },
           schema,
           place,
+          ledger,
         }),
       isStarting,
     )
@@ -117,6 +121,7 @@ export async function openPostgresStore({
     group: { lanes: writers, most: 128, isOnesFault },
     // The database has its own clock.
     now: () => 0,
+    ledger,
     run: (steps) =>
       trying((again) => {
         if (closed) throw new ProvisoError('store/closed', 'The store is closed')
@@ -167,10 +172,14 @@ interface Preparing {
   readonly config: ClientConfig
   readonly schema: string
   readonly place: string
+  readonly ledger: boolean
 }
 
 /** One process at a time looks at the tables and changes them; the others wait and find them done. */
-async function prepareTables(db: Kysely<unknown>, { config, schema, place }: Preparing): Promise<void> {
+async function prepareTables(
+  db: Kysely<unknown>,
+  { config, schema, place, ledger }: Preparing,
+): Promise<void> {
   const lock = new Client(config)
   lock.on('error', () => {})
   await lock.connect()
@@ -188,7 +197,7 @@ async function prepareTables(db: Kysely<unknown>, { config, schema, place }: Pre
       )
     }
     await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
-    await migrate(db, { dialect: 'postgres', place, schema })
+    await migrate(db, { dialect: 'postgres', place, schema, ledger })
   } finally {
     await lock.end()
   }

@@ -5,8 +5,10 @@
  */
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
-import { nodeOf, patched, type StoredNode, stepNode } from './node-steps.ts'
+import { correctionsOf } from './corrections-of.ts'
+import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
 import { type PlanView, takeSnapshot } from './snapshot.ts'
 import { type StoredSpan, spanOf } from './span-of.ts'
 
@@ -31,6 +33,8 @@ export interface Changes {
   readonly snapshots: SnapshotRow[]
   readonly spans: StoredSpan[]
   readonly audit: AuditRow[]
+  /** For stores that keep a ledger of corrections. */
+  readonly corrections: CorrectionRow[]
   output?: OutputRow
   /** The plan in force after the append, if it changed. */
   plan?: PlanView
@@ -47,7 +51,7 @@ export interface Wanted {
 export function wanted(events: readonly NewEvent[]): Wanted {
   const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
   for (const event of events) {
-    const nodeId = nodeOf(event)
+    const nodeId = nodeOf(event) ?? signalOf(event)
     if (nodeId !== undefined) found.nodeIds.add(nodeId)
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'hitl_resolved') found.requestIds.add(event.payload.requestId)
@@ -57,7 +61,14 @@ export function wanted(events: readonly NewEvent[]): Wanted {
 }
 
 export function project(run: ProjectedRun, events: readonly JournalEvent[], before: Before): Changes {
-  const changes: Changes = { nodes: new Map(), asks: new Map(), snapshots: [], spans: [], audit: [] }
+  const changes: Changes = {
+    nodes: new Map(),
+    asks: new Map(),
+    snapshots: [],
+    spans: [],
+    audit: [],
+    corrections: [],
+  }
   const node = (nodeId: string) => changes.nodes.get(nodeId) ?? before.node(nodeId)
   const snapshot = (event: JournalEvent) => {
     const plan = changes.plan ?? before.plan()
@@ -65,11 +76,18 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
   }
   for (const event of events) {
     const nodeId = nodeOf(event)
+    // Taken before the event that ends the attempt takes them away.
+    const signals = nodeId === undefined ? undefined : node(nodeId)?.signals
     if (nodeId !== undefined) {
       changes.nodes.set(nodeId, stepNode(node(nodeId) ?? unplanned(event, nodeId), event))
     }
-    const span = spanOf(run, event, node)
+    const told = signalOf(event)
+    const teller = told === undefined ? undefined : node(told)
+    if (teller !== undefined) changes.nodes.set(teller.nodeId, stepSignals(teller, event))
+    const span = spanOf(run, event, { node, signals })
     if (span !== undefined) changes.spans.push(span)
+    if (signals !== undefined && nodeId !== undefined)
+      changes.corrections.push(...correctionsOf(event, node(nodeId), signals))
     switch (event.type) {
       case 'plan_generated':
         plan(event, changes, node)

@@ -2,6 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { SpanRow } from '../../domain/ports/store.ts'
+import { type Signals, settleSignals } from '../../domain/signals.ts'
 import type { StoredNode } from './node-steps.ts'
 
 /** A span as stores keep it: listed in the order in which the work ended. */
@@ -9,16 +10,20 @@ export interface StoredSpan extends SpanRow {
   readonly seq: number
 }
 
-type FindNode = (nodeId: string) => StoredNode | undefined
+interface Known {
+  readonly node: (nodeId: string) => StoredNode | undefined
+  /** What the trace of the attempt has said that the event ends. */
+  readonly signals: Signals | undefined
+}
 
 export function spanOf(
   run: { readonly runId: string; readonly createdAt: number },
   event: JournalEvent,
-  node: FindNode,
+  { node, signals }: Known,
 ): StoredSpan | undefined {
   switch (event.type) {
     case 'attempt_end':
-      return attemptSpan(event, node(event.nodeId ?? ''))
+      return attemptSpan(event, node(event.nodeId ?? ''), signals)
     case 'node_complete':
     case 'node_error':
       return nodeSpan(event, node(event.nodeId ?? ''))
@@ -29,17 +34,19 @@ export function spanOf(
   }
 }
 
-function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undefined): StoredSpan {
-  const { attempt, outcome, model, usage } = event.payload
+function attemptSpan(
+  event: JournalEvent<'attempt_end'>,
+  row: StoredNode | undefined,
+  signals: Signals | undefined,
+): StoredSpan {
+  const { attempt, outcome, model, usage, output } = event.payload
   const attributes = about(event, row)
   attributes['attempt'] = attempt
   attributes['outcome'] = outcome
   attributes['usage'] = { ...usage }
-  if (model !== undefined) {
-    attributes['model'] = model
-    attributes['aros.model_id'] = model
-  }
-  Object.assign(attributes, transformsOf(event))
+  if (model !== undefined) attributes['model'] = model
+  const repairs = output?.repairs
+  Object.assign(attributes, settleSignals(signals, { ...(model && { model }), ...(repairs && { repairs }) }))
   const parentSpanId = nodeSpanId(event)
   return {
     runId: event.runId,
@@ -52,14 +59,6 @@ function attemptSpan(event: JournalEvent<'attempt_end'>, row: StoredNode | undef
     status: outcome,
     attributes,
   }
-}
-
-/** Which rules changed the answer that counts (AROS-60); of an attempt that failed nothing is said. */
-function transformsOf({ payload: { outcome, output } }: JournalEvent<'attempt_end'>): {
-  [key: string]: Json
-} {
-  const rules = new Set((output?.repairs ?? []).map(({ rule }) => rule))
-  return outcome === 'ok' && rules.size > 0 ? { 'aros.transforms': [...rules] } : {}
 }
 
 function nodeSpan(

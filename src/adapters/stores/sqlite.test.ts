@@ -5,7 +5,7 @@ import { Migrator } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Append } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
-import { logEvent, newRun, runningHead } from '../../testing/stores/sample.ts'
+import { logEvent, newRun, runningHead, sampleEvent, startEvent } from '../../testing/stores/sample.ts'
 import { openLibsql } from './open-sqlite.ts'
 import { migrations } from './sql/migrations.ts'
 import { openSqliteStore } from './sqlite.ts'
@@ -216,12 +216,28 @@ describe('a SQLite file', () => {
     const head = { status: 'completed', planVersion: 0 } as const
     await first.create(newRun('old', { events: [logEvent('x'.repeat(20_000))], head }))
     await first.close()
+    undoHealthColumns(path)
     query(path, 'drop table flex_value_uses')
     query(path, `delete from proviso_migrations where name = '0003_value_uses'`)
     const store = await openSqliteStore({ path })
     expect(await store.prune({ before: Number.MAX_SAFE_INTEGER, dryRun: true })).toMatchObject({ values: 0 })
     expect(await store.prune({ before: Number.MAX_SAFE_INTEGER })).toEqual({ runs: 1, events: 1, values: 0 })
     expect(query(path, 'select hash from flex_values').length).toBe(1)
+    await store.close()
+  })
+
+  it('of a version without health figures gets their columns, and counts from there on', async () => {
+    const path = newPath()
+    const events = attemptOf('a/m')
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('old', { events }))
+    await first.close()
+    undoHealthColumns(path)
+    const store = await openSqliteStore({ path })
+    expect((await store.spans('old')).length).toBe(1)
+    expect((await store.sample({})).runs.total).toBe(0)
+    await store.create(newRun('new', { events }))
+    expect((await store.sample({})).runs).toEqual({ total: 1, byNode: { write: 1 }, byModel: { 'a/m': 1 } })
     await store.close()
   })
 
@@ -243,3 +259,20 @@ describe('a SQLite file', () => {
     })
   })
 })
+
+/** The tables as they were before the migration. */
+function undoHealthColumns(path: string): void {
+  query(path, 'drop index spans_health')
+  const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown']
+  for (const name of ['node_id', 'model_id', 'signals', ...amounts.map((amount) => `repair_${amount}`)])
+    query(path, `alter table spans drop column ${name}`)
+  query(path, 'alter table flex_plan_nodes drop column signals')
+  query(path, `delete from proviso_migrations where name = '0004_health_columns'`)
+}
+
+function attemptOf(model: string) {
+  const start = { attempt: 1, capabilityId: 'c', idempotencyKey: 'k', idempotent: true, inputs: {} } as const
+  const end = { attempt: 1, outcome: 'ok', issues: [], usage: { calls: 1 }, model } as const
+  const at = { nodeId: 'write' }
+  return [startEvent(), sampleEvent('attempt_start', start, at), sampleEvent('attempt_end', end, at)]
+}

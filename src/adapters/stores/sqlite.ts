@@ -29,6 +29,8 @@ export interface SqliteStoreOptions {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Only follow what another process writes. Default false. */
   readonly readOnly?: boolean
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
   /** How often a reader looks for changes while somebody listens, in milliseconds. Default 100. */
   readonly pollMs?: number
   /** How a file is opened. Default: libsql. */
@@ -59,12 +61,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 async function openTables(
-  { path, synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
+  { path, synchronous = 'FULL', readOnly = false, ledger = false }: SqliteStoreOptions,
   open: OpenSqlite,
 ): Promise<SqliteConnection> {
   const connection = open(path)
   const bringUpToDate = () =>
-    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', place: path, readOnly })
+    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', place: path, readOnly, ledger })
   try {
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
@@ -101,7 +103,7 @@ function freeHeldRuns(connection: SqliteConnection): void {
 }
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
-  const { path, clock = systemClock, readOnly = false, pollMs = 100 } = options
+  const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false } = options
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
 
@@ -125,6 +127,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     listeners,
     group: { lanes: 1, most: 256, isOnesFault },
     now: () => clock.now(),
+    ledger,
     ...(!readOnly && { hot: createHotRuns() }),
     run: async (steps) => run(steps(false)),
     async transaction(steps) {

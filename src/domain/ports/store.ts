@@ -7,7 +7,9 @@ import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
 import type { RunStatus } from '../status.ts'
+import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
+import type { Sample, SampleQuery } from './sample.ts'
 
 /** What the head becomes with an append; the store adds sequence and times. */
 export interface HeadUpdate {
@@ -199,6 +201,8 @@ export interface Store {
   output(runId: string): Promise<OutputRow | undefined>
   spans(runId: string): Promise<SpanRow[]>
   audit(runId: string): Promise<AuditRow[]>
+  /** Attempts that called a model, added up for health figures. */
+  sample(query: SampleQuery): Promise<Sample>
 
   /**
    * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with everything that
@@ -206,6 +210,9 @@ export interface Store {
    * whole runs behind, and the next call goes on.
    */
   prune(request: Prune): Promise<Pruned>
+
+  /** Absent unless the store was opened with it. */
+  readonly ledger?: CorrectionLedger
 
   /** What a server keeps beside the runs. */
   readonly records: Records

@@ -7,6 +7,7 @@ const conversions = { type: 'array', items: text } as const
 export const processingSchema = closed({
   structured_output: { enum: ['off', 'auto', 'openai_json', 'outlines', 'xgrammar'] },
   aop: { enum: ['off', 'minimal', 'full'] },
+  shadow: flag,
   enforcement: { enum: ['off', 'validate', 'repair'] },
   enforce_grammar: flag,
   coercion: closed({

@@ -1,21 +1,25 @@
 /** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
 import { encode } from '../codec.ts'
 import type { Changes } from '../projections.ts'
+import { correctionRow } from './ledger.ts'
 import type { OpenRun } from './project-runs.ts'
-import { askRow, auditRow, changeRow, nodeRow, outputRow, snapshotRow, spanRow } from './rows.ts'
+import { askRow, auditRow, changeRow, nodeRow, outputRow, snapshotRow } from './rows.ts'
+import { spanRow } from './span-rows.ts'
 import type { Statement, Steps } from './steps.ts'
 import type { WriteStatements } from './write-statements.ts'
 
 interface Context {
   readonly statements: WriteStatements
   readonly commit: Statement
+  /** The ledger of corrections is kept. */
+  readonly ledger?: boolean
 }
 
 /** `changes` are those of the runs that were touched, in the same order. */
 export function* changeStatements(
   touched: readonly OpenRun[],
   changes: readonly Changes[],
-  { statements, commit }: Context,
+  { statements, commit, ledger = false }: Context,
 ): Steps<void> {
   const own = touched.map((run, index) => rowsOf(run, changes[index]))
   const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
@@ -30,6 +34,7 @@ export function* changeStatements(
     ...statements.upsertAsks(all(({ asks }) => asks)),
     ...statements.upsertAudit(all(({ audit }) => audit)),
     ...statements.upsertSpans(all(({ spans }) => spans)),
+    ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
   ]
   yield [...(yield* newValues(touched, statements)), ...writes, commit]
 }
@@ -49,6 +54,7 @@ function rowsOf(run: OpenRun, changes: Changes | undefined) {
     outputs: changes?.output ? [outputRow(changes.output, text)] : [],
     asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),
     audit: (changes?.audit ?? []).map(auditRow),
+    corrections: (changes?.corrections ?? []).map(correctionRow),
     spans: lastOfEach(changes?.spans ?? []).map((span) => spanRow(span, text)),
   }
 }

@@ -1,6 +1,7 @@
 /** Brings the tables up to date, or refuses when they are ahead of this version. Whoever calls holds off other processes. */
-import { type Kysely, Migrator, sql } from 'kysely'
+import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { ProvisoError } from '../../../base/error.ts'
+import { ledgerMigrations, ledgerMigrationTable } from './ledger.ts'
 import { migrations } from './migrations.ts'
 
 const migrationTableName = 'proviso_migrations'
@@ -13,14 +14,29 @@ export interface MigrateOptions {
   readonly schema?: string
   /** Only look whether the tables are there and not newer. Default false. */
   readonly readOnly?: boolean
+  /** Also the tables of the correction ledger, which have a history of their own (C9). Default false. */
+  readonly ledger?: boolean
 }
 
-export async function migrate(
+/** Migrations, and the table that says which of them were made. */
+interface History {
+  readonly known: Record<string, Migration>
+  readonly table: string
+}
+
+export async function migrate(db: Kysely<unknown>, options: MigrateOptions): Promise<void> {
+  const { dialect, ledger = false } = options
+  await bringUpToDate(db, { known: migrations(dialect), table: migrationTableName }, options)
+  if (ledger)
+    await bringUpToDate(db, { known: ledgerMigrations(dialect), table: ledgerMigrationTable }, options)
+}
+
+async function bringUpToDate(
   db: Kysely<unknown>,
-  { dialect, place, schema, readOnly = false }: MigrateOptions,
+  { known, table }: History,
+  { place, schema, readOnly = false }: MigrateOptions,
 ): Promise<void> {
-  const known = migrations(dialect)
-  const done = await executed(db)
+  const done = await executed(db, table)
   const foreign = done.filter((name) => !Object.hasOwn(known, name))
   if (foreign.length > 0) {
     throw new ProvisoError('store/newer', `The store at ${place} has migrations unknown here: ${foreign}`)
@@ -34,8 +50,8 @@ export async function migrate(
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => known },
-    migrationTableName,
-    migrationLockTableName: `${migrationTableName}_lock`,
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
     ...(schema !== undefined && { migrationTableSchema: schema }),
   })
   const { error } = await migrator.migrateToLatest()
@@ -46,11 +62,9 @@ export async function migrate(
   }
 }
 
-async function executed(db: Kysely<unknown>): Promise<string[]> {
+async function executed(db: Kysely<unknown>, table: string): Promise<string[]> {
   try {
-    const { rows } = await sql<{ name: string }>`select name from ${sql.table(migrationTableName)}`.execute(
-      db,
-    )
+    const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
     return rows.map(({ name }) => name)
   } catch (error) {
     // A table that is missing, as PostgreSQL and as SQLite say it.

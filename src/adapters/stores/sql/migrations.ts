@@ -171,6 +171,30 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     )
   }
 
+  /**
+   * What health figures are added up from. The index has the attempts that called a model, by time, with all that is asked
+   * for, so that nothing else is read; PostgreSQL, whose entries must be small, has the time alone. Spans from before have
+   * nothing in the new columns, and are not counted.
+   */
+  async function health(db: Kysely<unknown>): Promise<void> {
+    const add = (table: string, name: string, type: 'text' | typeof number) =>
+      db.schema.alterTable(table).addColumn(name, type).execute()
+    await add('flex_plan_nodes', 'signals', 'text')
+    const names = ['node_id', 'model_id', 'signals']
+    const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown'].map(
+      (name) => `repair_${name}`,
+    )
+    for (const name of names) await add('spans', name, 'text')
+    for (const name of amounts) await add('spans', name, number)
+    const covered = dialect === 'sqlite' ? [...names, 'run_id', ...amounts] : []
+    await db.schema
+      .createIndex('spans_health')
+      .on('spans')
+      .columns(['ended_at', ...covered])
+      .where(sql.ref('signals'), 'is not', null)
+      .execute()
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
@@ -179,5 +203,6 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     },
     '0002_server_tables': { up: server },
     '0003_value_uses': { up: uses },
+    '0004_health_columns': { up: health },
   }
 }

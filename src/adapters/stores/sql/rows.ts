@@ -1,20 +1,13 @@
 /** Rows of the tables ↔ the values of the port: the one place where SQL becomes domain. */
 import type { Ask } from '../../../domain/ask.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
-import type {
-  AskRow,
-  AuditRow,
-  NodeRow,
-  OutputRow,
-  SnapshotRow,
-  SpanRow,
-} from '../../../domain/ports/store.ts'
+import type { AskRow, AuditRow, NodeRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
+import type { Signals } from '../../../domain/signals.ts'
 import type { RunStatus } from '../../../domain/status.ts'
 import { upcast, type WrittenEvent } from '../../../domain/upcast.ts'
 import { decode } from '../codec.ts'
 import { dueAt, type HeadCore, type StoredHead } from '../heads.ts'
 import type { StoredNode } from '../node-steps.ts'
-import type { StoredSpan } from '../span-of.ts'
 import type {
   AskTable,
   AuditTable,
@@ -23,7 +16,6 @@ import type {
   OutputTable,
   RunTable,
   SnapshotTable,
-  SpanTable,
 } from './tables.ts'
 import type { LockedRow } from './write-statements.ts'
 
@@ -124,6 +116,7 @@ export function nodeRow(node: StoredNode, encode: Encode): NodeTable {
     started_at: node.startedAt ?? null,
     ended_at: node.endedAt ?? null,
     attempt_started_at: node.attemptStartedAt ?? null,
+    signals: node.signals === undefined ? null : encode(node.signals),
   }
 }
 
@@ -149,6 +142,8 @@ export function toStoredNode(row: NodeTable, values: Values): StoredNode {
     ...toNode(row, values),
     position: row.position,
     ...(row.attempt_started_at !== null && { attemptStartedAt: row.attempt_started_at }),
+    // What `nodeRow` wrote.
+    ...(row.signals !== null && { signals: decode(row.signals, values) as Signals }),
   }
 }
 
@@ -260,32 +255,5 @@ export function toAudit(row: AuditTable): AuditRow {
     subjectHash: row.subject_hash,
     prev: row.prev,
     hash: row.hash,
-  }
-}
-
-export function spanRow(span: StoredSpan, encode: Encode): SpanTable {
-  return {
-    run_id: span.runId,
-    span_id: span.spanId,
-    parent_span_id: span.parentSpanId ?? null,
-    name: span.name,
-    started_at: span.startedAt,
-    ended_at: span.endedAt,
-    status: span.status,
-    attributes: encode(span.attributes),
-    seq: span.seq,
-  }
-}
-
-export function toSpan(row: SpanTable, values: Values): SpanRow {
-  return {
-    runId: row.run_id,
-    spanId: row.span_id,
-    name: row.name,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    status: row.status,
-    attributes: decode(row.attributes, values) as SpanRow['attributes'],
-    ...(row.parent_span_id !== null && { parentSpanId: row.parent_span_id }),
   }
 }

@@ -21,6 +21,8 @@ export interface SqlDriver {
   run<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** Runs steps that begin and commit a transaction, and rolls back when they fail; `again` as above. */
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
+  /** The ledger of corrections was switched on, and its table is there. */
+  readonly ledger?: boolean
   /** Where nobody else writes to the database. */
   readonly hot?: HotRuns
   /** After a commit: tells other processes, where that is possible. */

@@ -5,10 +5,13 @@ import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
+import { createSqlLedger } from './ledger.ts'
 import { loadValues } from './load-values.ts'
 import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
-import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, toSpan, type Values } from './rows.ts'
+import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, type Values } from './rows.ts'
+import { createSample } from './sample.ts'
+import { toSpan } from './span-rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { ask, type Statement } from './steps.ts'
@@ -27,7 +30,7 @@ import { createWriteStatements } from './write-statements.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
-  const { builder, dialect, hot, listeners } = driver
+  const { builder, dialect, hot, listeners, ledger = false } = driver
   const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
@@ -45,7 +48,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
     async commit(writes) {
-      const context = { begin, commit, statements: writeStatements, reads, ...(hot && { hot }) }
+      const context = { begin, commit, statements: writeStatements, reads, ledger, ...(hot && { hot }) }
       const results = await driver
         .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
         .catch((error: unknown) => {
@@ -166,6 +169,8 @@ export function createSqlStore(driver: SqlDriver): Store {
       (await rows<OutputTable, ReturnType<typeof toOutput>>(reads.output({ runId }), toOutput))[0],
     spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
     audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
+    sample: createSample(driver),
+    ...(ledger && { ledger: createSqlLedger(driver) }),
 
     close() {
       closing ??= group.close().then(() => {

@@ -12,6 +12,8 @@ export interface Tables {
   hitl_requests: AskTable
   hitl_events: AuditTable
   spans: SpanTable
+  /** Only where it is switched on. */
+  correction_ledger: CorrectionTable
   flex_capabilities: CapabilityTable
   api_tokens: TokenTable
   once_names: NameTable
@@ -78,6 +80,8 @@ export interface NodeTable {
   started_at: number | null
   ended_at: number | null
   attempt_started_at: number | null
+  /** JSON: what the trace of the attempt under way has said so far. */
+  signals: string | null
 }
 
 export interface SnapshotTable {
@@ -146,6 +150,31 @@ export interface SpanTable {
   /** JSON */
   attributes: string
   seq: number
+  /** The following are taken from the attributes of attempts that called a model, so that `sample.ts` can add them up. */
+  node_id: string | null
+  model_id: string | null
+  /** JSON with sorted keys. */
+  signals: string | null
+  repair_calls: number | null
+  repair_input_tokens: number | null
+  repair_output_tokens: number | null
+  repair_cost_usd: number | null
+  repair_cost_unknown: number | null
+}
+
+export interface CorrectionTable {
+  id: string
+  timestamp: number
+  step_name: string
+  agent_id: string | null
+  provider_model: string | null
+  schema_hash: string | null
+  coercion_policy_version: string
+  stage: string
+  repair_depth: number
+  /** JSON */
+  transforms_applied: string
+  latency_ms_saved: number | null
 }
 
 export interface CapabilityTable {
@@ -186,107 +215,3 @@ export interface NameTable {
   /** Names one call of `take`, so that it is known again when the answer got lost. */
   take_id: string
 }
-
-/** The columns of each table that appends write, in the order in which values are given. */
-export const columns = {
-  flex_runs: [
-    'run_id',
-    'tenant',
-    'seq',
-    'status',
-    'plan_version',
-    'wake_at',
-    'created_at',
-    'updated_at',
-    'objective',
-    'schema_hash',
-    'persona',
-    'variant_policy',
-    'thread_id',
-    'correlation_id',
-    'satisfaction_score',
-    'observed_satisfaction',
-    'lease_owner',
-    'lease_epoch',
-    'lease_until',
-    'due_at',
-    'claim_id',
-  ],
-  flex_events: [
-    'run_id',
-    'seq',
-    'type',
-    'version',
-    'at',
-    'plan_version',
-    'node_id',
-    'message',
-    'payload',
-    'write_id',
-  ],
-  flex_values: ['hash', 'body'],
-  flex_value_uses: ['hash', 'run_id'],
-  flex_plan_nodes: [
-    'run_id',
-    'node_id',
-    'position',
-    'plan_version',
-    'capability_id',
-    'kind',
-    'label',
-    'status',
-    'attempts',
-    'output',
-    'error',
-    'started_at',
-    'ended_at',
-    'attempt_started_at',
-  ],
-  flex_plan_snapshots: ['run_id', 'seq', 'plan_version', 'at', 'pending_node_ids', 'plan', 'facets'],
-  flex_run_outputs: [
-    'run_id',
-    'plan_version',
-    'status',
-    'output',
-    'error',
-    'provenance',
-    'schema_hash',
-    'at',
-  ],
-  hitl_requests: [
-    'run_id',
-    'request_id',
-    'tenant',
-    'status',
-    'pending_node_id',
-    'created_at',
-    'expires_at',
-    'resolved_at',
-    'decision',
-    'decided_by',
-    'note',
-    'payload',
-  ],
-  hitl_events: ['run_id', 'seq', 'request_id', 'at', 'decided_by', 'what', 'subject_hash', 'prev', 'hash'],
-  spans: [
-    'run_id',
-    'span_id',
-    'parent_span_id',
-    'name',
-    'started_at',
-    'ended_at',
-    'status',
-    'attributes',
-    'seq',
-  ],
-} as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
-
-/** What tells rows apart that are written over. */
-export const keys = {
-  flex_plan_nodes: ['run_id', 'node_id'],
-  flex_plan_snapshots: ['run_id', 'seq'],
-  flex_run_outputs: ['run_id'],
-  hitl_requests: ['run_id', 'request_id'],
-  hitl_events: ['run_id', 'seq'],
-  spans: ['run_id', 'span_id'],
-} as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }

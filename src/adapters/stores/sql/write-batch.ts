@@ -37,6 +37,8 @@ export interface BatchContext {
   /** The time, where the database does not tell it itself. */
   readonly now: number
   readonly again: boolean
+  /** The ledger of corrections is kept. */
+  readonly ledger?: boolean
   /** Where nobody else writes: what need not be read back. */
   readonly hot?: HotRuns
 }

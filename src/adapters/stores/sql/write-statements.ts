@@ -1,8 +1,8 @@
 /** The statements of an append: hold the heads still, look at the rows that will change, write. */
 import { type Insertable, type Kysely, sql } from 'kysely'
+import { columns, keys } from './columns.ts'
 import { type Dialect, nowIn, type Timed } from './now.ts'
 import type { RunTable, Tables } from './tables.ts'
-import { columns, keys } from './tables.ts'
 import { createTemplates, type Templates } from './templates.ts'
 
 export type WriteStatements = ReturnType<typeof createWriteStatements>
@@ -165,5 +165,6 @@ export function createWriteStatements(
     upsertAsks: upsert('hitl_requests'),
     upsertAudit: upsert('hitl_events'),
     upsertSpans: upsert('spans'),
+    upsertCorrections: upsert('correction_ledger'),
   }
 }

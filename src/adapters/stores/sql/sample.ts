@@ -1,0 +1,114 @@
+/** Health figures of a database: three queries over the columns that spans have for it, one pass each. */
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
+import { slotWidth } from '../span-signals.ts'
+import type { Dialect } from './now.ts'
+import type { SqlDriver } from './sql-driver.ts'
+import { ask, type Statement } from './steps.ts'
+import type { Tables } from './tables.ts'
+
+export function createSample({ builder, dialect, run }: SqlDriver): (query: SampleQuery) => Promise<Sample> {
+  const statements = sampleStatements(builder, dialect)
+  return (query) =>
+    run(function* () {
+      const groups = yield* ask<GroupRow>(statements.groups(query))
+      const [total] = yield* ask<{ runs: unknown }>(statements.runs(query))
+      const byNode = yield* ask<{ key: string; runs: unknown }>(statements.runsBy('node_id', query))
+      const byModel = yield* ask<{ key: string; runs: unknown }>(statements.runsBy('model_id', query))
+      return {
+        groups: groups.map((row) => toGroup(row, query)),
+        runs: { total: Number(total?.runs ?? 0), byNode: counts(byNode), byModel: counts(byModel) },
+      }
+    })
+}
+
+interface GroupRow {
+  readonly node_id: string
+  readonly model_id: string | null
+  readonly signals: string
+  /** Counts come as text from PostgreSQL. */
+  readonly slot: unknown
+  readonly attempts: unknown
+  readonly calls: unknown
+  readonly input: unknown
+  readonly output: unknown
+  readonly cost: unknown
+  readonly unknown_cost: unknown
+}
+
+export function sampleStatements(db: Kysely<Tables>, dialect: Dialect) {
+  /** The partial index `spans_health` has exactly the spans with signals. */
+  const sampled = ({ from, to, nodeId, model, tenant, objective }: SampleQuery) => {
+    let query = db.selectFrom('spans').where('spans.signals', 'is not', null)
+    if (from !== undefined) query = query.where('spans.ended_at', '>=', from)
+    if (to !== undefined) query = query.where('spans.ended_at', '<=', to)
+    if (nodeId !== undefined) query = query.where('spans.node_id', '=', nodeId)
+    if (model !== undefined) query = query.where('spans.model_id', '=', model)
+    if (tenant === undefined && objective === undefined) return query
+    let runs = db.selectFrom('flex_runs').select('flex_runs.run_id')
+    if (tenant !== undefined) runs = runs.where('flex_runs.tenant', '=', tenant)
+    if (objective !== undefined) runs = runs.where('flex_runs.objective', '=', objective)
+    // The plus keeps SQLite from going run by run through the rows themselves, which takes far longer for a large tenant.
+    const runId = dialect === 'sqlite' ? sql<string>`+spans.run_id` : sql.ref<string>('spans.run_id')
+    return query.where(runId, 'in', runs)
+  }
+  const slotOf = (query: SampleQuery) => {
+    const width = slotWidth(query)
+    if (width === undefined) return sql<number>`0`
+    // In the text and not as parameters: what is grouped by must be the same expression wherever it stands.
+    const since = sql`(spans.ended_at - ${sql.lit(query.from)}) / ${sql.lit(width)}`
+    return dialect === 'postgres' ? sql<number>`floor(${since})` : sql<number>`cast(${since} as integer)`
+  }
+  const sum = (column: string) => sql<number>`coalesce(sum(${sql.ref(`spans.${column}`)}), 0)`
+  const distinctRuns = sql<number>`count(distinct spans.run_id)`
+
+  return {
+    groups(query: SampleQuery): Statement {
+      return sampled(query)
+        .select(['spans.node_id', 'spans.model_id', 'spans.signals'])
+        .select([
+          slotOf(query).as('slot'),
+          sql<number>`count(*)`.as('attempts'),
+          sum('repair_calls').as('calls'),
+          sum('repair_input_tokens').as('input'),
+          sum('repair_output_tokens').as('output'),
+          sum('repair_cost_usd').as('cost'),
+          sum('repair_cost_unknown').as('unknown_cost'),
+        ])
+        .groupBy(['spans.node_id', 'spans.model_id', 'spans.signals', sql`4`])
+        .compile()
+    },
+    runs: (query: SampleQuery): Statement => sampled(query).select(distinctRuns.as('runs')).compile(),
+    runsBy(column: 'node_id' | 'model_id', query: SampleQuery): Statement {
+      return (sampled(query) as SelectQueryBuilder<Tables, 'spans', object>)
+        .select([`spans.${column} as key`, distinctRuns.as('runs')])
+        .where(`spans.${column}`, 'is not', null)
+        .groupBy(`spans.${column}`)
+        .compile()
+    },
+  }
+}
+
+function toGroup(row: GroupRow, { slots = 1 }: SampleQuery): SampleGroup {
+  return {
+    nodeId: row.node_id,
+    ...(row.model_id !== null && { model: row.model_id }),
+    // The last part of the time is closed: its end belongs to it.
+    slot: Math.min(Number(row.slot), slots - 1),
+    signals: JSON.parse(row.signals),
+    attempts: Number(row.attempts),
+    repair: {
+      calls: Number(row.calls),
+      inputTokens: Number(row.input),
+      outputTokens: Number(row.output),
+      costUsd: Number(row.cost),
+      unknownCost: Number(row.unknown_cost),
+    },
+  }
+}
+
+function counts(rows: readonly { readonly key: string; readonly runs: unknown }[]): {
+  [key: string]: number
+} {
+  return Object.fromEntries(rows.map(({ key, runs }) => [key, Number(runs)]))
+}

@@ -1,0 +1,197 @@
+/** Promises about health figures: what an attempt's trace said is on its span, and is added up as it was said. */
+import type { Json } from '../../base/json.ts'
+import type { NewEvent } from '../../domain/event.ts'
+import type { Output } from '../../domain/output.ts'
+import { newRun, planEvent, runningHead, sampleEvent, startEvent } from './sample.ts'
+import type { Suite, SuiteStore } from './test-api.ts'
+
+export type Told = readonly [event: string, payload?: { readonly [key: string]: Json }]
+
+export interface Attempt {
+  readonly nodeId?: string
+  readonly attempt?: number
+  readonly endedAt?: number
+  readonly model?: string
+  readonly told?: readonly Told[]
+  readonly output?: Output
+}
+
+/** One attempt with what it told on its way. */
+export function attemptEvents({
+  nodeId = 'write',
+  attempt = 1,
+  endedAt = 2_000,
+  told = [],
+  ...end
+}: Attempt): NewEvent[] {
+  const capabilityId = `cap.${nodeId}`
+  const started = { attempt, capabilityId, idempotencyKey: 'k', idempotent: true, inputs: {} } as const
+  return [
+    sampleEvent('attempt_start', started, { nodeId, at: endedAt - 10 }),
+    ...told.map(([event, payload]) =>
+      sampleEvent('log', { event, ...(payload && { payload }) }, { nodeId, at: endedAt }),
+    ),
+    sampleEvent(
+      'attempt_end',
+      { attempt, outcome: 'ok', issues: [], usage: { calls: 1 }, ...end },
+      { nodeId, at: endedAt },
+    ),
+  ]
+}
+
+const mended: readonly Told[] = [
+  ['aros.soe.skipped', { mode: 'auto', reason: 'no JSON mode' }],
+  ['output.coercion.attempt', { stage: 'tolerant', reason: 'comma.trailing' }],
+  ['output.coercion.success', { stage: 'tolerant', transforms: ['comma.trailing'] }],
+  ['output.coercion.success', { stage: 'semantic', transforms: ['str->int'] }],
+  ['aros.reasoning.precheck.fail', { reason: 'checklist' }],
+  ['aros.repair.started', { stage: 'llm' }],
+  ['aros.repair.success', { stage: 'llm', input_tokens: 30, output_tokens: 10, cost_usd: 0.25 }],
+]
+
+const mendedSignals = {
+  'aros.coercion.places': ['str->int /items/*/count'],
+  'aros.coercion.stage.semantic': 1,
+  'aros.coercion.stage.tolerant': 1,
+  'aros.coercion.total': 2,
+  'aros.coercion.transforms': ['comma.trailing', 'str->int'],
+  'aros.fallback.stage.llm': 1,
+  'aros.fallback.stage.llm.success': 1,
+  'aros.precheck.fail': 1,
+  'aros.precheck.total': 1,
+  'aros.soe.skipped': 1,
+  'aros.soe.skipped.reason': 'no JSON mode',
+}
+
+const output = {
+  value: {},
+  repairs: [
+    { stage: 'semantic', rule: 'str->int', pointer: '/items/0/count' },
+    { stage: 'semantic', rule: 'str->int', pointer: '/items/1/count' },
+  ],
+} as const
+
+const free = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unknownCost: 0 }
+
+export function sampleSuite({ test, expect }: Suite): void {
+  const make = ({ store }: SuiteStore, runId: string, attempts: readonly Attempt[], tenant = 't-1') =>
+    store.create(
+      newRun(runId, {
+        tenant,
+        events: [startEvent(`About ${tenant}`), planEvent(), ...attempts.flatMap(attemptEvents)],
+        head: { ...runningHead },
+      }),
+    )
+
+  for (const [how, size] of [
+    ['one by one', 1],
+    ['two at a time', 2],
+    ['all at once', 100],
+  ] as const) {
+    test(`puts what an attempt told on its span, appended ${how}`, async ({ store }) => {
+      const events = [planEvent(), ...attemptEvents({ model: 'a/m', told: mended, output })]
+      await store.create(newRun('r'))
+      for (let from = 0; from < events.length; from += size) {
+        const some = events.slice(from, from + size)
+        await store.append({ runId: 'r', expectedSeq: 1 + from, events: some, head: runningHead })
+      }
+      const [span] = await store.spans('r')
+      expect(span?.attributes).toEqual({
+        nodeId: 'write',
+        planVersion: 1,
+        capabilityId: 'cap.write',
+        attempt: 1,
+        outcome: 'ok',
+        usage: { calls: 1 },
+        model: 'a/m',
+        'aros.model_id': 'a/m',
+        'aros.repair.calls': 1,
+        'aros.repair.input_tokens': 30,
+        'aros.repair.output_tokens': 10,
+        'aros.repair.cost_usd': 0.25,
+        ...mendedSignals,
+      })
+      expect((await store.nodes('r')).every((row) => !('signals' in row))).toBe(true)
+    })
+  }
+
+  test('keeps what one attempt told away from the next one', async (made) => {
+    await make(made, 'r', [
+      { model: 'a/m', told: mended },
+      { model: 'a/m', attempt: 2 },
+    ])
+    const second = (await made.store.spans('r')).find(({ spanId }) => spanId === '1:write:2')
+    expect(Object.keys(second?.attributes ?? {}).filter((key) => key.startsWith('aros.'))).toEqual([
+      'aros.model_id',
+    ])
+  })
+
+  test('leaves a span as it would be without a trace that is no good', async (made) => {
+    const bad: Told[] = [
+      ['output.coercion.success'],
+      ['output.coercion.success', { stage: 'semantic', transforms: [] }],
+      ['output.coercion.success', { stage: '__proto__', transforms: ['x'] }],
+      ['output.coercion.fail', { stage: 7 }],
+      ['aros.fallback.stage', { stage: 'toString', result: 'started' }],
+      ['__proto__', { stage: 'semantic' }],
+      ['aros.repair.success', { stage: 'deterministic', input_tokens: -1 }],
+    ]
+    await make(made, 'r', [{ told: bad }])
+    const [span] = await made.store.spans('r')
+    expect(Object.keys(span?.attributes ?? {}).sort()).toEqual(
+      ['attempt', 'capabilityId', 'nodeId', 'outcome', 'planVersion', 'usage'].sort(),
+    )
+    expect((await made.store.sample({})).groups).toEqual([])
+  })
+
+  test('adds attempts up that are alike, by step, model and part of the time', async (made) => {
+    await make(made, 'r-1', [
+      { model: 'a/m', told: mended, output, endedAt: 1_000 },
+      { nodeId: 'check', endedAt: 1_500 },
+    ])
+    await make(made, 'r-2', [{ model: 'a/m', told: mended, output, endedAt: 1_400 }])
+    await make(made, 'r-3', [
+      { model: 'a/m', told: mended, output, endedAt: 2_000 },
+      { nodeId: 'check', model: 'b/m', endedAt: 2_000 },
+    ])
+    const { groups, runs } = await made.store.sample({ from: 1_000, to: 2_000, slots: 2 })
+    const sorted = [...groups].sort((one, other) => (key(one) < key(other) ? -1 : 1))
+    const repair = { calls: 1, inputTokens: 30, outputTokens: 10, costUsd: 0.25, unknownCost: 0 }
+    const twice = { calls: 2, inputTokens: 60, outputTokens: 20, costUsd: 0.5, unknownCost: 0 }
+    const write = { nodeId: 'write', model: 'a/m', signals: mendedSignals }
+    expect(sorted).toEqual([
+      { nodeId: 'check', model: 'b/m', slot: 1, signals: {}, attempts: 1, repair: free },
+      { ...write, slot: 0, attempts: 2, repair: twice },
+      { ...write, slot: 1, attempts: 1, repair },
+    ])
+    expect(runs).toEqual({ total: 3, byNode: { check: 1, write: 3 }, byModel: { 'a/m': 3, 'b/m': 1 } })
+  })
+
+  test('samples by time, step, model, tenant and objective', async (made) => {
+    await make(made, 'r-1', [{ model: 'a/m', endedAt: 1_000 }])
+    await make(made, 'r-2', [{ model: 'b/m', nodeId: 'check', endedAt: 2_000 }], 't-2')
+    const total = async (query: object) => (await made.store.sample(query)).runs.total
+    expect(await total({})).toBe(2)
+    expect(await total({ from: 1_001 })).toBe(1)
+    expect(await total({ to: 1_000 })).toBe(1)
+    expect(await total({ from: 1_001, to: 1_999 })).toBe(0)
+    expect(await total({ nodeId: 'check' })).toBe(1)
+    expect(await total({ model: 'a/m' })).toBe(1)
+    expect(await total({ model: 'a/m', nodeId: 'check' })).toBe(0)
+    expect(await total({ tenant: 't-2' })).toBe(1)
+    expect(await total({ objective: 'About t-1' })).toBe(1)
+    expect(await total({ objective: 'About t-1', tenant: 't-2' })).toBe(0)
+  })
+
+  test('counts a run once, however often it tried', async (made) => {
+    const again = [1, 2, 3].map((attempt) => ({ attempt, model: 'a/m' }))
+    await make(made, 'r', again)
+    const { groups, runs } = await made.store.sample({})
+    expect(groups.map(({ attempts }) => attempts)).toEqual([3])
+    expect(runs).toEqual({ total: 1, byNode: { write: 1 }, byModel: { 'a/m': 1 } })
+  })
+}
+
+function key({ nodeId, slot }: { readonly nodeId: string; readonly slot: number }): string {
+  return `${nodeId} ${slot}`
+}
