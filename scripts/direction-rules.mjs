@@ -46,6 +46,7 @@ export const rules = {
       'dispatchers/scripted.ts',
       'dispatchers/define-capability.ts',
     ],
+    pipeline: ['index.ts'],
     server: ['index.ts'],
     testing: ['index.ts'],
   },
