@@ -8,6 +8,10 @@ export const env = {
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
   user: given(process.env['USER']) ?? given(process.env['USERNAME']),
+  /** What `validate --fix` may mend when no `--fix-rules` says so. */
+  fixRules: given(process.env['PROVISO_FIX_RULES']),
+  /** The configuration file, instead of the nearest `proviso.toml`. */
+  config: given(process.env['PROVISO_CONFIG']),
 } as const
 
 /** A variable that is set to nothing is not set. */

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `proviso`: registers the commands, and turns every way of ending into an exit code. */
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
@@ -21,15 +20,18 @@ import { addShowCommand } from './commands/show.ts'
 import { addTokenCreateCommand } from './commands/token-create.ts'
 import { addTokenListCommand } from './commands/token-list.ts'
 import { addTokenRevokeCommand } from './commands/token-revoke.ts'
+import { addValidateCommand } from './commands/validate.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
 import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
+import { version } from './version.ts'
 
 /** In the order of `proviso --help`. */
 const commands = [
   addParseCommand,
   addProveCommand,
+  addValidateCommand,
   addRunCommand,
   addServeCommand,
   addAsksCommand,
@@ -95,8 +97,4 @@ function explainError(error: unknown): number {
   )
   printNote(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return exitCode('internal')
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

@@ -1,4 +1,17 @@
 /** The door `proviso/pipeline`: plans written by hand, as YAML. */
-export { type ReadYaml, readYaml, type YamlDocument } from './read-yaml.ts'
+
+export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
+export { type AppliedFix, type Fixed, type FixOptions, fixText } from './fix.ts'
+export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
+export { defaultLintSettings, type LintSettings } from './lint-view.ts'
+export { readLintTable, readNamedProfile, readProfileFile } from './profile.ts'
+export { type ReadYaml, readYaml, tooLarge, type YamlDocument } from './read-yaml.ts'
+export { type JsonReport, reportJson } from './report-json.ts'
+export { reportSarif } from './report-sarif.ts'
+export { countIssues, type ReportColors, reportText } from './report-text.ts'
+export type { LintIssue, Rule, Severity } from './rule.ts'
+export { rulePage } from './rule-page.ts'
+export { ruleNamed, ruleTable } from './rule-table.ts'
 export { yamlLimits } from './scan-yaml.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
+export { unifiedDiff } from './unified-diff.ts'

@@ -2,10 +2,11 @@
 import type { Json } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { YamlDocument } from './read-yaml.ts'
+import { snake } from './snake-keys.ts'
 import { type TemplateMark, templateMarks } from './template-marks.ts'
 import {
-  entryOf,
   plainValue,
+  type YamlEntry,
   type YamlList,
   type YamlMap,
   type YamlNode,
@@ -29,7 +30,7 @@ export interface LintAgent {
 }
 
 export interface LintStep {
-  /** Its name, or its place when it has none. */
+  /** Its name, or the one that it gets when it has none. */
   readonly label: string
   readonly name?: string
   readonly kind: string
@@ -86,7 +87,7 @@ export function lintView(document: YamlDocument, settings: LintSettings = defaul
     const agent = agentUsed(node, agents)
     const inside: LintStep[] = []
     const step: LintStep = {
-      label: name ?? pointer,
+      label: name ?? `step_${sequence.length + 1}`,
       ...(name !== undefined && { name }),
       kind: textAt(node, 'kind') ?? 'step',
       node,
@@ -171,7 +172,15 @@ export function agentName(node: YamlMap): string | undefined {
 function textsOf(node: YamlNode): YamlScalar[] {
   if (node.kind === 'scalar') return typeof node.value === 'string' ? [node] : []
   if (node.kind === 'list') return node.items.flatMap(textsOf)
-  return node.entries.filter(({ key }) => !noTemplates.has(key)).flatMap(({ value }) => textsOf(value))
+  return node.entries.filter(({ key }) => !noTemplates.has(snake(key))).flatMap(({ value }) => textsOf(value))
+}
+
+/** The entry of a key, in whichever of the two spellings it is written. */
+export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+  if (node?.kind !== 'map') return undefined
+  return (
+    node.entries.find((entry) => entry.key === key) ?? node.entries.find((entry) => snake(entry.key) === key)
+  )
 }
 
 function mapEntries(node: YamlNode | undefined) {

@@ -1,8 +1,10 @@
 /** Pipeline to issues: every rule is asked, then come suppressions, severities, and where fixes are known the fixes. */
 
+import type { Span } from '../base/issue.ts'
 import { fixerTable } from './fixer-table.ts'
 import { matches } from './glob.ts'
 import { defaultLintSettings, type LintSettings, type LintView, lintView } from './lint-view.ts'
+import { parsePipeline } from './parse-pipeline.ts'
 import type { YamlDocument } from './read-yaml.ts'
 import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
@@ -42,8 +44,20 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
       else issues.push(issueOf(view, { rule, finding, severity }))
     }
   }
+  issues.push(...misread(document, issues))
   issues.sort((a, b) => a.at.span[0] - b.at.span[0] || (a.code < b.code ? -1 : 1))
   return { issues, suppressed }
+}
+
+/** What the reader of pipelines refuses, unless a rule has said it better. */
+function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue[] {
+  const parsed = parsePipeline(document)
+  if (parsed.ok) return []
+  const covers = (issue: LintIssue, [start, end]: Span) =>
+    issue.severity === 'error' && issue.at.span[0] < Math.max(end, start + 1) && start < issue.at.span[1]
+  return parsed.issues
+    .filter(({ at }) => !said.some((issue) => covers(issue, at.span)))
+    .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
 }
 
 function severityOf(rule: Rule, finding: RuleFinding, profile: Profile): Severity {

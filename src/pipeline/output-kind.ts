@@ -1,7 +1,7 @@
 /** What kind of value a step yields, as far as the file says. */
 import { isObject, type Json } from '../base/json.ts'
-import { type LintStep, plainAt, textAt } from './lint-view.ts'
-import { entryOf, plainValue, type YamlNode } from './yaml-node.ts'
+import { entryOf, type LintStep, plainAt, textAt } from './lint-view.ts'
+import { plainValue, type YamlNode } from './yaml-node.ts'
 
 export type OutputKind = 'object' | 'array' | 'text' | 'scalar' | 'unknown'
 
@@ -33,7 +33,6 @@ export function builtinName({ node }: LintStep): string | undefined {
 }
 
 export function kindOf(schema: Json): OutputKind {
-  if (typeof schema === 'string') return ofName(schema)
   if (!isObject(schema)) return 'unknown'
   const { type, properties, items, anyOf, oneOf, allOf } = schema as Record<string, Json>
   if (typeof type === 'string') return ofName(type)
@@ -45,7 +44,7 @@ export function kindOf(schema: Json): OutputKind {
 }
 
 function ofName(name: string): OutputKind {
-  if (name.endsWith('[]') || name === 'array') return 'array'
+  if (name === 'array') return 'array'
   if (name === 'object') return 'object'
   if (name === 'string') return 'text'
   return ['number', 'integer', 'boolean', 'null'].includes(name) ? 'scalar' : 'unknown'

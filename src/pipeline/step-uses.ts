@@ -1,8 +1,7 @@
 /** Who uses the output of a step. */
 
-import type { LintStep, LintView } from './lint-view.ts'
+import { entryOf, type LintStep, type LintView } from './lint-view.ts'
 import { partsOf } from './template-marks.ts'
-import { entryOf } from './yaml-node.ts'
 
 /** Does the step that comes next take the output as its input, by naming it or by having no input of its own? */
 export function consumes(next: LintStep, step: LintStep): boolean {

@@ -1,9 +1,8 @@
 /** Rules that a pipeline itself switches off: `# proviso: ignore RULE` at a step, or `meta.suppress_rules` in it. */
 import { matchesAny } from './glob.ts'
-import { type LintStep, type LintView, plainAt } from './lint-view.ts'
+import { entryOf, type LintStep, type LintView, plainAt } from './lint-view.ts'
 import type { YamlComment } from './scan-yaml.ts'
 import { lineText, positionOf, type Source } from './source.ts'
-import { entryOf } from './yaml-node.ts'
 
 /** A step's word holds for the steps inside it too. */
 export function suppression(view: LintView): (rule: string, step: LintStep | undefined) => boolean {

@@ -1,6 +1,7 @@
 /** Edits that add to a YAML text: an entry to a map, an item to a list, another value to an entry, in the layout that is there. */
 import type { Edit } from '../base/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
+import { snake } from './snake-keys.ts'
 import { positionOf, type Source } from './source.ts'
 import { plainValue, type YamlEntry, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
 
@@ -73,7 +74,7 @@ export function addItem(
 
 /** Gives an entry another value, and only it: not the anchor that others share, nor the map it was merged from. */
 export function setEntry(source: Source, map: YamlMap, { key, value }: { key: string; value: string }): Edit {
-  const entry = map.entries.find((candidate) => candidate.key === key)
+  const entry = map.entries.find((each) => each.key === key || snake(each.key) === key)
   if (!entry || entry.merged) return addEntries(source, map, { entries: [{ key, value }] })
   const span = entry.value.alias ?? entry.value.span
   return { span, text: span[0] === span[1] ? ` ${value}` : value }

@@ -2,14 +2,14 @@
 import { outputKind } from '../output-kind.ts'
 import type { Fixer } from '../rule.ts'
 import { setEntry } from '../yaml-edits.ts'
-import { wrapOutput } from './wrapper-step.ts'
+import { keepOutput } from './wrapper-step.ts'
 
 export const fixA5: Fixer = {
   rule: 'V-A5',
   title: 'puts the output into the context',
   fix(view, { step }) {
     if (!step) return { cannot: 'it is about no step' }
-    if (outputKind(step) !== 'object') return wrapOutput(view, step)
+    if (outputKind(step) !== 'object') return keepOutput(view, step)
     if (step.node.alias) return { cannot: 'the step is shared through an alias' }
     return { edits: [setEntry(view.document.source, step.node, { key: 'updates_context', value: 'true' })] }
   },

@@ -1,8 +1,9 @@
 /** V-A8: switches structured output on for the step, with the schema of its agent. */
+import { entryOf } from '../lint-view.ts'
 import { schemaOf } from '../output-kind.ts'
 import type { Fixer } from '../rule.ts'
 import { addEntries, flowEntries, type NewEntry, written } from '../yaml-edits.ts'
-import { entryOf, plainValue, type YamlNode } from '../yaml-node.ts'
+import { plainValue, type YamlNode } from '../yaml-node.ts'
 
 export const fixA8: Fixer = {
   rule: 'V-A8',

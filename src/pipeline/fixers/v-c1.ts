@@ -3,7 +3,7 @@ import { plainAt } from '../lint-view.ts'
 import { outputKind } from '../output-kind.ts'
 import type { Fixer } from '../rule.ts'
 import { setEntry } from '../yaml-edits.ts'
-import { wrapOutput } from './wrapper-step.ts'
+import { keepOutput } from './wrapper-step.ts'
 
 export const fixC1: Fixer = {
   rule: 'V-C1',
@@ -15,7 +15,7 @@ export const fixC1: Fixer = {
       if (step.node.alias) return { cannot: 'the step is shared through an alias' }
       return { edits: [setEntry(source, step.node, { key: 'mergeable_output', value: 'true' })] }
     }
-    const wrapped = wrapOutput(view, step)
+    const wrapped = keepOutput(view, step)
     if ('cannot' in wrapped) return wrapped
     return {
       edits: [setEntry(source, step.node, { key: 'updates_context', value: 'false' }), ...wrapped.edits],

@@ -1,18 +1,29 @@
 /** A step that makes an object of the output before it and puts it into the context: what V-C1 and V-A5 insert. */
 import type { Edit } from '../../base/issue.ts'
-import type { LintStep, LintView } from '../lint-view.ts'
+import { entryOf, type LintStep, type LintView } from '../lint-view.ts'
 import type { Mend } from '../rule.ts'
 import { isPrevious } from '../step-uses.ts'
 import { outputOfStep } from '../template-words.ts'
 import { addEntries, addItem } from '../yaml-edits.ts'
-import { entryOf } from '../yaml-node.ts'
 
-export function wrapOutput(view: LintView, step: LintStep): Mend {
+/** Where no step can be put in, the whole output becomes one member of the context. */
+export function keepOutput(view: LintView, step: LintStep): Mend {
+  const wrapped = wrapOutput(view, step)
+  if ('edits' in wrapped || step.node.alias || step.name === undefined) return wrapped
+  if (entryOf(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
+  const entries = [{ key: 'sink_to', value: step.name }]
+  return {
+    edits: [addEntries(view.document.source, step.node, { entries, behind: ['agent', 'uses', 'name'] })],
+  }
+}
+
+function wrapOutput(view: LintView, step: LintStep): Mend {
   const { source } = view.document
   if (!step.list || step.node.alias) return { cannot: 'the step does not stand in a list of its own' }
   const output = step.name === undefined ? undefined : outputOfStep(step.name)
   if (step.name === undefined || output === undefined)
     return { cannot: 'templates cannot name the step; give it a name of letters, digits, - and _' }
+  if (isCounted(view, step)) return { cannot: 'templates name later steps by their number' }
   const kept = keepInput(view, step, output)
   if ('cannot' in kept) return kept
   const entries = [
@@ -23,6 +34,13 @@ export function wrapOutput(view: LintView, step: LintStep): Mend {
     { key: 'updates_context', value: 'true' },
   ]
   return { edits: [...kept.edits, addItem(source, step.list, { after: step.node, entries })] }
+}
+
+/** Steps without a name are called by their number, which a new step before them would change. */
+function isCounted({ document: { source } }: LintView, { sequence, index }: LintStep): boolean {
+  return sequence
+    .slice(index + 1)
+    .some(({ name, label }) => name === undefined && source.text.includes(label))
 }
 
 /** The step behind goes on getting what it got, although another step now stands before it. */

@@ -1,8 +1,8 @@
 /** V-A5: a model is called and nobody looks at what it says. */
+import { entryOf } from '../lint-view.ts'
 import { outputKind, updatesContext } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
 import { consumes, isNamed } from '../step-uses.ts'
-import { entryOf } from '../yaml-node.ts'
 
 export const vA5: Rule = {
   id: 'V-A5',

@@ -1,8 +1,8 @@
 /** V-A8: an agent promises an object or a list, and nobody holds the model to it. */
-import { plainAt } from '../lint-view.ts'
+import { entryOf, plainAt } from '../lint-view.ts'
 import { kindOf, outputKind, schemaOf } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, plainValue } from '../yaml-node.ts'
+import { plainValue } from '../yaml-node.ts'
 
 export const vA8: Rule = {
   id: 'V-A8',

@@ -1,9 +1,8 @@
 /** V-C1: what is no object cannot be merged into the context. */
-import { plainAt } from '../lint-view.ts'
+import { entryOf, plainAt } from '../lint-view.ts'
 import { type OutputKind, outputKind, updatesContext } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
 import { consumes } from '../step-uses.ts'
-import { entryOf } from '../yaml-node.ts'
 
 const words: Partial<Record<OutputKind, string>> = {
   text: 'a text',
@@ -17,7 +16,7 @@ export const vC1: Rule = {
   severity: 'error',
   help: `The context is an object, and only objects can be merged into it. The step has \`updates_context: true\`, but yields a text, a list or a single value, so nothing of it would get there. It is an error when the next step does not use the output either, else a warning.
 
-Put \`uses: wrap_dict\` behind the step and let that update the context, or give the agent an object schema. \`mergeable_output: true\` says that the output is an object whatever the schema says; \`false\` says that it is none.
+Put \`uses: wrap_dict\` behind the step and let that update the context, say \`sink_to: KEY\` instead of \`updates_context\`, or give the agent an object schema. \`mergeable_output: true\` says that the output is an object whatever the schema says; \`false\` says that it is none.
 
 Steps whose output is not known from the file, such as functions of your own, are left alone, and so is the last step of a sequence.`,
   good: `version: "0.1"
@@ -56,7 +55,7 @@ steps:
       if (!next || !updatesContext(step)) continue
       const said = plainAt(step.node, 'mergeable_output')
       const what = said === false ? 'what mergeable_output says is no object' : words[outputKind(step)]
-      if (said === true || what === undefined) continue
+      if (said === true || what === undefined || entryOf(step.node, 'sink_to')) continue
       const entry = entryOf(step.node, 'updates_context')
       yield {
         span:

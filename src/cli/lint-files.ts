@@ -1,0 +1,42 @@
+/** The files beside a pipeline that `validate` reads and writes: profiles and baselines. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  type Baseline,
+  baselineOf,
+  type LintIssue,
+  type Profile,
+  parseBaseline,
+  readNamedProfile,
+  readProfileFile,
+} from '../pipeline/index.ts'
+import type { Unreadable } from './read-input.ts'
+
+/** `--rules`: a file if there is one of that name, else a profile. */
+export function chooseProfile(
+  given: string | undefined,
+  toml: string | undefined,
+): { readonly profile: Profile } | { readonly unreadable: Unreadable } {
+  if (given === undefined) return { profile: [] }
+  const read = existsSync(given)
+    ? readProfileFile(readFileSync(given, 'utf8'), given)
+    : readNamedProfile(given, toml)
+  return 'profile' in read ? read : { unreadable: { message: `--rules: ${read.problem}`, hint: read.hint } }
+}
+
+export function readBaseline(
+  file: string,
+): { readonly baseline: Baseline } | { readonly unreadable: Unreadable } {
+  const hint = 'Make one with --update-baseline'
+  if (!existsSync(file)) return { unreadable: { message: `--baseline: there is no file ${file}`, hint } }
+  try {
+    const baseline = parseBaseline(JSON.parse(readFileSync(file, 'utf8')))
+    if (baseline) return { baseline }
+  } catch {
+    // No JSON is no baseline either: said below.
+  }
+  return { unreadable: { message: `--baseline: ${file} is no baseline`, hint } }
+}
+
+export function writeBaseline(file: string, issues: readonly LintIssue[]): void {
+  writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
+}

@@ -1,0 +1,55 @@
+/** A look at a pipeline file: its issues, and how they are reported. */
+import {
+  countIssues,
+  type JsonReport,
+  type LintIssue,
+  type LintOptions,
+  lint,
+  reportJson,
+  reportSarif,
+  reportText,
+  type Source,
+} from '../pipeline/index.ts'
+import { pageColors, printJson, printNote, printText } from './print.ts'
+import type { Unreadable } from './read-input.ts'
+import { readPipelineFile } from './read-pipeline-file.ts'
+import { version } from './version.ts'
+
+/** What is known of a file after looking at it. */
+export interface Looked {
+  readonly text: string
+  readonly sources: readonly Source[]
+  readonly issues: readonly LintIssue[]
+  readonly suppressed: number
+  /** The file is no YAML at all. */
+  readonly unread: boolean
+  readonly extra?: Pick<JsonReport, 'baseline' | 'fixes' | 'fixes_dry_run'>
+}
+
+export type Format = 'text' | 'json' | 'sarif'
+
+export type Or<T> = T | { readonly unreadable: Unreadable }
+
+export async function lookAtPipeline(file: string, options: LintOptions): Promise<Or<Looked>> {
+  const found = await readPipelineFile(file)
+  if ('unreadable' in found) return found
+  const { read, text } = found
+  if (read.ok)
+    return { text, sources: [read.document.source], ...lint(read.document, options), unread: false }
+  const issues = read.issues.map((issue) => ({ ...issue, severity: 'error' as const, fixable: false }))
+  return { text, sources: [], issues, suppressed: 0, unread: true }
+}
+
+export function reportLooked(
+  file: string,
+  { issues, suppressed, sources, extra }: Looked,
+  format: Format,
+): void {
+  if (format === 'json') printJson(reportJson({ path: file, issues, suppressed }, extra), 'line')
+  else if (format === 'sarif') printJson(reportSarif(issues, { sources, version: version() }), 'indented')
+  else {
+    // A dry run has printed its patch, which must stay one.
+    if (issues.length > 0 && !extra?.fixes_dry_run) printText(reportText(issues, pageColors))
+    printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} switched off in it` : ''}`)
+  }
+}
