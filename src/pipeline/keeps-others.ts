@@ -2,20 +2,22 @@
 import { canonicalJson } from '../base/canonical.ts'
 import type { Json } from '../base/json.ts'
 import { type LintStep, lintView, nestingKeys } from './lint-view.ts'
-import { readYaml } from './read-yaml.ts'
+import type { YamlDocument } from './read-yaml.ts'
 import { plainValue, type YamlNode } from './yaml-node.ts'
 
 /** `about` are the labels of the steps that were mended; the steps right behind them may change with them. */
-export function keepsOthers(before: string, after: string, about: ReadonlySet<string | undefined>): boolean {
-  const [old, now] = [before, after].map((text) => readYaml(text))
-  if (!old?.ok || !now?.ok) return false
-  if (besideSteps(old.document.root) !== besideSteps(now.document.root)) return false
+export function keepsOthers(
+  before: YamlDocument,
+  after: YamlDocument,
+  about: ReadonlySet<string | undefined>,
+): boolean {
+  if (besideSteps(before.root) !== besideSteps(after.root)) return false
   const there = new Map<string, number>()
-  for (const step of lintView(now.document).steps) {
+  for (const step of lintView(after).steps) {
     const own = ownValue(step)
     there.set(own, (there.get(own) ?? 0) + 1)
   }
-  return lintView(old.document)
+  return lintView(before)
     .steps.filter((step) => !about.has(step.label) && !about.has(step.sequence[step.index - 1]?.label))
     .every((step) => {
       const own = ownValue(step)

@@ -1,4 +1,5 @@
 /** V-A5: puts the output where later steps find it: into the context, as an object. */
+import { plainAt } from '../lint-view.ts'
 import { outputKind } from '../output-kind.ts'
 import type { Fixer } from '../rule.ts'
 import { setEntry } from '../yaml-edits.ts'
@@ -9,7 +10,8 @@ export const fixA5: Fixer = {
   title: 'puts the output into the context',
   fix(view, { step }) {
     if (!step) return { cannot: 'it is about no step' }
-    if (outputKind(step) !== 'object') return keepOutput(view, step)
+    const merges = outputKind(step) === 'object' && plainAt(step.node, 'mergeable_output') !== false
+    if (!merges) return keepOutput(view, step)
     if (step.node.alias) return { cannot: 'the step is shared through an alias' }
     return { edits: [setEntry(view.document.source, step.node, { key: 'updates_context', value: 'true' })] }
   },

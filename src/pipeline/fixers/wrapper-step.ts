@@ -44,21 +44,36 @@ function isCounted({ document: { source } }: LintView, { sequence, index }: Lint
 }
 
 /** The step behind goes on getting what it got, although another step now stands before it. */
-function keepInput({ document: { source } }: LintView, step: LintStep, output: string): Mend {
+function keepInput(view: LintView, step: LintStep, output: string): Mend {
+  const { source } = view.document
   const next = step.sequence[step.index + 1]
   if (!next) return { edits: [] }
   if (next.kind !== 'step' && next.kind !== 'hitl')
     return { cannot: `"${next.label}" takes its output, and is no plain step` }
   if (next.node.alias) return { cannot: `"${next.label}" is shared through an alias` }
-  const edits: Edit[] = next.marks
+  const previous = next.marks
     .flatMap(({ references }) => references)
     .filter(({ text }) => isPrevious(text))
-    .map(({ span: [start] }) => ({ span: [start, start + 'previous_step'.length], text: output }))
+    .map(({ span: [start] }) => start)
+  if (isSharedInput(view, next, previous))
+    return { cannot: `the input of "${next.label}" is shared through an alias` }
+  const edits: Edit[] = previous.map((start) => ({
+    span: [start, start + 'previous_step'.length],
+    text: output,
+  }))
   if (next.kind === 'step' && entryOf(next.node, 'input') === undefined) {
     const input = [{ key: 'input', value: `"{{ ${output} }}"` }]
     edits.push(addEntries(source, next.node, { entries: input, behind: ['agent', 'uses', 'name'] }))
   }
   return { edits }
+}
+
+function isSharedInput({ steps }: LintView, next: LintStep, places: readonly number[]): boolean {
+  return steps.some(
+    (step) =>
+      step !== next &&
+      step.marks.some(({ references }) => references.some(({ span: [start] }) => places.includes(start))),
+  )
 }
 
 function freeName({ steps }: LintView, wanted: string): string {
