@@ -20,7 +20,7 @@ export interface LintSettings {
   readonly autoPromote: boolean
 }
 
-export const defaultLintSettings: LintSettings = { structuredOutput: 'off', autoPromote: false }
+export const defaultLintSettings: LintSettings = { structuredOutput: 'off', autoPromote: true }
 
 export interface LintAgent {
   readonly name: string

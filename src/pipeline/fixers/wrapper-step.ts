@@ -8,7 +8,9 @@ import { addEntries, addItem } from '../yaml-edits.ts'
 
 /** Where no step can be put in, the whole output becomes one member of the context. */
 export function keepOutput(view: LintView, step: LintStep): Mend {
-  const wrapped = wrapOutput(view, step)
+  // Behind the last step nothing may stand: its output is the answer.
+  const isLast = step.sequence[step.index + 1] === undefined
+  const wrapped: Mend = isLast ? { cannot: 'it is the last step, and has no name' } : wrapOutput(view, step)
   if ('edits' in wrapped || step.node.alias || step.name === undefined) return wrapped
   if (entryOf(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
   const entries = [{ key: 'sink_to', value: step.name }]

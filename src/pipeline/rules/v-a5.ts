@@ -22,6 +22,7 @@ steps:
     input: "Write about {{ previous_step }}"
 `,
   bad: `version: "0.1"
+context: { topic: tea }
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
 steps:

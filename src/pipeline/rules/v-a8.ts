@@ -12,7 +12,7 @@ export const vA8: Rule = {
 
 Say \`processing: { structured_output: openai_json }\`, or \`auto\`. \`structured_output: off\` says that it is meant as it is. Schemas of texts and numbers are left alone: plain answers need no structure.
 
-With \`aros.auto_promote\` a step without \`processing\` gets structured output anyway; then this is a note that says so.`,
+With \`aros.auto_promote\`, which is the default, a step without \`processing\` gets structured output anyway. The message says so; it is a warning all the same, because the file does not say it and another configuration would change what it does.`,
   good: `version: "0.1"
 agents:
   writer:
@@ -54,10 +54,9 @@ steps:
         span: spanOf(step.node),
         step,
         message: promoted
-          ? `"${step.label}" must yield ${kind}; aros.auto_promote switches structured output on for it`
+          ? `"${step.label}" must yield ${kind}, and only aros.auto_promote switches structured output on for it`
           : `"${step.label}" must yield ${kind}, but structured output is off`,
         hint: 'Add processing.structured_output: openai_json, or off if that is meant',
-        ...(promoted && { severity: 'note' as const }),
       }
     }
   },

@@ -10,6 +10,7 @@ export const vT3: Rule = {
   severity: 'error',
   help: `What stands behind \`|\` in a template must be one of the filters that exist: ${templateFilters.map((name) => `\`${name}\``).join(', ')}. Anything else ends the run when the template is filled in.`,
   good: `version: "0.1"
+context: { topic: tea }
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
 steps:
@@ -18,6 +19,7 @@ steps:
     input: "Write about {{ context.topic | upper }}"
 `,
   bad: `version: "0.1"
+context: { topic: tea }
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
 steps:
