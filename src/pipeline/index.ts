@@ -1,4 +1,17 @@
 /** The door `proviso/pipeline`: plans written by hand, as YAML. */
+export { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './aros-config.ts'
+export { capabilitiesOf } from './compile/capabilities.ts'
+export type { PipelineCapability } from './compile/functions.ts'
+export {
+  type CompiledPipeline,
+  type CompileOptions,
+  type CompileResult,
+  compilePipeline,
+} from './compile-pipeline.ts'
+export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
+export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'
+export type { Agent, Pipeline, Step } from './pipeline.ts'
+export { pipelineSchema } from './pipeline-schema.ts'
 export { type ReadYaml, readYaml, type YamlDocument } from './read-yaml.ts'
 export { yamlLimits } from './scan-yaml.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
