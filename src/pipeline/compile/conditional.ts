@@ -84,13 +84,19 @@ export function compileBranch(
     ...(previous && { previous }),
     ...(locals && { locals: new Map([...scope.locals, ...locals]) }),
   })
-  const made = compileSteps(inner, steps)
-  // Without steps the branch hands on what was there before, through its gate.
-  const value =
-    steps.length === 0 && made.home !== undefined && made.home !== gate.region && gate.region.carry
-      ? gate.region.carry(made)
-      : made
-  return { value, tails: inner.tails, added: inner.context.slice(scope.context.length), inner }
+  const value = settled(compileSteps(inner, steps), gate)
+  const added = inner.context
+    .slice(scope.context.length)
+    .map((entry) => ({
+      ...entry,
+      value: { ...settled(entry.value, gate), certain: false, home: scope.region },
+    }))
+  return { value, tails: inner.tails, added, inner }
+}
+
+/** A value that is there only if the branch was gone: what comes from outside goes through its gate. */
+function settled(value: Value, { region }: Gate): Value {
+  return value.home === region || region.carry === undefined ? value : region.carry(value)
 }
 
 /** A node that ends the run with a message, where a router has no other way. */

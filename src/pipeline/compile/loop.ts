@@ -1,6 +1,14 @@
 /** `kind: loop`: the body again and again until its condition holds, unrolled up to its bound; the output is that of the last round. */
 import type { LoopStep } from '../pipeline.ts'
-import { addFunction, asBinding, type CompileSteps, innerScope, nodeValue, type Scope } from './build.ts'
+import {
+  addFunction,
+  asBinding,
+  type CompileSteps,
+  type ContextEntry,
+  innerScope,
+  nodeValue,
+  type Scope,
+} from './build.ts'
 import { addRefusal, compileBranch, conditionAt } from './conditional.ts'
 import { addGate, addRouter } from './gate.ts'
 import { anyOf, constant, type Value } from './value.ts'
@@ -13,7 +21,9 @@ interface Round {
 
 export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`
-  const rounds = [firstRound(scope, step, compileSteps)]
+  const first = firstRound(scope, step, compileSteps)
+  const rounds = [first]
+  const context: ContextEntry[] = []
   const leaving: string[] = []
   for (let n = 1; n < step.maxLoops; n++) {
     const before = rounds[n - 1] as Round
@@ -32,7 +42,8 @@ export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileS
     router.otherwise([gate.begin])
     const locals = new Map([['iteration', constant(n + 1)]])
     const branch = { gate, prefix: `${id}/${n + 1}/`, steps: step.body, locals, previous: before.value }
-    const { value, inner } = compileBranch(before.end, branch, compileSteps)
+    const { value, inner, added } = compileBranch(before.end, branch, compileSteps)
+    context.push(...added.map((entry) => ({ ...entry, value: { ...entry.value, home: scope.region } })))
     rounds.push({ value, end: inner })
   }
   const last = rounds.at(-1) as Round
@@ -49,7 +60,7 @@ export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileS
     const message = `${step.name} has gone ${step.maxLoops} rounds (max_loops) and its exit_condition does not hold`
     tails = [addRefusal(scope, router, { id: `${id}/not-done`, message, output })]
   }
-  scope.context = last.end.context
+  scope.context = [...first.end.context, ...context]
   scope.tails = [...leaving, ...tails]
   const value = {
     sources: [...rounds].reverse().flatMap((round) => round.value.sources),

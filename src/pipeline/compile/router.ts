@@ -18,7 +18,13 @@ import { mapOf, type Value } from './value.ts'
 export function compileRouter(scope: Scope, step: RouterStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`
   const names = [...step.branches.keys()]
-  const choice: JsonSchema = { type: 'array', items: { enum: names }, minItems: 1, uniqueItems: true }
+  const choice: JsonSchema = {
+    type: 'array',
+    items: { enum: names },
+    minItems: 1,
+    maxItems: names.length,
+    uniqueItems: true,
+  }
   const chosen = compileCall(scope, {
     kind: 'step',
     name: `${step.name}.choose`,
@@ -55,10 +61,7 @@ export function compileRouter(scope: Scope, step: RouterStep, compileSteps: Comp
     added.push(...branch.added)
   }
   scope.tails = tails
-  scope.context = [
-    ...scope.context,
-    ...added.map(({ value, ...entry }) => ({ ...entry, value: { ...value, certain: false } })),
-  ]
+  scope.context = [...scope.context, ...added]
   const output = mapOf(outputs)
   const inputs = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, asBinding(value)]))
   return nodeValue(addFunction(scope, { id, name: 'pass', inputs, output }), output, scope.region)
