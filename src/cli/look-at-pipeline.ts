@@ -5,6 +5,7 @@ import {
   type LintIssue,
   type LintOptions,
   lint,
+  loadPipeline,
   reportJson,
   reportSarif,
   reportText,
@@ -34,10 +35,26 @@ export async function lookAtPipeline(file: string, options: LintOptions): Promis
   const found = await readPipelineFile(file)
   if ('unreadable' in found) return found
   const { read, text } = found
-  if (read.ok)
-    return { text, sources: [read.document.source], ...lint(read.document, options), unread: false }
+  if (read.ok) {
+    const { issues, suppressed } = lint(read.document, options)
+    const sources = [read.document.source]
+    return { text, sources, issues: [...issues, ...(await importIssues(file))], suppressed, unread: false }
+  }
   const issues = read.issues.map((issue) => ({ ...issue, severity: 'error' as const, fixable: false }))
   return { text, sources: [], issues, suppressed: 0, unread: true }
+}
+
+/** Files that the pipeline names and that cannot be used; what is wrong in it itself has been said. */
+async function importIssues(file: string): Promise<LintIssue[]> {
+  const loaded = await loadPipeline(file)
+  if (loaded.ok) return []
+  return loaded.issues
+    .filter(({ code, file: where }) => isImport(code) || where !== file)
+    .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
+}
+
+export function isImport(code: string): boolean {
+  return code.startsWith('import/')
 }
 
 export function reportLooked(

@@ -4,7 +4,7 @@ import { compareWithBaseline, type LintIssue, ruleNamed, rulePage, ruleTable } f
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { chooseProfile, readBaseline, writeBaseline } from '../lint-files.ts'
 import { readLintSettings } from '../lint-settings.ts'
-import { type Looked, lookAtPipeline, reportLooked } from '../look-at-pipeline.ts'
+import { isImport, type Looked, lookAtPipeline, reportLooked } from '../look-at-pipeline.ts'
 import { type MendFlags, mendPipeline } from '../mend-pipeline.ts'
 import { printNote, printText, refuse } from '../print.ts'
 
@@ -109,5 +109,6 @@ function finish(file: string, looked: Looked, flags: Flags): number {
   reportLooked(file, reported, flags.format)
   const fails = ({ severity }: LintIssue) =>
     severity === 'error' || (severity === 'warning' && flags.failOnWarn === true)
+  if (reported.issues.some(({ code }) => isImport(code))) return exitCode('importFailed')
   return exitCode(reported.issues.some(fails) ? 'lint' : 'ok')
 }
