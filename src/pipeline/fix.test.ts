@@ -2,10 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { compilePipeline } from './compile-pipeline.ts'
 import { fixText } from './fix.ts'
 import { lint } from './lint.ts'
+import { parsePipeline } from './parse-pipeline.ts'
 import { readYaml } from './read-yaml.ts'
 import type { LintIssue } from './rule.ts'
+import { describeSourceIssue } from './source.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
 const folder = join(import.meta.dirname, '../../test/cases/lint')
@@ -37,6 +40,13 @@ describe('pipelines in different styles', () => {
       true,
     )
     await expect(unifiedDiff(name, text, fixed)).toMatchFileSnapshot(join(folder, 'fixed', `${name}.diff`))
+  })
+
+  it.each(files)('%s compiles when it is mended', (name) => {
+    const read = readYaml(fixText(readFileSync(join(folder, name), 'utf8')).text, name)
+    const parsed = read.ok ? parsePipeline(read.document) : read
+    const result = parsed.ok ? compilePipeline(parsed.pipeline) : parsed
+    expect(result.ok ? [] : result.issues.map(describeSourceIssue)).toEqual([])
   })
 
   it.each(files)('%s is left alone the second time', (name) => {

@@ -13,13 +13,18 @@ ${help}
 ## Wrong
 
 \`\`\`yaml
-${bad}\`\`\`
+${shortened(bad)}\`\`\`
 
 ## Right
 
 \`\`\`yaml
-${good}\`\`\`
+${shortened(good)}\`\`\`
 
 To switch it off for one step, write \`# proviso: ignore ${id}\` at it, or \`meta: { suppress_rules: [${id}] }\` into it.
 `
+}
+
+/** An example may be long because that is what it shows; on a page its beginning is enough. */
+function shortened(example: string): string {
+  return example.replaceAll(/^(.{110}).{90,}$/gm, '$1…')
 }
