@@ -8,10 +8,11 @@ import { lineText, positionOf, type Source } from './source.ts'
 export function suppression(view: LintView): (rule: string, step: LintStep | undefined) => boolean {
   const said = new Map<LintStep, string[]>()
   for (const step of view.steps) said.set(step, inMeta(step))
-  for (const comment of view.document.comments) {
-    const rules = rulesOf(comment)
-    const step = rules.length > 0 ? stepOf(view, comment) : undefined
-    if (step) said.get(step)?.push(...rules)
+  const comments = view.document.comments.filter((comment) => rulesOf(comment).length > 0)
+  const stepOf = comments.length > 0 ? stepFinder(view) : () => undefined
+  for (const comment of comments) {
+    const step = stepOf(comment)
+    if (step) said.get(step)?.push(...rulesOf(comment))
   }
   return (rule, step) => {
     for (let at = step; at; at = at.parent) if (matchesAny(rule, said.get(at) ?? [])) return true
@@ -29,31 +30,34 @@ function rulesOf({ text }: YamlComment): string[] {
   return rules.split(/[\s,]+/).filter(Boolean)
 }
 
-/** The step that a comment stands in or, on a line of its own, above. */
-function stepOf(
-  { steps, document: { source } }: LintView,
-  { span: [start] }: YamlComment,
-): LintStep | undefined {
-  const below = stepBelow(source, start)
-  const above = steps.find(({ node }) => node.span[0] === below)
-  if (above) return above
-  const line = positionOf(source, start).line
-  return steps.findLast(
-    ({ node: { span } }) =>
-      positionOf(source, span[0]).line <= line &&
-      positionOf(source, Math.max(span[0], span[1] - 1)).line >= line,
-  )
+/** Finds the step that a comment stands in or, on a line of its own, above. */
+function stepFinder({
+  steps,
+  document: { source },
+}: LintView): (comment: YamlComment) => LintStep | undefined {
+  const starts = new Map(steps.map((step) => [step.node.span[0], step]))
+  const below = firstBelow(source)
+  const onLine: (LintStep | undefined)[] = []
+  // Steps inside others come after them and win.
+  for (const step of steps) {
+    const { span } = step.node
+    const last = positionOf(source, Math.max(span[0], span[1] - 1)).line
+    for (let line = positionOf(source, span[0]).line; line <= last; line++) onLine[line] = step
+  }
+  return ({ span: [start] }) => {
+    const { line, column } = positionOf(source, start)
+    const isAlone = /^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))
+    return (isAlone ? starts.get(below[line + 1] ?? -1) : undefined) ?? onLine[line]
+  }
 }
 
-/** Where the first thing begins that stands below a comment; only for comments with nothing before them but a dash. */
-function stepBelow(source: Source, start: number): number | undefined {
-  const { line, column } = positionOf(source, start)
-  if (!/^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))) return undefined
-  for (let at = line + 1; at <= source.lineStarts.length; at++) {
-    const text = lineText(source, at)
-    if (/^\s*(#|$)/.test(text)) continue
+/** For each line, from 1, where the first thing begins that stands on it or below: past dashes and anchors. */
+function firstBelow(source: Source): readonly (number | undefined)[] {
+  const found: (number | undefined)[] = []
+  for (let line = source.lineStarts.length; line >= 1; line--) {
+    const text = lineText(source, line)
     const lead = /^\s*(-\s+)*(&\S+\s+)?/.exec(text)?.[0].length ?? 0
-    return (source.lineStarts[at - 1] ?? 0) + lead
+    found[line] = /^\s*(#|$)/.test(text) ? found[line + 1] : (source.lineStarts[line - 1] ?? 0) + lead
   }
-  return undefined
+  return found
 }
