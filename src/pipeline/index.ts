@@ -8,6 +8,15 @@ export {
   type CompileResult,
   compilePipeline,
 } from './compile-pipeline.ts'
+export { configSchema, type ReadConfig, readConfig } from './config/read-config.ts'
+export {
+  type Config,
+  type ConfigRequest,
+  envName,
+  type ResolvedConfig,
+  resolveConfig,
+  type Setting,
+} from './config/resolve-config.ts'
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'
 export type { Agent, Pipeline, Step } from './pipeline.ts'

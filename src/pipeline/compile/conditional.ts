@@ -85,12 +85,10 @@ export function compileBranch(
     ...(locals && { locals: new Map([...scope.locals, ...locals]) }),
   })
   const value = settled(compileSteps(inner, steps), gate)
-  const added = inner.context
-    .slice(scope.context.length)
-    .map((entry) => ({
-      ...entry,
-      value: { ...settled(entry.value, gate), certain: false, home: scope.region },
-    }))
+  const added = inner.context.slice(scope.context.length).map((entry) => ({
+    ...entry,
+    value: { ...settled(entry.value, gate), certain: false, home: scope.region },
+  }))
   return { value, tails: inner.tails, added, inner }
 }
 
