@@ -4,9 +4,10 @@ import {
   type Baseline,
   baselineOf,
   type LintIssue,
+  namedProfile,
   type Profile,
+  type Profiles,
   parseBaseline,
-  readNamedProfile,
   readProfileFile,
 } from '../pipeline/index.ts'
 import type { Unreadable } from './read-input.ts'
@@ -14,12 +15,12 @@ import type { Unreadable } from './read-input.ts'
 /** `--rules`: a file if there is one of that name, else a profile. */
 export function chooseProfile(
   given: string | undefined,
-  toml: string | undefined,
+  profiles: Profiles,
 ): { readonly profile: Profile } | { readonly unreadable: Unreadable } {
   if (given === undefined) return { profile: [] }
   const read = existsSync(given)
     ? readProfileFile(readFileSync(given, 'utf8'), given)
-    : readNamedProfile(given, toml)
+    : namedProfile(given, profiles)
   return 'profile' in read ? read : { unreadable: { message: `--rules: ${read.problem}`, hint: read.hint } }
 }
 

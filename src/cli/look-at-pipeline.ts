@@ -13,7 +13,7 @@ import {
 } from '../pipeline/index.ts'
 import { pageColors, printJson, printNote, printText } from './print.ts'
 import type { Unreadable } from './read-input.ts'
-import { readPipelineFile } from './read-pipeline-file.ts'
+import { readYamlFile } from './read-yaml-file.ts'
 import { version } from './version.ts'
 
 /** What is known of a file after looking at it. */
@@ -32,7 +32,7 @@ export type Format = 'text' | 'json' | 'sarif'
 export type Or<T> = T | { readonly unreadable: Unreadable }
 
 export async function lookAtPipeline(file: string, options: LintOptions): Promise<Or<Looked>> {
-  const found = await readPipelineFile(file)
+  const found = await readYamlFile(file)
   if ('unreadable' in found) return found
   const { read, text } = found
   if (read.ok) {

@@ -9,14 +9,24 @@ export {
   type CompileResult,
   compilePipeline,
 } from './compile-pipeline.ts'
+export { configSchema, type ReadConfig, readConfig } from './config/read-config.ts'
+export {
+  type Config,
+  type ConfigRequest,
+  envName,
+  type ResolvedConfig,
+  resolveConfig,
+  type Setting,
+} from './config/resolve-config.ts'
 export { type AppliedFix, type Fixed, type FixOptions, fixText } from './fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
-export { defaultLintSettings, type LintSettings } from './lint-view.ts'
+export { defaultLintSettings, type LintSettings, lintSettings } from './lint-view.ts'
+
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'
 export type { Agent, Pipeline, Step } from './pipeline.ts'
 export { pipelineSchema } from './pipeline-schema.ts'
-export { readLintTable, readNamedProfile, readProfileFile } from './profile.ts'
+export { namedProfile, type Profiles, readProfileFile } from './profile.ts'
 export { type ReadYaml, readYaml, tooLarge, type YamlDocument } from './read-yaml.ts'
 export { type JsonReport, reportJson } from './report-json.ts'
 export { reportSarif } from './report-sarif.ts'

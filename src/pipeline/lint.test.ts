@@ -4,7 +4,7 @@ import { baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
 import { fixText } from './fix.ts'
 import { matches } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
-import { readNamedProfile, readProfileFile } from './profile.ts'
+import { namedProfile, readProfileFile } from './profile.ts'
 import { readYaml } from './read-yaml.ts'
 import { reportJson } from './report-json.ts'
 import { reportSarif } from './report-sarif.ts'
@@ -135,13 +135,18 @@ describe('profiles', () => {
   })
 
   it('come from proviso.toml by name, or are built in', () => {
-    const toml = '[validation.profiles.team]\n"V-A8" = "error"\n'
-    expect(readNamedProfile('team', toml)).toEqual({ profile: [['V-A8', 'error']] })
-    expect(readNamedProfile('strict', undefined)).toEqual({ profile: [['*', 'error']] })
+    const team = { 'V-A8': 'error', 'V-T*': 'info' }
+    expect(namedProfile('team', { team })).toEqual({
+      profile: [
+        ['V-A8', 'error'],
+        ['V-T*', 'note'],
+      ],
+    })
+    expect(namedProfile('strict', {})).toEqual({ profile: [['*', 'error']] })
   })
 
   it('are refused with what is wrong in them', () => {
-    expect(readNamedProfile('none', undefined)).toMatchObject({ hint: expect.stringContaining('strict') })
+    expect(namedProfile('none', {})).toMatchObject({ hint: expect.stringContaining('strict') })
     expect(readProfileFile('V-A8: loud', 'r.yaml')).toMatchObject({
       problem: expect.stringContaining('"loud"'),
     })

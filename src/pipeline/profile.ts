@@ -3,7 +3,6 @@ import { parse as parseToml, TomlError } from 'smol-toml'
 import { isObject } from '../base/json.ts'
 import { matches } from './glob.ts'
 import type { Profile } from './lint.ts'
-import { defaultLintSettings, type LintSettings } from './lint-view.ts'
 import { readYaml } from './read-yaml.ts'
 import { type Severity, severities } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
@@ -28,34 +27,18 @@ export function readProfileFile(text: string, name: string): ReadProfile {
   return { problem: `${name}: ${read.issues[0]?.message}`, hint: read.issues[0]?.hint ?? shape }
 }
 
-/** A profile by name, from the text of `proviso.toml` if there is one. */
-export function readNamedProfile(name: string, toml: string | undefined): ReadProfile {
-  const table = toml === undefined ? { value: {} } : readToml(toml)
-  if ('problem' in table) return table
-  const profiles = memberOf(memberOf(table.value, 'validation'), 'profiles')
-  const found = memberOf(profiles, name)
-  if (found !== undefined) return profileOf(found, `[validation.profiles.${name}]`)
+/** `[validation.profiles]` of `proviso.toml`, as it was read. */
+export type Profiles = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+/** A profile by name: of the configuration, or built in. */
+export function namedProfile(name: string, profiles: Profiles): ReadProfile {
+  if (Object.hasOwn(profiles, name)) return profileOf(profiles[name], `[validation.profiles.${name}]`)
   const builtin = Object.hasOwn(builtinProfiles, name) ? builtinProfiles[name] : undefined
   if (builtin) return { profile: builtin }
-  const names = [...Object.keys(builtinProfiles), ...(isObject(profiles) ? Object.keys(profiles) : [])]
+  const names = [...Object.keys(builtinProfiles), ...Object.keys(profiles)]
   return {
     problem: `there is no file and no profile "${name}"`,
     hint: `Profiles: ${names.join(', ')}; others stand in proviso.toml under [validation.profiles.NAME]`,
-  }
-}
-
-/** The keys of `[aros]` that rules go by. */
-export function readLintTable(
-  toml: string | undefined,
-): LintSettings | { readonly problem: string; readonly hint: string } {
-  const table = toml === undefined ? { value: {} } : readToml(toml)
-  if ('problem' in table) return table
-  const aros = memberOf(table.value, 'aros')
-  const said = memberOf(aros, 'structured_output_default')
-  const preset = memberOf(aros, 'preset') === 'safe' ? 'auto' : defaultLintSettings.structuredOutput
-  return {
-    structuredOutput: typeof said === 'string' ? said : preset,
-    autoPromote: memberOf(aros, 'auto_promote') === true,
   }
 }
 
@@ -64,9 +47,11 @@ const shape = `Map globs of rules to ${severities.join(', ')}, for example "V-A*
 function profileOf(value: unknown, name: string): ReadProfile {
   if (!isObject(value)) return { problem: `${name} is no map of rules`, hint: shape }
   const profile: [string, Severity][] = []
-  for (const [glob, severity] of Object.entries(value)) {
+  for (const [glob, said] of Object.entries(value)) {
+    // Configuration calls notes info, as loggers do.
+    const severity = said === 'info' ? 'note' : said
     if (!severities.some((known) => known === severity))
-      return { problem: `${name}: "${glob}" has the severity ${JSON.stringify(severity)}`, hint: shape }
+      return { problem: `${name}: "${glob}" has the severity ${JSON.stringify(said)}`, hint: shape }
     if (!ruleTable.some(({ id }) => matches(id, glob)))
       return {
         problem: `${name}: no rule is called "${glob}"`,
@@ -89,8 +74,4 @@ function readToml(
       hint: 'Correct the TOML',
     }
   }
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }

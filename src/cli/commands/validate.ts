@@ -1,14 +1,21 @@
 /** `proviso validate`: reads a pipeline, says what is wrong or will go wrong, and mends what can be mended. */
 import { type Command, Option } from 'commander'
-import { compareWithBaseline, type LintIssue, ruleNamed, rulePage, ruleTable } from '../../pipeline/index.ts'
+import {
+  compareWithBaseline,
+  type LintIssue,
+  lintSettings,
+  ruleNamed,
+  rulePage,
+  ruleTable,
+} from '../../pipeline/index.ts'
+import { addConfigOptions, type ConfigFlags, readSettings } from '../config-option.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { chooseProfile, readBaseline, writeBaseline } from '../lint-files.ts'
-import { readLintSettings } from '../lint-settings.ts'
 import { isImport, type Looked, lookAtPipeline, reportLooked } from '../look-at-pipeline.ts'
 import { type MendFlags, mendPipeline } from '../mend-pipeline.ts'
 import { printNote, printText, refuse } from '../print.ts'
 
-interface Flags extends MendFlags {
+interface Flags extends MendFlags, ConfigFlags {
   readonly failOnWarn?: true
   readonly rules?: string
   readonly explain?: string
@@ -28,11 +35,12 @@ Examples:
 ${describeExitCodes(['ok', 'usage', 'lint', 'importFailed'])}`
 
 export function addValidateCommand(program: Command): void {
-  program
+  const command = program
     .command('validate')
     .summary('say what is wrong with a pipeline, and mend it')
     .description('Reads a pipeline, says what is wrong or will go wrong, and mends what can be mended.')
     .argument('[file]', 'pipeline, a YAML file')
+  addConfigOptions(command)
     .addOption(
       new Option('--format <format>', 'how to report').choices(['text', 'json', 'sarif']).default('text'),
     )
@@ -62,11 +70,12 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
       message: '--update-baseline needs --baseline',
       hint: 'Name the file: --baseline known.json',
     })
-  const settings = readLintSettings()
+  const settings = await readSettings(flags)
   if ('unreadable' in settings) return refuse(settings.unreadable)
-  const profile = chooseProfile(flags.rules, settings.toml)
+  const { aros, profiles, profile: usual } = settings.config
+  const profile = chooseProfile(flags.rules ?? usual, profiles)
   if ('unreadable' in profile) return refuse(profile.unreadable)
-  const options = { settings: settings.settings, ...profile }
+  const options = { settings: lintSettings(aros), ...profile }
   const looked = await lookAtPipeline(file, options)
   if ('unreadable' in looked) return refuse(looked.unreadable)
   if (looked.unread) {
