@@ -154,6 +154,8 @@ it('validate --baseline reports only what is new', async () => {
   write('none.json', '{}')
   expect((await validate(['p.yaml', '--baseline', 'none.json'])).code).toBe(2)
   expect((await validate(['p.yaml', '--update-baseline'])).code).toBe(2)
+  const hindered = await validate(['p.yaml', '--baseline', 'no/folder.json', '--update-baseline'])
+  expect([hindered.code, hindered.stderr]).toEqual([2, expect.stringContaining('there is no such folder')])
 })
 
 it('validate --rules takes severities from a file or a profile, and [aros] counts', async () => {

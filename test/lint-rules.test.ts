@@ -25,6 +25,6 @@ ${rows.join('\n')}
 })
 
 it('has no page of a rule that is gone', () => {
-  const pages = readdirSync(folder).map((name) => name.replace(/\.md$/, ''))
-  expect(pages.sort()).toEqual(['README', ...ruleTable.map(({ id }) => id)].sort())
+  const known = new Set(['README', ...ruleTable.map(({ id }) => id)])
+  expect(readdirSync(folder).filter((name) => !known.has(name.replace(/\.md$/, '')))).toEqual([])
 })

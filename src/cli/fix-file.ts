@@ -23,14 +23,38 @@ export async function fixFile({ file, before, after, diff, yes }: FileChange): P
     if (answer === undefined) return { unreadable: unanswered }
     if (!answer) return { written: false }
   }
-  // Whatever happened to the file while somebody was thinking is not overwritten.
-  if (readFileSync(file, 'utf8') !== before) return { unreadable: changed(file) }
-  const path = realpathSync(file)
+  try {
+    // Whatever happened to the file while somebody was thinking is not overwritten.
+    if (readFileSync(file, 'utf8') !== before) return { unreadable: changed(file) }
+    write(realpathSync(file), before, after)
+    return { written: true }
+  } catch (error) {
+    return { unreadable: cannotWrite(file, error) }
+  }
+}
+
+/** The file is replaced as a whole, so that nobody ever reads half of it. */
+function write(path: string, before: string, after: string): void {
   const { mode } = statSync(path)
   writeFileSync(`${path}.bak`, before, { mode })
   writeFileSync(`${path}.new`, after, { mode })
   renameSync(`${path}.new`, path)
-  return { written: true }
+}
+
+/** Why a file cannot be written, in words. */
+export function cannotWrite(file: string, error: unknown): Unreadable {
+  const { code, message } = error as NodeJS.ErrnoException
+  const reasons: Record<string, string> = {
+    EACCES: 'permission denied',
+    EROFS: 'the disk is read-only',
+    ENOENT: 'there is no such folder',
+    EISDIR: 'it is a folder',
+    ENOSPC: 'the disk is full',
+  }
+  return {
+    message: `cannot write ${file}: ${reasons[code ?? ''] ?? message}`,
+    hint: 'Look at the folder and its permissions; what was there is still there',
+  }
 }
 
 const unanswered: Unreadable = {

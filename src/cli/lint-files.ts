@@ -10,6 +10,7 @@ import {
   parseBaseline,
   readProfileFile,
 } from '../pipeline/index.ts'
+import { cannotWrite } from './fix-file.ts'
 import type { Unreadable } from './read-input.ts'
 
 /** `--rules`: a file if there is one of that name, else a profile. */
@@ -38,6 +39,12 @@ export function readBaseline(
   return { unreadable: { message: `--baseline: ${file} is no baseline`, hint } }
 }
 
-export function writeBaseline(file: string, issues: readonly LintIssue[]): void {
-  writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
+/** Returns what stands in the way, if anything does. */
+export function writeBaseline(file: string, issues: readonly LintIssue[]): Unreadable | undefined {
+  try {
+    writeFileSync(file, `${JSON.stringify(baselineOf(issues), null, 2)}\n`)
+    return undefined
+  } catch (error) {
+    return cannotWrite(file, error)
+  }
 }

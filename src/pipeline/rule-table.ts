@@ -10,6 +10,7 @@ import { vC1 } from './rules/v-c1.ts'
 import { vC3 } from './rules/v-c3.ts'
 import { vF1 } from './rules/v-f1.ts'
 import { vL1 } from './rules/v-l1.ts'
+import { vP1 } from './rules/v-p1.ts'
 import { vS1 } from './rules/v-s1.ts'
 import { vS3 } from './rules/v-s3.ts'
 import { vT1 } from './rules/v-t1.ts'
@@ -19,7 +20,7 @@ import { vT4 } from './rules/v-t4.ts'
 
 export const ruleTable: readonly Rule[] = [
   ...[vA1, vA5, vA6, vA7, vA8],
-  ...[vC1, vC3, vF1, vL1, vS1, vS3],
+  ...[vC1, vC3, vF1, vL1, vP1, vS1, vS3],
   ...[vT1, vT2, vT3, vT4, template001],
 ]
 

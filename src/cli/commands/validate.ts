@@ -102,7 +102,8 @@ function finish(file: string, looked: Looked, flags: Flags): number {
   const { baseline } = flags
   let reported = looked
   if (baseline !== undefined && flags.updateBaseline) {
-    writeBaseline(baseline, looked.issues)
+    const hindered = writeBaseline(baseline, looked.issues)
+    if (hindered) return refuse(hindered)
     printNote(`Wrote ${looked.issues.length} known issues to ${baseline}.`)
   }
   if (baseline !== undefined) {
