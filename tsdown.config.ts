@@ -11,6 +11,7 @@ export default defineConfig({
     'adapters/providers/compatible': 'src/adapters/providers/compatible.ts',
     'adapters/providers/google': 'src/adapters/providers/google.ts',
     'adapters/providers/openai': 'src/adapters/providers/openai.ts',
+    'pipeline/index': 'src/pipeline/index.ts',
     'plan/index': 'src/plan/index.ts',
     'server/index': 'src/server/index.ts',
     'adapters/stores/open-store': 'src/adapters/stores/open-store.ts',

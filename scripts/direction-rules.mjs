@@ -55,6 +55,7 @@ export const rules = {
       'dispatchers/define-capability.ts',
       'tools/marketing-tools.ts',
     ],
+    pipeline: ['index.ts'],
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],
     health: ['index.ts'],

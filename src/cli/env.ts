@@ -11,6 +11,12 @@ export const env = {
   user: given(process.env['USER']) ?? given(process.env['USERNAME']),
   /** Keys that are never printed. */
   secrets: readEnv().secrets ?? [],
+  /** What `validate --fix` may mend when no `--fix-rules` says so. */
+  fixRules: given(process.env['PROVISO_FIX_RULES']),
+  /** `PROVISO_CONFIG`, `PROVISO_PRESET` and `PROVISO_AROS_…`: settings over those of the file. */
+  settings: Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^PROVISO_(CONFIG|PRESET|AROS_\w+)$/.test(name)),
+  ),
 } as const
 
 /** A variable that is set to nothing is not set. */

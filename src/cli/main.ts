@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addConfigCommand } from './commands/config.ts'
 import { addHealthCheckCommand } from './commands/health-check.ts'
 import { addParseCommand } from './commands/parse.ts'
 import { addProveCommand } from './commands/prove.ts'
@@ -14,6 +15,7 @@ import { addResumeCommand } from './commands/resume.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSchemaHashCommand } from './commands/schema-hash.ts'
+import { addSchemaPipelineCommand } from './commands/schema-pipeline.ts'
 import { addSchemaPortabilityCommand } from './commands/schema-portability.ts'
 import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -21,6 +23,7 @@ import { addShowCommand } from './commands/show.ts'
 import { addTokenCreateCommand } from './commands/token-create.ts'
 import { addTokenListCommand } from './commands/token-list.ts'
 import { addTokenRevokeCommand } from './commands/token-revoke.ts'
+import { addValidateCommand } from './commands/validate.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
@@ -31,6 +34,7 @@ import { version } from './version.ts'
 const commands = [
   addParseCommand,
   addProveCommand,
+  addValidateCommand,
   addRunCommand,
   addServeCommand,
   addAsksCommand,
@@ -43,6 +47,7 @@ const commands = [
   addVerifyCommand,
   addHealthCheckCommand,
   addPruneCommand,
+  addConfigCommand,
 ]
 
 /** How long what is still open may take to end by itself, such as output that is being written. */
@@ -76,6 +81,7 @@ function createProgram(): Command {
   addSchemaHashCommand(schema)
   addSchemaPortabilityCommand(schema)
   addSchemaSimplifyCommand(schema)
+  addSchemaPipelineCommand(schema)
   const token = program.command('token').description('Makes, lists and revokes the tokens of a server.')
   addTokenCreateCommand(token)
   addTokenListCommand(token)

@@ -1,23 +1,48 @@
 /** What a run is made of, as far as files bring it: the run file and the modules of `--use`, put together. */
 import type { Command } from 'commander'
-import type { DefinedCapability } from '../app.ts'
-import type { Facet } from '../domain/facet.ts'
+import type { ConfigFlags } from './config-option.ts'
 import { printWarnings } from './print.ts'
 import type { Unreadable } from './read-input.ts'
-import { type RunFile, readRunFile } from './read-run-file.ts'
+import { isPipelineFile, readPipelineFile } from './read-pipeline-file.ts'
+import { readRunFile } from './read-run-file.ts'
 import { useModules } from './use-modules.ts'
+import type { Work } from './work.ts'
 
-export interface WorkFlags {
+export type { Work } from './work.ts'
+
+export interface WorkFlags extends ConfigFlags {
   readonly file?: string
   readonly use: readonly string[]
 }
 
-export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
-  readonly capabilities: readonly DefinedCapability[]
-  readonly facets: readonly Facet[]
+/** What a command that starts something may say besides. */
+export interface StartFlags extends WorkFlags {
+  readonly file: string
+  /** What a pipeline is given. */
+  readonly input?: string
 }
 
+/** For commands that go on with a run: of a pipeline only the capabilities are needed. */
 export async function readWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const { file } = flags
+  if (file !== undefined && isPipelineFile(file))
+    return readPipelineFile({ ...flags, file, wanted: 'capabilities' })
+  return readRunWork(flags)
+}
+
+/** For commands that begin with a file. */
+export async function readStart(flags: StartFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  if (isPipelineFile(flags.file)) return readPipelineFile({ ...flags, wanted: 'run' })
+  if (flags.input === undefined) return readRunWork(flags)
+  return {
+    unreadable: {
+      message: `--input is for pipelines, and ${flags.file} is none`,
+      hint: 'Put the inputs into the envelope, or give a .yaml file',
+    },
+  }
+}
+
+async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
   const file = flags.file === undefined ? undefined : await readRunFile(flags.file)
   if (file && 'unreadable' in file) return file
   const used = await useModules(flags.use)
@@ -29,6 +54,14 @@ export async function readWork(flags: WorkFlags): Promise<Work | { readonly unre
     capabilities: [...(file?.capabilities ?? []), ...used.capabilities],
     facets: used.facets,
   }
+}
+
+/** `--input`, for pipelines. */
+export function addInputOption(command: Command): Command {
+  return command.option(
+    '-i, --input <value>',
+    'what a pipeline is given: JSON, a text, @FILE, or "-" for stdin',
+  )
 }
 
 /** `--use`, once per module: a list would take the argument that follows it. */

@@ -75,7 +75,8 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         onEvent,
         onUsage,
       })
-      const { bundle, rao } = call
+      const { rao } = call
+      const bundle = withInstructions(call)
       const watcher = options.onPartial && watcherOf(options.onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
@@ -111,6 +112,13 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
 
 export function secretsOf(providers: readonly Provider[]): readonly string[] {
   return providers.flatMap((provider) => provider.secrets?.() ?? [])
+}
+
+/** What the capability is always told comes before what the node says. */
+function withInstructions({ bundle, capability }: Dispatch): Dispatch['bundle'] {
+  const always = capability.settings?.['instructions']
+  if (typeof always !== 'string' || always === '') return bundle
+  return { ...bundle, instructions: [always, bundle.instructions].filter((part) => part !== '').join('\n\n') }
 }
 
 /** The first preferred model that somebody here provides. */

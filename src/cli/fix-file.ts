@@ -1,0 +1,76 @@
+/** `validate --fix`: shows what would change, asks, keeps the original beside the file, and writes. */
+import { readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { confirm } from './confirm.ts'
+import { colors, printNote } from './print.ts'
+import type { Unreadable } from './read-input.ts'
+
+export interface FileChange {
+  readonly file: string
+  /** What the file held when it was read. */
+  readonly before: string
+  readonly after: string
+  readonly diff: string
+  readonly yes: boolean
+}
+
+export type Written = { readonly written: boolean } | { readonly unreadable: Unreadable }
+
+/** Writes nothing unless somebody says yes. */
+export async function fixFile({ file, before, after, diff, yes }: FileChange): Promise<Written> {
+  printNote(paint(diff))
+  if (!yes) {
+    const answer = await confirm('Write this?')
+    if (answer === undefined) return { unreadable: unanswered }
+    if (!answer) return { written: false }
+  }
+  try {
+    // Whatever happened to the file while somebody was thinking is not overwritten.
+    if (readFileSync(file, 'utf8') !== before) return { unreadable: changed(file) }
+    write(realpathSync(file), before, after)
+    return { written: true }
+  } catch (error) {
+    return { unreadable: cannotWrite(file, error) }
+  }
+}
+
+/** The file is replaced as a whole, so that nobody ever reads half of it. */
+function write(path: string, before: string, after: string): void {
+  const { mode } = statSync(path)
+  writeFileSync(`${path}.bak`, before, { mode })
+  writeFileSync(`${path}.new`, after, { mode })
+  renameSync(`${path}.new`, path)
+}
+
+/** Why a file cannot be written, in words. */
+export function cannotWrite(file: string, error: unknown): Unreadable {
+  const { code, message } = error as NodeJS.ErrnoException
+  const reasons: Record<string, string> = {
+    EACCES: 'permission denied',
+    EROFS: 'the disk is read-only',
+    ENOENT: 'there is no such folder',
+    EISDIR: 'it is a folder',
+    ENOSPC: 'the disk is full',
+  }
+  return {
+    message: `cannot write ${file}: ${reasons[code ?? ''] ?? message}`,
+    hint: 'Look at the folder and its permissions; what was there is still there',
+  }
+}
+
+const unanswered: Unreadable = {
+  message: 'Nobody said whether to write the changes',
+  hint: 'Say --yes, or --fix-dry-run to look only',
+}
+
+function changed(file: string): Unreadable {
+  return { message: `${file} has changed meanwhile`, hint: 'Nothing was written; run the command again' }
+}
+
+function paint(diff: string): string {
+  return diff
+    .split('\n')
+    .map((line) =>
+      line.startsWith('+') ? colors.green(line) : line.startsWith('-') ? colors.red(line) : line,
+    )
+    .join('\n')
+}

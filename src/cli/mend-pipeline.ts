@@ -1,0 +1,72 @@
+/** `validate --fix` and `--fix-dry-run`: what would be mended, and what was. */
+import {
+  type AppliedFix,
+  type Fixed,
+  fixText,
+  type JsonReport,
+  type LintOptions,
+  unifiedDiff,
+} from '../pipeline/index.ts'
+import { env } from './env.ts'
+import { fixFile } from './fix-file.ts'
+import { type Format, type Looked, lookAtPipeline, type Or } from './look-at-pipeline.ts'
+import { printNote, printText } from './print.ts'
+
+export interface MendFlags {
+  readonly format: Format
+  readonly fix?: true
+  readonly yes?: true
+  readonly fixRules?: string
+  readonly fixDryRun?: true
+}
+
+interface Mending {
+  readonly flags: MendFlags
+  readonly options: LintOptions
+}
+
+/** Returns what the file is like afterwards. */
+export async function mendPipeline(
+  file: string,
+  looked: Looked,
+  { flags, options }: Mending,
+): Promise<Or<Looked>> {
+  if (!flags.fix && !flags.fixDryRun) return looked
+  const given = flags.fixRules ?? env.fixRules
+  const rules = given?.split(',').map((glob) => glob.trim())
+  const fixed = fixText(looked.text, { ...options, name: file, ...(rules && { rules }) })
+  const diff = unifiedDiff(file, looked.text, fixed.text)
+  if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
+  if (diff === '') {
+    printNote('There is nothing that --fix could mend.')
+    return { ...looked, extra: { fixes: applied([]) } }
+  }
+  // Where a program reads the answer, nobody is there to be asked.
+  if (flags.format !== 'text' && !flags.yes) {
+    printNote(`Nothing was written: --format ${flags.format} needs --yes.`)
+    return { ...looked, extra: { fixes: applied([]) } }
+  }
+  const done = await fixFile({ file, before: looked.text, after: fixed.text, diff, yes: flags.yes === true })
+  if ('unreadable' in done) return done
+  if (!done.written) {
+    printNote('Nothing was written.')
+    return looked
+  }
+  printNote(`Mended ${inWords(fixed.applied)}; the original is ${file}.bak.`)
+  const again = await lookAtPipeline(file, options)
+  return 'unreadable' in again ? again : { ...again, extra: { fixes: applied(fixed.applied) } }
+}
+
+function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {
+  if (flags.format === 'text') printText(diff === '' ? 'There is nothing that --fix could mend.' : diff)
+  return { ...looked, extra: { fixes_dry_run: { would_apply: fixed.applied, patch: diff } } }
+}
+
+function applied(fixes: readonly AppliedFix[]): NonNullable<JsonReport['fixes']> {
+  return { applied: fixes, total_applied: fixes.length }
+}
+
+function inWords(fixes: readonly AppliedFix[]): string {
+  const rules = [...new Set(fixes.map(({ rule }) => rule))]
+  return rules.map((rule) => `${fixes.filter((fix) => fix.rule === rule).length} × ${rule}`).join(', ')
+}

@@ -1,0 +1,43 @@
+/** Issues that were there before, by rule and step: a check can then fail for new ones only. */
+import { isObject } from '../base/json.ts'
+import type { LintIssue } from './rule.ts'
+
+export interface Baseline {
+  readonly version: 1
+  readonly known: readonly { readonly rule: string; readonly step: string }[]
+}
+
+export function baselineOf(issues: readonly LintIssue[]): Baseline {
+  const known = issues.map(({ code, step = '' }) => ({ rule: code, step }))
+  known.sort((a, b) => (key(a) < key(b) ? -1 : 1))
+  return { version: 1, known }
+}
+
+/** `undefined` if the value is no baseline. */
+export function parseBaseline(value: unknown): Baseline | undefined {
+  if (!isObject(value) || value['version'] !== 1 || !Array.isArray(value['known'])) return undefined
+  const known: readonly unknown[] = value['known']
+  const isEntry = (entry: unknown): entry is Baseline['known'][number] =>
+    isObject(entry) && typeof entry['rule'] === 'string' && typeof entry['step'] === 'string'
+  return known.every(isEntry) ? { version: 1, known } : undefined
+}
+
+/** What is new, and how much of the baseline was found again or is gone. Two issues of one rule at one step are two. */
+export function compareWithBaseline(
+  issues: readonly LintIssue[],
+  { known }: Baseline,
+): { readonly added: readonly LintIssue[]; readonly known: number; readonly gone: number } {
+  const left = new Map<string, number>()
+  for (const entry of known) left.set(key(entry), (left.get(key(entry)) ?? 0) + 1)
+  const added = issues.filter(({ code, step = '' }) => {
+    const count = left.get(key({ rule: code, step })) ?? 0
+    if (count > 0) left.set(key({ rule: code, step }), count - 1)
+    return count === 0
+  })
+  const gone = [...left.values()].reduce((sum, count) => sum + count, 0)
+  return { added, known: issues.length - added.length, gone }
+}
+
+function key({ rule, step }: { rule: string; step: string }): string {
+  return `${rule}\n${step}`
+}

@@ -1,0 +1,9 @@
+/** Every fixer, in the order in which they are applied: texts first, then what adds steps, then what adds to steps. */
+import { fixA5 } from './fixers/v-a5.ts'
+import { fixA8 } from './fixers/v-a8.ts'
+import { fixC1 } from './fixers/v-c1.ts'
+import { fixT1 } from './fixers/v-t1.ts'
+import { fixT3 } from './fixers/v-t3.ts'
+import type { Fixer } from './rule.ts'
+
+export const fixerTable: readonly Fixer[] = [fixT1, fixT3, fixC1, fixA5, fixA8]

@@ -1,0 +1,54 @@
+/** V-A8: switches structured output on for the step, with the schema of its agent. */
+import { entryOf, type LintView } from '../lint-view.ts'
+import { schemaOf } from '../output-kind.ts'
+import type { Fixer } from '../rule.ts'
+import { vA8 } from '../rules/v-a8.ts'
+import { addEntries, flowEntries, type NewEntry, written } from '../yaml-edits.ts'
+import { plainValue, type YamlNode } from '../yaml-node.ts'
+
+export const fixA8: Fixer = {
+  rule: 'V-A8',
+  title: 'adds processing.structured_output and the schema',
+  fix(view, { step }) {
+    const { source } = view.document
+    const schema = step && schemaOf(step)
+    if (!step || !schema) return { cannot: 'the step has no schema' }
+    const processing = entryOf(step.node, 'processing')
+    const entries: NewEntry[] = [{ key: 'structured_output', value: 'openai_json' }]
+    if (entryOf(processing?.value, 'schema') === undefined)
+      entries.push({ key: 'schema', value: written(schema) })
+    const behind = ['agent', 'uses', 'name']
+    if (!processing || processing.merged) {
+      const value = processing ? over(processing.value, entries) : entries
+      return { edits: [addEntries(source, step.node, { entries: [{ key: 'processing', value }], behind })] }
+    }
+    const { value } = processing
+    // What others share through an anchor stays theirs.
+    if (value.alias) return { edits: [{ span: value.alias, text: over(value, entries) }] }
+    if (value.anchor !== undefined && isSharedBeyond(view, value))
+      return { cannot: `its processing is shared through &${value.anchor} with steps that need no change` }
+    if (value.kind === 'map') return { edits: [addEntries(source, value, { entries })] }
+    if (value.kind === 'scalar' && value.value === null) {
+      const text = `{${flowEntries(entries)}}`
+      return { edits: [{ span: value.span, text: value.span[0] === value.span[1] ? ` ${text}` : text }] }
+    }
+    return { cannot: 'its processing is no map' }
+  },
+}
+
+/** Do steps get this very value through an alias that have nothing to be mended? */
+function isSharedBeyond(view: LintView, { span }: YamlNode): boolean {
+  const flagged = new Set([...vA8.check(view)].map(({ step }) => step))
+  return view.steps.some(
+    (step) => entryOf(step.node, 'processing')?.value.span[0] === span[0] && !flagged.has(step),
+  )
+}
+
+/** A map with everything of another one, and some entries more. */
+function over(under: YamlNode, entries: readonly NewEntry[]): string {
+  const shared =
+    under.anchor !== undefined
+      ? `<<: *${under.anchor}`
+      : JSON.stringify(plainValue(under)).replace(/^\{|\}$/g, '')
+  return `{${[shared, flowEntries(entries)].filter(Boolean).join(', ')}}`
+}

@@ -1,0 +1,212 @@
+/** A pipeline as the rules see it: agents, steps in their order and nesting, templates, each with its place. Takes files that are only half right. */
+import type { Json } from '../base/json.ts'
+import { child, type Pointer } from '../base/pointer.ts'
+import type { ArosConfig } from './aros-config.ts'
+import type { YamlDocument } from './read-yaml.ts'
+import { snake } from './snake-keys.ts'
+import { type TemplateMark, templateMarks } from './template-marks.ts'
+import {
+  plainValue,
+  type YamlEntry,
+  type YamlList,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+} from './yaml-node.ts'
+
+export interface LintSettings {
+  /** `aros.structured_output_default`: what holds for steps that say nothing. */
+  readonly structuredOutput: string
+  /** `aros.auto_promote`: agents with an object or list schema switch structured output on for their steps. */
+  readonly autoPromote: boolean
+}
+
+export const defaultLintSettings: LintSettings = { structuredOutput: 'off', autoPromote: true }
+
+/** What the configuration means for linting. */
+export function lintSettings({
+  enabled,
+  structuredOutputDefault,
+  autoPromote,
+  said,
+}: ArosConfig): LintSettings {
+  return {
+    structuredOutput: enabled ? structuredOutputDefault : 'off',
+    autoPromote: enabled && autoPromote && !said.has('structured_output_default'),
+  }
+}
+
+export interface LintAgent {
+  readonly name: string
+  readonly node: YamlMap
+  /** Its `output_schema`. */
+  readonly schema?: YamlNode
+}
+
+export interface LintStep {
+  /** Its name, or the one that it gets when it has none. */
+  readonly label: string
+  readonly name?: string
+  readonly kind: string
+  readonly node: YamlMap
+  readonly pointer: Pointer
+  /** The list it stands in; a branch can be a single step without one. */
+  readonly list?: YamlList
+  /** The steps of its own sequence, itself among them. */
+  readonly sequence: readonly LintStep[]
+  readonly index: number
+  readonly parent?: LintStep
+  /** The steps inside it. */
+  readonly inside: readonly LintStep[]
+  /** Marks in its own texts, not in those of the steps inside it. */
+  readonly marks: readonly TemplateMark[]
+  readonly agent?: LintAgent
+}
+
+export interface LintView {
+  readonly document: YamlDocument
+  readonly settings: LintSettings
+  readonly agents: ReadonlyMap<string, LintAgent>
+  readonly imports: readonly string[]
+  /** Every step in the order of the file, those inside others after them. */
+  readonly steps: readonly LintStep[]
+}
+
+/** Keys of a step under which other steps stand. */
+export const nestingKeys: readonly string[] = ['branches', 'loop', 'map', 'router']
+/** Keys of a step whose texts are no templates, or belong to the steps inside it. */
+const noTemplates = new Set([
+  ...['branches', 'body', 'name', 'kind', 'agent', 'uses', 'fallback'],
+  ...['processing', 'output_schema', 'input_schema', 'meta'],
+])
+
+export function lintView(document: YamlDocument, settings: LintSettings = defaultLintSettings): LintView {
+  const { root, source } = document
+  const agents = new Map<string, LintAgent>()
+  for (const { key, value } of mapEntries(entryOf(root, 'agents')?.value)) {
+    if (value.kind === 'map') agents.set(key, agentOf(key, value))
+  }
+  const imports = mapEntries(entryOf(root, 'imports')?.value).map(({ key }) => key)
+  const steps: LintStep[] = []
+
+  const addSequence = (items: readonly Item[], list: YamlList | undefined, parent?: LintStep): LintStep[] => {
+    const sequence: LintStep[] = []
+    for (const { node, pointer } of items) {
+      if (node.kind === 'map') add({ node, pointer, sequence, list, parent })
+    }
+    return sequence
+  }
+  const add = ({ node, pointer, sequence, list, parent }: Adding): void => {
+    const name = textAt(node, 'name')
+    const agent = agentUsed(node, agents)
+    const inside: LintStep[] = []
+    const step: LintStep = {
+      label: name ?? `step_${sequence.length + 1}`,
+      ...(name !== undefined && { name }),
+      kind: textAt(node, 'kind') ?? 'step',
+      node,
+      pointer,
+      ...(list && { list }),
+      sequence,
+      index: sequence.length,
+      ...(parent && { parent }),
+      inside,
+      marks: textsOf(node).flatMap((scalar) => templateMarks(source.text, scalar)),
+      ...(agent && { agent }),
+    }
+    sequence.push(step)
+    steps.push(step)
+    for (const { items, list: within } of sequencesOf(node, pointer))
+      inside.push(...addSequence(items, within, step))
+  }
+
+  const list = entryOf(root, 'steps')?.value
+  if (list?.kind === 'list') addSequence(itemsOf(list, '/steps'), list)
+  return { document, settings, agents, imports, steps }
+}
+
+interface Item {
+  readonly node: YamlNode
+  readonly pointer: Pointer
+}
+
+interface Adding {
+  readonly node: YamlMap
+  readonly pointer: Pointer
+  readonly sequence: LintStep[]
+  readonly list: YamlList | undefined
+  readonly parent: LintStep | undefined
+}
+
+function itemsOf(list: YamlList, pointer: Pointer): Item[] {
+  return list.items.map((node, index) => ({ node, pointer: child(pointer, String(index)) }))
+}
+
+/** The sequences of steps inside a step, however deep its own keys put them. */
+function sequencesOf(node: YamlMap, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+  return node.entries
+    .filter(({ key }) => nestingKeys.includes(key))
+    .flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+}
+
+function sequencesIn(node: YamlNode, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+  if (node.kind === 'scalar') return []
+  if (node.kind === 'list') {
+    return node.items.some(isStep) ? [{ items: itemsOf(node, pointer), list: node }] : []
+  }
+  if (isStep(node)) return [{ items: [{ node, pointer }] }]
+  return node.entries.flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+}
+
+function isStep(node: YamlNode): boolean {
+  return ['name', 'kind', 'agent', 'uses'].some((key) => entryOf(node, key) !== undefined)
+}
+
+function agentOf(name: string, node: YamlMap): LintAgent {
+  const schema = entryOf(node, 'output_schema')?.value
+  return { name, node, ...(schema && { schema }) }
+}
+
+/** `agent: writer`, `uses: agents.writer`, or an agent written into the step. */
+function agentUsed(node: YamlMap, agents: ReadonlyMap<string, LintAgent>): LintAgent | undefined {
+  const agent = entryOf(node, 'agent')?.value
+  if (agent?.kind === 'map') return agentOf('its agent', agent)
+  const name = agentName(node)
+  return name === undefined ? undefined : agents.get(name)
+}
+
+/** The name of the agent that a step asks for, whether there is one or not. */
+export function agentName(node: YamlMap): string | undefined {
+  const uses = textAt(node, 'uses')
+  const said = textAt(node, 'agent') ?? (uses?.startsWith('agents.') ? uses : undefined)
+  return said?.replace(/^agents\./, '')
+}
+
+/** All texts in which templates may stand. */
+function textsOf(node: YamlNode): YamlScalar[] {
+  if (node.kind === 'scalar') return typeof node.value === 'string' ? [node] : []
+  if (node.kind === 'list') return node.items.flatMap(textsOf)
+  return node.entries.filter(({ key }) => !noTemplates.has(snake(key))).flatMap(({ value }) => textsOf(value))
+}
+
+/** The entry of a key, in whichever of the two spellings it is written. */
+export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
+  if (node?.kind !== 'map') return undefined
+  return (
+    node.entries.find((entry) => entry.key === key) ?? node.entries.find((entry) => snake(entry.key) === key)
+  )
+}
+
+function mapEntries(node: YamlNode | undefined) {
+  return node?.kind === 'map' ? node.entries : []
+}
+
+export function textAt(node: YamlNode | undefined, key: string): string | undefined {
+  const value = entryOf(node, key)?.value
+  return value?.kind === 'scalar' && typeof value.value === 'string' ? value.value : undefined
+}
+
+export function plainAt(node: YamlNode | undefined, key: string): Json | undefined {
+  const value = entryOf(node, key)?.value
+  return value === undefined ? undefined : plainValue(value)
+}

@@ -1,0 +1,61 @@
+/** What kind of value a step yields, as far as the file says. */
+import { isObject, type Json } from '../base/json.ts'
+import { entryOf, type LintStep, plainAt, textAt } from './lint-view.ts'
+import { plainValue, type YamlNode } from './yaml-node.ts'
+
+export type OutputKind = 'object' | 'array' | 'text' | 'scalar' | 'unknown'
+
+/** Built-ins that always yield an object. */
+const makeObjects = new Set(['wrap_dict', 'ensure_object', 'extract_from_text'])
+
+export function outputKind(step: LintStep): OutputKind {
+  if (step.kind === 'parallel') return 'object'
+  if (step.kind === 'map') return 'array'
+  if (step.kind === 'hitl') return kindOf(plainAt(step.node, 'input_schema') ?? true)
+  if (step.kind !== 'step') return 'unknown'
+  const schema = schemaOf(step)
+  if (schema) return kindOf(plainValue(schema))
+  if (step.agent) return 'text'
+  return makeObjects.has(builtinName(step) ?? '') ? 'object' : 'unknown'
+}
+
+/** The schema that holds for a step: its own, else its agent's. */
+export function schemaOf(step: LintStep): YamlNode | undefined {
+  return (
+    entryOf(entryOf(step.node, 'processing')?.value, 'schema')?.value ??
+    entryOf(step.node, 'output_schema')?.value ??
+    step.agent?.schema
+  )
+}
+
+export function builtinName({ node }: LintStep): string | undefined {
+  return textAt(node, 'uses')?.replace(/^(proviso\.)?builtins\./, '')
+}
+
+export function kindOf(schema: Json): OutputKind {
+  if (!isObject(schema)) return 'unknown'
+  const { type, properties, items, anyOf, oneOf, allOf } = schema as Record<string, Json>
+  if (typeof type === 'string') return ofName(type)
+  if (Array.isArray(type)) return common(type.map((name) => ofName(String(name))))
+  for (const branches of [anyOf, oneOf]) if (Array.isArray(branches)) return common(branches.map(kindOf))
+  if (Array.isArray(allOf)) return allOf.map(kindOf).find((kind) => kind !== 'unknown') ?? 'unknown'
+  if (properties !== undefined) return 'object'
+  return items === undefined ? 'unknown' : 'array'
+}
+
+function ofName(name: string): OutputKind {
+  if (name === 'array') return 'array'
+  if (name === 'object') return 'object'
+  if (name === 'string') return 'text'
+  return ['number', 'integer', 'boolean', 'null'].includes(name) ? 'scalar' : 'unknown'
+}
+
+function common(kinds: readonly OutputKind[]): OutputKind {
+  const [first = 'unknown', ...rest] = kinds
+  return rest.every((kind) => kind === first) ? first : 'unknown'
+}
+
+/** Does the step's output go into the context? */
+export function updatesContext({ node }: LintStep): boolean {
+  return plainAt(node, 'updates_context') === true
+}

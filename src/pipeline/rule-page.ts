@@ -1,0 +1,30 @@
+/** The page of a rule, for `--explain` and `docs/rules`. */
+import { fixerTable } from './fixer-table.ts'
+import type { Rule } from './rule.ts'
+
+export function rulePage({ id, title, severity, help, good, bad }: Rule): string {
+  const fixer = fixerTable.find(({ rule }) => rule === id)
+  return `# ${id}: ${title}
+
+Severity: ${severity}. ${fixer ? `\`proviso validate --fix\` ${fixer.title}.` : 'It has no automatic fix.'}
+
+${help}
+
+## Wrong
+
+\`\`\`yaml
+${shortened(bad)}\`\`\`
+
+## Right
+
+\`\`\`yaml
+${shortened(good)}\`\`\`
+
+To switch it off for one step, write \`# proviso: ignore ${id}\` at it, or \`meta: { suppress_rules: [${id}] }\` into it.
+`
+}
+
+/** An example may be long because that is what it shows; on a page its beginning is enough. */
+function shortened(example: string): string {
+  return example.replaceAll(/^(.{110}).{90,}$/gm, '$1…')
+}

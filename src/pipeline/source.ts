@@ -1,0 +1,94 @@
+/** The text of a source file with its lines: turns offsets into lines and columns, and shows the place with a caret. */
+import type { Issue, Span } from '../base/issue.ts'
+import type { Pointer } from '../base/pointer.ts'
+import { visible } from './visible.ts'
+
+export interface Source {
+  /** How it is called in messages: its path, or `pipeline`. */
+  readonly name: string
+  readonly text: string
+  /** Offsets at which lines begin; the first is 0. */
+  readonly lineStarts: readonly number[]
+}
+
+/** An issue in a source file, ready to be shown. */
+export interface SourceIssue extends Issue {
+  readonly at: { readonly span: Span }
+  /** The file it is in. */
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1, in UTF-16 units. */
+  readonly column: number
+  /** The line, with a caret under the place. */
+  readonly excerpt: string
+  /** Where it is in the value, when the file could be read. */
+  readonly pointer?: Pointer
+}
+
+/** What is said of a place; the source adds line, column and excerpt. */
+export interface Finding extends Omit<Issue, 'at'> {
+  readonly span: Span
+  readonly pointer?: Pointer
+}
+
+export function createSource(text: string, name = 'pipeline'): Source {
+  const lineStarts = [0]
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === 13 && text.charCodeAt(at + 1) === 10) at++
+    if (char === 10 || char === 13) lineStarts.push(at + 1)
+  }
+  return { name, text, lineStarts }
+}
+
+export function issueAt(source: Source, { span, ...said }: Finding): SourceIssue {
+  const { line, column } = positionOf(source, span[0])
+  return { ...said, at: { span }, file: source.name, line, column, excerpt: excerptAt(source, span) }
+}
+
+/** Line and column, both from 1. */
+export function positionOf({ lineStarts }: Source, offset: number): { line: number; column: number } {
+  let [low, high] = [0, lineStarts.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 }
+}
+
+/** The text of a line from 1, without its end. */
+export function lineText({ text, lineStarts }: Source, line: number): string {
+  return text
+    .slice(lineStarts[line - 1] ?? text.length, lineStarts[line] ?? text.length)
+    .replace(/[\r\n]+$/, '')
+}
+
+/** Most characters shown of one line; long lines are cut around the place. */
+const widest = 100
+
+/** ```
+ *   3 | steps: [
+ *     |        ^
+ * ``` */
+export function excerptAt(source: Source, [start, end]: Span): string {
+  const { line, column } = positionOf(source, start)
+  const whole = lineText(source, line)
+  const from = whole.length <= widest ? 0 : Math.max(0, column - 1 - widest / 2)
+  const before = visible(whole.slice(from, column - 1))
+  const after = visible(whole.slice(column - 1, from + widest))
+  const cut = { start: from > 0 ? '…' : '', end: from + widest < whole.length ? '…' : '' }
+  const width = Math.max(1, Math.min(end - start, after.length))
+  const number = String(line)
+  return [
+    `  ${number} | ${cut.start}${before}${after}${cut.end}`,
+    `  ${' '.repeat(number.length)} | ${' '.repeat(cut.start.length + before.length)}${'^'.repeat(width)}`,
+  ].join('\n')
+}
+
+/** `file:line:column: message`, the excerpt, and what to do about it. */
+export function describeSourceIssue({ file, line, column, message, excerpt, hint }: SourceIssue): string {
+  const head = `${file}:${line}:${column}: ${message}`
+  return [head, excerpt, ...(hint === undefined ? [] : [`  ${hint}`])].join('\n')
+}

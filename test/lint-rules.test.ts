@@ -1,0 +1,30 @@
+/** `docs/rules` is printed from the rules; `npx vitest run test/lint-rules.test.ts -u` prints it anew. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { rulePage, ruleTable } from '../src/pipeline/index.ts'
+import { root } from './support.ts'
+
+const folder = join(root, 'docs/rules')
+
+it.each(ruleTable)('$id has its page', async (rule) => {
+  await expect(rulePage(rule)).toMatchFileSnapshot(join(folder, `${rule.id}.md`))
+})
+
+it('lists every rule on one page', async () => {
+  const rows = ruleTable.map(({ id, title, severity }) => `| [${id}](${id}.md) | ${severity} | ${title} |`)
+  const page = `# Rules of the linter
+
+What \`proviso validate\` looks for in [pipelines](../reference/cli.md#proviso-validate-file). Printed from the rules; do not edit by hand.
+
+| rule | severity | what is wrong |
+|---|---|---|
+${rows.join('\n')}
+`
+  await expect(page).toMatchFileSnapshot(join(folder, 'README.md'))
+})
+
+it('has no page of a rule that is gone', () => {
+  const known = new Set(['README', ...ruleTable.map(({ id }) => id)])
+  expect(readdirSync(folder).filter((name) => !known.has(name.replace(/\.md$/, '')))).toEqual([])
+})
