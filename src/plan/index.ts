@@ -1,5 +1,5 @@
 /** The door to plans: `import { prove, search } from 'proviso/plan'`. */
-export { builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
+export { answerId, builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
 export {
   type CapabilityCatalog,
   type CatalogEntry,
