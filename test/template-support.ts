@@ -4,7 +4,12 @@ import { createApp, type RunResult } from '../src/app.ts'
 import type { Json } from '../src/base/json.ts'
 import type { ModelRequest, Provider } from '../src/domain/ports/provider.ts'
 import type { TaskResult } from '../src/domain/task-result.ts'
-import { compileTemplate, parseTemplate, type TemplateFile } from '../src/pipeline/xml/index.ts'
+import {
+  compileTemplate,
+  parseTemplate,
+  type TemplateFile,
+  templateResult,
+} from '../src/pipeline/xml/index.ts'
 
 /** What a model writes for a node; it sees what a model sees. */
 export type Write = (request: ModelRequest, inputs: { readonly [name: string]: Json }) => string
@@ -12,6 +17,8 @@ export type Write = (request: ModelRequest, inputs: { readonly [name: string]: J
 export interface Ran {
   readonly result: RunResult
   readonly tasks: ReadonlyMap<string, TaskResult>
+  /** Of the template as a whole. */
+  readonly whole: TaskResult
   /** Models that were called, in order, with the first line of what they were told. */
   readonly calls: readonly { readonly model: string; readonly told: string; readonly inputs: Json }[]
 }
@@ -46,9 +53,16 @@ function outcomeOf(file: TemplateFile, inputs: { readonly [name: string]: Json }
   return result.ok ? [] : result.issues
 }
 
+export interface RunTemplateOptions {
+  readonly inputs?: { readonly [name: string]: Json }
+  readonly write: Write
+  /** Limits of the run. */
+  readonly constraints?: { readonly [name: string]: Json }
+}
+
 export async function runTemplate(
   xml: string,
-  { inputs = {}, write }: { readonly inputs?: { readonly [name: string]: Json }; readonly write: Write },
+  { inputs = {}, write, constraints = {} }: RunTemplateOptions,
 ): Promise<Ran> {
   const { envelope, draft, capabilities } = compiled(xml, inputs)
   const calls: { model: string; told: string; inputs: Json }[] = []
@@ -64,8 +78,9 @@ export async function runTemplate(
   const processing = { repair: { enable_llm: false }, fallback: { max_stages: 0 } }
   const app = await createApp({ capabilities, providers: [provider], env: {}, processing })
   try {
-    const result = await app.run(envelope, { draft })
-    return { result, tasks: await app.taskResults(result.runId), calls }
+    const result = await app.run({ ...envelope, constraints }, { draft })
+    const tasks = await app.taskResults(result.runId)
+    return { result, tasks, whole: templateResult(result, tasks), calls }
   } finally {
     await app.close()
   }
