@@ -4,6 +4,7 @@ import { marketingFacets } from '../../domain/facets/marketing.ts'
 import { type Choice, prove, search, withBuiltins } from '../../plan/index.ts'
 import { describeProof } from '../describe-proof.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { addInputOption, readInputs } from '../input-option.ts'
 import { pageColors, printJson, printText, refuse } from '../print.ts'
 import { type Proved, viewProof } from '../proof-view.ts'
 import type { Unreadable } from '../read-input.ts'
@@ -11,6 +12,7 @@ import { addUseOption, readWork, type Work } from '../read-work.ts'
 
 interface Flags {
   readonly use: readonly string[]
+  readonly input: readonly string[]
   readonly why?: true
   readonly json?: true
 }
@@ -31,8 +33,11 @@ export function addProveCommand(program: Command): void {
     .command('prove')
     .summary('plan an envelope and prove that the plan can satisfy its contract')
     .description('Says before anything runs whether a plan can satisfy its contract, and what would mend it.')
-    .argument('<file>', 'JSON file with an envelope, or with envelope, draft and capabilities; "-" is stdin')
-  addUseOption(command)
+    .argument(
+      '<file>',
+      'JSON file with an envelope, or with envelope, draft and capabilities ("-" is stdin), or an XML template',
+    )
+  addInputOption(addUseOption(command))
     .option('--why', 'explain every choice of the planner')
     .option('--json', 'print the proof as one JSON object')
     .addHelpText('after', examples)
@@ -42,7 +47,9 @@ export function addProveCommand(program: Command): void {
 }
 
 async function runProve(file: string, flags: Flags): Promise<number> {
-  const work = await readWork({ file, use: flags.use })
+  const given = await readInputs(flags.input)
+  if ('unreadable' in given) return refuse(given.unreadable)
+  const work = await readWork({ file, use: flags.use, inputs: given.inputs })
   if ('unreadable' in work) return refuse(work.unreadable)
   const done = proved(work)
   if ('unreadable' in done) return refuse(done.unreadable)

@@ -4,12 +4,14 @@ import type { Command } from 'commander'
 import { carryOn } from '../carry-on.ts'
 import { env } from '../env.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addInputOption, readInputs } from '../input-option.ts'
 import { refuse } from '../print.ts'
 import { addUseOption, readWork } from '../read-work.ts'
 import { addStoreOption, chooseStore } from '../store-option.ts'
 
 interface Flags {
   readonly use: readonly string[]
+  readonly input: readonly string[]
   readonly store?: string
   readonly runId?: string
   readonly json?: true
@@ -18,11 +20,13 @@ interface Flags {
 const examples = `
 FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is wanted, how, and by whom; or an envelope alone. Without a
 draft the plan is searched for. Capabilities in it are of the kinds "scripted" and "human"; --use brings those that are programs.
+A FILE that ends in .xml is a template: it becomes a draft for the inputs given.
 
 Examples:
   proviso run tea.json                                   the answer as JSON, the way there on stderr
   proviso run tea.json --use kettle.mjs                  … with capabilities of your own
   proviso run tea.json --store sqlite:runs.db            … kept, so that people can answer later
+  proviso run report.xml --input topic=tea               a template, with its input
   proviso run tea.json --json                            … every event as one line of JSON
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`
@@ -32,8 +36,8 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .summary('run an envelope under its contract')
     .description('Proves that a plan can satisfy its contract, then runs it until there is an answer.')
-    .argument('<file>', 'JSON file with envelope, draft and capabilities; "-" is stdin')
-  addStoreOption(addUseOption(command))
+    .argument('<file>', 'JSON file with envelope, draft and capabilities ("-" is stdin), or an XML template')
+  addStoreOption(addInputOption(addUseOption(command)))
     .option('--run-id <id>', 'name of the run (default: a new one)')
     .option('--json', 'print every event as one line of JSON')
     .addHelpText('after', examples)
@@ -44,7 +48,9 @@ export function addRunCommand(program: Command): void {
 
 async function run(file: string, flags: Flags): Promise<number> {
   const store = chooseStore(flags.store)
-  const work = await readWork({ file, use: flags.use })
+  const given = await readInputs(flags.input)
+  if ('unreadable' in given) return refuse(given.unreadable)
+  const work = await readWork({ file, use: flags.use, inputs: given.inputs })
   if ('unreadable' in work) return refuse(work.unreadable)
   const runId = flags.runId ?? `run_${randomUUID()}`
   const session = {
