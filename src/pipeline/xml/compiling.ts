@@ -12,6 +12,9 @@ import { valueId } from './value-capability.ts'
 /** Templates inside each other: calls, and calls in what they call. */
 export const deepestCalls = 5
 
+/** More would not be read by anybody. */
+const mostFindings = 50
+
 export interface Compiling {
   readonly file: TemplateFile
   readonly builder: DraftBuilder
@@ -30,6 +33,7 @@ export class Stop extends Error {}
 
 export function say(compiling: Compiling, span: Span, said: Omit<Finding, 'span'>): void {
   compiling.findings.push({ span, ...said })
+  if (compiling.findings.length >= mostFindings) throw new Stop()
 }
 
 export function addNode(compiling: Compiling, node: NewNode, { place, span }: At): string {

@@ -153,20 +153,32 @@ function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
   const found = elementsIn(element).filter(({ name }) => name === 'case')
   const cases = found.flatMap((each, index): CaseNode[] => {
     checkShape(each, { attributes: ['test'], children: bodyNames, text: true }, parsing)
-    const test = each.attributes.get('test')
+    const test = testOf(each)
     if (test === undefined && index < found.length - 1)
       find(parsing, each.span, {
         message: 'a <case> without a test is always taken, so the cases after it never are',
         hint: 'Put it last, or give it a test',
       })
     const body = parseInner(each, parsing)
-    return body
-      ? [{ body, span: each.span, ...(test && { test: { text: test.value, span: test.span } }) }]
-      : []
+    return body ? [{ body, span: each.span, ...(test && { test }) }] : []
   })
-  if (!cases.some(({ test }) => test !== undefined) && parsing.findings.length === 0)
+  const last = found.at(-1)
+  if (!found.some((each) => testOf(each)) && parsing.findings.length === 0)
     find(parsing, element.span, { message: '<cond> has a <case> with a test' })
+  else if (last && testOf(last))
+    find(parsing, element.span, {
+      message: 'no case is taken when every test is false',
+      hint: 'Add a last <case> without a test',
+    })
   return { kind: 'cond', cases, span: element.span, ...slotOf(element, parsing) }
+}
+
+/** `test="true"` is no test. */
+function testOf(element: Element): CaseNode['test'] {
+  const test = element.attributes.get('test')
+  return test === undefined || test.value.trim() === 'true'
+    ? undefined
+    : { text: test.value, span: test.span }
 }
 
 function slotOf(element: Element, parsing: Parsing): { outputSlot?: string } {
