@@ -97,7 +97,7 @@ describe('proviso run of a template', () => {
 
   it('says that a run file takes no --input', async () => {
     const done = await proviso(['run', 'examples/tea.json', '--input', 'a=1'])
-    expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('takes no --input') })
+    expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('is neither') })
   })
 
   it('says what was expected and what came', async () => {

@@ -8,6 +8,10 @@ export const env = {
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
   user: given(process.env['USER']) ?? given(process.env['USERNAME']),
+  /** `PROVISO_CONFIG`, `PROVISO_PRESET` and `PROVISO_AROS_…`: settings over those of the file. */
+  settings: Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^PROVISO_(CONFIG|PRESET|AROS_\w+)$/.test(name)),
+  ),
 } as const
 
 /** A variable that is set to nothing is not set. */

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
 import { addAsksCommand } from './commands/asks.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addConfigCommand } from './commands/config.ts'
 import { addParseCommand } from './commands/parse.ts'
 import { addProveCommand } from './commands/prove.ts'
 import { addPruneCommand } from './commands/prune.ts'
@@ -14,6 +15,7 @@ import { addResumeCommand } from './commands/resume.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addSchemaHashCommand } from './commands/schema-hash.ts'
+import { addSchemaPipelineCommand } from './commands/schema-pipeline.ts'
 import { addSchemaPortabilityCommand } from './commands/schema-portability.ts'
 import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -41,6 +43,7 @@ const commands = [
   addReplayCommand,
   addVerifyCommand,
   addPruneCommand,
+  addConfigCommand,
 ]
 
 /** How long what is still open may take to end by itself, such as output that is being written. */
@@ -74,6 +77,7 @@ function createProgram(): Command {
   addSchemaHashCommand(schema)
   addSchemaPortabilityCommand(schema)
   addSchemaSimplifyCommand(schema)
+  addSchemaPipelineCommand(schema)
   const token = program.command('token').description('Makes, lists and revokes the tokens of a server.')
   addTokenCreateCommand(token)
   addTokenListCommand(token)

@@ -35,10 +35,10 @@ export function printProblem(message: string, hint?: string): void {
 }
 
 /** Input that cannot be used ends the command: says why, and returns the exit code. */
-export function refuse({ message, hint, issues = [] }: Unreadable): number {
+export function refuse({ message, hint, issues = [], outcome = 'usage' }: Unreadable): number {
   printProblem(message, hint)
   for (const issue of issues) printIssue(issue)
-  return exitCode('usage')
+  return exitCode(outcome)
 }
 
 /** What was said in an older way: it counts, but should be said anew. */
@@ -58,8 +58,19 @@ export function printIssues(issues: readonly Issue[], name: string, text: string
   }
 }
 
-function printIssue({ place, message, hint }: { place: string; message: string; hint?: string }): void {
+function printIssue({
+  place,
+  message,
+  hint,
+  excerpt,
+}: {
+  place: string
+  message: string
+  hint?: string
+  excerpt?: string
+}): void {
   printNote(`${colors.red('✗')} ${colors.bold(place)}  ${message}`)
+  if (excerpt !== undefined) printNote(excerpt)
   if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }
 

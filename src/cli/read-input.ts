@@ -7,7 +7,15 @@ export interface Unreadable {
   readonly message: string
   readonly hint?: string
   /** What is wrong inside, each with its place. */
-  readonly issues?: readonly { readonly place: string; readonly message: string; readonly hint?: string }[]
+  readonly issues?: readonly {
+    readonly place: string
+    readonly message: string
+    readonly hint?: string
+    /** The line, with a caret under the place. */
+    readonly excerpt?: string
+  }[]
+  /** How the command ends. Default `usage`. */
+  readonly outcome?: 'usage' | 'importFailed'
 }
 
 export type Input = { readonly text: string } | { readonly unreadable: Unreadable }

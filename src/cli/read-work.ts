@@ -1,60 +1,80 @@
 /** What a run is made of, as far as files bring it: the run file and the modules of `--use`, put together. */
 import type { Command } from 'commander'
-import type { DefinedCapability } from '../app.ts'
-import type { Facet } from '../domain/facet.ts'
-import type { Inputs } from './input-option.ts'
+import type { ConfigFlags } from './config-option.ts'
 import { printWarnings } from './print.ts'
 import type { Unreadable } from './read-input.ts'
-import { type RunFile, readRunFile } from './read-run-file.ts'
+import { isPipelineFile, readPipelineFile } from './read-pipeline-file.ts'
+import { readRunFile } from './read-run-file.ts'
 import { isTemplateFile, readTemplateFile } from './read-template-file.ts'
 import { useModules } from './use-modules.ts'
+import type { Work } from './work.ts'
 
-export interface WorkFlags {
+export type { Work } from './work.ts'
+
+export interface WorkFlags extends ConfigFlags {
   readonly file?: string
   readonly use: readonly string[]
-  /** For templates; absent where only their capabilities are wanted. */
-  readonly inputs?: Inputs
 }
 
-export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
-  readonly capabilities: readonly DefinedCapability[]
-  readonly facets: readonly Facet[]
+/** What a command that starts something may say besides. */
+export interface StartFlags extends WorkFlags {
+  readonly file: string
+  /** What a pipeline or a template is given, in the order in which it was said. */
+  readonly input?: readonly string[]
 }
 
+/** For commands that go on with a run: of a pipeline or a template only the capabilities are needed. */
 export async function readWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
-  const file = flags.file === undefined ? undefined : await readFile(flags.file, flags.inputs)
+  const { file } = flags
+  if (file !== undefined && isPipelineFile(file))
+    return readPipelineFile({ ...flags, file, wanted: 'capabilities' })
+  if (file !== undefined && isTemplateFile(file))
+    return readTemplateFile({ file, use: flags.use, wanted: 'capabilities' })
+  return readRunWork(flags)
+}
+
+/** For commands that begin with a file. */
+export async function readStart(flags: StartFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const { file, input: given = [], ...rest } = flags
+  if (isTemplateFile(file)) return readTemplateFile({ file, use: flags.use, given, wanted: 'run' })
+  const [input, second] = given
+  if (isPipelineFile(file) && second === undefined)
+    return readPipelineFile({ ...rest, file, ...(input !== undefined && { input }), wanted: 'run' })
+  if (isPipelineFile(file))
+    return {
+      unreadable: { message: 'a pipeline takes one --input', hint: 'Put all of it into one JSON value' },
+    }
+  if (input === undefined) return readRunWork(flags)
+  return {
+    unreadable: {
+      message: `--input is for pipelines and templates, and ${file} is neither`,
+      hint: 'Put the inputs into the envelope, or give a .yaml or .xml file',
+    },
+  }
+}
+
+async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const file = flags.file === undefined ? undefined : await readRunFile(flags.file)
   if (file && 'unreadable' in file) return file
   const used = await useModules(flags.use)
   if ('unreadable' in used) return used
   if (file) printWarnings(file.warnings)
   return {
-    ...(file?.envelope && { envelope: file.envelope }),
+    ...(file && { envelope: file.envelope }),
     ...(file?.draft && { draft: file.draft }),
-    capabilities: [...without(file?.capabilities ?? [], flags, used.capabilities), ...used.capabilities],
+    capabilities: [...(file?.capabilities ?? []), ...used.capabilities],
     facets: used.facets,
   }
 }
 
-type ReadFile =
-  | (Partial<RunFile> & Pick<RunFile, 'capabilities' | 'warnings'>)
-  | { readonly unreadable: Unreadable }
-
-async function readFile(file: string, inputs: Inputs | undefined): Promise<ReadFile> {
-  if (isTemplateFile(file)) return readTemplateFile(file, inputs)
-  if (inputs === undefined || Object.keys(inputs).length === 0) return readRunFile(file)
-  const hint = 'Write them into its envelope; --input is for templates'
-  return { unreadable: { message: `${file} takes no --input`, hint } }
-}
-
-/** What stands for a model in a template gives way to a program of the same name; a run file says itself who does what. */
-function without(
-  own: readonly DefinedCapability[],
-  { file = '' }: WorkFlags,
-  used: readonly DefinedCapability[],
-): readonly DefinedCapability[] {
-  if (!isTemplateFile(file)) return own
-  const taken = new Set(used.map(({ capability }) => capability.capabilityId))
-  return own.filter(({ capability }) => !taken.has(capability.capabilityId))
+/** `--input`, for pipelines and templates. */
+export function addInputOption(command: Command): Command {
+  return command.option(
+    '-i, --input <value>',
+    'what a pipeline is given: JSON, a text, @FILE, or "-" for stdin; for templates also NAME=VALUE, repeated',
+    collect,
+    [],
+  )
 }
 
 /** `--use`, once per module: a list would take the argument that follows it. */

@@ -135,7 +135,8 @@ function precheckOf(said: GivenProcessing): PrecheckSettings {
   }
 }
 
-function layOver(under: GivenProcessing, over: GivenProcessing): GivenProcessing {
+/** One block over another: members inside members, everything else replaced. */
+export function layOver(under: GivenProcessing, over: GivenProcessing): GivenProcessing {
   const laid: Record<string, Json> = { ...under }
   for (const [key, value] of Object.entries(over)) {
     const below = under[key]

@@ -63,7 +63,8 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         ...(costUsd !== undefined && { costUsd }),
       }
       const caller = createCaller({ budget, redactor, prices, idempotencyKey, signal, onEvent, onUsage })
-      const { bundle, rao } = call
+      const { rao } = call
+      const bundle = withInstructions(call)
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
         settings: processing.precheck,
@@ -98,6 +99,13 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
 
 export function secretsOf(providers: readonly Provider[]): readonly string[] {
   return providers.flatMap((provider) => provider.secrets?.() ?? [])
+}
+
+/** What the capability is always told comes before what the node says. */
+function withInstructions({ bundle, capability }: Dispatch): Dispatch['bundle'] {
+  const always = capability.settings?.['instructions']
+  if (typeof always !== 'string' || always === '') return bundle
+  return { ...bundle, instructions: [always, bundle.instructions].filter((part) => part !== '').join('\n\n') }
 }
 
 /** The first preferred model that somebody here provides. */

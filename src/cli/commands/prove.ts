@@ -2,17 +2,17 @@
 import type { Command } from 'commander'
 import { marketingFacets } from '../../domain/facets/marketing.ts'
 import { type Choice, prove, search, withBuiltins } from '../../plan/index.ts'
+import { addConfigOptions, type ConfigFlags } from '../config-option.ts'
 import { describeProof } from '../describe-proof.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { addInputOption, readInputs } from '../input-option.ts'
 import { pageColors, printJson, printText, refuse } from '../print.ts'
 import { type Proved, viewProof } from '../proof-view.ts'
 import type { Unreadable } from '../read-input.ts'
-import { addUseOption, readWork, type Work } from '../read-work.ts'
+import { addInputOption, addUseOption, readStart, type Work } from '../read-work.ts'
 
-interface Flags {
-  readonly use: readonly string[]
+interface Flags extends ConfigFlags {
   readonly input: readonly string[]
+  readonly use: readonly string[]
   readonly why?: true
   readonly json?: true
 }
@@ -35,9 +35,9 @@ export function addProveCommand(program: Command): void {
     .description('Says before anything runs whether a plan can satisfy its contract, and what would mend it.')
     .argument(
       '<file>',
-      'JSON file with an envelope, or with envelope, draft and capabilities ("-" is stdin), or an XML template',
+      'pipeline (.yaml), template (.xml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',
     )
-  addInputOption(addUseOption(command))
+  addConfigOptions(addInputOption(addUseOption(command)))
     .option('--why', 'explain every choice of the planner')
     .option('--json', 'print the proof as one JSON object')
     .addHelpText('after', examples)
@@ -47,9 +47,7 @@ export function addProveCommand(program: Command): void {
 }
 
 async function runProve(file: string, flags: Flags): Promise<number> {
-  const given = await readInputs(flags.input)
-  if ('unreadable' in given) return refuse(given.unreadable)
-  const work = await readWork({ file, use: flags.use, inputs: given.inputs })
+  const work = await readStart({ ...flags, file })
   if ('unreadable' in work) return refuse(work.unreadable)
   const done = proved(work)
   if ('unreadable' in done) return refuse(done.unreadable)

@@ -1,20 +1,10 @@
-/** `--input`: what a template is run with, as a JSON object, as a file with one, or one value at a time. */
-import type { Command } from 'commander'
+/** `--input` for templates: the inputs as a JSON object, as a file with one, or one value at a time. */
 import { isObject, type Json, setOwn } from '../base/json.ts'
 import { detectJson } from '../output/index.ts'
 import type { Unreadable } from './read-input.ts'
 import { readJson } from './read-json.ts'
 
 export type Inputs = { readonly [name: string]: Json }
-
-export function addInputOption(command: Command): Command {
-  return command.option(
-    '-i, --input <value>',
-    'input of a template: NAME=VALUE, a JSON object, or @FILE with one; may be repeated',
-    (given: string, before: readonly string[]) => [...before, given],
-    [],
-  )
-}
 
 /** Later ones count. A VALUE that is JSON is the value that it stands for, else a text. */
 export async function readInputs(
@@ -32,8 +22,8 @@ export async function readInputs(
 async function readOne(
   given: string,
 ): Promise<{ readonly inputs: Inputs } | { readonly unreadable: Unreadable }> {
-  if (given.startsWith('@')) {
-    const file = await readJson(given.slice(1), 'the input')
+  if (given.startsWith('@') || given === '-') {
+    const file = await readJson(given.replace(/^@/, ''), 'the input')
     if ('unreadable' in file) return file
     if (isObject(file.value)) return { inputs: file.value as Inputs }
     return { unreadable: { message: `${file.name} is not a JSON object`, hint } }

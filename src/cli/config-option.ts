@@ -1,0 +1,36 @@
+/** The settings of a command: `--config` and `--set` over the environment over `proviso.toml`. */
+import type { Command } from 'commander'
+import { type Config, resolveConfig } from '../pipeline/index.ts'
+import { env } from './env.ts'
+import type { Unreadable } from './read-input.ts'
+import { cannotUse } from './source-issues.ts'
+
+export interface ConfigFlags {
+  readonly config?: string
+  readonly set?: readonly string[]
+}
+
+export function addConfigOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'settings (default: $PROVISO_CONFIG, else proviso.toml here or above)')
+    .option('--set <key=value>', 'one setting of [aros], over all others; may be repeated', collect, [])
+}
+
+function collect(pair: string, before: readonly string[]): readonly string[] {
+  return [...before, pair]
+}
+
+export async function readSettings({
+  config,
+  set = [],
+}: ConfigFlags): Promise<{ config: Config } | { unreadable: Unreadable }> {
+  const resolved = await resolveConfig({
+    cwd: process.cwd(),
+    env: env.settings,
+    set,
+    ...(config !== undefined && { file: config }),
+  })
+  return resolved.ok
+    ? { config: resolved.config }
+    : { unreadable: cannotUse('The settings', resolved.issues) }
+}

@@ -1,0 +1,17 @@
+/** Issues in files that people write, as the command shows them: each with its line and a caret. */
+import type { SourceIssue } from '../pipeline/index.ts'
+import type { Unreadable } from './read-input.ts'
+
+/** `what` cannot be used; a file that could not be imported has an exit code of its own. */
+export function cannotUse(what: string, issues: readonly SourceIssue[]): Unreadable {
+  const count = issues.length === 1 ? 'one issue' : `${issues.length} issues`
+  return {
+    message: `${what} cannot be used: ${count}`,
+    issues: issues.map(described),
+    ...(issues.some(({ code }) => code.startsWith('import/')) && { outcome: 'importFailed' as const }),
+  }
+}
+
+export function described({ file, line, column, message, excerpt, hint }: SourceIssue) {
+  return { place: `${file}:${line}:${column}`, message, excerpt, ...(hint !== undefined && { hint }) }
+}

@@ -1,0 +1,9 @@
+/** What a command works with: what is wanted and how, and who can do it. */
+import type { DefinedCapability } from '../app.ts'
+import type { Facet } from '../domain/facet.ts'
+import type { RunFile } from './read-run-file.ts'
+
+export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
+  readonly capabilities: readonly DefinedCapability[]
+  readonly facets: readonly Facet[]
+}

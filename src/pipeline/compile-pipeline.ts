@@ -1,0 +1,135 @@
+/**
+ * A pipeline to what every run is made of: an envelope, a draft and capabilities. Maps and loops are unrolled up to their
+ * bounds, so that the plan is an ordinary one, proved as a whole before anything is called.
+ */
+import type { Json } from '../base/json.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { Draft } from '../domain/plan.ts'
+import { planLimits } from '../plan/index.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { type ArosConfig, arosConfig } from './aros-config.ts'
+import { asBinding, type Build, type Scope } from './compile/build.ts'
+import { capabilitiesOf } from './compile/capabilities.ts'
+import type { PipelineCapability } from './compile/functions.ts'
+import { compileSteps } from './compile/steps.ts'
+import { constant, type Region, type Value } from './compile/value.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { SourceIssue } from './source.ts'
+
+export interface CompileOptions {
+  /** What the pipeline is given; templates call it `input`. Default null. */
+  readonly input?: Json
+  /** The settings of `[aros]`. Default: all defaults. */
+  readonly aros?: ArosConfig
+  /** Capabilities that steps may use by their ids. */
+  readonly capabilities?: readonly Capability[]
+}
+
+export interface CompiledPipeline {
+  /** An envelope as a caller would send it. */
+  readonly envelope: { readonly [key: string]: unknown }
+  readonly draft: Draft
+  /** Those that the pipeline itself brings. */
+  readonly capabilities: readonly PipelineCapability[]
+  /** What an author should know although it is no mistake. */
+  readonly notes: readonly SourceIssue[]
+}
+
+export type CompileResult =
+  | { readonly ok: true; readonly compiled: CompiledPipeline }
+  | { readonly ok: false; readonly issues: readonly SourceIssue[] }
+
+export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}): CompileResult {
+  const { input = null, aros = arosConfig(), capabilities = [] } = options
+  const build: Build = {
+    nodes: [],
+    edges: [],
+    issues: inputIssues(pipeline, input),
+    notes: [],
+    aros,
+    known: new Map(capabilities.map((each) => [each.capabilityId, each])),
+    asks: 0,
+  }
+  const region: Region = {}
+  const given: Value = {
+    sources: [{ envelope: '/inputs/input' }],
+    schema: pipeline.inputSchema ?? true,
+    certain: true,
+    known: { value: input },
+  }
+  const scope: Scope = {
+    build,
+    pipeline,
+    prefix: '',
+    region,
+    tails: [],
+    previous: given,
+    steps: new Map(),
+    context: [{ value: constant(pipeline.context) }],
+    locals: new Map([['input', given]]),
+  }
+  const value = compileSteps(scope, pipeline.steps)
+  if (build.nodes.length > planLimits.nodes)
+    build.issues.push(
+      pipeline.issue('/steps', {
+        code: 'pipeline/limit',
+        message: `the pipeline has ${build.nodes.length} nodes with its maps and loops unrolled, more than ${planLimits.nodes}`,
+        hint: 'Lower max_items and max_loops, or split the work into several runs',
+      }),
+    )
+  if (build.issues.length > 0) return { ok: false, issues: inOrder(build.issues) }
+  return {
+    ok: true,
+    compiled: {
+      envelope: envelopeOf(pipeline, input, value),
+      draft: draftOf(pipeline, build, value),
+      capabilities: capabilitiesOf(pipeline),
+      notes: build.notes,
+    },
+  }
+}
+
+function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value) {
+  return {
+    objective: pipeline.description ?? pipeline.name,
+    inputs: { input },
+    outputContract: { mode: 'json_schema', schema: pipeline.outputSchema ?? schema, constraints: [] },
+    metadata: { pipeline: pipeline.name },
+  }
+}
+
+function draftOf({ limits, name }: Pipeline, build: Build, value: Value): Draft {
+  const maxAsks = limits?.maxAsks ?? (build.asks > 3 ? build.asks : undefined)
+  return {
+    nodes: build.nodes,
+    edges: build.edges,
+    output: asBinding(value),
+    ...((limits || maxAsks !== undefined) && {
+      limits: { ...limits, ...(maxAsks !== undefined && { maxAsks }) },
+    }),
+    metadata: { pipeline: name },
+  }
+}
+
+/** The input is held to the pipeline's own schema before anything runs. */
+function inputIssues(pipeline: Pipeline, input: Json): SourceIssue[] {
+  if (pipeline.inputSchema === undefined) return []
+  return compileSchema(pipeline.inputSchema)
+    .validate(input)
+    .map(({ at, message, hint }) => {
+      const where = 'pointer' in at && at.pointer !== '' ? at.pointer : 'the input'
+      return pipeline.issue('/input_schema', {
+        code: 'pipeline/input',
+        message: `the input does not satisfy input_schema: ${where} ${message}`,
+        ...(hint !== undefined && { hint }),
+      })
+    })
+}
+
+/** Unrolled bodies say the same once per round; once is enough. */
+function inOrder(issues: readonly SourceIssue[]): SourceIssue[] {
+  const distinct = new Map(
+    issues.map((issue) => [`${issue.file}\n${issue.at.span[0]}\n${issue.message}`, issue]),
+  )
+  return [...distinct.values()].sort((a, b) => a.at.span[0] - b.at.span[0])
+}

@@ -1,0 +1,253 @@
+/** A step that calls somebody: an agent, a built-in, a capability of the user's own, or another pipeline. */
+import { isObject, type Json } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import type { Binding } from '../../domain/plan.ts'
+import { both } from '../../schema/combine.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { membersOf } from '../../schema/members.ts'
+import type { Agent, CallStep, Worker } from '../pipeline.ts'
+import { didYouMean } from '../reading.ts'
+import { addFunction, addNode, asBinding, complain, type Data, nodeValue, type Scope } from './build.ts'
+import { agentId, extractId } from './capabilities.ts'
+import { templateValue } from './names.ts'
+import { decideProcessing, isStructured, withModels } from './step-processing.ts'
+import { bring, constant, inside, mapOf, type Value } from './value.ts'
+
+const takesInput: JsonSchema = { type: 'object', properties: { input: true }, required: ['input'] }
+const plainText: JsonSchema = { type: 'string' }
+
+export function compileCall(scope: Scope, step: CallStep): Value | undefined {
+  if (step.worker.kind === 'capability') return compileOwn(scope, step)
+  const input = inputOf(scope, step)
+  if (input === undefined) return undefined
+  if (step.worker.kind === 'builtin') return compileBuiltin(scope, step, input)
+  return compileAgent(scope, step, input)
+}
+
+/** What the step is given: its `input` filled in, else the output before. */
+export function inputOf(
+  scope: Scope,
+  step: { readonly name: string; readonly at: string; readonly input?: Json },
+): Value | undefined {
+  const id = `${scope.prefix}${step.name}.input`
+  const given = step.input
+  if (given !== undefined) return templateValue(scope, given, { at: `${step.at}/input`, id })
+  const value = bring(scope.previous, scope.region)
+  return value.certain ? value : templateValue(scope, '{{ previous_step }}', { at: step.at, id })
+}
+
+function compileAgent(scope: Scope, step: CallStep, input: Value): Value | undefined {
+  const agent = scope.pipeline.agents.get(step.worker.name)
+  if (agent === undefined) return undefined
+  const schema = withFields(
+    step,
+    step.outputSchema ??
+      step.processing?.schema ??
+      agent.outputSchema ??
+      agent.processing.schema ??
+      plainText,
+  )
+  return addModelNode(scope, {
+    step,
+    input,
+    agent,
+    schema,
+    capabilityId: agentId(scope.pipeline, step.worker.name),
+  })
+}
+
+interface ModelNode {
+  readonly step: CallStep
+  readonly input: Value
+  readonly agent: Agent
+  readonly schema: JsonSchema
+  readonly capabilityId: string
+}
+
+function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }: ModelNode): Value {
+  const { build, pipeline } = scope
+  const { processing, promoted } = decideProcessing({
+    aros: build.aros,
+    agent: agent.processing,
+    step: step.processing,
+    schema,
+  })
+  if (promoted)
+    build.notes.push(
+      pipeline.issue(step.at, {
+        code: 'pipeline/promoted',
+        message: `structured_output: openai_json for ${step.name}, because its agent has a schema and the step says nothing`,
+        hint: 'Say processing: { structured_output: off } on the step, or auto_promote = false under [aros], to leave it off',
+      }),
+    )
+  const retries = step.maxRetries ?? agent.maxRetries
+  const timeoutMs = step.node.timeoutMs ?? agent.timeoutMs
+  const fallback = step.fallback && workerId(scope, step, step.fallback)
+  const { data, ...rest } = step.node
+  const node = addNode(scope, {
+    id: `${scope.prefix}${step.name}`,
+    label: step.name,
+    capabilityId,
+    inputs: { input: asBinding(input) },
+    contracts: { input: takesInput, output: schema },
+    ...rest,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(retries !== undefined && { retry: { max: retries } }),
+    // The calls that were asked for must fit into the node's budget.
+    ...(retries !== undefined && retries > 3 && rest.callBudget === undefined && { callBudget: retries + 1 }),
+    ...(fallback !== undefined && { alternates: [fallback] }),
+    data: { ...data, processing: withModels(processing, pipeline.agents) },
+  })
+  return nodeValue(node, schema, scope.region)
+}
+
+function workerId(scope: Scope, step: CallStep, worker: Worker): string | undefined {
+  if (worker.kind === 'agent') return agentId(scope.pipeline, worker.name)
+  if (worker.kind === 'capability' && scope.build.known.has(worker.name)) return worker.name
+  complain(scope, `${step.at}/fallback`, {
+    code: 'pipeline/fallback',
+    message: `${worker.name} cannot stand in for a step`,
+    hint: 'Name an agent (agents.NAME) or a capability of your own; it gets the input of the step',
+  })
+  return undefined
+}
+
+/** `validate_fields`: members that the answer must have. */
+function withFields({ validateFields }: Pick<CallStep, 'validateFields'>, schema: JsonSchema): JsonSchema {
+  if (validateFields === undefined) return schema
+  const required = validateFields === true ? membersOf(schema).map(({ name }) => name) : validateFields
+  return required.length === 0 ? schema : both(schema, { type: 'object', required: [...required] })
+}
+
+function compileBuiltin(scope: Scope, step: CallStep, input: Value): Value | undefined {
+  const id = `${scope.prefix}${step.name}`
+  const key = typeof step.params['key'] === 'string' ? step.params['key'] : 'value'
+  const unknown = Object.keys(step.params).find((name) => !paramsOf[step.worker.name]?.includes(name))
+  if (unknown !== undefined) {
+    const names = paramsOf[step.worker.name] ?? []
+    complain(scope, child(`${step.at}/params`, unknown), {
+      code: 'pipeline/params',
+      key: true,
+      message: `${step.worker.name} has no parameter ${unknown}`,
+      hint: didYouMean(unknown, names, `It takes ${names.join(', ')}`),
+    })
+    return undefined
+  }
+  if (step.worker.name === 'extract_from_text') return compileExtract(scope, step, input)
+  const inputs = { input: asBinding(input), key: { value: key } }
+  const output =
+    step.worker.name === 'wrap_dict'
+      ? mapOf({ [key]: { schema: input.schema, certain: true } })
+      : objectOf(input.schema)
+  return nodeValue(
+    addFunction(scope, { id, name: step.worker.name as 'wrap_dict', inputs, output }),
+    output,
+    scope.region,
+  )
+}
+
+const paramsOf: Readonly<Record<string, readonly string[]>> = {
+  extract_from_text: ['schema', 'model'],
+  wrap_dict: ['key'],
+  ensure_object: ['key'],
+}
+
+function objectOf(schema: JsonSchema): JsonSchema {
+  return isObject(schema) && schema['type'] === 'object' ? schema : { type: 'object' }
+}
+
+/** The value out of a text, by a model; what is no object comes under the key `result`. */
+function compileExtract(scope: Scope, step: CallStep, input: Value): Value | undefined {
+  const wanted = step.params['schema'] ?? step.processing?.schema ?? step.outputSchema
+  if (!isObject(wanted)) {
+    complain(scope, step.at, {
+      code: 'pipeline/params',
+      message: 'extract_from_text needs the schema of what is to be extracted',
+      hint: 'Write params: { schema: { type: object, … } }',
+    })
+    return undefined
+  }
+  const schema =
+    isStructured(wanted) && wanted['type'] !== 'array'
+      ? wanted
+      : mapOf({ result: { schema: wanted, certain: true } })
+  const capabilityId = extractId(scope.pipeline, step)
+  const agent: Agent = {
+    at: step.at,
+    systemPrompt: '',
+    processing: { said: { structured_output: 'auto', aop: 'full' } },
+  }
+  return addModelNode(scope, { step, input, agent, schema: withFields(step, schema), capabilityId })
+}
+
+/** A capability of the user's own: a map as input gives its properties, anything else goes in as `input`. */
+function compileOwn(scope: Scope, step: CallStep): Value | undefined {
+  const capability = scope.build.known.get(step.worker.name)
+  if (capability === undefined) {
+    const names = [...scope.build.known.keys()]
+    complain(scope, `${step.at}/uses`, {
+      code: 'pipeline/unknown',
+      message: `there is no capability ${step.worker.name}`,
+      hint: didYouMean(step.worker.name, names, 'Bring it with --use FILE'),
+    })
+    return undefined
+  }
+  const inputs = ownInputs(scope, step, namesOf(capability.inputContract))
+  if (inputs === undefined) return undefined
+  const declared: JsonSchema = Array.isArray(capability.outputContract)
+    ? true
+    : (capability.outputContract as JsonSchema)
+  const said = step.outputSchema ?? step.processing?.schema
+  const schema = withFields(step, said === undefined ? declared : both(declared, said))
+  const fallback = step.fallback && workerId(scope, step, step.fallback)
+  const { data, ...rest } = step.node
+  const node = addNode(scope, {
+    id: `${scope.prefix}${step.name}`,
+    label: step.name,
+    capabilityId: capability.capabilityId,
+    inputs,
+    contracts: said === undefined && step.validateFields === undefined ? {} : { output: schema },
+    ...rest,
+    ...(step.maxRetries !== undefined && { retry: { max: step.maxRetries } }),
+    ...(fallback !== undefined && { alternates: [fallback] }),
+    ...((data || step.processing) && {
+      data: { ...data, ...(step.processing && { processing: step.processing.said }) } as Data,
+    }),
+  })
+  return nodeValue(node, schema, scope.region)
+}
+
+function ownInputs(
+  scope: Scope,
+  step: CallStep,
+  names: readonly string[],
+): Record<string, Binding> | undefined {
+  const given = step.input
+  if (isObject(given)) {
+    const inputs: Record<string, Binding> = {}
+    for (const [name, part] of Object.entries({ ...step.params, ...given } as Data)) {
+      const at = child(`${step.at}/input`, name)
+      const value = templateValue(scope, part, { at, id: `${scope.prefix}${step.name}.${name}` })
+      if (value === undefined) return undefined
+      inputs[name] = asBinding(value)
+    }
+    return inputs
+  }
+  const value = inputOf(scope, step)
+  if (value === undefined) return undefined
+  const params = Object.fromEntries(
+    Object.entries(step.params).map(([name, part]) => [name, asBinding(constant(part))]),
+  )
+  if (given !== undefined || names.length === 0 || names.includes('input'))
+    return { ...params, input: asBinding(value) }
+  // Without an input of its own the capability finds its properties in the output before.
+  const found = names.flatMap((name) => {
+    const member = inside(value, [name])
+    return 'absent' in member ? [] : [[name, asBinding(member)] as const]
+  })
+  return { ...params, ...Object.fromEntries(found) }
+}
+
+function namesOf(side: JsonSchema | readonly string[]): readonly string[] {
+  return Array.isArray(side) ? side : membersOf(side as JsonSchema).map(({ name }) => name)
+}

@@ -1,0 +1,87 @@
+/** The capabilities that a pipeline brings along: its agents and those of its imports, the people it asks, and the functions of its own nodes. */
+import type { Capability } from '../../domain/capability.ts'
+import type { CallStep, Pipeline, Step } from '../pipeline.ts'
+import { type PipelineCapability, pipelineFunctions } from './functions.ts'
+
+export function agentId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
+  return `${name}/agents.${agent}`
+}
+
+export function hitlId({ name }: Pick<Pipeline, 'name'>): string {
+  return `${name}/hitl`
+}
+
+export function extractId({ name }: Pick<Pipeline, 'name'>, { params }: Pick<CallStep, 'params'>): string {
+  return `${name}/extract_from_text${typeof params['model'] === 'string' ? `/${params['model']}` : ''}`
+}
+
+/** A pipeline under the name that it has inside of another. */
+export function importedAs({ name }: Pick<Pipeline, 'name'>, alias: string, imported: Pipeline): Pipeline {
+  return { ...imported, name: `${name}/${alias}` }
+}
+
+/** All of them; they do not depend on the input, so that a run can be carried on from its file alone. */
+export function capabilitiesOf(pipeline: Pipeline): readonly PipelineCapability[] {
+  return [...pipelineFunctions, ...ownOf(pipeline)]
+}
+
+function ownOf(pipeline: Pipeline): readonly PipelineCapability[] {
+  const found = new Map<string, Capability>()
+  const add = (capability: Capability) => found.set(capability.capabilityId, capability)
+  for (const [name, agent] of pipeline.agents)
+    add(modelCapability(agentId(pipeline, name), agent.systemPrompt, agent.model))
+  for (const step of allSteps(pipeline.steps)) {
+    if (step.kind === 'hitl') add(humanCapability(hitlId(pipeline)))
+    if (step.kind !== 'step' || step.worker.kind !== 'builtin' || step.worker.name !== 'extract_from_text')
+      continue
+    const { model } = step.params
+    add(modelCapability(extractId(pipeline, step), extracting, typeof model === 'string' ? model : undefined))
+  }
+  const imported = [...pipeline.imports].flatMap(([alias, { pipeline: inner }]) =>
+    inner ? ownOf(importedAs(pipeline, alias, inner)) : [],
+  )
+  return [...[...found.values()].map((capability) => ({ capability })), ...imported]
+}
+
+const extracting = 'You extract structured data from a text. Use only what the text says.'
+
+/** Steps with everything inside of them. */
+export function allSteps(steps: readonly Step[]): readonly Step[] {
+  return steps.flatMap((step) => {
+    const inside = 'branches' in step ? [...step.branches.values()].flat() : 'body' in step ? step.body : []
+    return [step, ...allSteps(inside)]
+  })
+}
+
+const common = {
+  version: '1',
+  nodeKind: 'execution',
+  inputContract: { type: 'object' },
+  outputContract: {},
+  sideEffect: false,
+  postConditions: [],
+} as const
+
+function modelCapability(capabilityId: string, instructions: string, model: string | undefined): Capability {
+  return {
+    ...common,
+    capabilityId,
+    displayName: capabilityId,
+    summary: '',
+    kind: 'model',
+    idempotent: true,
+    ...(model !== undefined && { preferredModels: [model] }),
+    settings: { instructions },
+  }
+}
+
+function humanCapability(capabilityId: string): Capability {
+  return {
+    ...common,
+    capabilityId,
+    displayName: 'A person',
+    summary: 'Somebody is asked and answers.',
+    kind: 'human',
+    idempotent: false,
+  }
+}

@@ -1,0 +1,166 @@
+/** `kind: conditional`: one of the branches runs; the output is that branch's. */
+import { isObject, type Json } from '../../base/json.ts'
+import type { Pointer } from '../../base/pointer.ts'
+import type { Condition } from '../../domain/contract.ts'
+import type { ConditionalStep, Step } from '../pipeline.ts'
+import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope } from './build.ts'
+import { functionId } from './functions.ts'
+import { addGate, addRouter, type Gate, type Router } from './gate.ts'
+import { baseOf, cannotBe, templateValue } from './names.ts'
+import { anyOf, type Value } from './value.ts'
+
+export function compileConditional(
+  scope: Scope,
+  step: ConditionalStep,
+  compileSteps: CompileSteps,
+): Value | undefined {
+  const id = `${scope.prefix}${step.name}`
+  const over =
+    step.expression === undefined
+      ? undefined
+      : templateValue(scope, step.expression, {
+          at: `${step.at}/condition_expression`,
+          id: `${id}.expression`,
+        })
+  if (step.expression !== undefined && over === undefined) return undefined
+  const branches = new Map<string, readonly Step[]>(step.branches)
+  // A condition that does not hold goes on without the branch.
+  if (step.condition !== undefined)
+    for (const name of ['true', 'false']) if (!branches.has(name)) branches.set(name, [])
+  const router = addRouter(scope, id)
+  const gates = new Map(
+    [...branches.keys()].map((name) => [name, addGate(scope, router, `${id}/${name}`)] as const),
+  )
+  const begin = (name: string) => [(gates.get(name) as Gate).begin]
+  if (step.condition !== undefined) {
+    const condition = conditionAt(scope, router, { json: step.condition, at: `${step.at}/condition` })
+    router.route(condition, begin('true'), 'true')
+    router.otherwise(begin('false'))
+  } else if (over) {
+    const name = router.see(over)
+    for (const branch of branches.keys()) router.route(equals(name, branch), begin(branch), branch)
+    if (step.defaultBranch !== undefined) router.otherwise(begin(step.defaultBranch))
+  }
+  const ends = [...branches].map(([name, steps]) =>
+    compileBranch(scope, { gate: gates.get(name) as Gate, prefix: `${id}/${name}/`, steps }, compileSteps),
+  )
+  const schema = anyOf(ends.map(({ value }) => value.schema))
+  const tails = ends.flatMap((end) => end.tails)
+  const sources = ends.flatMap(({ value }) => value.sources)
+  if (router.node.routing?.elseTo === undefined) {
+    const message = `No branch of ${step.name} is for this value: there are ${[...branches.keys()].join(', ')}`
+    const refusal = addRefusal(scope, router, { id: `${id}/none`, message, output: schema })
+    sources.push({ node: refusal })
+    tails.push(refusal)
+  }
+  scope.tails = tails
+  scope.context = [...scope.context, ...ends.flatMap(({ added }) => added)]
+  return { sources, schema, certain: ends.every(({ value }) => value.certain), home: scope.region }
+}
+
+export interface Branch {
+  readonly gate: Gate
+  readonly prefix: string
+  readonly steps: readonly Step[]
+  readonly locals?: ReadonlyMap<string, Value>
+  readonly previous?: Value
+}
+
+/** The steps behind a gate, and what they leave: an output, the nodes to wait for, and what went into the context. */
+export function compileBranch(
+  scope: Scope,
+  { gate, prefix, steps, locals, previous }: Branch,
+  compileSteps: CompileSteps,
+): {
+  readonly value: Value
+  readonly tails: readonly string[]
+  readonly added: readonly ContextEntry[]
+  readonly inner: Scope
+} {
+  const inner = innerScope(scope, {
+    prefix,
+    region: gate.region,
+    tails: [gate.begin],
+    ...(previous && { previous }),
+    ...(locals && { locals: new Map([...scope.locals, ...locals]) }),
+  })
+  const value = settled(compileSteps(inner, steps), gate)
+  const added = inner.context.slice(scope.context.length).map((entry) => ({
+    ...entry,
+    value: { ...settled(entry.value, gate), certain: false, home: scope.region },
+  }))
+  return { value, tails: inner.tails, added, inner }
+}
+
+/** A value that is there only if the branch was gone: what comes from outside goes through its gate. */
+function settled(value: Value, { region }: Gate): Value {
+  return value.home === region || region.carry === undefined ? value : region.carry(value)
+}
+
+/** A node that ends the run with a message, where a router has no other way. */
+export function addRefusal(
+  scope: Scope,
+  router: Router,
+  { id, message, output }: { id: string; message: string; output: Value['schema'] },
+): string {
+  scope.build.nodes.push({
+    id,
+    kind: 'transformation',
+    capabilityId: functionId('refuse'),
+    inputs: { message: { value: message } },
+    contracts: { output },
+  })
+  router.otherwise([id])
+  return id
+}
+
+/** The value names the branch: as text, or as the JSON that the name reads like. */
+function equals(name: string, branch: string): Condition {
+  const same = (value: Json): Condition => ({ '==': [{ var: name }, value] })
+  const literals: Readonly<Record<string, Json>> = { true: true, false: false, null: null }
+  if (Object.hasOwn(literals, branch)) return { or: [same(branch), same(literals[branch] as Json)] }
+  return /^-?\d+(\.\d+)?$/.test(branch) ? { or: [same(branch), same(Number(branch))] } : same(branch)
+}
+
+/** A condition over the paths of the pipeline becomes one over what the router is bound to. */
+export function conditionAt(
+  scope: Scope,
+  router: Router,
+  { json, at }: { readonly json: Json; readonly at: Pointer },
+): Condition {
+  const named = (path: string): string => {
+    const parts = path.split('.')
+    const based = baseOf(scope, parts, { at, words: path })
+    if (based === undefined) return path
+    const { value, rest } = based
+    const looked = rest.at(-1) === 'length' ? rest.slice(0, -1) : rest
+    if (cannotBe(value, looked)) {
+      const message = `${path} leads nowhere: there is no ${looked.join('.')}`
+      complain(scope, at, { code: 'pipeline/unknown', message, words: path })
+    }
+    return [router.see(value), ...rest].join('.')
+  }
+  const change = (part: Json): Json => {
+    if (Array.isArray(part)) return part.map(change)
+    if (!isObject(part)) return part
+    return Object.fromEntries(
+      Object.entries(part as { [key: string]: Json }).map(([operator, args]) => {
+        if (operator === 'var')
+          return [
+            operator,
+            typeof args === 'string'
+              ? named(args)
+              : Array.isArray(args)
+                ? [named(String(args[0])), ...args.slice(1)]
+                : args,
+          ]
+        if (operator === 'missing') return [operator, [args].flat().map((path) => named(String(path)))]
+        // The body of a quantifier speaks of the elements.
+        if (['some', 'all', 'none'].includes(operator) && Array.isArray(args))
+          return [operator, [change(args[0] as Json), ...args.slice(1)]]
+        return [operator, change(args)]
+      }),
+    )
+  }
+  return change(json)
+}

@@ -1,0 +1,106 @@
+/** What the nodes do that a pipeline adds by itself: pure functions of their inputs, the same for every pipeline. */
+import { isObject, type Json, own, setOwn } from '../../base/json.ts'
+import type { Capability } from '../../domain/capability.ts'
+import { renderValue } from '../templates.ts'
+
+/** A capability with the function behind it. */
+export interface PipelineCapability {
+  readonly capability: Capability
+  readonly run?: (inputs: Json) => Json
+}
+
+type Members = { readonly [name: string]: Json }
+
+const functions: Readonly<Record<string, { summary: string; run: (inputs: Members) => Json }>> = {
+  render: {
+    summary: 'Fills values into the templates of a step.',
+    run: ({ template = null, paths = {}, ...values }) =>
+      renderValue(template, (path) => {
+        const name = own(paths as object, JSON.stringify(path))
+        return typeof name === 'string' ? (own(values, name) as Json | undefined) : undefined
+      }),
+  },
+  pass: { summary: 'Hands on what it is given.', run: (inputs) => inputs },
+  take: { summary: 'Hands on one value.', run: ({ value = null }) => value },
+  list: {
+    summary: 'Puts the results of a map in order.',
+    run: (inputs) =>
+      Object.entries(inputs)
+        .sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
+        .map(([, value]) => value),
+  },
+  merge: {
+    summary: 'Lays maps over each other, the later one above.',
+    run(inputs) {
+      const merged = {}
+      const parts = Object.entries(inputs).sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
+      for (const [, part] of parts)
+        if (isObject(part)) for (const [key, value] of Object.entries(part)) setOwn(merged, key, value)
+      return merged
+    },
+  },
+  refuse: {
+    summary: 'Ends a run that went where the pipeline has no way.',
+    run({ message }) {
+      throw new Error(String(message))
+    },
+  },
+  wrap_dict: {
+    summary: 'Puts a value into a map under one key.',
+    run: ({ input = null, key = 'value' }) => keyed(String(key), input),
+  },
+  ensure_object: {
+    summary: 'Makes a map of a value: as it is, out of JSON text, or under one key.',
+    run: ({ input = null, key = 'value' }) => asObject(input) ?? keyed(String(key), input),
+  },
+}
+
+export type FunctionName =
+  | 'render'
+  | 'pass'
+  | 'take'
+  | 'list'
+  | 'merge'
+  | 'refuse'
+  | 'wrap_dict'
+  | 'ensure_object'
+
+export function functionId(name: FunctionName): string {
+  return `proviso.pipeline.${name}`
+}
+
+export const pipelineFunctions: readonly PipelineCapability[] = Object.entries(functions).map(
+  ([name, { summary, run }]) => ({
+    capability: {
+      capabilityId: functionId(name as FunctionName),
+      version: '1',
+      displayName: name,
+      summary,
+      kind: 'local',
+      nodeKind: 'transformation',
+      inputContract: { type: 'object' },
+      outputContract: {},
+      idempotent: true,
+      sideEffect: false,
+      postConditions: [],
+    },
+    run: (inputs) => run(isObject(inputs) ? (inputs as Members) : {}),
+  }),
+)
+
+function keyed(key: string, value: Json): Json {
+  const made = {}
+  setOwn(made, key, value)
+  return made
+}
+
+function asObject(value: Json): Json | undefined {
+  if (isObject(value)) return value as Json
+  if (typeof value !== 'string') return undefined
+  try {
+    const read: unknown = JSON.parse(value)
+    return isObject(read) ? (read as Json) : undefined
+  } catch {
+    return undefined
+  }
+}

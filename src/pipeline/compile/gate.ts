@@ -1,0 +1,92 @@
+/** The way into nodes that may be skipped: a router, and one first node per branch through which everything from outside comes. */
+import type { Condition } from '../../domain/contract.ts'
+import type { Binding } from '../../domain/plan.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { addNode, asBinding, type OpenNode, type Scope } from './build.ts'
+import { functionId } from './functions.ts'
+import { mapOf, type Region, type Value } from './value.ts'
+
+export interface Router {
+  readonly node: OpenNode
+  /** Binds a value to the router, so that conditions can look at it; returns its name there. */
+  see(value: Value): string
+  route(condition: Condition, to: readonly string[], label: string): void
+  otherwise(to: readonly string[]): void
+}
+
+/** A routing node after what the scope waits for; `id` is its own. */
+export function addRouter(scope: Scope, id: string): Router {
+  const seen = new Map<string, string>()
+  const members: Record<string, Value> = {}
+  const node = addNode(scope, { id, kind: 'routing', inputs: {}, contracts: {}, routing: { routes: [] } })
+  return {
+    node,
+    see(value) {
+      const key = JSON.stringify(value.sources)
+      const found = seen.get(key)
+      if (found !== undefined) return found
+      const name = `x${seen.size}`
+      seen.set(key, name)
+      node.inputs[name] = asBinding(value)
+      members[name] = value
+      node.contracts = { output: mapOf(members) }
+      return name
+    },
+    route(condition, to, label) {
+      const { routes, ...rest } = node.routing ?? { routes: [] }
+      node.routing = { ...rest, routes: [...routes, { condition, to, label }] }
+    },
+    otherwise(to) {
+      node.routing = { ...(node.routing ?? { routes: [] }), elseTo: to }
+    },
+  }
+}
+
+export interface Gate {
+  readonly begin: string
+  readonly region: Region
+  /** Binds the first node to something of the router's, and names it as a value inside. */
+  bind(name: string, binding: Binding, schema: JsonSchema): Value
+}
+
+/** The first node of a branch; everything inside is bound to it, so that nothing inside runs unless the branch was chosen. */
+export function addGate(scope: Scope, router: Router, id: string): Gate {
+  const members: Record<string, Pick<Value, 'schema' | 'certain'>> = {}
+  const carried = new Map<string, Value>()
+  const node: OpenNode = {
+    id,
+    kind: 'branch',
+    capabilityId: functionId('pass'),
+    inputs: {},
+    contracts: { output: { type: 'object' } },
+  }
+  scope.build.nodes.push(node)
+  const take = (name: string, binding: Binding, value: Pick<Value, 'schema' | 'certain'>): Value => {
+    node.inputs[name] = binding
+    members[name] = value
+    node.contracts = { output: mapOf(members) }
+    return {
+      sources: [{ node: id, pointer: `/${name}` }],
+      schema: value.schema,
+      certain: value.certain,
+      home: region,
+    }
+  }
+  const region: Region = {
+    parent: scope.region,
+    carry(value) {
+      const key = JSON.stringify(value.sources)
+      const found = carried.get(key)
+      if (found) return found
+      const name = router.see(value)
+      const made = take(name, { node: router.node.id, pointer: `/${name}` }, value)
+      carried.set(key, made)
+      return made
+    },
+  }
+  return {
+    begin: id,
+    region,
+    bind: (name, binding, schema) => take(name, binding, { schema, certain: true }),
+  }
+}

@@ -1,0 +1,91 @@
+/** The `processing` of a step with everything decided: global settings, the agent's, the step's own on top, and promotion. */
+import { isObject, type Json } from '../../base/json.ts'
+import { type GivenProcessing, layOver } from '../../domain/processing.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { ArosConfig } from '../aros-config.ts'
+import type { Agent, StepProcessing } from '../pipeline.ts'
+
+export interface Decided {
+  readonly processing: GivenProcessing
+  /** Structured output was switched on by the agent's schema (FSD-07, C14). */
+  readonly promoted: boolean
+}
+
+export interface Layers {
+  readonly aros: ArosConfig
+  readonly agent: StepProcessing
+  /** Absent: the step has no such block. */
+  readonly step: StepProcessing | undefined
+  readonly schema: JsonSchema
+}
+
+/** With the master switch off nothing is asked of providers and nothing is repaired. */
+const legacy: GivenProcessing = { structured_output: 'off', aop: 'off', enforcement: 'off' }
+
+export function decideProcessing({ aros, agent, step, schema }: Layers): Decided {
+  if (!aros.enabled) return { processing: legacy, promoted: false }
+  const own = layOver(agent.said, step?.said ?? {})
+  const promoted =
+    aros.autoPromote &&
+    step === undefined &&
+    own['structured_output'] === undefined &&
+    !aros.said.has('structured_output_default') &&
+    isStructured(schema)
+  const said = layOver(globalBlock(aros), promoted ? { structured_output: 'openai_json', ...own } : own)
+  return { processing: { ...said, aop: aopOf(said, own, aros) }, promoted }
+}
+
+/** Where repairing acts it begins with the reader at full, unless somebody said how far it may go. */
+function aopOf(said: GivenProcessing, own: GivenProcessing, aros: ArosConfig): Json {
+  if (own['aop'] !== undefined) return own['aop']
+  if (aros.said.has('enable_aop_default')) return aros.enableAopDefault
+  const acts = said['structured_output'] !== 'off' && (said['enforcement'] ?? 'repair') === 'repair'
+  return acts ? 'full' : aros.enableAopDefault
+}
+
+function globalBlock(aros: ArosConfig): GivenProcessing {
+  return {
+    structured_output: aros.structuredOutputDefault,
+    coercion: {
+      tolerant_level: aros.coercionTolerantLevel,
+      max_unescape_depth: aros.maxUnescapeDepth,
+      anyof_strategy: aros.anyofStrategy,
+    },
+    repair: { max_attempts: aros.repair.maxAttempts, enable_llm: aros.repair.enableLlm },
+    fallback: {
+      max_stages: aros.fallback.maxStages,
+      enable_extractor: aros.fallback.enableExtractor,
+      degrade_to_string: aros.fallback.degradeToString,
+    },
+    degrade_on_unexpected_behavior: aros.degradeOnUnexpectedBehavior,
+    schema_simplify: aros.schemaSimplify,
+    ...(!aros.streaming.aggregateStructured && { streaming: { enabled: true, early_abort: true } }),
+    reasoning_precheck: { enabled: aros.enableReasoningPrecheck },
+  }
+}
+
+/** An object or an array at the root; plain texts stay plain. */
+export function isStructured(schema: JsonSchema): boolean {
+  if (!isObject(schema)) return false
+  const type = schema['type']
+  const types = Array.isArray(type) ? type : [type]
+  return (
+    types.some((each) => each === 'object' || each === 'array') ||
+    (type === undefined && isObject(schema['properties']))
+  )
+}
+
+/** Names of agents in the block become the models behind them. */
+export function withModels(processing: GivenProcessing, agents: ReadonlyMap<string, Agent>): GivenProcessing {
+  const precheck = processing['reasoning_precheck']
+  if (!isObject(precheck)) return processing
+  const named = Object.fromEntries(
+    ['validator_agent', 'consensus_agent'].flatMap((key) => {
+      const name = precheck[key]
+      if (typeof name !== 'string') return []
+      const agent = agents.get(name.replace(/^agents\./, ''))
+      return agent?.model === undefined ? [] : [[key, agent.model]]
+    }),
+  )
+  return { ...processing, reasoning_precheck: { ...(precheck as GivenProcessing), ...named } }
+}

@@ -1,0 +1,147 @@
+/** A list of steps, one after the other: each sees the outputs before it, and what it puts into the context is there for those after it. */
+import { isObject } from '../../base/json.ts'
+import type {
+  CallStep,
+  ConditionalStep,
+  HitlStep,
+  LoopStep,
+  MapStep,
+  ParallelStep,
+  RouterStep,
+  Step,
+} from '../pipeline.ts'
+import { compileBranches } from './branches.ts'
+import {
+  addNode,
+  asBinding,
+  type ContextEntry,
+  complain,
+  innerScope,
+  nodeValue,
+  type Scope,
+} from './build.ts'
+import { compileCall, inputOf } from './call.ts'
+import { hitlId, importedAs } from './capabilities.ts'
+import { compileConditional } from './conditional.ts'
+import { compileLoop } from './loop.ts'
+import { compileMap } from './map.ts'
+import { templateValue } from './names.ts'
+import { compileRouter } from './router.ts'
+import { constant, type Value } from './value.ts'
+
+type Compiler<K extends Step['kind']> = (scope: Scope, step: Extract<Step, { kind: K }>) => Value | undefined
+
+const compilers: { readonly [K in Step['kind']]: Compiler<K> } = {
+  step: (scope, step: CallStep) =>
+    step.worker.kind === 'import' ? compileImport(scope, step) : compileCall(scope, step),
+  parallel: (scope, step: ParallelStep) =>
+    within(scope, step, (at) => compileBranches(at, step, compileSteps)),
+  conditional: (scope, step: ConditionalStep) =>
+    within(scope, step, (at) => compileConditional(at, step, compileSteps)),
+  map: (scope, step: MapStep) => within(scope, step, (at) => compileMap(at, step, compileSteps)),
+  loop: (scope, step: LoopStep) => within(scope, step, (at) => compileLoop(at, step, compileSteps)),
+  router: (scope, step: RouterStep) => within(scope, step, (at) => compileRouter(at, step, compileSteps)),
+  hitl: compileHitl,
+}
+
+export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
+  for (const step of steps) {
+    const compile = compilers[step.kind] as Compiler<Step['kind']>
+    // A step that cannot be compiled has said why; those after it are looked at all the same.
+    const value = compile(scope, step as never) ?? constant(null)
+    scope.steps.set(step.name, value)
+    scope.previous = value
+    scope.context = [...scope.context, ...entriesOf(scope, step, value)]
+  }
+  return scope.previous
+}
+
+function entriesOf(scope: Scope, step: Step, value: Value): ContextEntry[] {
+  const entries: ContextEntry[] = []
+  if (step.updatesContext && step.mergeableOutput !== false) {
+    if (step.mergeableOutput === true || mayBeObject(value)) entries.push({ value })
+    else
+      scope.build.notes.push(
+        scope.pipeline.issue(step.at, {
+          code: 'pipeline/not-mergeable',
+          message: `the output of ${step.name} is no map, so that nothing of it goes into the context`,
+          hint: 'Say sink_to: KEY, wrap it with uses: wrap_dict, or set mergeable_output: true if it is a map after all',
+        }),
+      )
+  }
+  if (step.sinkTo !== undefined) entries.push({ key: step.sinkTo, value })
+  return entries
+}
+
+/** A map at the root, or nothing that says otherwise (C17). */
+function mayBeObject({ schema }: Value): boolean {
+  if (schema === true) return true
+  if (!isObject(schema)) return false
+  const { type, anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.some((each) => mayBeObject({ schema: each } as Value))
+  if (isObject(schema['const'])) return true
+  return type === undefined
+    ? schema['const'] === undefined && schema['enum'] === undefined
+    : [type].flat().includes('object')
+}
+
+/** A step with steps inside: its `input` is what the first of them finds before it. */
+function within(scope: Scope, step: Step, compile: (scope: Scope) => Value | undefined): Value | undefined {
+  if (step.input === undefined) return compile(scope)
+  const input = inputOf(scope, step)
+  if (input === undefined) return undefined
+  const before = scope.previous
+  scope.previous = input
+  const value = compile(scope)
+  scope.previous = before
+  return value
+}
+
+/** A person does the step: the run waits for the answer. */
+function compileHitl(scope: Scope, step: HitlStep): Value | undefined {
+  const { build, pipeline } = scope
+  build.asks++
+  const message = templateValue(scope, step.message, {
+    at: `${step.at}/message`,
+    id: `${scope.prefix}${step.name}.message`,
+  })
+  const input = inputOf(scope, step)
+  if (message === undefined || input === undefined) return undefined
+  const capabilityId = hitlId(pipeline)
+  const said = message.known?.value
+  const node = addNode(scope, {
+    id: `${scope.prefix}${step.name}`,
+    label: step.name,
+    capabilityId,
+    inputs: { message: asBinding(message), input: asBinding(input) },
+    contracts: { output: step.inputSchema },
+    ...(typeof said === 'string' && { instructions: said }),
+  })
+  return nodeValue(node, step.inputSchema, scope.region)
+}
+
+/** Another pipeline in the place of the step: it sees its input and nothing else of this one. */
+function compileImport(scope: Scope, step: CallStep): Value | undefined {
+  const imported = scope.pipeline.imports.get(step.worker.name)?.pipeline
+  if (imported === undefined) {
+    complain(scope, `${step.at}/uses`, {
+      code: 'pipeline/import',
+      message: `the import ${step.worker.name} has not been loaded`,
+      hint: 'Load the pipeline from its file, so that its imports can be found',
+    })
+    return undefined
+  }
+  const input = inputOf(scope, step)
+  if (input === undefined) return undefined
+  const inner = innerScope(scope, {
+    pipeline: importedAs(scope.pipeline, step.worker.name, imported),
+    prefix: `${scope.prefix}${step.name}/`,
+    previous: input,
+    steps: new Map(),
+    context: [{ value: constant(imported.context) }],
+    locals: new Map([['input', input]]),
+  })
+  const value = compileSteps(inner, imported.steps)
+  scope.tails = inner.tails
+  return value
+}

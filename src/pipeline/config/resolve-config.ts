@@ -1,0 +1,214 @@
+/** The settings that hold, and where each came from: flags over the environment over `proviso.toml` over defaults. */
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { Json } from '../../base/json.ts'
+import { compileSchema } from '../../schema/compile.ts'
+import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from '../aros-config.ts'
+import { didYouMean } from '../reading.ts'
+import { createSource, issueAt, type SourceIssue } from '../source.ts'
+import { type ConfigFile, readConfig } from './read-config.ts'
+
+export interface ConfigRequest {
+  /** Where the search for `proviso.toml` begins. */
+  readonly cwd: string
+  /** A file that is meant: `--config`. */
+  readonly file?: string
+  /** The environment; the caller reads it. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** `KEY=VALUE` of flags, with or without `aros.` before the key. */
+  readonly set?: readonly string[]
+}
+
+/** One setting: what holds, and who said so. */
+export interface Setting {
+  readonly key: string
+  readonly value: Json
+  /** `default`, `preset "safe"`, `proviso.toml:3`, `$PROVISO_…` or `--set`. */
+  readonly from: string
+  readonly what: string
+}
+
+export interface Config {
+  readonly aros: ArosConfig
+  readonly settings: readonly Setting[]
+  /** The file that counts. */
+  readonly file?: string
+  /** Modules with capabilities, as paths from here. */
+  readonly use: readonly string[]
+  readonly profiles: ConfigFile['profiles']
+  readonly profile?: string
+}
+
+export type ResolvedConfig =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly issues: readonly SourceIssue[] }
+
+const fileName = 'proviso.toml'
+const longest = 64 * 1024
+
+export async function resolveConfig(request: ConfigRequest): Promise<ResolvedConfig> {
+  const { cwd, env = {}, set = [] } = request
+  const said = request.file ?? (env['PROVISO_CONFIG'] || undefined)
+  const path = said === undefined ? await findUpward(cwd) : resolve(cwd, said)
+  const read = path === undefined ? undefined : await readConfigFile(path)
+  if (read && !read.ok) return read
+  const layers = [fromFile(read?.file), fromEnv(env), fromFlags(set)]
+  const issues = layers.flatMap((layer) => layer.issues)
+  if (issues.length > 0) return { ok: false, issues }
+  const given = new Map(layers.flatMap((layer) => [...layer.values]))
+  const preset = given.get('preset')
+  for (const [key, value] of Object.entries(presets[preset?.value as keyof typeof presets] ?? {}))
+    if (!given.has(key))
+      given.set(key, { value, from: `preset ${JSON.stringify(preset?.value)} (${preset?.from})` })
+  const values: Partial<Record<ArosKey, Json>> = {}
+  for (const key of keys) if (given.has(key)) values[key] = given.get(key)?.value as Json
+  const use = read?.file.values.get('catalog.use')?.value
+  const profile = read?.file.values.get('validation.profile')?.value
+  return {
+    ok: true,
+    config: {
+      aros: arosConfig(values),
+      settings: settingsOf(given),
+      ...(path !== undefined && { file: path }),
+      use:
+        Array.isArray(use) && path !== undefined
+          ? use.map((each) => resolve(dirname(path), String(each)))
+          : [],
+      profiles: read?.file.profiles ?? {},
+      ...(typeof profile === 'string' && { profile }),
+    },
+  }
+}
+
+const keys = Object.keys(arosTable) as ArosKey[]
+
+type Given = ReadonlyMap<string, { readonly value: Json; readonly from: string }>
+
+function settingsOf(given: Given): Setting[] {
+  const preset = given.get('preset')
+  return [
+    {
+      key: 'preset',
+      value: preset?.value ?? null,
+      from: preset?.from ?? 'default',
+      what: 'a set of settings by name',
+    },
+    ...keys.map((key) => {
+      const { otherwise, what } = arosTable[key]
+      return {
+        key: `aros.${key}`,
+        value: given.get(key)?.value ?? otherwise,
+        from: given.get(key)?.from ?? 'default',
+        what,
+      }
+    }),
+  ]
+}
+
+async function findUpward(from: string): Promise<string | undefined> {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const path = join(folder, fileName)
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isFile()) return path
+    if (dirname(folder) === folder) return undefined
+  }
+}
+
+async function readConfigFile(path: string) {
+  const about = await stat(path).catch((error: NodeJS.ErrnoException) => error)
+  const why = about instanceof Error ? 'there is no such file' : about.isFile() ? undefined : 'it is no file'
+  const tooLong =
+    !(about instanceof Error) && about.size > longest ? `it has more than ${longest} bytes` : undefined
+  const problem = why ?? tooLong
+  if (problem === undefined) return readConfig(await readFile(path, 'utf8'), path)
+  const issue = issueAt(createSource('', path), {
+    code: 'config/file',
+    span: [0, 0],
+    message: `cannot be read: ${problem}`,
+    hint: 'Check --config and PROVISO_CONFIG',
+  })
+  return { ok: false as const, issues: [issue] }
+}
+
+interface Layer {
+  readonly values: ReadonlyMap<string, { readonly value: Json; readonly from: string }>
+  readonly issues: readonly SourceIssue[]
+}
+
+function fromFile(file: ConfigFile | undefined): Layer {
+  const values = new Map<string, { value: Json; from: string }>()
+  for (const [name, { value, line }] of file?.values ?? []) {
+    const key = name.replace(/^aros\./, '')
+    if (key === 'preset' || Object.hasOwn(arosTable, key))
+      values.set(key, { value, from: `${file?.source.name}:${line}` })
+  }
+  return { values, issues: [] }
+}
+
+/** `PROVISO_AROS_REPAIR_MAX_ATTEMPTS` is `aros.repair.max_attempts`. */
+export function envName(key: ArosKey): string {
+  return `PROVISO_AROS_${key.replaceAll('.', '_').toUpperCase()}`
+}
+
+function fromEnv(env: NonNullable<ConfigRequest['env']>): Layer {
+  const pairs = [['preset', 'PROVISO_PRESET'] as const, ...keys.map((key) => [key, envName(key)] as const)]
+  return collect(
+    pairs.flatMap(([key, name]) => {
+      const text = env[name]
+      return text === undefined || text === '' ? [] : [{ key, text, from: `$${name}` }]
+    }),
+  )
+}
+
+function fromFlags(set: readonly string[]): Layer {
+  return collect(
+    set.map((pair) => {
+      const [name = '', ...rest] = pair.split('=')
+      return { key: name.trim().replace(/^aros\./, ''), text: rest.join('=').trim(), from: `--set ${pair}` }
+    }),
+  )
+}
+
+/** Texts from outside, read as the setting wants them and held to its schema. */
+function collect(
+  given: readonly { readonly key: string; readonly text: string; readonly from: string }[],
+): Layer {
+  const values = new Map<string, { value: Json; from: string }>()
+  const issues: SourceIssue[] = []
+  for (const { key, text, from } of given) {
+    const schema =
+      key === 'preset'
+        ? { enum: Object.keys(presets) }
+        : Object.hasOwn(arosTable, key)
+          ? arosTable[key as ArosKey].schema
+          : undefined
+    const value = valueOfText(text)
+    const complaint =
+      schema === undefined
+        ? {
+            message: `there is no setting ${key}`,
+            hint: didYouMean(key, keys, `There are ${keys.join(', ')}`),
+          }
+        : compileSchema(schema).validate(value)[0]
+    if (complaint === undefined) {
+      values.set(key, { value, from: from.startsWith('--set') ? '--set' : from })
+      continue
+    }
+    const source = createSource(`${key} = ${text}`, from)
+    const { message, hint } = complaint
+    issues.push(
+      issueAt(source, {
+        code: 'config/value',
+        span: [0, source.text.length],
+        message: `${key}: ${message}`,
+        ...(hint !== undefined && { hint }),
+      }),
+    )
+  }
+  return { values, issues }
+}
+
+function valueOfText(text: string): Json {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+}

@@ -1,0 +1,32 @@
+/** The filters of templates, one row each: pure functions from a value to a value. */
+import { isObject, type Json } from '../base/json.ts'
+
+export type Filter = (value: Json | undefined, ...args: readonly Json[]) => Json | undefined
+
+export const filters = {
+  default: (value, otherwise = '') =>
+    value === undefined || value === null || value === '' ? otherwise : value,
+  tojson: (value) => (value === undefined ? undefined : JSON.stringify(value)),
+  upper: (value) => onText(value, (text) => text.toUpperCase()),
+  lower: (value) => onText(value, (text) => text.toLowerCase()),
+  trim: (value) => onText(value, (text) => text.trim()),
+  join: (value, by = ', ') => (Array.isArray(value) ? value.map(text).join(String(by)) : value),
+  length: (value) =>
+    typeof value === 'string' || Array.isArray(value)
+      ? value.length
+      : isObject(value)
+        ? Object.keys(value).length
+        : undefined,
+  first: (value) => (Array.isArray(value) ? (value[0] as Json | undefined) : value),
+  last: (value) => (Array.isArray(value) ? (value.at(-1) as Json | undefined) : value),
+  truncate: (value, most = 100) =>
+    onText(value, (text) => (text.length > Number(most) ? `${text.slice(0, Number(most))}…` : text)),
+} as const satisfies Record<string, Filter>
+
+function onText(value: Json | undefined, change: (text: string) => string): Json | undefined {
+  return value === undefined ? undefined : change(text(value))
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,315 @@
+/** The steps of a pipeline file, one reader per kind. */
+import { isObject, type Json } from '../base/json.ts'
+import { child, type Pointer } from '../base/pointer.ts'
+import type { Condition } from '../domain/contract.ts'
+import type { DraftNode } from '../domain/plan.ts'
+import { parseCondition } from '../schema/condition.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { parseWorker } from './parse-worker.ts'
+import type { Branches, CallStep, Step } from './pipeline.ts'
+import { type StepKind, stepSchemas } from './pipeline-schema.ts'
+import { check, checkInside, didYouMean, parseProcessing, type Reading, snakeProcessing } from './reading.ts'
+import { snakeKeys } from './snake-keys.ts'
+import { parseTemplate } from './templates.ts'
+
+type Data = { readonly [key: string]: Json }
+
+/** One step as it stands in the file. */
+interface Given {
+  readonly data: Data
+  readonly at: Pointer
+  readonly name: string
+}
+
+const aliases: Readonly<Record<string, StepKind>> = { dynamic_router: 'router' }
+
+/** Kinds of the original project that have no counterpart here, and what to write instead. */
+const notBuilt: Readonly<Record<string, string>> = {
+  cache: 'Results are kept in the journal of a run; leave the step out',
+  agentic_loop: 'Use kind: loop with a bound and an exit_condition',
+  tree_search: 'Use kind: parallel, and a step that chooses',
+  StateMachine: 'Use kind: conditional or router',
+}
+
+export function parseSteps(reading: Reading, given: readonly Json[], at: Pointer): readonly Step[] {
+  const taken = new Set<string>()
+  return given.flatMap((item, index) => {
+    const step = parseStep(reading, item, { at: child(at, index), otherwise: `step_${index + 1}` })
+    if (step === undefined) return []
+    if (taken.has(step.name))
+      reading.issues.push(
+        reading.complain(`${step.at}/name`, {
+          code: 'pipeline/duplicate-name',
+          message: `two steps of this list are called ${step.name}`,
+          hint: 'Give each its own name: templates speak of steps by name',
+        }),
+      )
+    taken.add(step.name)
+    return [step]
+  })
+}
+
+function parseStep(
+  reading: Reading,
+  item: Json,
+  { at, otherwise }: { at: Pointer; otherwise: string },
+): Step | undefined {
+  if (!isObject(item)) {
+    reading.issues.push(
+      reading.complain(at, { code: 'pipeline/shape', message: 'a step is a map', hint: 'Write - name: …' }),
+    )
+    return undefined
+  }
+  const shallow = snakeKeys(item as Json) as Data
+  const data = Object.fromEntries(
+    Object.entries(shallow).map(([key, value]) => [
+      key,
+      key === 'processing'
+        ? snakeProcessing(value)
+        : ['map', 'loop', 'router', 'usage_limits', 'constraints'].includes(key)
+          ? snakeKeys(value)
+          : value,
+    ]),
+  ) as Data
+  const said = data['kind'] ?? 'step'
+  const kind = typeof said === 'string' ? (aliases[said] ?? said) : String(said)
+  if (!Object.hasOwn(stepSchemas, kind)) {
+    const hint =
+      notBuilt[kind] ??
+      didYouMean(kind, Object.keys(stepSchemas), `There are ${Object.keys(stepSchemas).join(', ')}`)
+    reading.issues.push(
+      reading.complain(`${at}/kind`, {
+        code: 'pipeline/kind',
+        message: `there is no kind of step ${kind}`,
+        hint,
+      }),
+    )
+    return undefined
+  }
+  const before = reading.issues.length
+  check(reading, stepSchemas[kind as StepKind], data as Json, at)
+  checkTemplates(reading, data['input'], `${at}/input`)
+  if (reading.issues.length > before) return undefined
+  const name = typeof data['name'] === 'string' ? data['name'] : otherwise
+  return readers[kind as StepKind](reading, { data, at, name })
+}
+
+/** Texts with {{ }} in them must be readable wherever they stand. */
+function checkTemplates(reading: Reading, value: Json | undefined, at: Pointer): void {
+  if (typeof value === 'string') {
+    const parsed = parseTemplate(value)
+    if (parsed.ok) return
+    const { source, message, hint } = parsed.problem
+    reading.issues.push(reading.complain(at, { code: 'pipeline/template', message, hint, words: source }))
+  } else if (Array.isArray(value))
+    value.forEach((item: Json, index) => {
+      checkTemplates(reading, item, child(at, index))
+    })
+  else if (isObject(value))
+    for (const [key, member] of Object.entries(value as Data)) checkTemplates(reading, member, child(at, key))
+}
+
+function common({ data, at, name }: Given) {
+  const sink = data['sink_to']
+  return {
+    name,
+    at,
+    ...(data['input'] !== undefined && { input: data['input'] }),
+    updatesContext: data['updates_context'] === true,
+    ...(typeof data['mergeable_output'] === 'boolean' && { mergeableOutput: data['mergeable_output'] }),
+    ...(typeof sink === 'string' && { sinkTo: sink.replace(/^context\./, '') }),
+  }
+}
+
+const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => Step | undefined } = {
+  step: parseCall,
+  parallel: (reading, given) => ({
+    ...common(given),
+    kind: 'parallel',
+    branches: branchesOf(reading, given.data['branches'], `${given.at}/branches`),
+  }),
+  conditional: parseConditional,
+  map(reading, given) {
+    const {
+      iterable_input,
+      body,
+      max_items = 20,
+    } = given.data['map'] as { iterable_input: string; body: Json[]; max_items?: number }
+    checkTemplates(reading, iterable_input, `${given.at}/map/iterable_input`)
+    return {
+      ...common(given),
+      kind: 'map',
+      over: iterable_input,
+      body: parseSteps(reading, body, `${given.at}/map/body`),
+      maxItems: max_items,
+    }
+  },
+  loop(reading, given) {
+    const { body, max_loops, exit_condition, on_max_loops } = given.data['loop'] as {
+      body: Json[]
+      max_loops: number
+      exit_condition?: Condition
+      on_max_loops?: 'fail' | 'accept'
+    }
+    checkCondition(reading, exit_condition, `${given.at}/loop/exit_condition`)
+    return {
+      ...common(given),
+      kind: 'loop',
+      body: parseSteps(reading, body, `${given.at}/loop/body`),
+      maxLoops: max_loops,
+      ...(exit_condition !== undefined && { exitCondition: exit_condition }),
+      // Without a condition every round is meant; with one, running out of rounds is no answer unless the author says so.
+      onMaxLoops: on_max_loops ?? (exit_condition === undefined ? 'accept' : 'fail'),
+    }
+  },
+  router(reading, given) {
+    const { router_agent, branches } = given.data['router'] as { router_agent: string; branches: Json }
+    const worker = parseWorker(reading, { agent: router_agent }, { agent: `${given.at}/router/router_agent` })
+    const made = branchesOf(reading, branches, `${given.at}/router/branches`)
+    return worker?.kind === 'agent'
+      ? { ...common(given), kind: 'router', agent: worker.name, branches: made }
+      : undefined
+  },
+  hitl(reading, given) {
+    checkTemplates(reading, given.data['message'], `${given.at}/message`)
+    checkInside(reading, given.data['input_schema'], `${given.at}/input_schema`)
+    return {
+      ...common(given),
+      kind: 'hitl',
+      message: String(given.data['message']),
+      inputSchema: (given.data['input_schema'] ?? true) as JsonSchema,
+    }
+  },
+}
+
+function parseConditional(reading: Reading, given: Given): Step | undefined {
+  const { data, at } = given
+  const { condition, condition_expression: expression, default_branch: otherwise } = data
+  const branches = branchesOf(reading, data['branches'], `${at}/branches`)
+  const complain = (message: string, hint: string, where = at) => {
+    reading.issues.push(reading.complain(where, { code: 'pipeline/conditional', message, hint }))
+    return undefined
+  }
+  if ((condition === undefined) === (expression === undefined))
+    return complain(
+      'a conditional step has either condition or condition_expression',
+      'Write condition: { "==": [{ "var": "previous_step.kind" }, "x"] }, or condition_expression: "{{ previous_step.kind }}"',
+    )
+  if (condition !== undefined) {
+    checkCondition(reading, condition, `${at}/condition`)
+    const unknown = [...branches.keys()].find((name) => name !== 'true' && name !== 'false')
+    if (unknown !== undefined)
+      return complain(
+        `the branches of a condition are true and false, not ${unknown}`,
+        'Use condition_expression for other names',
+        `${at}/branches`,
+      )
+  } else checkTemplates(reading, expression, `${at}/condition_expression`)
+  if (typeof otherwise === 'string' && !branches.has(otherwise))
+    return complain(
+      `there is no branch ${otherwise}`,
+      didYouMean(otherwise, [...branches.keys()], 'Name one of the branches'),
+      `${at}/default_branch`,
+    )
+  return {
+    ...common(given),
+    kind: 'conditional',
+    ...(condition !== undefined && { condition: condition as Condition }),
+    ...(typeof expression === 'string' && { expression }),
+    branches,
+    ...(typeof otherwise === 'string' && { defaultBranch: otherwise }),
+  }
+}
+
+function checkCondition(reading: Reading, condition: Json | undefined, at: Pointer): void {
+  if (condition === undefined) return
+  const parsed = parseCondition(condition)
+  if (parsed.ok) return
+  for (const issue of parsed.issues) {
+    const inside = 'pointer' in issue.at ? issue.at.pointer : ''
+    const { code, message, hint } = issue
+    reading.issues.push(reading.complain(at + inside, { code, message, ...(hint !== undefined && { hint }) }))
+  }
+}
+
+/** Each branch is a list of steps, or one step. */
+function branchesOf(reading: Reading, given: Json | undefined, at: Pointer): Branches {
+  const entries = isObject(given) ? Object.entries(given as Data) : []
+  return new Map(
+    entries.map(([name, steps]) => {
+      const list = Array.isArray(steps) ? (steps as readonly Json[]) : undefined
+      if (list) return [name, parseSteps(reading, list, child(at, name))]
+      const step = parseStep(reading, steps, { at: child(at, name), otherwise: name })
+      return [name, step ? [step] : []]
+    }),
+  )
+}
+
+/** Keys of RAO's contract, from the file's spelling to the journal's. */
+const raoKeys = {
+  contract: 'contract',
+  contract_version: 'contractVersion',
+  auto_approve_above: 'autoApproveAbove',
+  review_low: 'reviewLow',
+  review_high: 'reviewHigh',
+  suppress_below: 'suppressBelow',
+  confidence_type: 'confidenceType',
+  max_inference_ms: 'maxInferenceMs',
+} as const
+
+function parseCall(reading: Reading, given: Given): CallStep | undefined {
+  const { data, at } = given
+  const worker = parseWorker(reading, data, { agent: `${at}/agent`, uses: `${at}/uses`, none: at })
+  const said = data['fallback']
+  const fallback =
+    said === undefined
+      ? undefined
+      : parseWorker(reading, isObject(said) ? (said as Data) : { uses: said }, {
+          agent: `${at}/fallback/agent`,
+          uses: `${at}/fallback`,
+          none: `${at}/fallback`,
+        })
+  const meta = isObject(data['meta']) ? (data['meta'] as Data) : {}
+  const processing =
+    parseProcessing(reading, data['processing'], `${at}/processing`) ??
+    parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
+  checkInside(reading, data['output_schema'], `${at}/output_schema`)
+  if (worker === undefined) return undefined
+  const fields = data['validate_fields']
+  return {
+    ...common(given),
+    kind: 'step',
+    worker,
+    params: isObject(data['params']) ? (data['params'] as Data) : {},
+    ...(processing && { processing }),
+    ...(data['output_schema'] !== undefined && { outputSchema: data['output_schema'] as JsonSchema }),
+    ...(fields === true && { validateFields: true as const }),
+    ...(Array.isArray(fields) && { validateFields: fields as string[] }),
+    ...(fallback && { fallback }),
+    ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
+    node: nodeOf(data),
+  }
+}
+
+function nodeOf(data: Data): CallStep['node'] {
+  const usage = (isObject(data['usage_limits']) ? data['usage_limits'] : {}) as Record<
+    string,
+    number | undefined
+  >
+  const tokens = usage['total_tokens_limit'] ?? usage['max_tokens']
+  const cost = usage['total_cost_usd_limit'] ?? usage['max_cost_usd']
+  const rao = Object.entries(raoKeys).flatMap(([from, to]) =>
+    data[from] === undefined ? [] : [[to, data[from]] as const],
+  )
+  return {
+    ...(typeof data['timeout'] === 'number' && { timeoutMs: Math.ceil(data['timeout'] * 1_000) }),
+    ...(data['on_fail'] !== undefined && { onFail: data['on_fail'] as 'fail' | 'ask' }),
+    ...(usage['max_calls'] !== undefined && { callBudget: usage['max_calls'] }),
+    ...(tokens !== undefined && { tokenBudget: tokens }),
+    ...(cost !== undefined && { costBudgetUsd: cost }),
+    ...(isObject(data['constraints']) && {
+      constraints: data['constraints'] as NonNullable<DraftNode['constraints']>,
+    }),
+    ...(rao.length > 0 && { data: Object.fromEntries(rao) }),
+  }
+}
