@@ -111,4 +111,23 @@ describe('proviso run of a template', () => {
     expect(done).toMatchObject({ code: 3, stdout: '' })
     expect(done.stderr).toContain('Expected output of type "string[]" but got "object"')
   })
+
+  it('waits for a person who does a task, and goes on from the file when it was answered', async () => {
+    const use = join(folder, 'person.mjs')
+    writeFileSync(
+      use,
+      `import { defineCapability } from ${JSON.stringify(join(root, 'dist/index.js'))}
+       export const person = defineCapability({ capabilityId: 'proviso.answer', kind: 'human', inputContract: { type: 'object' }, outputContract: {} })`,
+    )
+    const [file, store] = [`${examples}/free-text.xml`, `sqlite:${join(folder, 'runs.db')}`]
+    const more = ['--use', use, '--store', store]
+    const waiting = await proviso(['run', file, '-i', 'name=Ada', '--run-id', 'r1', ...more])
+    expect(waiting.code).toBe(6)
+    const done = await proviso([
+      ...['reply', 'r1:ask:1', 'answer', '--value', '"{\\"greeting\\": \\"Hello\\"}"', '--by', 'ada'],
+      ...['--file', file, ...more],
+    ])
+    // A person's text is looked at like a model's: JSON becomes its value.
+    expect(done).toMatchObject({ code: 0, stdout: '{\n  "greeting": "Hello"\n}\n' })
+  })
 })

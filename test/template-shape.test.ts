@@ -1,5 +1,6 @@
 /** What is wrong with a template is said before anything runs, all of it at once, each at its place. */
 import { describe, expect, it } from 'vitest'
+import { parseDraft } from '../src/domain/parse-draft.ts'
 import { parseTemplate } from '../src/pipeline/index.ts'
 import { compiled, complaints } from './template-support.ts'
 
@@ -198,6 +199,44 @@ describe('names and calls', () => {
     expect(complaints(xml)).toHaveLength(1)
     expect(complaints(xml)[0]).toMatch(/more than (500 nodes|5000 parts)/)
     expect(performance.now() - start).toBeLessThan(1000)
+  })
+})
+
+describe('a file that is meant to hurt', () => {
+  const described = (text: string) => `<task><description>${text}</description></task>`
+  const size = 250_000
+
+  it.each([
+    ['open braces', described('{'.repeat(size))],
+    ['expressions without end', described('{{a '.repeat(size / 4))],
+    ['closing braces', described('}'.repeat(size))],
+    ['lines', described('\nx'.repeat(size / 2))],
+    ['spaces', described(`{{${' '.repeat(size)}}}`)],
+    ['one long path', described(`{{in${'.a'.repeat(size / 2)}}}`)],
+    ['calls in calls', described(`{{${'f('.repeat(size / 2)}}}`)],
+    ['one long test', `<cond><case test="${'('.repeat(size)}">1</case><case>2</case></cond>`],
+    [
+      'a test of many parts',
+      `<cond><case test="in${' and in'.repeat(size / 7)}">1</case><case>2</case></cond>`,
+    ],
+    ['unknown attributes', `<task ${Array.from({ length: 20_000 }, (_, i) => `b${i}=""`).join(' ')}/>`],
+    ['unknown elements', `<task>${'<a/>'.repeat(9_000)}</task>`],
+    ['one long name', `<${'a'.repeat(size / 3)}/>`],
+    ['texts and comments in turn', described('x<!---->'.repeat(size / 9))],
+    ['names that are not visible', described(Array.from({ length: 15_000 }, (_, i) => `{{n${i}}}`).join(''))],
+  ])('is answered within a second: %s', (_, xml) => {
+    const start = performance.now()
+    const said = complaints(xml, { in: {} })
+    expect(performance.now() - start).toBeLessThan(1000)
+    expect(said.length).toBeLessThanOrEqual(50)
+    for (const message of said) expect(message.length).toBeLessThan(500)
+  })
+
+  it('lets no value grow deeper than a draft may be', async () => {
+    const { draft } = compiled(
+      `<cond><case test="1 == 2">${'['.repeat(50_000)}${']'.repeat(50_000)}</case><case>${task}</case></cond>`,
+    )
+    expect(parseDraft(draft)).toMatchObject({ ok: false })
   })
 })
 

@@ -84,7 +84,7 @@ function knownPart(compiling: Compiling, [source]: readonly Source[], { name, pa
   if (source === undefined || found === undefined) {
     say(compiling, span, {
       code: 'template/input',
-      message: `"${name}" has nothing at "${path.join('.')}"`,
+      message: `"${name.slice(0, 60)}" has nothing at "${path.join('.').slice(0, 60)}"`,
       hint: 'Check the input that the run was given',
     })
     return nothing

@@ -7,7 +7,8 @@ import { expressionText, readExpression } from './expression.ts'
 import { type Element, isElement } from './read-xml.ts'
 import type { DescriptionText, ExpressionNode, NamedExpression } from './template.ts'
 
-const braces = /\{\{([\s\S]*?)\}\}/g
+/** Never across another `{{`, so that a text full of them is looked at once. */
+const braces = /\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}/g
 
 /** Every expression becomes an input of that name; the text keeps the name, never the value. */
 export function parseDescription(element: Element, parsing: Parsing): DescriptionText {
@@ -30,8 +31,8 @@ export function parseDescription(element: Element, parsing: Parsing): Descriptio
 export function parseValueText(element: Element, parsing: Parsing): ExpressionNode | undefined {
   const text = textOf(element).trim()
   const place = placesIn(element, parsing)(0)
-  const [whole, inner] = /^\{\{([\s\S]*?)\}\}$/.exec(text) ?? []
-  if (whole !== undefined && !inner?.includes('{{')) return parseExpression(inner ?? '', place, parsing)
+  const [whole, inner] = /^\{\{((?:(?!\{\{|\}\})[\s\S])*)\}\}$/.exec(text) ?? []
+  if (whole !== undefined) return parseExpression(inner ?? '', place, parsing)
   if (text.includes('{{')) {
     find(parsing, place, {
       message: `<${element.name}> holds one {{…}} or a plain value, not a mixture`,
@@ -59,7 +60,7 @@ function placesIn(element: Element, { text }: Parsing): (index: number) => Span 
   for (const child of element.children) {
     if (isElement(child)) continue
     const [start, end] = child.span
-    for (const found of text.slice(start, end).matchAll(/\{\{[\s\S]*?(?:\}\}|$)/g))
+    for (const found of text.slice(start, end).matchAll(/\{\{(?:(?!\{\{|\}\})[\s\S])*(?:\}\})?/g))
       spans.push([start + found.index, start + found.index + found[0].length])
   }
   return (index) => spans[index] ?? element.span
@@ -72,7 +73,10 @@ function dedent(text: string): string {
     .trimEnd()
     .split(/\r?\n/)
   const full = lines.filter((line) => line.trim() !== '')
-  const margin = Math.min(...full.map((line) => line.length - line.trimStart().length))
+  const margin = full.reduce(
+    (least, line) => Math.min(least, line.length - line.trimStart().length),
+    Number.POSITIVE_INFINITY,
+  )
   return lines
     .map((line) => line.slice(Number.isFinite(margin) ? margin : 0).trimEnd())
     .join('\n')
