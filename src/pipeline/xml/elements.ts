@@ -18,19 +18,27 @@ export interface Shape {
   readonly text?: boolean
 }
 
+/** More would not be read by anybody. */
+const mostFindings = 50
+
 export function find(parsing: Parsing, span: Span, said: Omit<Finding, 'span' | 'code'>): void {
-  parsing.findings.push({ code: 'template/shape', span, ...said })
+  if (!isFull(parsing)) parsing.findings.push({ code: 'template/shape', span, ...said })
+}
+
+function isFull({ findings }: Parsing): boolean {
+  return findings.length >= mostFindings
 }
 
 /** Says what does not belong into the element. */
 export function checkShape(element: Element, shape: Shape, parsing: Parsing): void {
   for (const [name, { span }] of element.attributes)
-    if (!shape.attributes.includes(name))
+    if (!isFull(parsing) && !shape.attributes.includes(name))
       find(parsing, span, {
         message: `<${element.name}> has no attribute "${name.slice(0, 60)}"`,
         hint: nearest(name, shape.attributes, 'Attributes'),
       })
   for (const child of element.children) {
+    if (isFull(parsing)) return
     if (!isElement(child)) {
       if (!shape.text && child.text.trim() !== '')
         find(parsing, trimmed(child), {

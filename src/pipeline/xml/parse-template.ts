@@ -10,9 +10,6 @@ export type ParsedTemplate =
   | { readonly ok: true; readonly file: TemplateFile }
   | { readonly ok: false; readonly issues: readonly SourceIssue[] }
 
-/** More would not be read by anybody. */
-const mostIssues = 50
-
 /**
  * Reads a template file. Never throws.
  *
@@ -28,7 +25,7 @@ export function parseTemplate(given: string | Uint8Array, name = 'template'): Pa
   if (parsing.findings.length > 0 || parts === undefined)
     return {
       ok: false,
-      issues: parsing.findings.slice(0, mostIssues).map((finding) => issueAt(source, finding)),
+      issues: parsing.findings.map((finding) => issueAt(source, finding)),
     }
   return { ok: true, file: { source, ...parts } }
 }
