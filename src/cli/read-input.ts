@@ -124,7 +124,7 @@ function decodes(piece: Uint8Array, extent: 'begin' | 'whole' = 'begin'): boolea
   }
 }
 
-function cannotOpen(name: string, error: NodeJS.ErrnoException): Unreadable {
+export function cannotOpen(name: string, error: NodeJS.ErrnoException): Unreadable {
   const reasons: Record<string, string> = {
     ENOENT: 'there is no such file',
     EACCES: 'permission denied',

@@ -5,6 +5,7 @@ import { printWarnings } from './print.ts'
 import type { Unreadable } from './read-input.ts'
 import { isPipelineFile, readPipelineFile } from './read-pipeline-file.ts'
 import { readRunFile } from './read-run-file.ts'
+import { isTemplateFile, readTemplateFile } from './read-template-file.ts'
 import { useModules } from './use-modules.ts'
 import type { Work } from './work.ts'
 
@@ -18,26 +19,36 @@ export interface WorkFlags extends ConfigFlags {
 /** What a command that starts something may say besides. */
 export interface StartFlags extends WorkFlags {
   readonly file: string
-  /** What a pipeline is given. */
-  readonly input?: string
+  /** What a pipeline or a template is given, in the order in which it was said. */
+  readonly input?: readonly string[]
 }
 
-/** For commands that go on with a run: of a pipeline only the capabilities are needed. */
+/** For commands that go on with a run: of a pipeline or a template only the capabilities are needed. */
 export async function readWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
   const { file } = flags
   if (file !== undefined && isPipelineFile(file))
     return readPipelineFile({ ...flags, file, wanted: 'capabilities' })
+  if (file !== undefined && isTemplateFile(file))
+    return readTemplateFile({ file, use: flags.use, wanted: 'capabilities' })
   return readRunWork(flags)
 }
 
 /** For commands that begin with a file. */
 export async function readStart(flags: StartFlags): Promise<Work | { readonly unreadable: Unreadable }> {
-  if (isPipelineFile(flags.file)) return readPipelineFile({ ...flags, wanted: 'run' })
-  if (flags.input === undefined) return readRunWork(flags)
+  const { file, input: given = [], ...rest } = flags
+  if (isTemplateFile(file)) return readTemplateFile({ file, use: flags.use, given, wanted: 'run' })
+  const [input, second] = given
+  if (isPipelineFile(file) && second === undefined)
+    return readPipelineFile({ ...rest, file, ...(input !== undefined && { input }), wanted: 'run' })
+  if (isPipelineFile(file))
+    return {
+      unreadable: { message: 'a pipeline takes one --input', hint: 'Put all of it into one JSON value' },
+    }
+  if (input === undefined) return readRunWork(flags)
   return {
     unreadable: {
-      message: `--input is for pipelines, and ${flags.file} is none`,
-      hint: 'Put the inputs into the envelope, or give a .yaml file',
+      message: `--input is for pipelines and templates, and ${file} is neither`,
+      hint: 'Put the inputs into the envelope, or give a .yaml or .xml file',
     },
   }
 }
@@ -56,11 +67,13 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
   }
 }
 
-/** `--input`, for pipelines. */
+/** `--input`, for pipelines and templates. */
 export function addInputOption(command: Command): Command {
   return command.option(
     '-i, --input <value>',
-    'what a pipeline is given: JSON, a text, @FILE, or "-" for stdin',
+    'what a pipeline is given: JSON, a text, @FILE, or "-" for stdin; for templates also NAME=VALUE, repeated',
+    collect,
+    [],
   )
 }
 

@@ -68,8 +68,24 @@ export const outcomeReasons: Readonly<
 
 /** The failure of a node. */
 export function nodeError({ outcome, error, attempt }: EventPayloads['node_error']): ErrorEnvelope {
-  const [type, reason] = outcomeReasons[outcome]
-  return { ...failureError(error), type, reason, details: { ...detailsOf(error), outcome, attempt } }
+  const resource = exhaustedResource(outcome, error)
+  const [type, reason] =
+    resource === undefined ? outcomeReasons[outcome] : (['RESOURCE_EXHAUSTION', resource] as const)
+  const exhausted = type === 'RESOURCE_EXHAUSTION' && { resource: reason }
+  return {
+    ...failureError(error),
+    type,
+    reason,
+    details: { ...detailsOf(error), ...exhausted, outcome, attempt },
+  }
+}
+
+/** `turns`, `context` or `output` where a budget ended it; `details.metrics` says how much was used of how much. */
+function exhaustedResource(outcome: FailedOutcome, { code, details, issues }: Failure): string | undefined {
+  const resource = details?.['resource']
+  if (code === 'budget/exhausted') return typeof resource === 'string' ? resource : 'turns'
+  // An answer that is wrong stays wrong, also when nothing is left to mend it with.
+  return outcome !== 'invalid' && issues?.[0]?.code === 'budget/exhausted' ? 'turns' : undefined
 }
 
 /** The failure of a run. */

@@ -20,7 +20,7 @@ describe('a task result', () => {
   it.each<[value: Json, content: string, parsed: object]>([
     ['Hello there', 'Hello there', {}],
     ['{"a": 1}', '{"a": 1}', { parsedContent: { a: 1 } }],
-    ['{oops', '{oops', {}],
+    ['Not {json}', 'Not {json}', {}],
     ['42', '42', { parsedContent: 42 }],
     [['a', 'b'], '["a","b"]', { parsedContent: ['a', 'b'] }],
     [{ a: null }, '{"a":null}', { parsedContent: { a: null } }],
@@ -29,6 +29,24 @@ describe('a task result', () => {
     ['', '', {}],
   ])('of %j has its content as text', (value, content, parsed) => {
     expect(taskResult({ output: { value } })).toEqual({ content, status: 'COMPLETE', notes: {}, ...parsed })
+  })
+
+  it.each(['{oops', '[1, 2', '42 is the answer', 'true or not', '-'])(
+    'of %j keeps the text, does not fail, and notes why it is no JSON',
+    (value) => {
+      const { notes, ...result } = taskResult({ output: { value } })
+      expect(result).toEqual({ content: value, status: 'COMPLETE' })
+      expect(notes['parseError']).toEqual(expect.any(String))
+    },
+  )
+
+  it('does not look into what was declared as text', () => {
+    for (const value of ['{"a": 1}', '{oops'])
+      expect(taskResult({ output: { value }, format: { type: 'text' } })).toEqual({
+        content: value,
+        status: 'COMPLETE',
+        notes: {},
+      })
   })
 
   it('notes confidence, reasoning and repairs', () => {
@@ -69,8 +87,24 @@ describe('the error shape', () => {
       type: outcomeReasons[outcome][0],
       reason: outcomeReasons[outcome][1],
       message: error.message,
-      details: { code: error.code, issues: error.issues, outcome, attempt: 2 },
+      details: {
+        code: error.code,
+        issues: error.issues,
+        outcome,
+        attempt: 2,
+        ...(outcome === 'truncated' && { resource: 'output' }),
+      },
       path: '/a/b',
+    })
+  })
+
+  it('says which resource ran out, how much of it was used and what the limit is', () => {
+    const details = { resource: 'context', metrics: { used: 900, limit: 1000 } }
+    const failure = { code: 'budget/exhausted', message: 'The budget is used up', details }
+    expect(nodeError({ attempt: 0, outcome: 'rejected', error: failure })).toMatchObject({
+      type: 'RESOURCE_EXHAUSTION',
+      reason: 'context',
+      details,
     })
   })
 

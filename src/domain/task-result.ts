@@ -1,6 +1,6 @@
 /** What a task returned, as templates and their callers see it (ADR-02, 03, 12): always text, and the value if the text is JSON. */
 import type { Json } from '../base/json.ts'
-import { detectJson } from '../output/index.ts'
+import { detectJson, jsonFault, type OutputFormat } from '../output/index.ts'
 import type { ErrorEnvelope } from './error-envelope.ts'
 import type { Output } from './output.ts'
 
@@ -10,7 +10,10 @@ export type ReturnStatus = 'COMPLETE' | 'FAILED' | 'CONTINUATION'
 export interface TaskResult {
   readonly content: string
   readonly status: ReturnStatus
-  /** `error` when it failed, `waitingFor` when it goes on; confidence, reasoning and repairs where there are any. */
+  /**
+   * `error` when it failed, `waitingFor` when it goes on, `parseError` for text that looks like JSON and is none; confidence,
+   * reasoning and repairs where there are any.
+   */
   readonly notes: { readonly [key: string]: Json }
   /** Present only when the content is JSON. */
   readonly parsedContent?: Json
@@ -21,6 +24,8 @@ export interface TaskEnd {
   readonly output?: Output
   readonly error?: ErrorEnvelope
   readonly waitingFor?: string
+  /** What the task declared; text that was declared as text is not looked into. */
+  readonly format?: OutputFormat
 }
 
 /**
@@ -29,10 +34,11 @@ export interface TaskEnd {
  * @example
  * taskResult({ output: { value: ['a.ts'] } }) // content '["a.ts"]', parsedContent ['a.ts'], status COMPLETE
  */
-export function taskResult({ output, error, waitingFor }: TaskEnd): TaskResult {
+export function taskResult({ output, error, waitingFor, format }: TaskEnd): TaskResult {
   const content = output === undefined ? '' : contentOf(output.value)
-  const detected =
-    output === undefined ? { isParsed: false, value: undefined } : parsed(output.value, content)
+  const asText = output === undefined || (format?.type === 'text' && typeof output.value === 'string')
+  const detected = asText ? { isParsed: false, value: undefined } : parsed(output.value, content)
+  const parseError = asText || typeof output.value !== 'string' ? undefined : jsonFault(content)
   return {
     content,
     status: statusOf({ output, error, waitingFor }),
@@ -40,6 +46,7 @@ export function taskResult({ output, error, waitingFor }: TaskEnd): TaskResult {
       ...(output !== undefined && notesOf(output)),
       ...(error !== undefined && { error: { ...error } }),
       ...(waitingFor !== undefined && { waitingFor }),
+      ...(parseError !== undefined && { parseError }),
     },
     ...(detected.isParsed && { parsedContent: detected.value as Json }),
   }
@@ -49,7 +56,7 @@ function statusOf({
   output,
   error,
   waitingFor,
-}: { [K in keyof TaskEnd]: TaskEnd[K] | undefined }): ReturnStatus {
+}: { [K in 'output' | 'error' | 'waitingFor']: TaskEnd[K] | undefined }): ReturnStatus {
   if (error !== undefined) return 'FAILED'
   return waitingFor === undefined && output !== undefined ? 'COMPLETE' : 'CONTINUATION'
 }

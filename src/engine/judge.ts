@@ -176,6 +176,7 @@ export function nodeError(
     readonly code: string
     readonly message: string
     readonly issues?: readonly Issue[]
+    readonly details?: { readonly [key: string]: Json }
   },
 ): NewEvent {
   const { outcome, ...error } = why

@@ -1,6 +1,7 @@
 /** What becomes of a node whose attempt failed: again, with another capability, along its fail edge, to a person, or lost. */
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
+import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -86,10 +87,13 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
   const result = node.attempt?.result
   const outcome = result?.outcome ?? 'provider_error'
   const first = result?.issues[0]
+  const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
+  const declared = format && result && formatFailure(format, result)
   const error = {
     code: `attempt/${outcome}`,
-    message: first?.message ?? `The attempt ended with ${outcome}`,
+    message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
+    ...(declared && { details: { ...declared.details } }),
   }
   return factsFor(state, now)(
     'node_error',

@@ -8,7 +8,7 @@ import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { askFacts } from './asks.ts'
-import { type Reserved, reservation } from './budget.ts'
+import { type Reserved, reservation, usedUp } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
@@ -224,6 +224,7 @@ function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[]
       outcome: 'rejected',
       code: 'budget/exhausted',
       message: `The budget of the run does not allow "${node.node.id}" to start`,
+      details: { ...usedUp(state) },
     }),
   ]
 }

@@ -1,5 +1,6 @@
 /** How every node of a run stands, in the one shape that callers of single tasks know (ADR-12). */
 import { nodeError } from '../domain/error-envelope.ts'
+import { outputFormatOf } from '../domain/output-format.ts'
 import type { RunState } from '../domain/run.ts'
 import { type TaskResult, taskResult } from '../domain/task-result.ts'
 
@@ -7,7 +8,9 @@ import { type TaskResult, taskResult } from '../domain/task-result.ts'
 export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {
   const results = new Map<string, TaskResult>()
   for (const [id, node] of state.nodes) {
-    if (node.status === 'completed' && node.output) results.set(id, taskResult({ output: node.output }))
+    const format = outputFormatOf(node.node.data)
+    if (node.status === 'completed' && node.output)
+      results.set(id, taskResult({ output: node.output, ...(format && { format }) }))
     else if (node.failed) results.set(id, taskResult({ error: nodeError(node.failed) }))
     else if (node.status === 'awaiting_hitl') results.set(id, taskResult({ waitingFor: 'a person' }))
   }

@@ -27,6 +27,19 @@ export function detectJson(content: unknown): Detected {
   }
 }
 
+/** Why a text that looks like JSON is none; nothing for a value, and for text that does not look like it. */
+export function jsonFault(content: unknown): string | undefined {
+  if (typeof content !== 'string' || detectJson(content).isParsed) return undefined
+  const trimmed = content.trim()
+  if (!LOOKS_LIKE_JSON.test(trimmed)) return undefined
+  try {
+    JSON.parse(trimmed)
+    return 'a number in it would lose digits'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
 const LOOKS_LIKE_JSON = /^(?:[{["\-\d]|true|false|null)/
 
 /** Only texts that could hold such a number pay for the look at every number. */

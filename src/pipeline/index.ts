@@ -1,4 +1,4 @@
-/** The door `proviso/pipeline`: plans written by hand, as YAML. */
+/** The door `proviso/pipeline`: plans written by hand, as YAML or XML. */
 export { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './aros-config.ts'
 export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
 export { capabilitiesOf } from './compile/capabilities.ts'
@@ -37,3 +37,16 @@ export { ruleNamed, ruleTable } from './rule-table.ts'
 export { yamlLimits } from './scan-yaml.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
 export { unifiedDiff } from './unified-diff.ts'
+export {
+  type CompiledTemplate,
+  compileTemplate,
+  type ParsedTemplate,
+  parseTemplate,
+  type TemplateCapability,
+  type TemplateFile,
+  templateCapabilities,
+  templateRefusal,
+  templateResult,
+  xmlLimits,
+  xmlTooLarge,
+} from './xml/index.ts'

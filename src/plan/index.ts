@@ -17,7 +17,7 @@ export {
   policySchema,
   replySchema,
 } from '../domain/schemas.ts'
-export { builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
+export { answerId, builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
 export {
   type CapabilityCatalog,
   type CatalogEntry,

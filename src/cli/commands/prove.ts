@@ -11,7 +11,7 @@ import type { Unreadable } from '../read-input.ts'
 import { addInputOption, addUseOption, readStart, type Work } from '../read-work.ts'
 
 interface Flags extends ConfigFlags {
-  readonly input?: string
+  readonly input: readonly string[]
   readonly use: readonly string[]
   readonly why?: true
   readonly json?: true
@@ -35,7 +35,7 @@ export function addProveCommand(program: Command): void {
     .description('Says before anything runs whether a plan can satisfy its contract, and what would mend it.')
     .argument(
       '<file>',
-      'pipeline (.yaml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',
+      'pipeline (.yaml), template (.xml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',
     )
   addConfigOptions(addInputOption(addUseOption(command)))
     .option('--why', 'explain every choice of the planner')

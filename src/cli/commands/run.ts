@@ -10,7 +10,7 @@ import { addInputOption, addUseOption, readStart } from '../read-work.ts'
 import { addStoreOption, chooseStore } from '../store-option.ts'
 
 interface Flags extends ConfigFlags {
-  readonly input?: string
+  readonly input: readonly string[]
   readonly use: readonly string[]
   readonly store?: string
   readonly runId?: string
@@ -22,12 +22,14 @@ FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is want
 draft the plan is searched for. Capabilities in it are of the kinds "scripted" and "human"; --use brings those that are programs.
 
 A FILE that ends in .yaml or .yml is a pipeline: agents and steps, with --input for what it is given and proviso.toml for settings.
+A FILE that ends in .xml is a template: tasks, calls and conditions, with one --input NAME=VALUE for each of its inputs.
 
 Examples:
   proviso run tea.json                                   the answer as JSON, the way there on stderr
   proviso run tea.json --use kettle.mjs                  … with capabilities of your own
   proviso run tea.json --store sqlite:runs.db            … kept, so that people can answer later
   proviso run pipeline.yaml --input '{"topic": "tea"}'     a pipeline, by the same engine
+  proviso run report.xml --input topic=tea               a template, by the same engine
   proviso run tea.json --json                            … every event as one line of JSON
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'importFailed', 'waiting', 'budget', 'interrupted'])}`
@@ -37,7 +39,10 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .summary('run an envelope under its contract')
     .description('Proves that a plan can satisfy its contract, then runs it until there is an answer.')
-    .argument('<file>', 'pipeline (.yaml), or JSON with envelope, draft and capabilities; "-" is stdin')
+    .argument(
+      '<file>',
+      'pipeline (.yaml), template (.xml), or JSON with envelope, draft and capabilities; "-" is stdin',
+    )
   addConfigOptions(addInputOption(addStoreOption(addUseOption(command))))
     .option('--run-id <id>', 'name of the run (default: a new one)')
     .option('--json', 'print every event as one line of JSON')

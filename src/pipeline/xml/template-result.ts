@@ -1,0 +1,65 @@
+/** How a template ended, in the one shape that callers of tasks know: a result of its own, with the failure named by the taxonomy. */
+import type { Issue } from '../../base/issue.ts'
+import type { Json } from '../../base/json.ts'
+import { type ErrorEnvelope, failureError, issueError } from '../../domain/error-envelope.ts'
+import type { RunStatus } from '../../domain/status.ts'
+import { type TaskResult, taskResult } from '../../domain/task-result.ts'
+
+/** As `app.run` gives it. */
+export interface TemplateRun {
+  readonly status: RunStatus
+  readonly output?: Json
+  readonly issues: readonly Issue[]
+  readonly failure?: string
+}
+
+/**
+ * The result of the whole from the run and the results of its nodes. Where one of several tasks failed, the template failed
+ * with `subtask_failure`: `details` has the step that failed, its own error, and what the others returned.
+ *
+ * @example
+ * const run = await app.run(envelope, { draft })
+ * templateResult(run, await app.taskResults(run.runId))
+ */
+export function templateResult(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): TaskResult {
+  if (run.status === 'completed') return taskResult({ output: { value: run.output ?? null } })
+  if (run.status !== 'failed' && run.status !== 'cancelled') return taskResult({ waitingFor: 'a person' })
+  return taskResult({ error: errorOf(run, tasks) })
+}
+
+/** The result of a file that cannot be run with these inputs. */
+export function templateRefusal(issues: readonly Issue[]): TaskResult {
+  const [first] = issues
+  if (first === undefined) throw new Error('A template is refused for a reason')
+  const reason = isAboutInput(first) ? 'input_validation_failure' : 'xml_validation_failure'
+  const error = issueError(first, reason)
+  const violations = issues.map(({ message }) => message)
+  return taskResult({ error: { ...error, details: { ...error.details, violations } } })
+}
+
+function isAboutInput({ code }: Issue): boolean {
+  return code === 'template/input'
+}
+
+function errorOf(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): ErrorEnvelope {
+  const failed = [...tasks].find(([, { status }]) => status === 'FAILED')
+  const own = failed?.[1].notes['error'] as unknown as ErrorEnvelope | undefined
+  if (run.status === 'cancelled') return { ...runError(run), reason: 'execution_halted' }
+  if (failed === undefined || own === undefined) return runError(run)
+  const done = [...tasks].filter(([, { status }]) => status === 'COMPLETE')
+  if (done.length === 0 && tasks.size === 1) return own
+  const [failedStep] = failed
+  const partialResults = done.map(([step, { content }]) => ({ step, content }))
+  return {
+    type: 'TASK_FAILURE',
+    reason: 'subtask_failure',
+    message: `"${failedStep}" failed: ${own.message}`,
+    details: { failedStep, partialResults, error: { ...own } },
+    path: '',
+  }
+}
+
+function runError({ failure = 'run/failed', issues }: TemplateRun): ErrorEnvelope {
+  const [first] = issues
+  return failureError({ code: failure, message: first?.message ?? failure, issues })
+}

@@ -1,0 +1,44 @@
+/** The one capability that templates bring along: hands a value on, as the native value that a text stands for, or one part of it. */
+import { isObject, type Json, own } from '../../base/json.ts'
+import type { Capability } from '../../domain/capability.ts'
+import { detectJson } from '../../output/index.ts'
+import { follow } from './value.ts'
+
+export const valueId = 'proviso.template.value'
+
+/** A capability with the function behind it. */
+export interface TemplateCapability {
+  readonly capability: Capability
+  readonly run?: (inputs: Json) => Json
+}
+
+export const valueCapability: TemplateCapability = {
+  capability: {
+    capabilityId: valueId,
+    version: '1',
+    displayName: 'Value',
+    summary:
+      'Hands a value of a template on: text that is JSON as what it stands for, or the part at a path.',
+    kind: 'local',
+    nodeKind: 'transformation',
+    inputContract: { type: 'object', required: ['value'] },
+    outputContract: { type: 'object', required: ['value'] },
+    idempotent: true,
+    sideEffect: false,
+    postConditions: [],
+  },
+  run: handOn,
+}
+
+/** Inputs: `value`, `detect` (text that is JSON becomes its value), `path` (the part that is wanted), `name` (for messages). */
+function handOn(inputs: Json): Json {
+  const given = (key: string) => (isObject(inputs) ? (own(inputs, key) as Json | undefined) : undefined)
+  const value = given('value') ?? null
+  const native = given('detect') === true ? (detectJson(value).value as Json) : value
+  const path = given('path')
+  if (!Array.isArray(path)) return { value: native }
+  const part = follow(native, path.map(String))
+  if (part === undefined)
+    throw new Error(`"${String(given('name') ?? 'the value')}" has nothing at "${path.join('.')}"`)
+  return { value: part }
+}

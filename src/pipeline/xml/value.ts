@@ -1,0 +1,94 @@
+/** Values while a template is compiled: where they will come from, and how they are seen from inside a case. */
+import { isObject, type Json, own } from '../../base/json.ts'
+import { child, tokens } from '../../base/pointer.ts'
+import type { Source } from '../../domain/plan.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+
+export interface Value {
+  /** What is known of it; `true` for nothing. */
+  readonly schema: JsonSchema
+  /** The first source that exists is taken. What must be made for it is made when somebody asks. */
+  read(): readonly Source[]
+}
+
+/** A value, and the nodes after which everything that belongs to it is done; none if nothing has to be done. */
+export interface Made {
+  readonly value: Value
+  readonly exits: readonly string[]
+}
+
+export function fixed(value: Json): Value {
+  return { schema: { const: value }, read: () => [{ value }] }
+}
+
+/** What is visible, and nothing else: a template sees its parameters, a step also the slots before it. */
+export interface Scope {
+  readonly names: readonly string[]
+  get(name: string): Value | undefined
+}
+
+export function scopeOf(values: ReadonlyMap<string, Value>): Scope {
+  return { names: [...values.keys()], get: (name) => values.get(name) }
+}
+
+export function extended(scope: Scope, more: ReadonlyMap<string, Value>): Scope {
+  if (more.size === 0) return scope
+  return {
+    names: [...new Set([...scope.names, ...more.keys()])],
+    get: (name) => more.get(name) ?? scope.get(name),
+  }
+}
+
+/**
+ * A scope seen through a node that decides: what other nodes make goes in at the node and comes out of it again, so that
+ * nothing behind it can start on its own when another case is taken.
+ */
+export function gated(scope: Scope, routerId: string, inputs: Map<string, readonly Source[]>): Scope {
+  const seen = new Map<string, Value>()
+  return {
+    names: scope.names,
+    get(name) {
+      const known = seen.get(name)
+      if (known) return known
+      const value = scope.get(name)
+      if (value === undefined) return undefined
+      const sources = value.read()
+      const through = isFixed(sources) ? value : passed(value, sources, { name, routerId, inputs })
+      seen.set(name, through)
+      return through
+    },
+  }
+}
+
+function passed(
+  value: Value,
+  sources: readonly Source[],
+  { name, routerId, inputs }: { name: string; routerId: string; inputs: Map<string, readonly Source[]> },
+): Value {
+  inputs.set(name, sources)
+  return { schema: value.schema, read: () => [{ node: routerId, pointer: child('', name) }] }
+}
+
+/** Nothing has to run for it. */
+export function isFixed(sources: readonly Source[]): boolean {
+  return sources.every((source) => !('node' in source))
+}
+
+/** What a source holds that is known before anything runs. */
+export function knownAt(source: Source, inputs: { readonly [name: string]: Json }): Json | undefined {
+  if ('node' in source) return undefined
+  if ('value' in source) return source.value
+  const [, ...path] = tokens(source.envelope)
+  return follow(inputs, path)
+}
+
+/** Own members and elements only. */
+export function follow(from: Json, path: readonly string[]): Json | undefined {
+  let place: Json | undefined = from
+  for (const token of path) {
+    if (Array.isArray(place) && token === 'length') return path.at(-1) === token ? place.length : undefined
+    if (!isObject(place) && !Array.isArray(place)) return undefined
+    place = own(place, token) as Json | undefined
+  }
+  return place
+}
