@@ -318,9 +318,9 @@ function applyReply(state: RunState, reply: AskReply): void {
   const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
   if (node === undefined || node.status !== 'awaiting_hitl') return
   if (agreed && reply.value === undefined && ask.kind !== 'approval' && ask.kind !== 'task') {
+    // Who allows a change of the world has not said that it be tried more often, nor that it may be made twice.
     if (ask.kind === 'side_effect') node.approved = true
-    node.failures = 0
-    delete node.unsure
+    else forgive(node)
     setStatus(state, node, 'ready')
   } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
     node.clarifications.push(
@@ -331,6 +331,12 @@ function applyReply(state: RunState, reply: AskReply): void {
     node.reply = reply
     setStatus(state, node, 'judging')
   }
+}
+
+/** A person wants it done again, whatever became of it before. */
+function forgive(node: NodeState): void {
+  node.failures = 0
+  delete node.unsure
 }
 
 export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {

@@ -174,6 +174,8 @@ const checks: readonly Check[] = [
   /** What cannot be repeated is called again only when it is certain that nothing was done, or a person said so. */
   function* nothingIsRepeatedUnasked(journal) {
     const spent = new Set<string>()
+    // That a change may be made says nothing of making it twice.
+    const allowing = new Set<string>()
     for (const event of journal) {
       const id = event.nodeId ?? ''
       if (event.type === 'attempt_start' && event.payload.capabilityId === capabilities.once.capabilityId) {
@@ -183,7 +185,10 @@ const checks: readonly Check[] = [
       }
       if (event.type === 'attempt_end' && (event.payload.notApplied || event.payload.outcome === 'throttled'))
         spent.delete(id)
-      if (event.type === 'hitl_resolved' && event.payload.decision === 'approve') spent.delete(id)
+      if (event.type === 'hitl_request' && event.payload.kind === 'side_effect')
+        allowing.add(event.payload.requestId)
+      if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
+        if (!allowing.has(event.payload.requestId)) spent.delete(id)
     }
   },
   /** The budget holds for what was really used, not only for what was written down. */

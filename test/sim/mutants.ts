@@ -340,4 +340,11 @@ export const mutants: readonly Mutant[] = [
     replace: 'const isAnswered = answered.has(outcome)',
     seed: 33,
   },
+  {
+    name: 'allowing a change of the world forgets that it may have been made',
+    file: fold,
+    find: 'else forgive(node)',
+    replace: 'forgive(node)',
+    seed: 1023,
+  },
 ]

@@ -39,7 +39,7 @@ const answered: ReadonlySet<string> = new Set(['ok', 'invalid', 'truncated', 're
 export function nothingInDoubtIsRepeatedUnasked(): Rule {
   const safe = new Map<string, boolean>()
   const waits = new Set<string>()
-  return (event, _before, report) => {
+  return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_start') {
       if (waits.has(nodeId)) report('repeated-unasked', `"${nodeId}" is called again, and nobody said so`)
@@ -47,7 +47,8 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
     }
     if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
       if (!event.payload.notApplied && safe.get(nodeId) === false) waits.add(nodeId)
-    if (event.type === 'hitl_resolved' && event.payload.decision === 'approve') waits.delete(nodeId)
+    if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
+      if (before?.asks.get(event.payload.requestId)?.kind !== 'side_effect') waits.delete(nodeId)
     if (event.type === 'plan_updated') waits.clear()
   }
 }
