@@ -47,7 +47,6 @@ export const rules = {
       'dispatchers/define-capability.ts',
     ],
     server: ['index.ts'],
-    health: ['index.ts'],
     testing: ['index.ts'],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).
