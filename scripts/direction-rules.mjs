@@ -58,7 +58,6 @@ export const rules = {
     pipeline: ['index.ts'],
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],
-    health: ['index.ts'],
     testing: ['index.ts'],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).

@@ -243,8 +243,6 @@ describe('our own house', () => {
       'adapters/telemetry/tracing.ts',
       'adapters/tools/marketing-tools.ts',
     ]
-    const forTheCommand = ['health/index.ts', 'server/agents.ts']
-    const known = [...forTheApp, ...forTheCommand]
     const others = inside.filter((door) => !door.startsWith('adapters/dispatchers/') && !known.includes(door))
     expect(others).toEqual([])
   })

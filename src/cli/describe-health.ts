@@ -1,5 +1,5 @@
 /** The page of `proviso health-check`: the report for people, with charts. Pure; colours are the caller's. */
-import type { HealthReport } from '../health/index.ts'
+import type { HealthReport } from '../health/report.ts'
 import { bar, spark } from './chart.ts'
 import { count, oneLine } from './one-line.ts'
 import { table } from './table.ts'

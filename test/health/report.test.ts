@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { describeHealth } from '../../src/cli/describe-health.ts'
-import { type HealthQuery, healthCsv, healthReport, surveyHealth } from '../../src/health/index.ts'
+import { healthCsv } from '../../src/health/csv.ts'
+import { healthReport } from '../../src/health/report.ts'
+import { type HealthQuery, surveyHealth } from '../../src/health/survey.ts'
 import { addAilments, addRun, asked, now, read } from './runs.ts'
 
 const plain = { bold: (text: string) => text, dim: (text: string) => text }

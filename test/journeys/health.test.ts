@@ -7,7 +7,8 @@ import {
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/base/json.ts'
-import { healthReport, surveyHealth } from '../../src/health/index.ts'
+import { healthReport } from '../../src/health/report.ts'
+import { surveyHealth } from '../../src/health/survey.ts'
 import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
 import { envelope, journal, open } from './support.ts'
 

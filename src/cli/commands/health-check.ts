@@ -2,14 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ProvisoError } from '../../base/error.ts'
-import {
-  csvParts,
-  type HealthQuery,
-  type HealthReport,
-  healthCsv,
-  healthReport,
-  surveyHealth,
-} from '../../health/index.ts'
+import { csvParts, healthCsv } from '../../health/csv.ts'
+import { type HealthReport, healthReport } from '../../health/report.ts'
+import { type HealthQuery, surveyHealth } from '../../health/survey.ts'
 import { describeHealth } from '../describe-health.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { pageColors, printJson, printNote, printText } from '../print.ts'

@@ -178,6 +178,12 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect(await total({ nodeId: 'check' })).toBe(1)
     expect(await total({ model: 'a/m' })).toBe(1)
     expect(await total({ model: 'a/m', nodeId: 'check' })).toBe(0)
+    expect((await made.store.sample({ nodeId: 'check' })).runs).toEqual({
+      total: 1,
+      byNode: { check: 1 },
+      byModel: { 'b/m': 1 },
+    })
+    expect((await made.store.sample({ model: 'none' })).runs).toEqual({ total: 0, byNode: {}, byModel: {} })
     expect(await total({ tenant: 't-2' })).toBe(1)
     expect(await total({ objective: 'About t-1' })).toBe(1)
     expect(await total({ objective: 'About t-1', tenant: 't-2' })).toBe(0)

@@ -4,7 +4,7 @@ import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sam
 import { slotWidth } from '../span-signals.ts'
 import type { Dialect } from './now.ts'
 import type { SqlDriver } from './sql-driver.ts'
-import { ask, type Statement } from './steps.ts'
+import { ask, type Statement, type Steps } from './steps.ts'
 import type { Tables } from './tables.ts'
 
 export function createSample({ builder, dialect, run }: SqlDriver): (query: SampleQuery) => Promise<Sample> {
@@ -12,15 +12,25 @@ export function createSample({ builder, dialect, run }: SqlDriver): (query: Samp
   return (query) =>
     run(function* () {
       const groups = yield* ask<GroupRow>(statements.groups(query))
-      const [total] = yield* ask<{ runs: unknown }>(statements.runs(query))
-      const byNode = yield* ask<{ key: string; runs: unknown }>(statements.runsBy('node_id', query))
-      const byModel = yield* ask<{ key: string; runs: unknown }>(statements.runsBy('model_id', query))
+      const [row] = yield* ask<{ runs: unknown }>(statements.runs(query))
+      const total = Number(row?.runs ?? 0)
+      /** Where only one is asked for, its runs are all there are. */
+      function* runsBy(column: 'node_id' | 'model_id', only: string | undefined): Steps<Counted> {
+        if (only !== undefined) return total === 0 ? {} : { [only]: total }
+        return counts(yield* ask<{ key: string; runs: unknown }>(statements.runsBy(column, query)))
+      }
       return {
-        groups: groups.map((row) => toGroup(row, query)),
-        runs: { total: Number(total?.runs ?? 0), byNode: counts(byNode), byModel: counts(byModel) },
+        groups: groups.map((group) => toGroup(group, query)),
+        runs: {
+          total,
+          byNode: yield* runsBy('node_id', query.nodeId),
+          byModel: yield* runsBy('model_id', query.model),
+        },
       }
     })
 }
+
+type Counted = { readonly [key: string]: number }
 
 interface GroupRow {
   readonly node_id: string
