@@ -71,7 +71,7 @@ export const arosTable = {
   correction_ledger_enabled: {
     schema: flag,
     otherwise: false,
-    what: 'every repair is kept for health reports',
+    what: 'reserved: accepted, and nothing is kept yet',
   },
   degrade_on_unexpected_behavior: {
     schema: flag,
@@ -102,7 +102,11 @@ export const arosTable = {
     otherwise: true,
     what: 'streamed texts are read as a whole; false looks at them while they arrive and stops early',
   },
-  'telemetry.verbose': { schema: flag, otherwise: false, what: 'events carry more than they need' },
+  'telemetry.verbose': {
+    schema: flag,
+    otherwise: false,
+    what: 'reserved: accepted, and events are the same',
+  },
 } as const satisfies Record<string, Row>
 
 export type ArosKey = keyof typeof arosTable

@@ -8,7 +8,7 @@ import type { Draft } from '../domain/plan.ts'
 import { planLimits } from '../plan/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { type ArosConfig, arosConfig } from './aros-config.ts'
-import { asBinding, type Build, type Scope } from './compile/build.ts'
+import { asBinding, type Build, isFull, type Scope } from './compile/build.ts'
 import { capabilitiesOf } from './compile/capabilities.ts'
 import type { PipelineCapability } from './compile/functions.ts'
 import { compileSteps } from './compile/steps.ts'
@@ -69,11 +69,11 @@ export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}
     locals: new Map([['input', given]]),
   }
   const value = compileSteps(scope, pipeline.steps)
-  if (build.nodes.length > planLimits.nodes)
+  if (isFull(build))
     build.issues.push(
       pipeline.issue('/steps', {
         code: 'pipeline/limit',
-        message: `the pipeline has ${build.nodes.length} nodes with its maps and loops unrolled, more than ${planLimits.nodes}`,
+        message: `with its maps and loops unrolled the pipeline has more than ${planLimits.nodes} nodes`,
         hint: 'Lower max_items and max_loops, or split the work into several runs',
       }),
     )

@@ -47,10 +47,13 @@ const branches = {
   minProperties: 1,
 } as const
 
+/** Ids of nodes are made of names, with points and slashes between them. */
+const stepName = { type: 'string', pattern: '^[^./]{1,100}$' } as const
+
 /** What every kind of step may say. */
 const common: Properties = {
   kind: text,
-  name: text,
+  name: stepName,
   input: true,
   updates_context: flag,
   mergeable_output: flag,

@@ -412,3 +412,15 @@ steps:
     await app.close()
   })
 })
+
+it('refuses within a second what would unroll to millions of nodes', () => {
+  const inner = '{ name: w, uses: wrap_dict }'
+  const loop = (body: string) => `{ name: l, kind: loop, loop: { max_loops: 200, body: [${body}] } }`
+  const map = (body: string) =>
+    `{ name: m, kind: map, map: { iterable_input: previous_step, max_items: 200, body: [${body}] } }`
+  const began = performance.now()
+  const [issue] = problems(`steps: [{ name: e, uses: ensure_object }, ${loop(loop(loop(inner)))}]`)
+  expect(issue?.message).toContain('more than 1000 nodes')
+  expect(problems(`steps: [${map(map(inner))}]`, { input: [[1]] })).toEqual([])
+  expect(performance.now() - began).toBeLessThan(2_000)
+})

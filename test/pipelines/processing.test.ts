@@ -181,6 +181,18 @@ steps: [{ name: a, agent: one${step} }]
     expect(processingOf(withSchema(own)).schema).toEqual({ type: 'object', required: ['other'] })
   })
 
+  it('settings switch the precheck on, and let texts be looked at while they arrive', () => {
+    expect(processingOf(plain(), { enable_reasoning_precheck: true }).processing).toMatchObject({
+      reasoning_precheck: { enabled: true },
+    })
+    expect(processingOf(plain(), { 'streaming.aggregate_structured': false }).processing).toMatchObject({
+      streaming: { enabled: true, early_abort: true },
+    })
+    expect(processingOf(plain(), { coercion_tolerant_level: 2 }).processing).toMatchObject({
+      coercion: { tolerant_level: 2 },
+    })
+  })
+
   it('enabled = false leaves everything as it was, whatever the steps say', () => {
     const text = withSchema(', processing: { structured_output: auto, aop: full }')
     expect(processingOf(text, { enabled: false }).processing).toMatchObject({

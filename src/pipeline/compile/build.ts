@@ -3,6 +3,7 @@ import type { Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Binding, DraftNode, Edge } from '../../domain/plan.ts'
+import { planLimits } from '../../plan/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { ArosConfig } from '../aros-config.ts'
 import type { Complaint, Pipeline, Step } from '../pipeline.ts'
@@ -58,6 +59,11 @@ export interface ContextEntry {
 /** Room for what happens inside of a step, with the names that are known so far. */
 export function innerScope(scope: Scope, change: Partial<Scope> & { readonly prefix: string }): Scope {
   return { ...scope, steps: new Map(scope.steps), ...change }
+}
+
+/** Whether more has been unrolled than a plan may have; then nothing more is, and the compiler says so. */
+export function isFull({ nodes }: Build): boolean {
+  return nodes.length > planLimits.nodes
 }
 
 export function complain({ build, pipeline }: Scope, at: Pointer, said: Complaint): void {

@@ -6,6 +6,7 @@ import {
   type CompileSteps,
   type ContextEntry,
   innerScope,
+  isFull,
   nodeValue,
   type Scope,
 } from './build.ts'
@@ -27,7 +28,7 @@ export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileS
   const leaving: string[] = []
   for (let n = 1; n < step.maxLoops; n++) {
     const before = rounds[n - 1] as Round
-    if (scope.build.issues.length > 0) return undefined
+    if (scope.build.issues.length > 0 || isFull(scope.build)) return undefined
     const router = addRouter(before.end, `${id}/${n}.again`)
     const gate = addGate(before.end, router, `${id}/${n + 1}`)
     if (step.exitCondition === undefined) router.route(true, [gate.begin], 'again')

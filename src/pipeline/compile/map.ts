@@ -7,6 +7,7 @@ import {
   type CompileSteps,
   type ContextEntry,
   complain,
+  isFull,
   nodeValue,
   type Scope,
 } from './build.ts'
@@ -47,7 +48,7 @@ export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSte
     ])
     const branch = { gate, prefix: `${id}/${index}/`, steps: step.body, locals, previous: own }
     ends.push({ ...compileBranch(scope, branch, compileSteps), begin: gate.begin })
-    if (scope.build.issues.length > 0) break
+    if (scope.build.issues.length > 0 || isFull(scope.build)) break
   }
   const none = `${id}/none`
   scope.build.nodes.push({

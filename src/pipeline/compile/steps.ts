@@ -17,6 +17,7 @@ import {
   type ContextEntry,
   complain,
   innerScope,
+  isFull,
   nodeValue,
   type Scope,
 } from './build.ts'
@@ -46,6 +47,7 @@ const compilers: { readonly [K in Step['kind']]: Compiler<K> } = {
 
 export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
   for (const step of steps) {
+    if (isFull(scope.build)) break
     const compile = compilers[step.kind] as Compiler<Step['kind']>
     // A step that cannot be compiled has said why; those after it are looked at all the same.
     const value = compile(scope, step as never) ?? constant(null)

@@ -110,5 +110,15 @@ function withDefs(
 ): JsonSchema {
   const $defs: Record<string, JsonSchema> = {}
   const made = make((schema, name) => placed(schema, name, $defs))
-  return Object.keys($defs).length > 0 ? { ...made, $defs } : made
+  const whole = Object.keys($defs).length > 0 ? { ...made, $defs } : made
+  return JSON.stringify(whole).length > longestSchema ? outline(made) : whole
+}
+
+/** Schemas of values that wrap each other in every round of a loop would grow without end. */
+const longestSchema = 16_000
+
+/** What is certain of the root; nothing is said about the parts. */
+function outline({ type, required }: { readonly [keyword: string]: unknown }): JsonSchema {
+  if (type === undefined) return true
+  return { type, ...(required !== undefined && { required }) }
 }
