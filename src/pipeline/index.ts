@@ -20,7 +20,7 @@ export {
 } from './config/resolve-config.ts'
 export { type AppliedFix, type Fixed, type FixOptions, fixText } from './fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
-export { defaultLintSettings, type LintSettings, lintSettings } from './lint-view.ts'
+export { defaultLintSettings, type LintSettings, lintSettings } from './lint-settings.ts'
 
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'

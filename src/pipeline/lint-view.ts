@@ -1,7 +1,7 @@
 /** A pipeline as the rules see it: agents, steps in their order and nesting, templates, each with its place. Takes files that are only half right. */
 import type { Json } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
-import type { ArosConfig } from './aros-config.ts'
+import { defaultLintSettings, type LintSettings } from './lint-settings.ts'
 import type { YamlDocument } from './read-yaml.ts'
 import { snake } from './snake-keys.ts'
 import { type TemplateMark, templateMarks } from './template-marks.ts'
@@ -13,28 +13,6 @@ import {
   type YamlNode,
   type YamlScalar,
 } from './yaml-node.ts'
-
-export interface LintSettings {
-  /** `aros.structured_output_default`: what holds for steps that say nothing. */
-  readonly structuredOutput: string
-  /** `aros.auto_promote`: agents with an object or list schema switch structured output on for their steps. */
-  readonly autoPromote: boolean
-}
-
-export const defaultLintSettings: LintSettings = { structuredOutput: 'off', autoPromote: true }
-
-/** What the configuration means for linting. */
-export function lintSettings({
-  enabled,
-  structuredOutputDefault,
-  autoPromote,
-  said,
-}: ArosConfig): LintSettings {
-  return {
-    structuredOutput: enabled ? structuredOutputDefault : 'off',
-    autoPromote: enabled && autoPromote && !said.has('structured_output_default'),
-  }
-}
 
 export interface LintAgent {
   readonly name: string

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
@@ -45,6 +46,18 @@ describe('plain texts', () => {
   ])('raise no alarm: %s', (_, steps) => {
     const free = '  free: { model: m, system_prompt: Write. }\n'
     expect(look(head + free + steps).issues).toEqual([])
+  })
+})
+
+describe('the examples', () => {
+  const folder = join(import.meta.dirname, '../../examples/pipelines')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.yaml'),
+  )
+
+  it.each(files)('%s is quiet under the settings beside it', (name) => {
+    const settings = { structuredOutput: 'auto', autoPromote: true }
+    expect(look(readFileSync(join(folder, name), 'utf8'), { settings }).issues).toEqual([])
   })
 })
 
