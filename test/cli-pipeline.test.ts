@@ -1,5 +1,6 @@
 /** Pipelines and settings on the command line, tested on the built file: answers, places of mistakes, exit codes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLibsql } from '../src/adapters/stores/open-sqlite.ts'
 import { file, place } from './cli-run-support.ts'
 import { type OpenAiServer, openAiServer } from './models/openai-server.ts'
 import { proviso } from './support.ts'
@@ -27,6 +28,21 @@ describe('proviso run pipeline.yaml', () => {
     expect(done).toMatchObject({ code: 0, stdout: '{\n  "title": "Tea"\n}\n' })
     expect(done.stderr).toContain('structured_output: openai_json for find')
     expect(JSON.stringify(server.seen.at(-1)?.body)).toContain('A title for tea')
+  })
+
+  it('keeps a ledger of corrections where the settings say so, and no table of it elsewhere (AROS-45)', async () => {
+    const path = file('ledger.yaml', titled)
+    const tables = async (name: string, set: readonly string[]) => {
+      const store = place(name)
+      const given = ['run', path, '--input', '{"topic":"tea"}', '--store', `sqlite:${store}`, ...set]
+      expect((await proviso(given, { env: env() })).code).toBe(0)
+      const connection = openLibsql(store)
+      const rows = connection.execute("select name from sqlite_master where name = 'correction_ledger'")
+      connection.close()
+      return rows.length
+    }
+    expect(await tables('without.db', [])).toBe(0)
+    expect(await tables('with.db', ['--set', 'correction_ledger_enabled=true'])).toBe(1)
   })
 
   it('takes its input from stdin and from a file, as JSON or as text', async () => {

@@ -17,7 +17,7 @@ import type { StoreChoice } from './store-option.ts'
 
 export interface Session {
   readonly store: StoreChoice
-  readonly work: Pick<Work, 'capabilities' | 'facets'>
+  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger'>
   /** Where the work came from, for the commands that are suggested. */
   readonly flags: WorkFlags
   /** Events as lines on stdout instead of a picture on stderr. */
@@ -42,6 +42,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     store: store.spec,
     capabilities: work.capabilities,
     facets: work.facets,
+    ...(work.ledger && { ledger: true }),
     // Other runs of the store may need what is not here.
     carry: 'own',
     onCrash: crash.tell,

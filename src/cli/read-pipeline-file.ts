@@ -34,7 +34,12 @@ export async function readPipelineFile(
   const used = await useModules([...settings.config.use, ...flags.use])
   if ('unreadable' in used) return used
   const brought: readonly DefinedCapability[] = capabilitiesOf(loaded.pipeline)
-  const work = { capabilities: [...brought, ...used.capabilities], facets: used.facets }
+  const { correctionLedgerEnabled: ledger } = settings.config.aros
+  const work = {
+    capabilities: [...brought, ...used.capabilities],
+    facets: used.facets,
+    ...(ledger && { ledger }),
+  }
   if (flags.wanted === 'capabilities') return work
   const given = await readGiven(flags.input)
   if ('unreadable' in given) return given

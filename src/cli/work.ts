@@ -6,4 +6,6 @@ import type { RunFile } from './read-run-file.ts'
 export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
   readonly capabilities: readonly DefinedCapability[]
   readonly facets: readonly Facet[]
+  /** Keep a ledger of corrections (`correction_ledger_enabled`). */
+  readonly ledger?: boolean
 }

@@ -98,7 +98,9 @@ function unmetFacts(
 export function endFacts(state: RunState, now: number, payload: EventPayloads['complete']): NewEvent[] {
   const { budget } = state
   const { calls, tokens, inputTokens, costUsd } = budget
-  const usage = { calls, inputTokens, outputTokens: tokens - inputTokens, costUsd }
+  // What nobody has told the cost of did not cost nothing.
+  const cost = costUsd > 0 ? { costUsd } : {}
+  const usage = { calls, inputTokens, outputTokens: tokens - inputTokens, ...cost }
   const facts: NewEvent[] = []
   let audit = state.audit
   for (const requestId of state.openAsks) {

@@ -71,7 +71,7 @@ export const arosTable = {
   correction_ledger_enabled: {
     schema: flag,
     otherwise: false,
-    what: 'reserved: accepted, and nothing is kept yet',
+    what: 'what was changed while reading is kept in a table of its own, made with the first run',
   },
   degrade_on_unexpected_behavior: {
     schema: flag,

@@ -84,8 +84,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'check-then-act reply: a lost race counts as won',
     file: engine('replies'),
-    find: "if (result.kind === 'appended') return state",
-    replace: 'if (result.kind) return state',
+    find: "if (result.kind === 'appended') {",
+    replace: 'if (result.kind) {',
     seed: 10,
   },
   {
