@@ -166,7 +166,7 @@ function isRefusalCode(code: RefusalCode | ErrorCode): code is RefusalCode {
 
 function issueOf({ at, code, message, hint }: Issue, redactor: Redactor): ProblemIssue {
   return {
-    pointer: 'pointer' in at ? at.pointer : '',
+    pointer: redactor.text('pointer' in at ? at.pointer : ''),
     code,
     message: redactor.text(message),
     ...(hint !== undefined && { hint: redactor.text(hint) }),
