@@ -24,6 +24,7 @@ export default defineConfig({
     },
   },
   test: {
+    setupFiles: ['test/fixed-seed.ts'],
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // Threads end with the process: a test that never comes back does not outlive `npm test`.
     pool: 'threads',

@@ -153,6 +153,28 @@ describe('the search planner', () => {
     )
   })
 
+  it('leaves out whoever makes a comparison impossible, although the proof cannot name one', () => {
+    const number = (name: string, direction: 'input' | 'bidirectional') => ({
+      name,
+      title: name,
+      description: name,
+      schema: { type: 'number', minimum: 0, maximum: 10 } as JsonSchema,
+      semantics: { instruction: `Mind ${name}.` },
+      metadata: { version: '1', direction },
+    })
+    const either = { enum: ['a', 'b', 3] } as JsonSchema
+    const differ = constraint('differ', { '!=': [{ var: 'f0' }, { var: 'f1' }] })
+    const world: World = {
+      facets: [number('f0', 'bidirectional'), number('f1', 'input')],
+      // It takes f1 as a number and gives f0 as one: both can only be 3.
+      capabilities: [capability('c0', { in: ['f1'], out: ['f0'] })],
+      envelope: envelope(object({ f0: either, f1: either }), [differ]),
+    }
+    const { proof, draft } = found(world)
+    expect(proof.ok).toBe(true)
+    expect(draft.nodes.map(({ capabilityId }) => capabilityId)).not.toContain('c0')
+  })
+
   it('plans the same request in the same way', () => {
     fc.assert(
       fc.property(worlds, (world) => {

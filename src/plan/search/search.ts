@@ -129,9 +129,13 @@ const leaveOutTheUnfit: Learn = (failures, { assembled }, { lessons, request }) 
   for (const { details, nodeId, capabilityId, cause } of failures) {
     const byVerdict = details?.['reason'] !== undefined && cause === 'schema_incompatible'
     if (!byVerdict && !unfit.has(details?.['code'])) continue
-    const id = capabilityId ?? assembled.makers.get(nodeId ?? '')?.capability.capabilityId
-    if (id === undefined || isBuiltin(id) || lessons.banned.has(id)) continue
-    if (request.envelope.policies.planner.selection?.require?.includes(id)) continue
+    const blamed = capabilityId ?? assembled.makers.get(nodeId ?? '')?.capability.capabilityId
+    // Where several supply what a constraint compares, nobody is named: each may be the one that makes it impossible.
+    const makers = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
+    const suspects = blamed !== undefined ? [blamed] : byVerdict ? makers : []
+    const required = request.envelope.policies.planner.selection?.require ?? []
+    const id = suspects.find((one) => !isBuiltin(one) && !lessons.banned.has(one) && !required.includes(one))
+    if (id === undefined) continue
     return {
       lessons: { ...lessons, banned: new Set([...lessons.banned, id]) },
       choice: {
