@@ -44,12 +44,9 @@ it.each(answers)('of an answer that is %s', async (name, first, processing) => {
 /** One event in one line: what it is, of which node, and what it says that is the same every time. */
 function line({ type, nodeId, payload }: JournalEvent): string {
   const said = type === 'log' ? payload : pick(payload, ['attempt', 'outcome', 'status', 'usage', 'calls'])
-  const shown = JSON.stringify(said, (key, value) => (varies.has(key) ? undefined : value))
+  const shown = JSON.stringify(said)
   return [type, nodeId, shown === '{}' ? undefined : shown].filter((part) => part !== undefined).join(' ')
 }
-
-/** Times differ from run to run. */
-const varies = new Set(['ms', 'durationMs', 'elapsedMs', 'latency_ms'])
 
 function pick(payload: object, names: readonly string[]): object {
   return Object.fromEntries(Object.entries(payload).filter(([name]) => names.includes(name)))
