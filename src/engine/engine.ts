@@ -17,6 +17,7 @@ import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { createRedactor, type Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
+import { rememberProofs } from '../plan/index.ts'
 import { schemaHash } from '../schema/hash.ts'
 import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
 import { createChanges } from './changes.ts'
@@ -137,6 +138,7 @@ export function createEngine(options: EngineOptions): Engine {
   })
   let closed = false
 
+  const prove = rememberProofs()
   const know = knowCapabilities(options.untrustedKinds)
   /** What a run may know of: what its tenant sees. */
   const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
@@ -165,10 +167,17 @@ export function createEngine(options: EngineOptions): Engine {
       }),
     planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft && proveDraft(state, catalogFor(state.tenant), draft)
+      return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove }, draft)
     },
     plan: (state, signal) =>
-      makePlan({ state, catalog: catalogFor(state.tenant), planner: options.planner, redactor, signal }),
+      makePlan({
+        state,
+        catalog: catalogFor(state.tenant),
+        planner: options.planner,
+        redactor,
+        signal,
+        prove,
+      }),
     onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
