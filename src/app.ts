@@ -264,7 +264,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
-    ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
+    ...timesOf(options, env),
+    ...pick(options, ['pollMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
   if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
   await agents?.living.open()
@@ -393,9 +394,16 @@ function wireAgents(
   return { catalogs, living, dispatcher, door, guard }
 }
 
+/** How long people and leases have: what the caller says, else the environment, else the engine's own. */
+function timesOf(options: AppOptions, env: EnvConfig): Pick<AppOptions, 'askMs' | 'leaseMs'> {
+  const askMs = options.askMs ?? wholeMs(env, 'askMs')
+  const leaseMs = options.leaseMs ?? wholeMs(env, 'leaseMs')
+  return { ...(askMs !== undefined && { askMs }), ...(leaseMs !== undefined && { leaseMs }) }
+}
+
 function wholeMs(
   env: EnvConfig,
-  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs',
+  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs' | 'askMs' | 'leaseMs',
 ): number | undefined {
   const text = env[setting]
   if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text === undefined ? text : Number(text)
