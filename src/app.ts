@@ -265,7 +265,12 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     ...timesOf(options, env),
-    ...pick(options, ['pollMs', 'limits', 'onCrash', 'onMissing', 'carry']),
+    ...pick(options, ['pollMs', 'limits', 'onCrash', 'carry']),
+    onMissing(runId, capabilityIds) {
+      // Another process may have taken the registration, and died: what is known here can be older than the run.
+      agents?.living.refresh().catch((cause: unknown) => options.onCrash?.('', cause))
+      options.onMissing?.(runId, capabilityIds)
+    },
   })
   if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
   await agents?.living.open()
@@ -300,6 +305,14 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       openAsks,
       ...(error && { failure: error.code }),
     }
+  }
+  let closing: Promise<void> | undefined
+  const close: App['close'] = async (given) => {
+    await engine.close(given)
+    tracing?.runs.close()
+    agents?.living.close()
+    await agents?.guard.close()
+    if (ownStore) await store.close()
   }
   return {
     start,
@@ -345,12 +358,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     get active() {
       return engine.active
     },
-    async close(given) {
-      await engine.close(given)
-      tracing?.runs.close()
-      agents?.living.close()
-      await agents?.guard.close()
-      if (ownStore) await store.close()
+    close(given) {
+      closing ??= close(given)
+      return closing
     },
   }
 }
@@ -379,6 +389,7 @@ function wireAgents(
     once: store.records.once,
     clock,
     secretsOf,
+    refresh: living.refresh,
     attemptOf: (name) => attemptFacts(store, name),
   })
   const dispatcher = httpDispatcher({

@@ -58,7 +58,7 @@ export interface Actor {
   readonly runId: string
   /** Absent while a new run is not stored yet. */
   readonly lease: Lease | undefined
-  /** A turn is under way. */
+  /** A turn, a call or a draft is under way, or what one has brought is not written yet. */
   readonly busy: boolean
   /** Something may have changed: take a turn, or another one after the present. */
   poke(): void
@@ -380,7 +380,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       return lease
     },
     get busy() {
-      return busy
+      return busy || inFlight.size > 0 || planning !== undefined || ended.length > 0 || planned !== undefined
     },
     poke,
     heard(seq) {

@@ -1,50 +1,12 @@
 /** Promises about agents that answer later: whose post counts, that only one does, and that waiting ends. */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Signed, sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { journal } from '../journeys/support.ts'
+import { type Posting, post } from './post.ts'
 import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer, writing } from './support.ts'
-
-interface Posting {
-  readonly body?: unknown
-  readonly key: string
-  /** Seconds from now. */
-  readonly off?: number
-  readonly nonce?: string
-  /** Signed for another call. */
-  readonly signed?: Partial<Signed>
-}
-
-/** What an agent does when it is done: signs its answer and posts it where the call said. */
-async function post(
-  { call }: Heard,
-  {
-    body = { output: { copyVariants } },
-    key,
-    off = 0,
-    nonce = randomBytes(16).toString('hex'),
-    signed,
-  }: Posting,
-): Promise<Response> {
-  const text = JSON.stringify(body)
-  const timestamp = String(Math.floor(Date.now() / 1_000) + off)
-  const { runId, nodeId, attempt } = call
-  const signature = sign({ timestamp, nonce, runId, nodeId, attempt, body: text, ...signed }, [key])
-  return fetch(call.callbackUrl ?? '', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      [signatureHeaders.timestamp]: timestamp,
-      [signatureHeaders.nonce]: nonce,
-      [signatureHeaders.signature]: signature,
-    },
-    body: text,
-  })
-}
 
 /** A run whose one call has been accepted by the agent, which has not answered yet. */
 async function accepted(options: Parameters<typeof serveAgents>[0] = {}, node: object = {}) {

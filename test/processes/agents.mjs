@@ -2,7 +2,7 @@
  * What the served processes can do. Every call that changes something outside is a line in the file that EFFECTS_FILE names,
  * written in one go, so that whoever reads it later knows who did what, when, and under which key.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { defineCapability } from 'proviso'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
@@ -13,11 +13,11 @@ function mark(said, { runId, nodeId, attempt, idempotencyKey: key }) {
   appendFileSync(process.env['EFFECTS_FILE'] ?? '', `${JSON.stringify(line)}\n`)
 }
 
-/** @param {number} ms @param {AbortSignal} signal */
+/** @param {number} ms @param {AbortSignal} [signal] */
 function pause(ms, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
+    signal?.addEventListener('abort', () => {
       clearTimeout(timer)
       reject(signal.reason)
     })
@@ -51,7 +51,7 @@ export const publish = defineCapability({
   },
 })
 
-/** Takes a moment, and must not be done twice either. */
+/** Must not be done twice either. */
 export const step = defineCapability({
   capabilityId: 'step',
   inputContract: { type: 'object' },
@@ -59,8 +59,20 @@ export const step = defineCapability({
   idempotent: false,
   async run(_inputs, context) {
     mark('step', context)
-    // Not stopped when the process is told to end: whoever ends in order waits for it.
-    await pause(60, new AbortController().signal)
+    await pause(20)
+    return { text: 'Tea' }
+  },
+})
+
+/** The same, but it takes until the gate is opened. */
+export const gated = defineCapability({
+  capabilityId: 'gated',
+  inputContract: { type: 'object' },
+  outputContract: text,
+  idempotent: false,
+  async run(_inputs, context) {
+    mark('gated', context)
+    while (!existsSync(`${process.env['EFFECTS_FILE']}.gate`)) await pause(20)
     return { text: 'Tea' }
   },
 })

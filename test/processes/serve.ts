@@ -1,7 +1,7 @@
 /** Real processes of the built command on one PostgreSQL, and how tests speak with them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -24,6 +24,8 @@ export interface Process {
   /** All frames of a run, once it is over. */
   followed(runId: string): Promise<readonly SseFrame[]>
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
+  /** Resolves when the process has said this. */
+  says(words: string): Promise<void>
   stderr(): string
 }
 
@@ -44,6 +46,9 @@ export interface Processes {
   readonly store: Store
   serve(env?: { readonly [name: string]: string }): Promise<Process>
   effects(): readonly Effect[]
+  /** Steps that are `gated` end while the gate is open; it is closed at first. */
+  openGate(): void
+  closeGate(): void
   /** `proviso verify` on all runs of the database. */
   verify(): Promise<string>
 }
@@ -79,6 +84,8 @@ export function processes(): Processes {
     serve: (env = {}) =>
       serve(started, { PROVISO_STORE: present(cluster).url, EFFECTS_FILE: effectsFile(), ...env }),
     effects: () => readLog<Effect>(effectsFile()),
+    openGate: () => writeFileSync(`${effectsFile()}.gate`, ''),
+    closeGate: () => rmSync(`${effectsFile()}.gate`),
     async verify() {
       const { code, stdout, stderr } = await proviso(['verify', '--store', present(cluster).url])
       expect([code, stderr]).toEqual([0, ''])
@@ -122,6 +129,12 @@ async function serve(started: Set<ChildProcess>, env: { readonly [name: string]:
       return frames(await fetch(`${address}${api}/runs/${encodeURIComponent(runId)}/events`, { headers }))
     },
     kill: (signal) => void child.kill(signal),
+    says: (words) =>
+      new Promise((resolve) => {
+        const look = () => stderr.includes(words) && resolve()
+        child.stderr.on('data', look)
+        look()
+      }),
     stderr: () => stderr,
   }
 }
