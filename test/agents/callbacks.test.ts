@@ -105,7 +105,7 @@ describe('an answer that comes later', () => {
 
 describe('waiting for it', () => {
   it('ends with the time of the node; an answer after that is told 409, and the next attempt has its own', async () => {
-    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 150, retry: { max: 1 } })
+    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 1_000, retry: { max: 1 } })
     const second = await calls(2)
     expect(second.call.attempt).toBe(2)
     // The call is in doubt, so it is the same one for the agent.
@@ -139,9 +139,9 @@ describe('waiting for it', () => {
     const store = createMemoryStore()
     const other = await serveAgents({ store, carry: 'own' })
     const waiting = await accepted({ store, http: { callbackUrl: () => other.address } })
-    // The other process has to know the key of the agent, which it learns from the store.
-    await other.register(writer('http://127.0.0.1:9', { capabilityId: 'x' }), await other.agentToken())
-    expect((await post(waiting.heard, waiting)).status).toBe(200)
+    // The other process has not heard of the agent: it learns its key from the store when it needs it.
+    expect(waiting.heard.call.callbackUrl).toContain(other.address)
+    expect((await post(waiting.heard, { key: waiting.key })).status).toBe(200)
     expect((await waiting.app.result(waiting.runId)).status).toBe('completed')
   })
 
@@ -159,12 +159,24 @@ describe('waiting for it', () => {
     const store = createMemoryStore()
     const dying = await accepted({ store, leaseMs: 60 })
     await dying.app.close({ graceMs: 0 })
-    expect((await post(dying.heard, dying)).status).toBe(200)
+    expect((await post(dying.heard, { key: dying.key })).status).toBe(200)
     const heir = await serveAgents({ store, leaseMs: 60 })
     expect(await heir.app.result(dying.runId)).toMatchObject({
       status: 'completed',
       output: { copyVariants },
     })
     expect(dying.later.heard).toHaveLength(1)
+  })
+
+  it('an answer to a call whose process is gone counts for the next one, which has called again under the same key', async () => {
+    const store = createMemoryStore()
+    const dying = await accepted({ store, leaseMs: 60 })
+    await dying.app.close({ graceMs: 0 })
+    const { app, address } = await serveAgents({ store, leaseMs: 60 })
+    const second = await dying.calls(2)
+    expect(second.headers['idempotency-key']).toBe(dying.heard.headers['idempotency-key'])
+    expect((await post(dying.heard, { key: dying.key, address })).status).toBe(200)
+    expect((await post(second, { key: dying.key })).status).toBe(409)
+    expect(await app.result(dying.runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
   })
 })
