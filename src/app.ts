@@ -264,7 +264,13 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
-    ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
+    ...timesOf(options, env),
+    ...pick(options, ['pollMs', 'limits', 'onCrash', 'carry']),
+    onMissing(runId, capabilityIds) {
+      // Another process may have taken the registration, and died: what is known here can be older than the run.
+      agents?.living.refresh().catch((cause: unknown) => options.onCrash?.('', cause))
+      options.onMissing?.(runId, capabilityIds)
+    },
   })
   if (tracing) engine.subscribeToLifecycle(tracing.runs.hear, { types: spanTypes })
   await agents?.living.open()
@@ -299,6 +305,14 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       openAsks,
       ...(error && { failure: error.code }),
     }
+  }
+  let closing: Promise<void> | undefined
+  const close: App['close'] = async (given) => {
+    await engine.close(given)
+    tracing?.runs.close()
+    agents?.living.close()
+    await agents?.guard.close()
+    if (ownStore) await store.close()
   }
   return {
     start,
@@ -344,12 +358,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     get active() {
       return engine.active
     },
-    async close(given) {
-      await engine.close(given)
-      tracing?.runs.close()
-      agents?.living.close()
-      await agents?.guard.close()
-      if (ownStore) await store.close()
+    close(given) {
+      closing ??= close(given)
+      return closing
     },
   }
 }
@@ -378,6 +389,7 @@ function wireAgents(
     once: store.records.once,
     clock,
     secretsOf,
+    refresh: living.refresh,
     attemptOf: (name) => attemptFacts(store, name),
   })
   const dispatcher = httpDispatcher({
@@ -393,9 +405,16 @@ function wireAgents(
   return { catalogs, living, dispatcher, door, guard }
 }
 
+/** How long people and leases have: what the caller says, else the environment, else the engine's own. */
+function timesOf(options: AppOptions, env: EnvConfig): Pick<AppOptions, 'askMs' | 'leaseMs'> {
+  const askMs = options.askMs ?? wholeMs(env, 'askMs')
+  const leaseMs = options.leaseMs ?? wholeMs(env, 'leaseMs')
+  return { ...(askMs !== undefined && { askMs }), ...(leaseMs !== undefined && { leaseMs }) }
+}
+
 function wholeMs(
   env: EnvConfig,
-  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs',
+  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs' | 'askMs' | 'leaseMs',
 ): number | undefined {
   const text = env[setting]
   if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text === undefined ? text : Number(text)

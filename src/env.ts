@@ -18,6 +18,10 @@ export interface EnvConfig {
   readonly capabilityCacheTtlMs?: string
   /** Milliseconds after which this process renews its own capabilities (FLEX-95; the second name is the older one, C34). */
   readonly capabilityRefreshMs?: string
+  /** Milliseconds that people have to answer; then an ask counts as rejected. */
+  readonly askMs?: string
+  /** Milliseconds after which another process takes over the runs of one that gives no sign of life. */
+  readonly leaseMs?: string
   /** The token of a server with one user, who may do everything (FLEX-93). */
   readonly flexToken?: string
   /** Where a server listens. */
@@ -53,6 +57,8 @@ export const envNames = {
   agentHosts: ['PROVISO_AGENT_HOSTS'],
   capabilityCacheTtlMs: ['FLEX_CAPABILITY_CACHE_TTL_MS'],
   capabilityRefreshMs: ['FLEX_CAPABILITY_SELF_REGISTER_REFRESH_MS', 'FLEX_CAPABILITY_REFRESH_INTERVAL_MS'],
+  askMs: ['PROVISO_ASK_MS'],
+  leaseMs: ['PROVISO_LEASE_MS'],
   flexToken: ['FLEX_TOKEN'],
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],

@@ -41,6 +41,23 @@ describe('createApp', () => {
     })
   })
 
+  it('takes the times of leases and asks from the environment, and refuses others than whole milliseconds', async () => {
+    await expect(create({ env: { leaseMs: 'soon' } })).rejects.toThrow(
+      'PROVISO_LEASE_MS must be a whole number of milliseconds',
+    )
+    await expect(create({ env: { askMs: '1.5' } })).rejects.toThrow('PROVISO_ASK_MS must be a whole number')
+    const app = await open({
+      capabilities: [local('write', () => ({ text: 'Tea' }))],
+      env: { askMs: '90000' },
+    })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+    const { runId } = await app.run(envelope({ policies: { requiresHitlApproval: true } }), { draft })
+    const [ask] = await app.store.asks({ runId })
+    const left = (ask?.expiresAt ?? 0) - Date.now()
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThanOrEqual(90_000)
+  })
+
   it('takes what is undefined for absent', async () => {
     const app = await create({ store: undefined, leaseMs: undefined, capabilities: undefined })
     await app.close()

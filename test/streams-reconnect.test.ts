@@ -62,7 +62,7 @@ describe.skipIf(missingPostgres() !== undefined)('while two processes write to o
       await store.create(newRun('r', { head: { status: 'pending', planVersion: 0 } }))
       const served = await serveStreams({ store })
       const writers = await Promise.all([startWriter(1), startWriter(2)])
-      const { seen, cut, finish } = reconnect({ url: `${served.url}/r`, seed: 8, readers: 8, connects })
+      const { seen, cut, finish } = reconnect({ urls: [`${served.url}/r`], seed: 8, readers: 8, connects })
       await cut
       const rest = finish()
       const written = await Promise.all(writers.map((writer) => writer.stop()))

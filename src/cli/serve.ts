@@ -23,7 +23,7 @@ export interface ServeFlags {
   readonly cors: readonly string[]
 }
 
-/** How long requests, and then attempts, may take to end: together with closing the store below ten seconds. */
+/** How long requests, and meanwhile attempts, may take to end; all of it, with closing the store, stays below ten seconds. */
 const grace = { requests: 2_000, attempts: 4_000, all: 9_500 } as const
 
 export async function serve(flags: ServeFlags): Promise<number> {
@@ -95,7 +95,8 @@ async function serveApp(
     leaveAfter(grace.all)
     return exitCode('ok')
   } finally {
-    await server.close({ graceMs: grace.requests })
+    // Together: while requests on their way are still answered nothing new is begun here, and others take the runs over.
+    await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
   }
 }
 

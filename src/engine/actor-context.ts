@@ -48,7 +48,7 @@ export interface Actor {
   readonly runId: string
   /** Absent while a new run is not stored yet. */
   readonly lease: Lease | undefined
-  /** A turn is under way. */
+  /** A turn, a call or a draft is under way, or what one has brought is not written yet. */
   readonly busy: boolean
   /** Something may have changed: take a turn, or another one after the present. */
   poke(): void

@@ -275,7 +275,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       return lease
     },
     get busy() {
-      return busy
+      return busy || inFlight.size > 0 || planning !== undefined || ended.length > 0 || planned !== undefined
     },
     poke,
     heard(seq) {

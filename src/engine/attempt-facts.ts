@@ -1,29 +1,63 @@
 /** What the journal says of one attempt, for whoever brings an answer to it from outside. */
 import { ProvisoError } from '../base/error.ts'
+import type { EventPayloads, JournalEvent } from '../domain/event.ts'
+import { fold } from '../domain/fold.ts'
 import type { Store } from '../domain/ports/store.ts'
-import { loadState } from './journal.ts'
+import type { NodeState } from '../domain/run.ts'
+import { loadEvents } from './journal.ts'
 
 export interface AttemptFacts {
   readonly tenant: string
   readonly capabilityId: string
   readonly idempotencyKey: string
-  /** It has begun and not ended, and nobody wants the run to stop. */
-  readonly inFlight: boolean
+  /**
+   * An answer to it still counts: it has begun and not ended, or its process died and whoever goes on makes the same call,
+   * under the same key; and nobody wants the run to stop.
+   */
+  readonly open: boolean
+}
+
+interface AttemptName {
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
 }
 
 /** Nothing if there is no such run, node or attempt. */
-export async function attemptFacts(
-  store: Store,
-  name: { readonly runId: string; readonly nodeId: string; readonly attempt: number },
-): Promise<AttemptFacts | undefined> {
-  const state = await loadState(store, name.runId).catch((cause: unknown) => {
+export async function attemptFacts(store: Store, name: AttemptName): Promise<AttemptFacts | undefined> {
+  const events = await loadEvents(store, name.runId).catch((cause: unknown) => {
     if (cause instanceof ProvisoError && cause.code === 'run/missing') return undefined
     throw cause
   })
+  const state = events && fold(events)
   const node = state?.nodes.get(name.nodeId)
-  if (state === undefined || node?.attempt === undefined) return undefined
-  if (name.attempt < 1 || name.attempt > node.attempts) return undefined
-  const { attempt, capabilityId, idempotencyKey, result } = node.attempt
-  const inFlight = attempt === name.attempt && result === undefined && !state.finished && !state.cancel
-  return { tenant: state.tenant, capabilityId, idempotencyKey, inFlight }
+  const named = events && lastOf(events, name)
+  if (state === undefined || node === undefined || named === undefined) return undefined
+  const { capabilityId, idempotencyKey } = named.start
+  const open =
+    !state.finished &&
+    !state.cancel &&
+    !settled.has(node.status) &&
+    inDoubt(named.end) &&
+    node.attempt?.idempotencyKey === idempotencyKey &&
+    inDoubt(node.attempt.result)
+  return { tenant: state.tenant, capabilityId, idempotencyKey, open }
+}
+
+const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])
+
+/** It is under way, or nobody knows what has become of it. */
+function inDoubt(end: Pick<EventPayloads['attempt_end'], 'outcome' | 'notApplied'> | undefined): boolean {
+  return end === undefined || (end.outcome === 'outcome_unknown' && !end.notApplied)
+}
+
+/** Under a new plan attempts are counted anew: the last one of this number is meant. */
+function lastOf(events: readonly JournalEvent[], { nodeId, attempt }: AttemptName) {
+  let found: { start: EventPayloads['attempt_start']; end?: EventPayloads['attempt_end'] } | undefined
+  for (const event of events) {
+    if (event.nodeId !== nodeId) continue
+    if (event.type === 'attempt_start' && event.payload.attempt === attempt) found = { start: event.payload }
+    if (event.type === 'attempt_end' && event.payload.attempt === attempt && found) found.end = event.payload
+  }
+  return found
 }

@@ -261,17 +261,23 @@ export function createEngine(options: EngineOptions): Engine {
       lookout.close()
       slots.close()
       const until = clock.now() + graceMs
-      const atWork = () => slots.taken > 0 || [...actors.values()].some((actor) => actor.busy)
-      while (atWork() && clock.now() < until) {
+      const letGo = async (left: readonly Actor[]) => {
+        for (const actor of left) {
+          actor.stop()
+          actors.delete(actor.runId)
+          lifecycle.tell({ kind: 'left', runId: actor.runId, why: 'closed' })
+        }
+        // Whoever comes next need not wait for the leases to run out.
+        await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+      }
+      const all = () => [...actors.values()]
+      while ((slots.taken > 0 || all().some((actor) => actor.busy)) && clock.now() < until) {
         const next = Math.min(clock.now() + shortestPause, until)
         await new Promise<void>((resolve) => clock.timer(next, resolve))
+        // Runs with nothing under way can go on elsewhere: they do not wait for the slowest call here.
+        await letGo(all().filter((actor) => !actor.busy))
       }
-      const left = [...actors.values()]
-      for (const actor of left) actor.stop()
-      actors.clear()
-      for (const { runId } of left) lifecycle.tell({ kind: 'left', runId, why: 'closed' })
-      // Whoever comes next need not wait for the leases to run out.
-      await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+      await letGo(all())
       lookout.end()
       stopListening()
       changes.close()

@@ -1,50 +1,12 @@
 /** Promises about agents that answer later: whose post counts, that only one does, and that waiting ends. */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Signed, sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { journal } from '../journeys/support.ts'
+import { type Posting, post } from './post.ts'
 import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer, writing } from './support.ts'
-
-interface Posting {
-  readonly body?: unknown
-  readonly key: string
-  /** Seconds from now. */
-  readonly off?: number
-  readonly nonce?: string
-  /** Signed for another call. */
-  readonly signed?: Partial<Signed>
-}
-
-/** What an agent does when it is done: signs its answer and posts it where the call said. */
-async function post(
-  { call }: Heard,
-  {
-    body = { output: { copyVariants } },
-    key,
-    off = 0,
-    nonce = randomBytes(16).toString('hex'),
-    signed,
-  }: Posting,
-): Promise<Response> {
-  const text = JSON.stringify(body)
-  const timestamp = String(Math.floor(Date.now() / 1_000) + off)
-  const { runId, nodeId, attempt } = call
-  const signature = sign({ timestamp, nonce, runId, nodeId, attempt, body: text, ...signed }, [key])
-  return fetch(call.callbackUrl ?? '', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      [signatureHeaders.timestamp]: timestamp,
-      [signatureHeaders.nonce]: nonce,
-      [signatureHeaders.signature]: signature,
-    },
-    body: text,
-  })
-}
 
 /** A run whose one call has been accepted by the agent, which has not answered yet. */
 async function accepted(options: Parameters<typeof serveAgents>[0] = {}, node: object = {}) {
@@ -143,7 +105,7 @@ describe('an answer that comes later', () => {
 
 describe('waiting for it', () => {
   it('ends with the time of the node; an answer after that is told 409, and the next attempt has its own', async () => {
-    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 150, retry: { max: 1 } })
+    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 1_000, retry: { max: 1 } })
     const second = await calls(2)
     expect(second.call.attempt).toBe(2)
     // The call is in doubt, so it is the same one for the agent.
@@ -177,9 +139,9 @@ describe('waiting for it', () => {
     const store = createMemoryStore()
     const other = await serveAgents({ store, carry: 'own' })
     const waiting = await accepted({ store, http: { callbackUrl: () => other.address } })
-    // The other process has to know the key of the agent, which it learns from the store.
-    await other.register(writer('http://127.0.0.1:9', { capabilityId: 'x' }), await other.agentToken())
-    expect((await post(waiting.heard, waiting)).status).toBe(200)
+    // The other process has not heard of the agent: it learns its key from the store when it needs it.
+    expect(waiting.heard.call.callbackUrl).toContain(other.address)
+    expect((await post(waiting.heard, { key: waiting.key })).status).toBe(200)
     expect((await waiting.app.result(waiting.runId)).status).toBe('completed')
   })
 
@@ -197,12 +159,24 @@ describe('waiting for it', () => {
     const store = createMemoryStore()
     const dying = await accepted({ store, leaseMs: 60 })
     await dying.app.close({ graceMs: 0 })
-    expect((await post(dying.heard, dying)).status).toBe(200)
+    expect((await post(dying.heard, { key: dying.key })).status).toBe(200)
     const heir = await serveAgents({ store, leaseMs: 60 })
     expect(await heir.app.result(dying.runId)).toMatchObject({
       status: 'completed',
       output: { copyVariants },
     })
     expect(dying.later.heard).toHaveLength(1)
+  })
+
+  it('an answer to a call whose process is gone counts for the next one, which has called again under the same key', async () => {
+    const store = createMemoryStore()
+    const dying = await accepted({ store, leaseMs: 60 })
+    await dying.app.close({ graceMs: 0 })
+    const { app, address } = await serveAgents({ store, leaseMs: 60 })
+    const second = await dying.calls(2)
+    expect(second.headers['idempotency-key']).toBe(dying.heard.headers['idempotency-key'])
+    expect((await post(dying.heard, { key: dying.key, address })).status).toBe(200)
+    expect((await post(second, { key: dying.key })).status).toBe(409)
+    expect(await app.result(dying.runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
   })
 })

@@ -42,6 +42,7 @@ async function dial(url: string, options: GuardOptions = {}): Promise<AttemptRes
       clock: systemClock,
       attemptOf: async () => undefined,
       secretsOf: () => [],
+      refresh: async () => {},
     }),
   })
   try {

@@ -70,6 +70,51 @@ describe('lifecycle', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
+  it('a process that ends begins nothing, and gives each run back when nothing of it is under way, not with the slowest', async () => {
+    const store = createMemoryStore()
+    const doors = new Map<string, () => void>()
+    const through = (name: string) => new Promise<void>((resolve) => doors.set(name, resolve))
+    const done: string[] = []
+    const capabilities = (who: string) => [
+      local('slow', async () => {
+        await through('slow')
+        return { text: who }
+      }),
+      local('first', async () => {
+        await through('first')
+        return { text: who }
+      }),
+      local('second', ({ text }) => {
+        done.push(`first by ${text}, second by ${who}`)
+        return { text: who }
+      }),
+    ]
+    const leaving = await open({ store, capabilities: capabilities('leaving') })
+    const slow = await leaving.start(envelope(), { draft: { nodes: [{ id: 'slow', capabilityId: 'slow' }] } })
+    const runId = await leaving.start(envelope(), {
+      draft: {
+        nodes: [
+          { id: 'first', capabilityId: 'first' },
+          { id: 'second', capabilityId: 'second', inputs: { text: { node: 'first', pointer: '/text' } } },
+        ],
+        output: { node: 'second' },
+      },
+    })
+    await expect.poll(() => [...doors.keys()].sort()).toEqual(['first', 'slow'])
+    let over = false
+    const closing = leaving.close({ graceMs: 60_000 }).then(() => {
+      over = true
+    })
+    const staying = await open({ store, capabilities: capabilities('staying') })
+    doors.get('first')?.()
+    expect(await staying.result(runId)).toMatchObject({ status: 'completed', output: { text: 'staying' } })
+    expect(done).toEqual(['first by leaving, second by staying'])
+    expect(over).toBe(false)
+    doors.get('slow')?.()
+    await closing
+    expect(await staying.result(slow)).toMatchObject({ status: 'completed', output: { text: 'leaving' } })
+  })
+
   it('a process that carries its own runs leaves those of others alone, until it is told to take one over', async () => {
     const store = createMemoryStore()
     const capabilities = [local('write', () => new Promise(() => {}))]

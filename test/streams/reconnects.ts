@@ -3,7 +3,8 @@ import { Random } from '../random.ts'
 import { openStream, type StreamReader } from './read.ts'
 
 export interface Campaign {
-  readonly url: string
+  /** Where the stream can be had: each time anywhere. */
+  readonly urls: readonly string[]
   readonly seed: number
   readonly readers: number
   readonly connects: number
@@ -27,7 +28,7 @@ export interface Reconnects {
   finish(): Promise<(string | undefined)[]>
 }
 
-export function reconnect({ url, seed, readers, connects }: Campaign): Reconnects {
+export function reconnect({ urls, seed, readers, connects }: Campaign): Reconnects {
   const seen: Seen = { connects: 0, events: 0, frames: new Map(), wrong: [] }
   const cursors = Array.from({ length: readers }, () => 0)
 
@@ -48,9 +49,10 @@ export function reconnect({ url, seed, readers, connects }: Campaign): Reconnect
     return type
   }
 
+  const places = new Random(seed)
   async function connect(who: number): Promise<StreamReader> {
     seen.connects++
-    return openStream(url, cursors[who])
+    return openStream(places.pick(urls), cursors[who])
   }
 
   /** The first reader always goes on where it was, so that it sees the whole; the others also jump. */

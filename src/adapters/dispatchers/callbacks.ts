@@ -1,8 +1,8 @@
 /**
  * Answers that come later. An agent that said "accepted" posts its answer to an address that names the attempt; whoever
  * takes the post, in whichever process, leaves it in the store under the key of the call, where the attempt looks for it.
- * The first to take the name `answer <key>` is the answer, everything after it is late. `wait <key>` is what the attempt
- * looks at meanwhile. Both outlive a process that dies: the attempt that follows finds the answer and need not call again.
+ * The first to take the name `answer <key>` is the answer, everything after it is late. It outlives a process that dies: the
+ * attempt that follows finds it and need not call again.
  */
 import type { Clock } from '../../base/clock.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
@@ -22,8 +22,8 @@ export interface AttemptFacts {
   readonly tenant: string
   readonly capabilityId: string
   readonly idempotencyKey: string
-  /** It has begun and not ended. */
-  readonly inFlight: boolean
+  /** An answer to it still counts. */
+  readonly open: boolean
 }
 
 export interface CallbacksOptions {
@@ -33,6 +33,8 @@ export interface CallbacksOptions {
   readonly attemptOf: (name: AttemptName) => Promise<AttemptFacts | undefined>
   /** Secrets that are alive of an agent's keys. */
   readonly secretsOf: (agent: Pick<AttemptFacts, 'tenant' | 'capabilityId'>) => readonly string[]
+  /** Reads again who is registered: another process may have taken a registration, or made a new key, a moment ago. */
+  readonly refresh: () => Promise<void>
   /** How often the store is asked for posts that other processes took. Default 1 s. */
   readonly pollMs?: number
 }
@@ -51,13 +53,9 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
   const { once, clock, pollMs = 1_000 } = options
   const waiting = new Map<string, () => void>()
 
-  const isKnown = async (key: string): Promise<boolean> => {
-    const look = await once.take(`wait ${key}`, { body: { answered: false }, keepMs })
-    return look.kind === 'held' && isObject(look.body) && look.body['answered'] === true
-  }
   const read = async (key: string): Promise<Json | undefined> => {
-    const look = await once.take(`answer ${key}`, { body: {}, keepMs })
-    return look.kind === 'held' ? answerIn(look.body) : undefined
+    const held = await once.look(`answer ${key}`)
+    return held && answerIn(held.body)
   }
   const news = (key: string, signal: AbortSignal) =>
     new Promise<void>((resolve) => {
@@ -77,36 +75,41 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
     async earlier(key) {
       const answer = await read(key)
       // That it failed was an answer to the attempt before; this one may go better.
-      if (answer !== undefined && !(isObject(answer) && Object.hasOwn(answer, 'error'))) return answer
+      if (!isObject(answer) || !Object.hasOwn(answer, 'error')) return answer
       await once.release(`answer ${key}`)
-      await once.release(`wait ${key}`)
       return undefined
     },
     async wait(key, signal) {
       while (!signal.aborted) {
         const heard = news(key, signal)
         // A store that does not answer now is asked again; the attempt's own time is the limit.
-        if (await isKnown(key).catch(() => false)) break
+        const answer = await read(key).catch(() => undefined)
+        if (answer !== undefined) {
+          waiting.get(key)?.()
+          return answer
+        }
         await heard
       }
-      waiting.get(key)?.()
-      return signal.aborted ? undefined : read(key)
+      return undefined
     },
     async deliver(post) {
       const name = readCallId(post.callId)
       const facts = name && (await options.attemptOf(name))
       if (name === undefined || facts === undefined) return 'unknown'
-      const wrong = check(post, name, options.secretsOf(facts), clock.now())
+      const judge = () => check(post, name, options.secretsOf(facts), clock.now())
+      let wrong = judge()
+      if (wrong === 'forged') {
+        await options.refresh()
+        wrong = judge()
+      }
       if (wrong !== undefined) return wrong
       const nonce = `nonce ${JSON.stringify([facts.tenant, facts.capabilityId, post.nonce])}`
       const first = await once.take(nonce, { body: null, keepMs: 2 * windowSeconds * 1_000 })
       if (first.kind === 'held') return 'replayed'
-      if (!facts.inFlight) return 'settled'
+      if (!facts.open) return 'settled'
       const key = facts.idempotencyKey
       const mine = await once.take(`answer ${key}`, { body: { answer: post.body }, keepMs })
       if (mine.kind === 'held') return 'settled'
-      const mark = await once.take(`wait ${key}`, { body: { answered: true }, keepMs })
-      if (mark.kind === 'held') await once.settle(`wait ${key}`, { answered: true })
       waiting.get(key)?.()
       return 'delivered'
     },

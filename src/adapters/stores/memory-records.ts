@@ -92,6 +92,11 @@ export function createMemoryRecords({ now }: Pick<Clock, 'now'>): Records {
         names.set(name, { body, until: now() + keepMs })
         return { kind: 'taken' }
       },
+      async look(name) {
+        now()
+        const taken = held(name)
+        return taken && { body: taken.body }
+      },
       async settle(name, body) {
         const taken = held(name)
         if (taken) names.set(name, { ...taken, body })

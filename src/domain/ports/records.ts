@@ -72,6 +72,8 @@ export interface Once {
     name: string,
     given: { readonly body: Json; readonly keepMs: number },
   ): Promise<{ readonly kind: 'taken' } | { readonly kind: 'held'; readonly body: Json }>
+  /** What is written there, without taking it; nothing if it is nobody's. */
+  look(name: string): Promise<{ readonly body: Json } | undefined>
   /** Writes what became of it; nothing if it is nobody's any more. */
   settle(name: string, body: Json): Promise<void>
   /** Gives a name back: what was to be done did not happen. */

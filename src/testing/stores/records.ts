@@ -212,6 +212,22 @@ function onceSuite({ test, expect }: Suite): void {
     expect(await once.take('none', given(6)), 'settling takes nothing').toEqual({ kind: 'taken' })
   })
 
+  test('shows what is written under a name to those who only look', async ({ store, elapse }) => {
+    const { once } = store.records
+    expect(await once.look('n')).toBe(undefined)
+    expect(await once.take('n', given({ answer: 1 }, shortMs)), 'looking takes nothing').toEqual({
+      kind: 'taken',
+    })
+    expect(await once.look('n')).toEqual({ body: { answer: 1 } })
+    await once.settle('n', 2)
+    expect(await once.look('n')).toEqual({ body: 2 })
+    await elapse(shortMs + 1)
+    expect(await once.look('n'), 'its time is over').toBe(undefined)
+    await once.take('n', given(3))
+    await once.release('n')
+    expect(await once.look('n')).toBe(undefined)
+  })
+
   test('gives a name to one of many that take it together', async ({ store }) => {
     const { once } = store.records
     for (const name of ['n-1', 'n-2', 'n-3']) {
@@ -248,8 +264,9 @@ function onceSuite({ test, expect }: Suite): void {
         store.records.tokens.list({}),
         store.records.registrations.list({}),
         store.records.once.take('n', given(1)),
+        store.records.once.look('n'),
       ].map((call: Promise<unknown>) => call.catch((error: { code?: unknown }) => error.code)),
     )
-    expect(codes).toEqual(['store/closed', 'store/closed', 'store/closed'])
+    expect(codes).toEqual(codes.map(() => 'store/closed'))
   })
 }

@@ -116,6 +116,11 @@ export function createSqlRecords(driver: SqlDriver, nextName: () => string): Rec
           }
         })
       },
+      async look(name) {
+        const statement = () => statements.heldName({ ...keyOf(name), ...time() })
+        const [held] = await driver.run(() => ask<Pick<NameTable, 'body'>>(statement()))
+        return held && { body: JSON.parse(held.body) as Json }
+      },
       async settle(name, body) {
         const row = { ...keyOf(name), body: plainText(body) }
         await driver.run(() => ask(statements.settleName({ ...row, ...time() })))

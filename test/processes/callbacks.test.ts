@@ -1,0 +1,114 @@
+/**
+ * Agents that answer later, called by one of two processes on PostgreSQL: the answer may come to the other one, the caller may
+ * be dead by then, and it may come twice or too late. One answer counts, and no agent is called again for nothing.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { missingPostgres } from '../../scripts/postgres.mjs'
+import { post } from '../agents/post.ts'
+import { agent, type Heard, type Registered, status, wanted, writer, writing } from '../agents/support.ts'
+import { api } from '../server-support.ts'
+import { type Process, processes } from './serve.ts'
+
+/** Short, to be waited for; long enough for a post to come before it is over. */
+const leaseMs = '3000'
+
+describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to two processes', () => {
+  const here = processes()
+  let caller: Process
+  let other: Process
+  beforeAll(async () => {
+    other = await here.serve({ PROVISO_LEASE_MS: leaseMs })
+    caller = await here.serve({ PROVISO_LEASE_MS: leaseMs, PROVISO_PUBLIC_URL: other.address })
+  })
+
+  interface Calling {
+    readonly capability?: object
+    readonly node?: object
+  }
+
+  /** A run whose agent has said "accepted" to the one process, and calls back at the other. */
+  async function accepted(capabilityId: string, { capability, node }: Calling = {}) {
+    const waiting: { at: number; go: () => void }[] = []
+    const later = await agent((response, heard) => {
+      status(202)(response, heard)
+      for (const { at, go } of waiting) if (later.heard.length >= at) go()
+    })
+    const calls = (count: number) =>
+      new Promise<Heard>((resolve) => {
+        const go = () => resolve(later.heard[count - 1] as Heard)
+        if (later.heard.length >= count) go()
+        else waiting.push({ at: count, go })
+      })
+    const offered = writer(later.url, { capabilityId, ...capability })
+    const registered = await caller.call(`${api}/capabilities/register`, offered)
+    const { signingKey: key = '' } = (await registered.json()) as Registered
+    const draft = writing({ capabilityId, ...node })
+    const begun = await caller.call(`${api}/runs`, { envelope: wanted(), draft })
+    const { runId } = (await begun.json()) as { runId: string }
+    return { later, calls, key, runId, heard: await calls(1) }
+  }
+
+  const endOf = async (runId: string) => (await other.followed(runId)).at(-1)?.payload
+  const completed = { status: 'completed' }
+
+  it('is taken by a process that has not heard of the agent, and counts once wherever it is repeated', async () => {
+    const { heard, key, runId, later } = await accepted('writer.once')
+    expect(heard.call.callbackUrl).toContain(other.address)
+    const posts = await Promise.all(
+      Array.from({ length: 8 }, (_, nth) =>
+        post(heard, { key, address: (nth % 2 === 0 ? other : caller).address }),
+      ),
+    )
+    expect(posts.map((response) => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
+    expect(await endOf(runId)).toMatchObject(completed)
+    expect((await post(heard, { key })).status).toBe(409)
+    expect(later.heard).toHaveLength(1)
+  })
+
+  it('is told 409 by both when the time of the node is over', async () => {
+    const { heard, key, runId } = await accepted('writer.late', { node: { timeoutMs: 2_000 } })
+    expect(await endOf(runId)).toMatchObject({ status: 'failed', error: { code: 'attempt/timed_out' } })
+    for (const { address } of [caller, other]) expect((await post(heard, { key, address })).status).toBe(409)
+  })
+
+  it('outlives the process that called: it is found, counts under the same key, and spares a call that a person allows', async () => {
+    const heir = await accepted('writer.heir')
+    const again = await accepted('writer.again')
+    const careful = await accepted('writer.careful', { capability: { idempotent: false } })
+    caller.kill('SIGKILL')
+    await caller.ended
+
+    const isFound = async ({ heard, key, runId, later }: typeof heir) => {
+      expect((await post(heard, { key })).status).toBe(200)
+      expect(await endOf(runId)).toMatchObject(completed)
+      expect(later.heard).toHaveLength(1)
+    }
+    const countsForTheSameCall = async ({ heard, key, runId, calls }: typeof heir) => {
+      const second = await calls(2)
+      expect(second.call.attempt).toBe(2)
+      expect(second.headers['idempotency-key']).toBe(heard.headers['idempotency-key'])
+      // The agent knows the key, is at it already, and answers where it was asked first.
+      expect((await post(heard, { key })).status).toBe(200)
+      expect((await post(second, { key })).status).toBe(409)
+      expect(await endOf(runId)).toMatchObject(completed)
+    }
+    const sparesTheCall = async ({ heard, key, runId, later }: typeof heir) => {
+      await expect.poll(() => asksOf(runId), { timeout: 30_000 }).toMatchObject([{ kind: 'unknown_outcome' }])
+      const [ask] = await asksOf(runId)
+      const { requestId, valueHash } = ask!
+      expect((await post(heard, { key })).status).toBe(200)
+      const reply = { requestId, valueHash, decision: 'approve' }
+      expect((await other.call(`${api}/hitl/resolve`, reply)).status).toBe(200)
+      expect(await endOf(runId)).toMatchObject(completed)
+      expect(later.heard).toHaveLength(1)
+    }
+    await Promise.all([isFound(heir), countsForTheSameCall(again), sparesTheCall(careful)])
+    expect(await here.verify()).toMatch(/^5 runs, \d+ events: all in order$/)
+  })
+
+  async function asksOf(runId: string) {
+    const found = await other.call(`${api}/hitl?runId=${runId}`)
+    const page = (await found.json()) as { asks: { requestId: string; valueHash: string; kind: string }[] }
+    return page.asks
+  }
+})
