@@ -87,6 +87,16 @@ export interface HttpOptions
     Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
   /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
   readonly callbackUrl?: string | (() => string | undefined)
+  /**
+   * Keys that secrets of registered agents are sealed with in the store, the newest first: it seals, all of them open. Each
+   * has 32 bytes, as hex or base64. Default: `PROVISO_SECRET_KEY` and, for opening, `PROVISO_SECRET_KEY_PREVIOUS`.
+   */
+  readonly secretKeys?: readonly string[]
+  /**
+   * Whether these secrets may be stored as they are while there is no key; a function is told of the first time. Default:
+   * only in a store in memory; elsewhere registrations are refused without a key.
+   */
+  readonly clearSecrets?: boolean | (() => void)
   /** Where capabilities of kind `http` are that this process brings itself, by id. */
   readonly agents?: { readonly [capabilityId: string]: Endpoint }
 }

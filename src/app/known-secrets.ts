@@ -14,6 +14,7 @@ export function knownSecrets(
     ...secrets,
     ...(env.secrets ?? []),
     ...secretsOf(providers),
+    ...(http?.secretKeys ?? []),
     ...Object.values(http?.agents ?? {}).flatMap(endpointSecrets),
     ...capabilities.flatMap(({ capability }) => secretsIn(capability.settings).filter(isKeyLike)),
     ...passwordIn(store),

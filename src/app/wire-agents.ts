@@ -7,8 +7,8 @@ import { ProvisoError } from '../base/error.ts'
 import { pick } from '../base/pick.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { attemptFacts } from '../engine/attempt-facts.ts'
-import { type EnvConfig, envNames } from '../env.ts'
-import { type AgentsDoor, type AgentsOptions, createAgents } from '../server/agents.ts'
+import { commaList, type EnvConfig, envNames } from '../env.ts'
+import { type AgentsDoor, type AgentsOptions, createAgents, createEndpointSeal } from '../server/agents.ts'
 
 export function wireAgents(
   http: HttpOptions,
@@ -24,6 +24,10 @@ export function wireAgents(
     ...pick(parts, ['shared', 'clock', 'onError']),
     registrations: store.records.registrations,
     inspectUrl: guard.inspect,
+    seal: createEndpointSeal({
+      keys: http.secretKeys ?? secretKeysIn(env),
+      clear: http.clearSecrets ?? store.name === 'memory',
+    }),
     cacheTtlMs: http.cacheTtlMs ?? wholeMs(env, 'capabilityCacheTtlMs') ?? 30_000,
     selfRefreshMs: http.selfRefreshMs ?? wholeMs(env, 'capabilityRefreshMs') ?? 300_000,
     ...(http.agents && { own: http.agents }),
@@ -46,6 +50,19 @@ export function wireAgents(
   })
   const door: AgentsDoor = { registrar, callbacks }
   return { catalogs, living, dispatcher, door, guard }
+}
+
+/** The newest first. */
+function secretKeysIn({ secretKey, previousSecretKeys }: EnvConfig): readonly string[] {
+  const previous = commaList(previousSecretKeys)
+  if (secretKey !== undefined) return [secretKey, ...previous]
+  if (previous.length === 0) return []
+  // An old key must not seal again what it was taken away for.
+  throw new ProvisoError(
+    'option/invalid',
+    `${envNames.previousSecretKeys[0]} is set, and ${envNames.secretKey[0]} is not`,
+    { hint: 'Make a new key with `openssl rand -hex 32`' },
+  )
 }
 
 function wholeMs(
