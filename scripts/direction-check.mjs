@@ -147,11 +147,13 @@ function judgeRelative(root, file, { specifier, line }, rules) {
   }
   const doors = Object.hasOwn(rules.doors, target) ? rules.doors[target] : undefined
   const inside = to.slice(target.length + 1)
-  if (doors && !doors.includes(inside)) {
+  // A room may be a folder with a file of its name beside it, which is then a door.
+  const beside = `${target}.ts`
+  if (doors && to !== beside && !doors.includes(inside)) {
     return {
       edge,
       rule: 'door',
-      message: `"${to}" is inside "${target}"; come in through ${doors.join(' or ')}`,
+      message: `"${to}" is inside "${target}"; come in through ${doors.join(' or ') || beside}`,
     }
   }
   return { edge, message: '' }

@@ -25,8 +25,8 @@ export const rules = {
     client: [],
     // The one reader of the environment; only those who put things together may ask it.
     env: [],
-    // What may be given to the whole, as a table beside it.
-    'app-options': ['base'],
+    // What may be given to the whole: types of what it is put together from, and a table of what they are held to.
+    'app-options': ['server', 'adapters', 'env', ...engine],
     app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
     cli: ['app', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
     index: ['app', 'pipeline', ...engine],
@@ -59,6 +59,8 @@ export const rules = {
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],
     testing: ['index.ts'],
+    // Seen is only the file beside the folder.
+    app: [],
   },
   // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).
   dependencies: {

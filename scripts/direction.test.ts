@@ -8,8 +8,14 @@ import { rules as ours } from './direction-rules.mjs'
 import { root } from './setup.mjs'
 
 const rules: Rules = {
-  rooms: { base: [], schema: ['base'], output: ['schema', 'base'], cli: ['output', 'base'] },
-  doors: { output: ['index.ts'] },
+  rooms: {
+    base: [],
+    schema: ['base'],
+    output: ['schema', 'base'],
+    app: ['base'],
+    cli: ['app', 'output', 'base'],
+  },
+  doors: { output: ['index.ts'], app: [] },
   dependencies: { ajv: ['schema'], '@scope/pkg': ['base'] },
   browserSafe: ['base', 'schema', 'output'],
   nodeOnly: /^output\/off-thread[^/]*\.ts$/,
@@ -109,6 +115,14 @@ describe('doors', () => {
   it('refuses the inside of a door from another room', () => {
     expect(check({ 'cli/main.ts': `import '../output/lexer.ts'\n`, 'output/lexer.ts': empty })).toEqual([
       'src/cli/main.ts:1 door "output/lexer.ts" is inside "output"; come in through index.ts',
+    ])
+  })
+
+  it('takes the file beside a folder for the door of both', () => {
+    const tree = { 'app.ts': `import './app/part.ts'\n`, 'app/part.ts': empty }
+    expect(check({ ...tree, 'cli/main.ts': `import '../app.ts'\n` })).toEqual([])
+    expect(check({ ...tree, 'cli/main.ts': `import '../app/part.ts'\n` })).toEqual([
+      'src/cli/main.ts:1 door "app/part.ts" is inside "app"; come in through app.ts',
     ])
   })
 

@@ -1,43 +1,120 @@
-/** What `createApp` and `run` may be given, one row per option: a slip of the pen is an error that says where, not a default. */
-import { closest } from './base/closest.ts'
-import { ProvisoError } from './base/error.ts'
-import type { Issue } from './base/issue.ts'
+/** What `createApp` and `run` may be given: every option with its meaning and default, and the one row that it is held to. */
+import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
+import type { HttpDispatcherOptions } from './adapters/dispatchers/http.ts'
+import type { NodePartial } from './adapters/dispatchers/model.ts'
+import type { GuardOptions } from './adapters/guard.ts'
+import type { Price } from './adapters/models/index.ts'
+import type { TracingOptions } from './adapters/telemetry/tracing.ts'
+import type { Clock } from './base/clock.ts'
 import { isObject } from './base/json.ts'
-import { child, type Pointer } from './base/pointer.ts'
+import {
+  type Check,
+  callable,
+  each,
+  has,
+  milliseconds,
+  must,
+  name,
+  object,
+  refuseOptions,
+  rowIssues,
+} from './base/option-rows.ts'
+import type { Endpoint } from './domain/endpoint.ts'
+import type { Facet } from './domain/facet.ts'
+import type { Dispatcher } from './domain/ports/dispatcher.ts'
+import type { Planner } from './domain/ports/planner.ts'
+import type { Provider } from './domain/ports/provider.ts'
+import type { Store } from './domain/ports/store.ts'
+import type { GivenProcessing } from './domain/processing.ts'
+import type { EngineOptions } from './engine/engine.ts'
+import type { EnvConfig } from './env.ts'
+import type { AgentsOptions } from './server/agents.ts'
 
-/** What is wrong with a value, in words that follow its name; nothing if it can be used. */
-type Check = (value: unknown, at: Pointer) => Issue[]
-type Rows = { readonly [name: string]: Check }
+export interface AppOptions
+  extends Partial<
+    Pick<
+      EngineOptions,
+      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'carry'
+    >
+  > {
+  /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
+  readonly store?: Store | string
+  /** Keep a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
+  readonly ledger?: boolean
+  readonly capabilities?: readonly DefinedCapability[]
+  /** In addition to those that come with the package. */
+  readonly facets?: readonly Facet[]
+  /** Drafts plans for envelopes that come without one. Default: the search planner. */
+  readonly planner?: Planner
+  /**
+   * Who calls models. Default: those that the environment has keys for, loaded with their first call. The rehearsal model
+   * of `proviso/testing`, which needs no key, is used only when it is named here.
+   */
+  readonly providers?: readonly Provider[]
+  /** For capabilities that prefer no model. Default: the environment's (FLEX-108), else `openai/gpt-5-mini`. */
+  readonly defaultModel?: string
+  /** Keys and models from the environment. Default: read from it; an empty object reads nothing. */
+  readonly env?: EnvConfig
+  /** How models' texts are made and read, for nodes that say nothing of their own. Default: structured output `auto`, full reading, repair. */
+  readonly processing?: GivenProcessing
+  /** Prices of models, before the list prices. */
+  readonly prices?: readonly Price[]
+  /**
+   * Known secrets that must not leave in prompts, events or evidence, nor be stored. Keys of providers, of the environment
+   * and in settings of capabilities are known by themselves.
+   */
+  readonly secrets?: readonly string[]
+  /** Given: models stream, and values that are still arriving go here; they are never stored. */
+  readonly onPartial?: (partial: NodePartial) => void
+  /**
+   * Spans of runs, plans and calls by OpenTelemetry, in the tracer that the host has set up; `false`: none. Nothing happens
+   * while there is no tracer.
+   */
+  readonly tracing?: TracingOptions | false
+  /** Given: agents over HTTP can register, are planned with and called. */
+  readonly http?: HttpOptions
+  /** For kinds of capabilities of your own; one for a known kind replaces it. */
+  readonly dispatchers?: readonly Dispatcher[]
+  readonly clock?: Clock
+  /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
+  readonly newId?: () => string
+}
 
-const issue = (at: Pointer, message: string, hint?: string): Issue => ({
-  code: 'option/invalid',
-  at: { pointer: at },
-  message,
-  ...(hint !== undefined && { hint }),
-})
+/** Who may be called over HTTP, and within which limits. */
+export interface HttpOptions
+  extends GuardOptions,
+    Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
+    Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
+  /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
+  readonly callbackUrl?: string | (() => string | undefined)
+  /**
+   * Keys that secrets of registered agents are sealed with in the store, the newest first: it seals, all of them open. Each
+   * has 32 bytes, as hex or base64. Default: `PROVISO_SECRET_KEY` and, for opening, `PROVISO_SECRET_KEY_PREVIOUS`.
+   */
+  readonly secretKeys?: readonly string[]
+  /**
+   * Whether these secrets may be stored as they are while there is no key; a function is told of the first time. Default:
+   * only in a store in memory; elsewhere registrations are refused without a key.
+   */
+  readonly clearSecrets?: boolean | (() => void)
+  /** Where capabilities of kind `http` are that this process brings itself, by id. */
+  readonly agents?: { readonly [capabilityId: string]: Endpoint }
+}
 
-const must =
-  (test: (value: unknown) => boolean, what: string, hint?: string): Check =>
-  (value, at) =>
-    test(value) ? [] : [issue(at, `must be ${what}, and is ${shown(value)}`, hint)]
+export interface RunOptions {
+  readonly runId?: string
+  readonly tenant?: string
+  readonly threadId?: string
+  readonly correlationId?: string
+  /** A plan written by hand; a planner drafts without it. */
+  readonly draft?: unknown
+  /** The trace of whoever asks (W3C): the run's spans are below it. */
+  readonly traceparent?: string
+  readonly signal?: AbortSignal
+}
 
-const isFunction = (value: unknown) => typeof value === 'function'
-const has = (value: unknown, member: string, type: string) => isObject(value) && typeof value[member] === type
-
-const callable = must(isFunction, 'a function')
-const object = must(isObject, 'an object')
-const name = must((value) => typeof value === 'string' && value !== '', 'a text that is not empty')
-const milliseconds = must(
-  (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
-  'a number of milliseconds above zero',
-)
-
-const each =
-  (check: Check): Check =>
-  (value, at) =>
-    Array.isArray(value)
-      ? value.flatMap((item, index) => check(item, child(at, index)))
-      : [issue(at, `must be a list, and is ${shown(value)}`)]
+/** A row for every option, and for nothing else. */
+type RowsOf<T> = { readonly [K in keyof Required<T>]: Check }
 
 const limits: Check = (value, at) =>
   isObject(value)
@@ -84,7 +161,7 @@ const appRows = {
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http: object,
   ledger: must((value) => typeof value === 'boolean', 'true or false'),
-} satisfies Rows
+} satisfies RowsOf<AppOptions>
 
 const runRows = {
   runId: name,
@@ -94,56 +171,13 @@ const runRows = {
   draft: () => [],
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
   traceparent: name,
-} satisfies Rows
-
-/** The names of all options: whoever declares them is held to this list. */
-export type AppOptionName = keyof typeof appRows
-export type RunOptionName = keyof typeof runRows
+} satisfies RowsOf<RunOptions>
 
 /** Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {
-  refuse('createApp', options, appRows)
+  refuseOptions('createApp', options, appRows)
 }
 
 export function checkRunOptions(options: unknown): void {
-  refuse('a run', options, runRows)
-}
-
-function refuse(what: string, options: unknown, rows: Rows): void {
-  const issues = isObject(options) ? rowIssues(options, '', rows) : object(options, '')
-  const [first] = issues
-  if (first === undefined) return
-  const where = 'pointer' in first.at ? first.at.pointer : ''
-  const message = `The options of ${what} cannot be used: ${where} ${first.message}`
-  throw new ProvisoError('option/invalid', message, {
-    at: first.at,
-    issues,
-    ...(first.hint !== undefined && { hint: first.hint }),
-  })
-}
-
-/** An option that is `undefined` was not given. */
-function rowIssues(options: Record<string, unknown>, at: Pointer, rows: Rows): Issue[] {
-  return Object.entries(options).flatMap(([option, value]) => {
-    const place = child(at, option)
-    if (!Object.hasOwn(rows, option)) return [unknownOption(option, place, rows)]
-    return value === undefined ? [] : (rows[option]?.(value, place) ?? [])
-  })
-}
-
-function unknownOption(option: string, at: Pointer, rows: Rows): Issue {
-  const meant = closest(option, Object.keys(rows))
-  return issue(
-    at,
-    'is no option',
-    meant === undefined ? `There are ${Object.keys(rows).join(', ')}` : `Did you mean "${meant}"?`,
-  )
-}
-
-function shown(value: unknown): string {
-  if (typeof value === 'number') return String(value)
-  if (value === '') return 'empty'
-  if (value === null) return 'null'
-  // Not the value itself: it may be a secret.
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'another object' : `a ${typeof value}`
+  refuseOptions('a run', options, runRows)
 }

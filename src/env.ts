@@ -31,6 +31,10 @@ export interface EnvConfig {
   readonly cors?: string
   /** Every key that is set, also one that another goes before: they must not leave. */
   readonly secrets?: readonly string[]
+  /** What the store keeps secrets of agents sealed with: 32 bytes as hex or base64, the same in every process. */
+  readonly secretKey?: string
+  /** Keys before that one, separated by commas: they open what they have sealed. */
+  readonly previousSecretKeys?: string
   /** The level of a server's log lines. */
   readonly log?: string
   /** `aros.telemetry.verbose` (FSD-32): trace events of model calls as log lines, too. */
@@ -60,6 +64,8 @@ export const envNames = {
   askMs: ['PROVISO_ASK_MS'],
   leaseMs: ['PROVISO_LEASE_MS'],
   flexToken: ['FLEX_TOKEN'],
+  secretKey: ['PROVISO_SECRET_KEY'],
+  previousSecretKeys: ['PROVISO_SECRET_KEY_PREVIOUS'],
   host: ['PROVISO_HOST'],
   port: ['PROVISO_PORT', 'PORT'],
   cors: ['PROVISO_CORS'],
@@ -71,6 +77,14 @@ export const envNames = {
   ledger: ['PROVISO_LEDGER'],
 } as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
+/** What stands between commas. */
+export function commaList(text = ''): readonly string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
 /**
  * @example
  * readEnv({ OPENAI_MODEL: 'gpt-4o', FLEX_OPENAI_DEFAULT_MODEL: 'gpt-5' }).defaultModel // 'gpt-5'
@@ -80,8 +94,11 @@ export function readEnv(env: Readonly<Record<string, string | undefined>> = proc
     const value = names.map((name) => env[name]?.trim()).find((text) => text !== undefined && text !== '')
     return value === undefined ? [] : [[setting, value] as const]
   })
-  const secrets = Object.entries(envNames)
-    .filter(([setting]) => setting.endsWith('ApiKey'))
-    .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || []))
+  const secrets = [
+    ...Object.entries(envNames)
+      .filter(([setting]) => setting.endsWith('ApiKey') || setting === 'secretKey')
+      .flatMap(([, names]) => names.flatMap((name) => env[name]?.trim() || [])),
+    ...envNames.previousSecretKeys.flatMap((name) => commaList(env[name])),
+  ]
   return { ...Object.fromEntries(found), ...(secrets.length > 0 && { secrets }) }
 }

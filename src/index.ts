@@ -50,7 +50,16 @@ export type { Action, Policies, RuntimePolicy, Trigger } from './domain/policy.t
 export type { Bundle, Dispatch, Dispatcher } from './domain/ports/dispatcher.ts'
 export type { DraftRequest, Planner } from './domain/ports/planner.ts'
 export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provider.ts'
-export type { AskRow, AuditRow, NodeRow, OutputRow, RunQuery, SpanRow, Store } from './domain/ports/store.ts'
+export type {
+  AskRow,
+  AuditRow,
+  MessageRow,
+  NodeRow,
+  OutputRow,
+  RunQuery,
+  SpanRow,
+  Store,
+} from './domain/ports/store.ts'
 export type { RunHead, RunState } from './domain/run.ts'
 export type { NodeStatus, RunStatus } from './domain/status.ts'
 export type { WatchOptions } from './engine/journal.ts'

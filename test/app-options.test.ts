@@ -1,7 +1,6 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type AppOptions, createApp, type RunOptions } from '../src/app.ts'
-import type { AppOptionName, RunOptionName } from '../src/app-options.ts'
 import { envelope, local, open } from './journeys/support.ts'
 
 /** As a caller without types would. */
@@ -129,9 +128,4 @@ describe('what a function returns', () => {
     const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
     expect(await app.run(envelope(), { draft })).toMatchObject({ output: { text: 'Tea' } })
   })
-})
-
-it('knows every option that there is, and no other (a difference is a type error)', () => {
-  expectTypeOf<keyof AppOptions>().toEqualTypeOf<AppOptionName>()
-  expectTypeOf<keyof RunOptions>().toEqualTypeOf<RunOptionName>()
 })

@@ -171,6 +171,18 @@ it('runs and show tell how things stand, without secrets', async () => {
   expect(await command('show', 'none')).toMatchObject({ code: 2, stdout: '' })
 })
 
+it('show has what a person and the run have said to each other', async () => {
+  const { command } = await waiting()
+  await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann')
+  const page = (await command('show', 'r')).stdout
+  expect(page).toMatch(/SAID AT .*\n.* agent +- +Approve the answer\? · \{"text":"Tea"\}\n/)
+  expect(page).toMatch(/ operator +ann +reject · dull\n/)
+  expect(JSON.parse((await command('show', 'r', '--json')).stdout).messages).toMatchObject([
+    { role: 'agent', requestId: 'r:ask:1' },
+    { role: 'operator', body: { decision: 'reject', by: 'ann', note: 'dull' } },
+  ])
+})
+
 it('cancel ends a run that waits; one that is over is left alone', async () => {
   const { command } = await waiting()
   const done = await command('cancel', 'r', '--by', 'ann', '--reason', 'no time')

@@ -22,8 +22,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const most = 2_000
 
-/** Runs until something is refused, and twenty runs beyond; says what was refused first, and which runs were answered. */
+/**
+ * Runs until something is refused, and twenty runs beyond; says what was refused first, and which runs were answered. A
+ * caller who is refused waits until it hears that there is room, and is not refused again.
+ */
 const source = (path: string) => `
+  import { once } from 'node:events'
   import { createApp, defineCapability } from 'proviso'
   import { openSqliteStore } from 'proviso/stores/sqlite'
   const real = await openSqliteStore({ path: ${JSON.stringify(path)} })
@@ -42,26 +46,25 @@ const source = (path: string) => `
   const app = await createApp({ store, capabilities: [write], pollMs: 50, leaseMs: 1000 })
   const envelope = { objective: 'Write', inputs: {}, outputContract: { schema } }
   const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+  const room = once(process.stdin, 'data')
   console.log('open')
   const answered = []
   for (let nth = 0, beyond = 0; beyond < 20 && nth < ${most}; nth++) {
     const runId = 'run-' + nth
-    for (;;) {
-      try {
-        await app.start(envelope, { runId, draft })
-        break
-      } catch (error) {
-        // Nothing was stored: the caller is told, and may try again.
-        if (error.code !== 'store/unavailable') throw error
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    const start = () => app.start(envelope, { runId, draft })
+    await start().catch(async (error) => {
+      // Nothing was stored: the caller is told, and may try again.
+      if (error.code !== 'store/unavailable') throw error
+      await room
+      await start()
+    })
     const { status } = await app.result(runId)
     answered.push([runId, status])
     if (refused) beyond++
   }
   await app.close()
   await real.close()
+  process.stdin.destroy()
   console.log(JSON.stringify({ answered }))
 `
 
@@ -78,7 +81,10 @@ async function trial(path: string, room: { scarce(pid: number): void; plenty(pid
     for await (const line of createInterface({ input: child.stdout })) {
       lines.push(line)
       if (line === 'open') room.scarce(child.pid ?? 0)
-      if (line.includes('refused')) room.plenty(child.pid ?? 0)
+      if (line.includes('refused')) {
+        room.plenty(child.pid ?? 0)
+        child.stdin.write('room')
+      }
     }
     expect({ code: await ended, errors }).toEqual({ code: 0, errors: '' })
   } finally {

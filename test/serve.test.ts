@@ -191,6 +191,36 @@ describe('proviso serve', () => {
     expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('fewer than 16 characters') })
   })
 
+  it('seals signing keys of agents; without a key it refuses them, and only --dev stores them, which it says once', async () => {
+    const registered = async (
+      server: Awaited<ReturnType<typeof serve>>,
+      capabilityId: string,
+    ): Promise<number> => {
+      const endpoint = { url: 'https://127.0.0.1:9/' }
+      const contracts = { inputContract: ['writerBrief'], outputContract: ['copyVariants'] }
+      const about = { version: '1', displayName: 'W', summary: 'Writes', ...contracts }
+      const body = { capabilityId, endpoint, ...about }
+      return (await server.call(`${api}/capabilities/register`, body)).status
+    }
+    /** All that it has said, once it has ended. */
+    const words = async (server: Awaited<ReturnType<typeof serve>>) => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      return server.stderr()
+    }
+    const closed = await serve([], { FLEX_TOKEN: flexToken, PROVISO_AGENT_HOSTS: '127.0.0.1:9' })
+    expect(await registered(closed, 'a')).toBe(409)
+    expect(await words(closed)).toContain('Agents cannot register: there is no PROVISO_SECRET_KEY')
+    const dev = await serve(['--dev'], { FLEX_TOKEN: '' })
+    expect([await registered(dev, 'a'), await registered(dev, 'b')]).toEqual([201, 201])
+    expect((await words(dev)).split('stored in the clear')).toHaveLength(2)
+    const unused = await serve(['--dev'], { FLEX_TOKEN: '' })
+    expect(await words(unused)).not.toContain('PROVISO_SECRET_KEY')
+    const sealed = await serve(['--dev'], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
+    expect(await registered(sealed, 'a')).toBe(201)
+    expect(await words(sealed)).not.toContain('in the clear')
+  })
+
   it('--dev is open, says so loudly, and stays on this machine', async () => {
     const server = await serve(['--dev'], { FLEX_TOKEN: '' })
     expect(server.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

@@ -42,6 +42,13 @@ export interface Body {
   readonly events: readonly SseFrame[]
   readonly warnings: readonly unknown[]
   readonly accepted: boolean
+  readonly messages: readonly MessageBody[]
+  readonly olderMessages?: true
+}
+
+export interface MessageBody {
+  readonly requestId: string
+  readonly body: { readonly [name: string]: unknown }
 }
 
 export interface AskBody {

@@ -76,6 +76,11 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Use the token that registered it, or one that was made for it',
   },
+  'capability/secret-key': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Whoever runs the server has to set PROVISO_SECRET_KEY (`openssl rand -hex 32`), in every process the same',
+  },
   'callback/unknown': { fate: 'mend', exitCode: 2, hint: 'Post to the callbackUrl of the call' },
   'callback/forged': {
     fate: 'mend',

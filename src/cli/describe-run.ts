@@ -1,12 +1,12 @@
 /** A run as a page of text: `proviso show` for people. */
 import type { Failure, Provenance } from '../domain/event.ts'
-import type { AskRow, NodeRow } from '../domain/ports/store.ts'
+import type { AskRow, MessageRow, NodeRow } from '../domain/ports/store.ts'
 import type { ShownRun } from './look-at-run.ts'
 import { oneLine, spell } from './one-line.ts'
 import { table } from './table.ts'
 
 export function describeRun(shown: ShownRun): string {
-  const { run, plan, nodes, asks, output, error, provenance, paused } = shown
+  const { run, plan, nodes, asks, messages, output, error, provenance, paused } = shown
   const failure = error as unknown as Failure | undefined
   const sources = provenance as unknown as readonly Provenance[]
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -23,6 +23,7 @@ export function describeRun(shown: ShownRun): string {
     facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(9)}  ${value}`])).join('\n'),
     nodes.length > 0 && table(nodeHeads, nodes.map(nodeCells)),
     asks.length > 0 && table(askHeads, asks.map(askCells)),
+    messages.length > 0 && table(messageHeads, messages.map(messageCells)),
     output !== undefined && `answer\n${JSON.stringify(output, null, 2)}`,
     sources.length > 0 && table(sourceHeads, sources.map(sourceCells)),
   ]
@@ -41,6 +42,15 @@ const askHeads = ['ASK', 'KIND', 'STATUS', 'DECISION', 'BY', 'QUESTION']
 
 function askCells({ requestId, kind, status, decision, by, question }: AskRow): string[] {
   return [requestId, kind, status, decision ?? '-', by ?? '-', question]
+}
+
+const messageHeads = ['SAID AT', 'ROLE', 'BY', 'MESSAGE']
+
+function messageCells({ at, role, body }: MessageRow): string[] {
+  const { question, decision, note, value, by } = body
+  const words = [question ?? decision, note, value === undefined ? undefined : JSON.stringify(value)]
+  const said = words.filter((word) => word !== undefined).map((word) => oneLine(String(word), 100))
+  return [new Date(at).toISOString(), role, typeof by === 'string' ? by : '-', said.join(' · ')]
 }
 
 const sourceHeads = ['ANSWER AT', 'NODE', 'CAPABILITY', 'ATTEMPT', 'PERSON', 'REPAIRS']

@@ -13,6 +13,7 @@ export async function lookAtRun(store: Store, runId: string) {
     plan: plan ?? null,
     nodes: await store.nodes(runId),
     asks: await store.asks({ runId }),
+    messages: await store.messages(runId),
     ...(paused && { paused }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error }),

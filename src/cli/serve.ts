@@ -2,7 +2,7 @@
 import { type App, createApp, openStore } from '../app.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { Store } from '../domain/ports/store.ts'
-import { type EnvConfig, readEnv } from '../env.ts'
+import { commaList, type EnvConfig, readEnv } from '../env.ts'
 import { createServer, defaultPort, type Server, shortestToken } from '../server/index.ts'
 import { exitCode } from './exit-codes.ts'
 import { colors, printNote, printText, refuse } from './print.ts'
@@ -41,7 +41,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
     let server: Server | undefined
     const http = {
       allowLoopback: flags.dev ?? false,
-      allow: listOf(env.agentHosts),
+      allow: commaList(env.agentHosts),
+      ...(flags.dev && { clearSecrets: tellClear }),
       // In development agents are on this machine and can call where the server listens.
       callbackUrl: () => env.publicUrl ?? (flags.dev ? server?.address : undefined),
     }
@@ -70,7 +71,7 @@ async function serveApp(
   },
 ): Promise<number> {
   const { dev = false } = flags
-  const cors = flags.cors.length > 0 ? flags.cors : listOf(env.cors)
+  const cors = flags.cors.length > 0 ? flags.cors : commaList(env.cors)
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
   const routes = sandboxOf(env, app)
   const telemetry = logOptions(env, { dev })
@@ -88,6 +89,8 @@ async function serveApp(
     printNote(flags.note)
     if (routes.length > 0)
       printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
+    if (!dev && !flags.forgets && env.secretKey === undefined)
+      printNote('Agents cannot register: there is no PROVISO_SECRET_KEY to keep their secrets with.')
     if (flags.forgets) printNote('The store is in memory: runs end with this process.')
     exitOnAnythingUnforeseen()
     const signal = await untilToldToStop()
@@ -98,14 +101,6 @@ async function serveApp(
     // Together: while requests on their way are still answered nothing new is begun here, and others take the runs over.
     await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
   }
-}
-
-/** What stands between commas. */
-function listOf(text = ''): readonly string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
@@ -139,6 +134,14 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
   throw new ProvisoError('option/invalid', 'Nobody could call this server: there is no token', {
     hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
   })
+}
+
+function tellClear(): void {
+  printNote(
+    colors.yellow(
+      'Development mode: the signing key of an agent was stored in the clear. Set PROVISO_SECRET_KEY to seal it.',
+    ),
+  )
 }
 
 function tellCrash(runId: string, cause: unknown): void {

@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run with its envelope, plans, nodes and output */
+        /** A run with its envelope, plans, nodes, messages and output */
         get: operations["showRun"];
         put?: never;
         post?: never;
@@ -1060,6 +1060,21 @@ export interface operations {
                         nodes: {
                             nodeId: string;
                         }[];
+                        messages: {
+                            messageId: string;
+                            seq: number;
+                            /** Format: date-time */
+                            at: string;
+                            /** @enum {unknown} */
+                            role: "agent" | "operator" | "system";
+                            requestId: string;
+                            nodeId?: string;
+                            body: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        /** @constant */
+                        olderMessages?: true;
                     };
                 };
             };

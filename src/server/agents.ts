@@ -17,6 +17,8 @@ export interface AgentsOptions
   readonly own?: { readonly [capabilityId: string]: Endpoint }
 }
 
+export { createEndpointSeal } from './endpoint-seal.ts'
+
 /** What routes need of agents. */
 export interface AgentsDoor {
   readonly registrar: Registrar
@@ -33,7 +35,7 @@ export interface Agents {
 }
 
 export function createAgents(options: AgentsOptions): Agents {
-  const { registrations, shared, clock, inspectUrl, own = {} } = options
+  const { registrations, shared, clock, seal, inspectUrl, own = {} } = options
   const catalogs = createTenantCatalogs(shared)
   const living = createLivingCatalog({ ...options, catalogs })
   const endpointOf = (agent: Agent) =>
@@ -45,7 +47,7 @@ export function createAgents(options: AgentsOptions): Agents {
   return {
     catalogs,
     living,
-    registrar: createRegistrar({ registrations, catalogs, living, clock, inspectUrl }),
+    registrar: createRegistrar({ registrations, catalogs, living, clock, seal, inspectUrl }),
     endpointOf,
     secretsOf: (agent) => liveSecrets(endpointOf(agent) ?? { keys: [] }, clock.now()),
   }

@@ -3,9 +3,10 @@
  * here, and every so often for what other processes took. Endpoints are held here, apart from what planners see.
  */
 import type { Clock } from '../base/clock.ts'
-import { type Endpoint, readEndpoint } from '../domain/endpoint.ts'
+import type { Endpoint } from '../domain/endpoint.ts'
 import type { RegistrationRow, Registrations } from '../domain/ports/records.ts'
 import type { CapabilityCatalog, TenantCatalogs } from '../plan/index.ts'
+import { type EndpointSeal, openEndpoint } from './endpoint-seal.ts'
 
 export interface LivingCatalogOptions {
   readonly registrations: Registrations
@@ -13,6 +14,7 @@ export interface LivingCatalogOptions {
   /** What lives in this process: given a sign of life by the process itself. */
   readonly shared: CapabilityCatalog
   readonly clock: Clock
+  readonly seal: EndpointSeal
   /** How old what is known may be. Default 30 s. */
   readonly cacheTtlMs?: number
   /** How often this process renews its own capabilities. Default 5 minutes. */
@@ -30,6 +32,7 @@ export interface LivingCatalog {
   /** Reads the store; whoever waits sees everything that was there when it was called. */
   refresh(): Promise<void>
   rowOf(agent: Agent): RegistrationRow | undefined
+  /** Throws `capability/secret-key` where its secrets cannot be opened. */
   endpointOf(agent: Agent): Endpoint | undefined
   /** Reads once, and goes on by itself. */
   open(): Promise<void>
@@ -37,7 +40,7 @@ export interface LivingCatalog {
 }
 
 export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalog {
-  const { registrations, catalogs, shared, clock } = options
+  const { registrations, catalogs, shared, clock, seal } = options
   const { cacheTtlMs = 30_000, selfRefreshMs = 300_000 } = options
   let rows: ReadonlyMap<string, RegistrationRow> = new Map()
   let reading: Promise<void> | undefined
@@ -85,7 +88,7 @@ export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalo
     rowOf: (agent) => rows.get(keyOf(agent)),
     endpointOf(agent) {
       const row = rows.get(keyOf(agent))
-      return row && readEndpoint(row.endpoint)
+      return row && openEndpoint(seal, row)
     },
     async open() {
       await refresh()

@@ -83,6 +83,7 @@ export const errorStatus: Readonly<Record<ErrorCode, Row>> = {
   'capability/limit': { status: 429, title: 'The tenant has too many registrations' },
   'capability/unregistered': { status: 404, title: 'There is no such registration' },
   'capability/forbidden': { status: 403, title: 'The token is not for this capability' },
+  'capability/secret-key': { status: 409, title: 'The server cannot keep or read secrets of agents' },
   'callback/unknown': { status: 404, title: 'There is no such call' },
   'callback/forged': { status: 401, title: 'The signature is not valid' },
   'callback/replayed': { status: 409, title: 'The nonce was used before' },

@@ -6,11 +6,12 @@ import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import { readEndpoint, type SigningKey } from '../domain/endpoint.ts'
+import type { SigningKey } from '../domain/endpoint.ts'
 import { below } from '../domain/parsed.ts'
 import type { RegistrationRow, Registrations, Role } from '../domain/ports/records.ts'
 import { conditionIssues } from '../engine/conditions.ts'
 import { type CatalogEntry, createCatalog, type TenantCatalogs, type TenantEntry } from '../plan/index.ts'
+import type { EndpointSeal } from './endpoint-seal.ts'
 import type { LivingCatalog } from './living-catalog.ts'
 import { renewKeys } from './signing-keys.ts'
 
@@ -66,6 +67,7 @@ export interface RegistrarOptions {
   readonly catalogs: TenantCatalogs
   readonly living: LivingCatalog
   readonly clock: Clock
+  readonly seal: EndpointSeal
   /** What speaks against calling this address. */
   readonly inspectUrl: (url: string) => Promise<Issue | undefined>
 }
@@ -78,7 +80,7 @@ const usualInterval = 60
 const missable = 3
 
 export function createRegistrar(options: RegistrarOptions): Registrar {
-  const { registrations, catalogs, living, clock } = options
+  const { registrations, catalogs, living, clock, seal } = options
 
   /** From the store and not from what is known here: another process may have taken it a moment ago. */
   const stored = async ({ tenant }: Registrant, capabilityId: string) => {
@@ -115,19 +117,22 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
           'capability/limit',
           `The tenant has ${count} registrations, and no more may come`,
         )
-      const ours = before?.tokenId === by.tokenId ? readEndpoint(before.endpoint) : undefined
-      const { keys, issued } = renewKeys(ours?.keys ?? [], { rotate: rotateKey, now: clock.now() })
+      // Keys that cannot be opened any more are lost: the agent gets a new one.
+      const ours = before?.tokenId === by.tokenId ? seal.open(before) : undefined
+      const { keys, issued } = renewKeys(typeof ours === 'object' ? ours.keys : [], {
+        rotate: rotateKey,
+        now: clock.now(),
+      })
       const heartbeat = heartbeatOf(entry)
       const row = await registrations.put({
         tenant: by.tenant,
         capabilityId,
         // Plain JSON: parsed, compiled, and nothing else.
         payload: { capability: entry.capability, contracts: entry.contracts } as unknown as Json,
-        endpoint: {
-          ...endpoint,
-          keys: keys.map((key) => ({ ...key })),
-          ...(auth && { bearer: auth.token }),
-        },
+        endpoint: seal.seal(
+          { tenant: by.tenant, capabilityId },
+          { ...endpoint, keys, ...(auth && { bearer: auth.token }) },
+        ),
         ttlMs: heartbeat.timeoutSeconds * 1_000,
         tokenId: by.tokenId,
       })

@@ -5,6 +5,7 @@
 import type { Store } from '../domain/ports/store.ts'
 import { journalSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
+import { messageSuite } from './stores/messages.ts'
 import { projectionSuite } from './stores/projections.ts'
 import { pruneSuite } from './stores/prune.ts'
 import { recordSuite } from './stores/records.ts'
@@ -52,6 +53,7 @@ export function storeSuite(
     journalSuite(suite)
     leaseSuite(suite)
     projectionSuite(suite)
+    messageSuite(suite)
     valueSuite(suite)
     recordSuite(suite)
     pruneSuite(suite)
@@ -59,6 +61,7 @@ export function storeSuite(
     describe('of runs that somebody holds, which it may remember,', () => {
       const held = suiteOn(holding)
       projectionSuite(held)
+      messageSuite(held)
       valueSuite(held)
       sampleSuite(held)
     })

@@ -148,7 +148,8 @@ describe('waiting for it', () => {
   it('works on a store that is a file as well', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'proviso-callbacks-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const { app, runId, heard, key } = await accepted({ store: `sqlite:${join(folder, 'runs.db')}` })
+    const store = `sqlite:${join(folder, 'runs.db')}`
+    const { app, runId, heard, key } = await accepted({ store, http: { secretKeys: ['ab'.repeat(32)] } })
     expect((await post(heard, { key: 'psk_wrong' })).status).toBe(401)
     expect((await post(heard, { key })).status).toBe(200)
     expect((await post(heard, { key })).status).toBe(409)

@@ -1,6 +1,15 @@
-/** A real HTTP server on loopback that speaks OpenAI's wire format: chat, Responses, JSON and SSE, and every way of failing. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** A server that speaks OpenAI's wire format: chat, Responses, JSON and SSE, and every way of failing. */
+import type { ServerResponse } from 'node:http'
+import {
+  type ModelServer,
+  modelServer,
+  type Replies,
+  type Seen,
+  type StatusReply,
+  sendEvents,
+} from './model-server.ts'
+
+export type { ModelServer as OpenAiServer, Seen } from './model-server.ts'
 
 /** What the server does with the next request. */
 export type Reply =
@@ -15,96 +24,31 @@ export type Reply =
     }
   | { readonly refusal: string }
   | { readonly tool: string }
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body: unknown }
+  | StatusReply
   /** Says nothing until the client goes away. */
   | { readonly hang: true }
   | { readonly raw: string }
 
-export interface Seen {
-  readonly path: string
-  readonly headers: IncomingMessage['headers']
-  readonly body: Record<string, unknown>
+export function openAiServer(replies: Replies<Reply>): Promise<ModelServer> {
+  return modelServer<Exclude<Reply, StatusReply>>(replies, send)
 }
 
-export interface OpenAiServer {
-  readonly url: string
-  readonly seen: readonly Seen[]
-  /** Resolves when a client has gone away before it was answered. */
-  readonly gone: Promise<void>
-  /** Resolves when a request has arrived. */
-  readonly arrived: Promise<void>
-  close(): Promise<void>
-}
-
-/** Replies in order; the last one repeats. A function decides by the request. */
-export async function openAiServer(
-  replies: readonly Reply[] | ((seen: Seen, index: number) => Reply),
-): Promise<OpenAiServer> {
-  const seen: Seen[] = []
-  let [tellGone, tellArrived] = [() => {}, () => {}]
-  const gone = new Promise<void>((resolve) => {
-    tellGone = resolve
-  })
-  const arrived = new Promise<void>((resolve) => {
-    tellArrived = resolve
-  })
-  const server = createServer(async (request, response) => {
-    const body = await bodyOf(request)
-    const one = { path: request.url ?? '', headers: request.headers, body }
-    const reply =
-      typeof replies === 'function'
-        ? replies(one, seen.length)
-        : replies[Math.min(seen.length, replies.length - 1)]
-    seen.push(one)
-    response.on('close', () => {
-      if (!response.writableFinished) tellGone()
-    })
-    tellArrived()
-    if (reply) send(reply, one, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    seen,
-    gone,
-    arrived,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) text += chunk
-  return text === '' ? {} : JSON.parse(text)
-}
-
-function send(reply: Reply, { path, body }: Seen, response: ServerResponse): void {
+function send(reply: Exclude<Reply, StatusReply>, { path, body }: Seen, response: ServerResponse): void {
+  const responses = path.endsWith('/responses')
   if ('hang' in reply) {
     if (body['stream']) response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
-    return
-  }
-  if ('status' in reply) {
-    const json = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
-    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(json)
-    return
-  }
-  if ('raw' in reply) {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(reply.raw)
-    return
-  }
-  if (body['stream']) sendStream(reply, path, response)
-  else {
-    const json = path.endsWith('/responses') ? responsesBody(reply) : chatBody(reply)
+  } else if ('raw' in reply) response.writeHead(200, { 'content-type': 'application/json' }).end(reply.raw)
+  else if (body['stream']) {
+    const cutAfter = 'text' in reply ? reply.cutAfter : undefined
+    const events = responses ? responsesEvents(reply) : chatEvents(reply)
+    sendEvents(response, events.slice(0, cutAfter), { end: cutAfter === undefined ? 'whole' : 'cut' })
+  } else {
+    const json = responses ? responsesBody(reply) : chatBody(reply)
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   }
 }
 
-type Said = Exclude<Reply, { hang: true } | { status: number } | { raw: string }>
+type Said = Exclude<Reply, { hang: true } | StatusReply | { raw: string }>
 
 function usageOf(reply: Said) {
   const tokens = 'text' in reply ? reply.tokens : undefined
@@ -157,18 +101,6 @@ function responsesBody(reply: Said) {
       output_tokens_details: { reasoning_tokens: 0 },
     },
   }
-}
-
-function sendStream(reply: Said, path: string, response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  const events = path.endsWith('/responses') ? responsesEvents(reply) : chatEvents(reply)
-  const cutAfter = 'text' in reply ? reply.cutAfter : undefined
-  const sent = cutAfter === undefined ? events : events.slice(0, cutAfter)
-  for (const event of sent)
-    response.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`)
-  // A cut stream breaks the socket, as a dying server does.
-  if (cutAfter === undefined) response.end()
-  else response.socket?.end()
 }
 
 function pieces(text: string, count: number): string[] {

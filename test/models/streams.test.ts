@@ -4,7 +4,11 @@ import { type GenerateOptions, generateValue } from '../../src/adapters/models/g
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
 import { google } from '../../src/adapters/providers/google.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
-import { pieces, type StreamReply, type StreamServer, sseServer } from './sse-server.ts'
+import { type ModelServer, type StatusReply, type Streamed, streamServer } from './model-server.ts'
+
+type StreamReply = Streamed | StatusReply
+
+const pieces = (text: string, size = 4) => text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
 
 const schema = {
   type: 'object',
@@ -13,7 +17,7 @@ const schema = {
 } as const
 const good = '{"title":"Oolong 烏龍茶","count":2}'
 
-const servers: StreamServer[] = []
+const servers: ModelServer[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
@@ -129,7 +133,7 @@ const googleWire: Wire = {
 }
 
 async function ask(wire: Wire, replies: readonly StreamReply[], more: Partial<GenerateOptions> = {}) {
-  const server = await sseServer(replies)
+  const server = await streamServer(replies)
   servers.push(server)
   const partials: string[] = []
   const events: string[] = []
@@ -159,7 +163,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
     expect(partials.length).toBeGreaterThan(4)
     expect(partials.at(-1)).toBe(good)
     expect(partials.join()).not.toContain('"No"')
-    expect(seen[0]?.url).toBe(wire.path)
+    expect(seen[0]?.path).toBe(wire.path)
     expect(events).toEqual(['aros.soe.enabled', 'grammar.applied'])
   })
 
@@ -174,7 +178,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
     const whole = wire.says(good)
     const lastText = whole.findLastIndex((event) => JSON.stringify(event).includes('2}'))
     for (const count of [lastText - 2, lastText + 1]) {
-      const broken: StreamReply = { events: whole.slice(0, count), cut: true }
+      const broken: StreamReply = { events: whole.slice(0, count), end: 'cut' }
       const { result } = await ask(wire, [broken])
       expect(result.outcome, String(count)).toBe('truncated')
       const again = await ask(wire, [broken, { events: whole }], { calls: 4 })
@@ -228,7 +232,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
   it('stops as soon as the answer can no longer satisfy the schema', async () => {
     const wrong = wire.says('{"count":"many","title":"Oolong"}')
     const start = wrong.slice(0, -3)
-    const { result, events, gone } = await ask(wire, [{ events: start, hang: true }])
+    const { result, events, gone } = await ask(wire, [{ events: start, end: 'open' }])
     await gone
     expect(result.outcome).toBe('invalid')
     expect(events).toContain('stream.aborted')
@@ -236,7 +240,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
 
   it('cancelling closes the socket of a stream', async () => {
     const stop = new AbortController()
-    const { result, gone } = await ask(wire, [{ events: wire.says(good).slice(0, 6), hang: true }], {
+    const { result, gone } = await ask(wire, [{ events: wire.says(good).slice(0, 6), end: 'open' }], {
       signal: stop.signal,
       onPartial: () => stop.abort(),
     })

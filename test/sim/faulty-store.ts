@@ -131,6 +131,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
     output: (runId) => call(() => real.output(runId)),
     spans: (runId) => call(() => real.spans(runId)),
     audit: (runId) => call(() => real.audit(runId)),
+    messages: (runId, limit) => call(() => real.messages(runId, limit)),
     sample: (query) => call(() => real.sample(query)),
     prune: (request) => call(() => real.prune(request)),
     close: async () => {},

@@ -3,6 +3,7 @@
  * back; whatever it sends is a stranger's text and goes through the reader.
  */
 import type { Clock } from '../../base/clock.ts'
+import { ProvisoError } from '../../base/error.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { type Endpoint, endpointSecrets, liveSecrets } from '../../domain/endpoint.ts'
 import type { AttemptResult } from '../../domain/output.ts'
@@ -46,7 +47,8 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
     remote: true,
     async dispatch(call) {
       const { tenant = 'default', capability } = call
-      const endpoint = options.endpointOf({ tenant, capability })
+      const endpoint = endpointOr(() => options.endpointOf({ tenant, capability }))
+      if (typeof endpoint === 'string') return never(endpoint)
       if (endpoint === undefined)
         return never(`Nobody has registered where "${capability.capabilityId}" can be called`)
       const secrets = liveSecrets(endpoint, clock.now())
@@ -164,6 +166,16 @@ function limiter(call: Dispatch, clock: Clock) {
 }
 
 /** The call was not made. */
+/** What speaks against opening it is known before anything is sent. */
+function endpointOr(open: () => Endpoint | undefined): Endpoint | string | undefined {
+  try {
+    return open()
+  } catch (cause) {
+    if (cause instanceof ProvisoError) return `${cause.message}. ${cause.hint ?? ''}`.trim()
+    throw cause
+  }
+}
+
 function never(message: string): AttemptResult {
   return { ...ended({ outcome: 'provider_error', notApplied: true }, message), usage: { calls: 0 } }
 }

@@ -4,7 +4,15 @@ import { ProvisoError } from '../../base/error.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import { numbered } from '../../domain/numbered.ts'
 import type { CorrectionQuery, CorrectionRow } from '../../domain/ports/ledger.ts'
-import type { AskRow, AuditRow, Lease, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
+import type {
+  AskRow,
+  AuditRow,
+  Lease,
+  MessageRow,
+  OutputRow,
+  SnapshotRow,
+  Store,
+} from '../../domain/ports/store.ts'
 import { defaultLimits } from './default-limits.ts'
 import {
   appended,
@@ -41,6 +49,7 @@ interface MemoryRun {
   readonly snapshots: SnapshotRow[]
   readonly spans: Map<string, StoredSpan>
   readonly audit: AuditRow[]
+  readonly messages: MessageRow[]
   output?: OutputRow
   plan?: PlanView
 }
@@ -86,6 +95,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     }
     run.snapshots.push(...changes.snapshots)
     run.audit.push(...changes.audit)
+    run.messages.push(...changes.messages)
     if (ledger) corrections.push(...changes.corrections)
     if (changes.output !== undefined) run.output = changes.output
     if (changes.plan !== undefined) run.plan = changes.plan
@@ -113,6 +123,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
         snapshots: [],
         spans: new Map(),
         audit: [],
+        messages: [],
       }
       runs.set(request.runId, run)
       write(run, head, numbered(request.runId, 0, request.events))
@@ -226,6 +237,11 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     output: async (runId) => find(runId)?.output,
     spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
     audit: async (runId) => [...(find(runId)?.audit ?? [])],
+    async messages(runId, limit = defaultLimits.messages) {
+      const all = find(runId)?.messages ?? []
+      // Not `slice(-limit)`: a limit of nothing would give everything.
+      return all.slice(Math.max(all.length - limit, 0))
+    },
     ...(ledger && { ledger: { list: async (query) => listCorrections(corrections, query) } }),
     sample: async (query) => sampleRuns(opened().values(), query),
 

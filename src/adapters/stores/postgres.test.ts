@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../../../scripts/postgres.mjs'
 import type { Store } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
-import { logEvent, newRun, planEvent, runningHead, startEvent } from '../../testing/stores/sample.ts'
+import {
+  logEvent,
+  newRun,
+  planEvent,
+  runningHead,
+  sampleAsk,
+  sampleEvent,
+  startEvent,
+} from '../../testing/stores/sample.ts'
 import { attemptEvents, type Told } from '../../testing/stores/sampling.ts'
 import { openPostgresStore } from './postgres.ts'
 
@@ -172,6 +180,18 @@ describe.skipIf(missing !== undefined)('with a PostgreSQL server', () => {
       },
     ])
     await on.close()
+    await drop(schema)
+  })
+
+  it('joins asks, their audit and messages by the run', async () => {
+    const schema = 'joined'
+    const store = await openPostgresStore({ url: cluster.url, schema })
+    const ask = { ...sampleAsk('q'), audit: { prev: '', subjectHash: 'v', hash: 'h' } }
+    await store.create(newRun('r', { events: [startEvent(), sampleEvent('hitl_request', ask)] }))
+    const rows = await query(`select flex_run_id, m.role, r.status, e.what from joined.agent_messages m
+      join joined.hitl_requests r using (flex_run_id) join joined.hitl_events e using (flex_run_id)`)
+    expect(rows).toEqual([{ flex_run_id: 'r', role: 'agent', status: 'pending', what: 'asked' }])
+    await store.close()
     await drop(schema)
   })
 

@@ -1,13 +1,14 @@
 /**
  * From the events of one append to the rows that change with it. Pure and shared by all stores, so that each answers
- * `nodes`, `asks`, `snapshots`, `output`, `spans` and `audit` alike; a store hands in the rows as they are (`Before`) and
+ * `nodes`, `asks`, `snapshots`, `output`, `spans`, `audit` and `messages` alike; a store hands in the rows as they are (`Before`) and
  * writes the rows that come back, in the transaction of the events.
  */
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { CorrectionRow } from '../../domain/ports/ledger.ts'
-import type { AskRow, AuditRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { correctionsOf } from './corrections-of.ts'
+import { messageOf } from './message-of.ts'
 import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
 import { type PlanView, takeSnapshot } from './snapshot.ts'
 import { type StoredSpan, spanOf } from './span-of.ts'
@@ -33,6 +34,7 @@ export interface Changes {
   readonly snapshots: SnapshotRow[]
   readonly spans: StoredSpan[]
   readonly audit: AuditRow[]
+  readonly messages: MessageRow[]
   /** For stores that keep a ledger of corrections. */
   readonly corrections: CorrectionRow[]
   output?: OutputRow
@@ -67,6 +69,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     snapshots: [],
     spans: [],
     audit: [],
+    messages: [],
     corrections: [],
   }
   const node = (nodeId: string) => changes.nodes.get(nodeId) ?? before.node(nodeId)
@@ -102,10 +105,12 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
         break
       case 'hitl_request':
         request(run, event, changes)
+        changes.messages.push(messageOf(run.tenant, event))
         snapshot(event)
         break
       case 'hitl_resolved':
         resolve(event, changes, before)
+        changes.messages.push(messageOf(run.tenant, event))
         break
       case 'complete':
         changes.output = outputRow(run, event)

@@ -5,7 +5,14 @@ import { Migrator } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Append } from '../../domain/ports/store.ts'
 import { storeSuite } from '../../testing/store-suite.ts'
-import { logEvent, newRun, runningHead, sampleEvent, startEvent } from '../../testing/stores/sample.ts'
+import {
+  logEvent,
+  newRun,
+  runningHead,
+  sampleAsk,
+  sampleEvent,
+  startEvent,
+} from '../../testing/stores/sample.ts'
 import { openLibsql } from './open-sqlite.ts'
 import { migrations } from './sql/migrations.ts'
 import { openSqliteStore } from './sqlite.ts'
@@ -241,6 +248,34 @@ describe('a SQLite file', () => {
     await store.close()
   })
 
+  it('of a version without messages gets them, has none of what was asked before, and joins them by the run', async () => {
+    const path = newPath()
+    const asked = (requestId: string) => [
+      startEvent(),
+      sampleEvent('hitl_request', {
+        ...sampleAsk(requestId),
+        audit: { prev: '', subjectHash: 'v', hash: requestId },
+      }),
+    ]
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('old', { events: asked('q-old') }))
+    await first.close()
+    query(path, 'delete from agent_messages')
+    undoMessages(path)
+    const store = await openSqliteStore({ path })
+    await store.create(newRun('new', { events: asked('q-new') }))
+    expect(await store.messages('old')).toEqual([])
+    expect((await store.messages('new')).map(({ requestId, role }) => [requestId, role])).toEqual([
+      ['q-new', 'agent'],
+    ])
+    const joined = `select flex_run_id, m.role, r.status, e.what from agent_messages m
+      join hitl_requests r using (flex_run_id) join hitl_events e using (flex_run_id)`
+    expect(query(path, joined)).toEqual([
+      { flex_run_id: 'new', role: 'agent', status: 'pending', what: 'asked' },
+    ])
+    await store.close()
+  })
+
   it('is refused when a newer version has written it, or when it is none', async () => {
     const path = newPath()
     await (await openSqliteStore({ path })).close()
@@ -261,7 +296,18 @@ describe('a SQLite file', () => {
 })
 
 /** The tables as they were before the migration. */
+function undoMessages(path: string): void {
+  for (const table of ['hitl_requests', 'hitl_events'])
+    query(path, `alter table ${table} drop column flex_run_id`)
+  query(path, 'drop index agent_messages_order')
+  query(path, 'create index agent_messages_run on agent_messages (flex_run_id, at)')
+  for (const name of ['tenant', 'request_id', 'seq'])
+    query(path, `alter table agent_messages drop column ${name}`)
+  query(path, `delete from proviso_migrations where name = '0005_messages'`)
+}
+
 function undoHealthColumns(path: string): void {
+  undoMessages(path)
   query(path, 'drop index spans_health')
   const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown']
   for (const name of ['node_id', 'model_id', 'signals', ...amounts.map((amount) => `repair_${amount}`)])

@@ -15,9 +15,9 @@ export function addShowCommand(program: Command): void {
   addStoreOption(
     program
       .command('show')
-      .summary('show one run: plan, nodes, asks, answer')
+      .summary('show one run: plan, nodes, asks, messages, answer')
       .description(
-        'Shows a run, its plan, nodes, asks, answer and where the answer comes from; secrets are left out.',
+        'Shows a run, its plan, nodes, asks, messages, answer and where the answer comes from; secrets are left out.',
       )
       .argument('<run>', 'id of the run'),
   )

@@ -142,6 +142,23 @@ export interface AuditRow {
   readonly hash: string
 }
 
+/** Something that was said between people and a run. */
+export interface MessageRow {
+  readonly messageId: string
+  readonly runId: string
+  readonly tenant: string
+  /** The event that it was said with. */
+  readonly seq: number
+  readonly at: number
+  /** `agent` asks, `operator` decides, `system` says that nobody did in time. */
+  readonly role: 'agent' | 'operator' | 'system'
+  /** The ask that it is about. */
+  readonly requestId: string
+  readonly nodeId?: string
+  /** Of an ask: `kind`, `question` and the `value` that is shown. Of a reply: `decision`, `by`, and `note` and `value` if given. */
+  readonly body: { readonly [name: string]: Json }
+}
+
 export interface Prune {
   /** Runs that were last changed before this time, in milliseconds since 1970 by the store's clock. */
   readonly before: number
@@ -201,6 +218,8 @@ export interface Store {
   output(runId: string): Promise<OutputRow | undefined>
   spans(runId: string): Promise<SpanRow[]>
   audit(runId: string): Promise<AuditRow[]>
+  /** What people and the run have said to each other, in order; of more than the limit (default 200) the newest. */
+  messages(runId: string, limit?: number): Promise<MessageRow[]>
   /** Attempts that called a model, added up for health figures. */
   sample(query: SampleQuery): Promise<Sample>
 

@@ -1,6 +1,6 @@
 /** `GET runs/:id`: everything that is stored of one run, redacted, for whoever looks for what went wrong. */
 import { isObject, type Json, own } from '../../base/json.ts'
-import type { NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { type PlanView, progressOf } from '../../domain/progress.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { text } from '../../domain/schemas/parts.ts'
@@ -8,17 +8,35 @@ import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { api, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
 
+/** The most messages on one page: the newest; all of them are in the events. */
+const mostMessages = 200
+
+const messageSchema = {
+  type: 'object',
+  required: ['messageId', 'seq', 'at', 'role', 'requestId', 'body'],
+  properties: {
+    messageId: text,
+    seq: { type: 'integer' },
+    at: { type: 'string', format: 'date-time' },
+    role: { enum: ['agent', 'operator', 'system'] },
+    requestId: text,
+    nodeId: text,
+    /** Of an ask: kind, question, value. Of a reply: decision, by, note, value. */
+    body: { type: 'object' },
+  },
+} as const
+
 export const showRun: Route = {
   method: 'GET',
   path: `${api}/runs/:runId`,
   operation: 'showRun',
-  summary: 'A run with its envelope, plans, nodes and output',
+  summary: 'A run with its envelope, plans, nodes, messages and output',
   roles: ['caller', 'operator'],
   params: runParams,
   replies: {
     200: ok('The run', {
       type: 'object',
-      required: ['ok', 'run', 'output', 'planVersions', 'latestSnapshot', 'nodes'],
+      required: ['ok', 'run', 'output', 'planVersions', 'latestSnapshot', 'nodes', 'messages'],
       properties: {
         ok: { const: true },
         run: runSchema,
@@ -29,6 +47,9 @@ export const showRun: Route = {
           type: 'array',
           items: { type: 'object', required: ['nodeId', 'status'], properties: { nodeId: text } },
         },
+        messages: { type: 'array', maxItems: mostMessages, items: messageSchema },
+        /** There are older messages than those shown. */
+        olderMessages: { const: true },
       },
     }),
     ...refusals(404),
@@ -36,9 +57,11 @@ export const showRun: Route = {
   async handle({ caller, params }, { app }) {
     const head = await requireRun(app, caller, params['runId'] ?? '')
     const { runId } = head
-    const [snapshots, nodes, output, metadata, envelope] = await Promise.all([
+    const [snapshots, nodes, messages, output, metadata, envelope] = await Promise.all([
       app.store.snapshots(runId),
       app.store.nodes(runId),
+      // One more than is shown tells whether there are more.
+      app.store.messages(runId, mostMessages + 1),
       app.store.output(runId),
       metadataOf(app, runId),
       envelopeOf(app, runId),
@@ -52,6 +75,8 @@ export const showRun: Route = {
       planVersions: versionsOf(now ? [...snapshots, now] : [], head),
       latestSnapshot: now ? { ...snapshotView(now), facets } : null,
       nodes: nodes.map(nodeView),
+      messages: messages.slice(-mostMessages).map(messageView),
+      ...(messages.length > mostMessages && { olderMessages: true }),
     }
     // The redactor keeps the shape. The answer itself is what the caller has asked for.
     const safe = app.redactor.value(page) as { [key: string]: Json }
@@ -111,6 +136,10 @@ function nodeView({ runId: _, startedAt, endedAt, ...row }: NodeRow): { [key: st
     ...(startedAt !== undefined && { startedAt: iso(startedAt) }),
     ...(endedAt !== undefined && { endedAt: iso(endedAt) }),
   }
+}
+
+function messageView({ runId: _, tenant: __, at, ...row }: MessageRow): { [key: string]: Json } {
+  return { ...row, at: iso(at) }
 }
 
 function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {

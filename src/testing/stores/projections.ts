@@ -151,6 +151,26 @@ export function projectionSuite({ test, expect }: Suite): void {
         },
       ])
 
+      const about = { runId: 'r', tenant: 't-1', requestId: 'q-1', nodeId: 'check' }
+      expect(await store.messages('r')).toEqual([
+        {
+          ...about,
+          messageId: 'r:message:7',
+          seq: 7,
+          at: 1_070,
+          role: 'agent',
+          body: { kind: 'approval', question: 'Is this good?', value: { text: 'Tea' } },
+        },
+        {
+          ...about,
+          messageId: 'r:message:8',
+          seq: 8,
+          at: 1_080,
+          role: 'operator',
+          body: { decision: 'reject', by: 'ann', note: 'no' },
+        },
+      ])
+
       expect(await store.output('r')).toEqual({
         runId: 'r',
         planVersion: 1,
@@ -161,7 +181,7 @@ export function projectionSuite({ test, expect }: Suite): void {
       })
 
       const createdAt = (await store.head('r'))?.createdAt
-      const about = { nodeId: 'write', planVersion: 1, capabilityId: 'cap.write', attempt: 1 }
+      const attempt = { nodeId: 'write', planVersion: 1, capabilityId: 'cap.write', attempt: 1 }
       expect(await store.spans('r')).toEqual([
         {
           runId: 'r',
@@ -171,7 +191,7 @@ export function projectionSuite({ test, expect }: Suite): void {
           startedAt: 1_020,
           endedAt: 1_050,
           status: 'ok',
-          attributes: { ...about, outcome: 'ok', usage, model: 'm-1', 'aros.model_id': 'm-1' },
+          attributes: { ...attempt, outcome: 'ok', usage, model: 'm-1', 'aros.model_id': 'm-1' },
         },
         {
           runId: 'r',
@@ -181,7 +201,7 @@ export function projectionSuite({ test, expect }: Suite): void {
           startedAt: 1_010,
           endedAt: 1_060,
           status: 'completed',
-          attributes: about,
+          attributes: attempt,
         },
         {
           runId: 'r',
@@ -267,5 +287,6 @@ export function projectionSuite({ test, expect }: Suite): void {
     expect(await store.output('r')).toBe(undefined)
     expect(await store.spans('r')).toEqual([])
     expect(await store.audit('r')).toEqual([])
+    expect(await store.messages('r')).toEqual([])
   })
 }

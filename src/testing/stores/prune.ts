@@ -42,11 +42,13 @@ export function pruneSuite({ test, expect }: Suite): void {
         await store.snapshots(runId),
         await store.spans(runId),
         await store.audit(runId),
+        await store.messages(runId),
         await store.asks({ runId }),
       ]
-      expect(left).toEqual([[], [], [], [], [], []])
+      expect(left).toEqual([[], [], [], [], [], [], []])
     }
     expect((await store.read('running', 0)).length).toBe(5)
+    expect((await store.messages('running')).length).toBe(1)
     expect((await store.ask('running:ask'))?.runId).toBe('running')
     expect((await store.snapshots('running')).length).toBe(2)
     expect(await store.prune({ before: later })).toEqual({ runs: 0, events: 0, values: 0 })

@@ -4,7 +4,7 @@ import { dueAt, type HeadCore } from '../heads.ts'
 import type { Changes } from '../projections.ts'
 import { correctionRow } from './ledger.ts'
 import type { OpenRun } from './project-runs.ts'
-import { askRow, auditRow, changeRow, nodeRow, outputRow, snapshotRow } from './rows.ts'
+import { askRow, auditRow, changeRow, messageRow, nodeRow, outputRow, snapshotRow } from './rows.ts'
 import { spanRow } from './span-rows.ts'
 import type { Statement, Steps } from './steps.ts'
 import type { WriteStatements } from './write-statements.ts'
@@ -36,6 +36,7 @@ export function* changeStatements(
     ...statements.upsertOutputs(all(({ outputs }) => outputs)),
     ...statements.upsertAsks(all(({ asks }) => asks)),
     ...statements.upsertAudit(all(({ audit }) => audit)),
+    ...statements.upsertMessages(all(({ messages }) => messages)),
     ...statements.upsertSpans(all(({ spans }) => spans)),
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
   ]
@@ -62,6 +63,7 @@ function rowsOf(run: OpenRun, changes: Changes | undefined) {
     outputs: changes?.output ? [outputRow(changes.output, text)] : [],
     asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),
     audit: (changes?.audit ?? []).map(auditRow),
+    messages: (changes?.messages ?? []).map((row) => messageRow(row, text)),
     corrections: (changes?.corrections ?? []).map(correctionRow),
     spans: lastOfEach(changes?.spans ?? []).map((span) => spanRow(span, text)),
   }

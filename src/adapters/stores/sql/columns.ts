@@ -102,6 +102,17 @@ export const columns = {
     'repair_cost_usd',
     'repair_cost_unknown',
   ],
+  agent_messages: [
+    'message_id',
+    'flex_run_id',
+    'tenant',
+    'seq',
+    'at',
+    'role',
+    'request_id',
+    'node_id',
+    'body',
+  ],
   correction_ledger: [
     'id',
     'timestamp',
@@ -125,5 +136,6 @@ export const keys = {
   hitl_requests: ['run_id', 'request_id'],
   hitl_events: ['run_id', 'seq'],
   spans: ['run_id', 'span_id'],
+  agent_messages: ['message_id'],
   correction_ledger: ['id'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }

@@ -200,6 +200,40 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
       .execute()
   }
 
+  /**
+   * What a message needs besides what was reserved for it, and an index by which those of a run are found in order. Asks
+   * and their audit get the run under the name that messages have, so that all three can be joined by it (FLEX-86); it is
+   * computed, so that a process of the version before writes as it did. What was asked before has no messages.
+   */
+  async function messages(db: Kysely<unknown>): Promise<void> {
+    const added = [
+      ['tenant', key, ''],
+      ['request_id', 'text', ''],
+      ['seq', number, 0],
+    ] as const
+    for (const [name, type, value] of added) {
+      await db.schema
+        .alterTable('agent_messages')
+        .addColumn(name, type, (column) => column.notNull().defaultTo(value))
+        .execute()
+    }
+    await db.schema
+      .createIndex('agent_messages_order')
+      .on('agent_messages')
+      .columns(['flex_run_id', 'seq'])
+      .execute()
+    await db.schema.dropIndex('agent_messages_run').execute()
+    for (const table of ['hitl_requests', 'hitl_events']) {
+      await db.schema
+        .alterTable(table)
+        .addColumn('flex_run_id', key, (column) => {
+          const computed = column.generatedAlwaysAs(sql.ref('run_id'))
+          return dialect === 'postgres' ? computed.stored() : computed
+        })
+        .execute()
+    }
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
@@ -209,5 +243,6 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     '0002_server_tables': { up: server },
     '0003_value_uses': { up: uses },
     '0004_health_columns': { up: health },
+    '0005_messages': { up: messages },
   }
 }

@@ -54,6 +54,16 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates = 
     spans: ofRun('spans'),
     audit: ofRun('hitl_events'),
 
+    /** The newest first. */
+    messages: templates.query<{ runId: string; limit: number }>((param) =>
+      db
+        .selectFrom('agent_messages')
+        .selectAll()
+        .where('flex_run_id', '=', param('runId'))
+        .orderBy('seq', 'desc')
+        .limit(param('limit')),
+    ),
+
     runs({ tenant, status, threadId, limit = defaultLimits.runs, before }: RunQuery): Statement {
       let query = db.selectFrom('flex_runs').selectAll()
       if (tenant !== undefined) query = query.where('tenant', '=', tenant)

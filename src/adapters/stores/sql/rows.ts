@@ -1,7 +1,14 @@
 /** Rows of the tables ↔ the values of the port: the one place where SQL becomes domain. */
 import type { Ask } from '../../../domain/ask.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
-import type { AskRow, AuditRow, NodeRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
+import type {
+  AskRow,
+  AuditRow,
+  MessageRow,
+  NodeRow,
+  OutputRow,
+  SnapshotRow,
+} from '../../../domain/ports/store.ts'
 import type { Signals } from '../../../domain/signals.ts'
 import type { RunStatus } from '../../../domain/status.ts'
 import { upcast, type WrittenEvent } from '../../../domain/upcast.ts'
@@ -12,6 +19,7 @@ import type {
   AskTable,
   AuditTable,
   EventTable,
+  MessageTable,
   NodeTable,
   OutputTable,
   RunTable,
@@ -255,5 +263,34 @@ export function toAudit(row: AuditTable): AuditRow {
     subjectHash: row.subject_hash,
     prev: row.prev,
     hash: row.hash,
+  }
+}
+
+export function messageRow(row: MessageRow, encode: Encode): MessageTable {
+  return {
+    message_id: row.messageId,
+    flex_run_id: row.runId,
+    tenant: row.tenant,
+    seq: row.seq,
+    at: row.at,
+    role: row.role,
+    request_id: row.requestId,
+    node_id: row.nodeId ?? null,
+    body: encode(row.body),
+  }
+}
+
+export function toMessage(row: MessageTable, values: Values): MessageRow {
+  return {
+    messageId: row.message_id,
+    runId: row.flex_run_id,
+    tenant: row.tenant,
+    seq: row.seq,
+    at: row.at,
+    // What `messageRow` wrote, as is the body.
+    role: row.role as MessageRow['role'],
+    requestId: row.request_id,
+    ...(row.node_id !== null && { nodeId: row.node_id }),
+    body: decode(row.body, values) as MessageRow['body'],
   }
 }

@@ -9,7 +9,17 @@ import { createSqlLedger } from './ledger.ts'
 import { loadValues } from './load-values.ts'
 import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
-import { toAsk, toAudit, toEvent, toHead, toNode, toOutput, toSnapshot, type Values } from './rows.ts'
+import {
+  toAsk,
+  toAudit,
+  toEvent,
+  toHead,
+  toMessage,
+  toNode,
+  toOutput,
+  toSnapshot,
+  type Values,
+} from './rows.ts'
 import { createSample } from './sample.ts'
 import { toSpan } from './span-rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
@@ -19,6 +29,7 @@ import type {
   AskTable,
   AuditTable,
   EventTable,
+  MessageTable,
   NodeTable,
   OutputTable,
   RunTable,
@@ -169,6 +180,10 @@ export function createSqlStore(driver: SqlDriver): Store {
       (await rows<OutputTable, ReturnType<typeof toOutput>>(reads.output({ runId }), toOutput))[0],
     spans: (runId) => rows<SpanTable, ReturnType<typeof toSpan>>(reads.spans({ runId }), toSpan),
     audit: (runId) => rows<AuditTable, ReturnType<typeof toAudit>>(reads.audit({ runId }), toAudit),
+    messages: async (runId, limit = defaultLimits.messages) =>
+      (
+        await rows<MessageTable, ReturnType<typeof toMessage>>(reads.messages({ runId, limit }), toMessage)
+      ).reverse(),
     sample: createSample(driver),
     ...(ledger && { ledger: createSqlLedger(driver) }),
 

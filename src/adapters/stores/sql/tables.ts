@@ -17,8 +17,8 @@ export interface Tables {
   flex_capabilities: CapabilityTable
   api_tokens: TokenTable
   once_names: NameTable
+  agent_messages: MessageTable
   /** Not written yet; what is named here is what deleting a run needs. */
-  agent_messages: { flex_run_id: string }
   traces: { run_id: string }
 }
 
@@ -137,6 +137,19 @@ export interface AuditTable {
   subject_hash: string
   prev: string
   hash: string
+}
+
+export interface MessageTable {
+  message_id: string
+  flex_run_id: string
+  tenant: string
+  seq: number
+  at: number
+  role: string
+  request_id: string
+  node_id: string | null
+  /** JSON */
+  body: string
 }
 
 export interface SpanTable {

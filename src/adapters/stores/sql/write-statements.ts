@@ -175,6 +175,7 @@ export function createWriteStatements(
     upsertOutputs: upsert('flex_run_outputs'),
     upsertAsks: upsert('hitl_requests'),
     upsertAudit: upsert('hitl_events'),
+    upsertMessages: upsert('agent_messages'),
     upsertSpans: upsert('spans'),
     upsertCorrections: upsert('correction_ledger'),
   }

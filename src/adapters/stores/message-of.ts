@@ -1,0 +1,39 @@
+/** What people and a run say to each other (FLEX-86): one message for each ask and for what became of it. */
+import type { Json } from '../../base/json.ts'
+import type { JournalEvent } from '../../domain/event.ts'
+import type { MessageRow } from '../../domain/ports/store.ts'
+
+type Said = JournalEvent<'hitl_request' | 'hitl_resolved'>
+
+export function messageOf(tenant: string, event: Said): MessageRow {
+  const { runId, seq, at } = event
+  const { requestId } = event.payload
+  const nodeId = event.nodeId ?? ('nodeId' in event.payload ? event.payload.nodeId : undefined)
+  return {
+    // The number stands last, so that no two runs can share an id, whatever theirs look like.
+    messageId: `${runId}:message:${seq}`,
+    runId,
+    tenant,
+    seq,
+    at,
+    role: roleOf(event),
+    requestId,
+    ...(nodeId !== undefined && { nodeId }),
+    body: bodyOf(event),
+  }
+}
+
+/** An ask that runs out is nobody's word. */
+function roleOf(event: Said): MessageRow['role'] {
+  if (event.type === 'hitl_request') return 'agent'
+  return event.payload.decision === 'expired' ? 'system' : 'operator'
+}
+
+function bodyOf(event: Said): { readonly [name: string]: Json } {
+  if (event.type === 'hitl_request') {
+    const { kind, question, value } = event.payload
+    return { kind, question, value }
+  }
+  const { decision, by, note, value } = event.payload
+  return { decision, by, ...(note !== undefined && { note }), ...(value !== undefined && { value }) }
+}

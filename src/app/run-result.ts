@@ -1,0 +1,41 @@
+/** How a run stands when it is over or waits, as `run` and `result` tell it. */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Provenance } from '../domain/event.ts'
+import type { RunStatus } from '../domain/status.ts'
+import type { Engine } from '../engine/engine.ts'
+
+/** How a run stands when nothing goes on without a person. */
+export interface RunResult {
+  readonly runId: string
+  readonly status: RunStatus
+  readonly output?: Json
+  /** Why there is no answer; empty for a run that has one. */
+  readonly issues: readonly Issue[]
+  readonly provenance: readonly Provenance[]
+  /** Ids of the questions that it waits for. */
+  readonly openAsks: readonly string[]
+  /** The name of what went wrong, such as `plan/rejected`. */
+  readonly failure?: string
+}
+
+/** Waits until the run is over or needs a person. */
+export async function runResult(
+  engine: Pick<Engine, 'settled'>,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  const { status, finished, openAsks } = await engine.settled(runId, signal)
+  const error = finished?.error
+  return {
+    runId,
+    status,
+    ...(finished?.output !== undefined && { output: finished.output }),
+    issues: error
+      ? (error.issues ?? [{ code: error.code, at: { pointer: '' }, message: error.message }])
+      : [],
+    provenance: finished?.provenance ?? [],
+    openAsks,
+    ...(error && { failure: error.code }),
+  }
+}

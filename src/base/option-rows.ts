@@ -1,0 +1,81 @@
+/** Options held to a table with one row per name: a slip of the pen is an error that says where, not a default. */
+import { closest } from './closest.ts'
+import { ProvisoError } from './error.ts'
+import type { Issue } from './issue.ts'
+import { isObject } from './json.ts'
+import { child, type Pointer } from './pointer.ts'
+
+/** What is wrong with a value, in words that follow its name; nothing if it can be used. */
+export type Check = (value: unknown, at: Pointer) => Issue[]
+export type Rows = { readonly [name: string]: Check }
+
+const issue = (at: Pointer, message: string, hint?: string): Issue => ({
+  code: 'option/invalid',
+  at: { pointer: at },
+  message,
+  ...(hint !== undefined && { hint }),
+})
+
+export const must =
+  (test: (value: unknown) => boolean, what: string, hint?: string): Check =>
+  (value, at) =>
+    test(value) ? [] : [issue(at, `must be ${what}, and is ${shown(value)}`, hint)]
+
+const isFunction = (value: unknown) => typeof value === 'function'
+export const has = (value: unknown, member: string, type: string) =>
+  isObject(value) && typeof value[member] === type
+
+export const callable = must(isFunction, 'a function')
+export const object = must(isObject, 'an object')
+export const name = must((value) => typeof value === 'string' && value !== '', 'a text that is not empty')
+export const milliseconds = must(
+  (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+  'a number of milliseconds above zero',
+)
+
+export const each =
+  (check: Check): Check =>
+  (value, at) =>
+    Array.isArray(value)
+      ? value.flatMap((item, index) => check(item, child(at, index)))
+      : [issue(at, `must be a list, and is ${shown(value)}`)]
+
+/** Throws `option/invalid` with every issue; `what` says whose options they are. */
+export function refuseOptions(what: string, options: unknown, rows: Rows): void {
+  const issues = isObject(options) ? rowIssues(options, '', rows) : object(options, '')
+  const [first] = issues
+  if (first === undefined) return
+  const where = 'pointer' in first.at ? first.at.pointer : ''
+  const message = `The options of ${what} cannot be used: ${where} ${first.message}`
+  throw new ProvisoError('option/invalid', message, {
+    at: first.at,
+    issues,
+    ...(first.hint !== undefined && { hint: first.hint }),
+  })
+}
+
+/** An option that is `undefined` was not given. */
+export function rowIssues(options: Record<string, unknown>, at: Pointer, rows: Rows): Issue[] {
+  return Object.entries(options).flatMap(([option, value]) => {
+    const place = child(at, option)
+    if (!Object.hasOwn(rows, option)) return [unknownOption(option, place, rows)]
+    return value === undefined ? [] : (rows[option]?.(value, place) ?? [])
+  })
+}
+
+function unknownOption(option: string, at: Pointer, rows: Rows): Issue {
+  const meant = closest(option, Object.keys(rows))
+  return issue(
+    at,
+    'is no option',
+    meant === undefined ? `There are ${Object.keys(rows).join(', ')}` : `Did you mean "${meant}"?`,
+  )
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value)
+  if (value === '') return 'empty'
+  if (value === null) return 'null'
+  // Not the value itself: it may be a secret.
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'another object' : `a ${typeof value}`
+}

@@ -1,0 +1,123 @@
+/** Promises about secrets of agents in a store that lasts: sealed with the server's key, or not there at all. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { type AppOptions, createApp } from '../../src/app.ts'
+import { readEnv } from '../../src/env.ts'
+import { leave } from '../journeys/support.ts'
+import { agent, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'proviso-sealed-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const [first, second] = ['11'.repeat(32), '22'.repeat(32)]
+const withKeys = (key: string, before = '') =>
+  readEnv({ PROVISO_SECRET_KEY: key, PROVISO_SECRET_KEY_PREVIOUS: before })
+
+let files = 0
+const newFile = () => join(folder, `agents-${++files}.db`)
+
+/** A server on this file; it ends with `leave`. */
+async function serveOn(path: string, options: AppOptions = {}) {
+  const served = await serveAgents({ env: {}, ...options, store: `sqlite:${path}` })
+  return { ...served, end: () => leave(served.app) }
+}
+
+/** Everything that is on the disk of a store. */
+function bytesOf(path: string): string {
+  const names = readdirSync(folder).filter((name) => join(folder, name).startsWith(path))
+  return names.map((name) => readFileSync(join(folder, name), 'latin1')).join('')
+}
+
+it('neither the signing key nor the bearer token is in the bytes of the store, and calls are signed with it', async () => {
+  const path = newFile()
+  const served = await serveOn(path, { env: withKeys(first) })
+  const writing = await agent(json({ copyVariants }))
+  const auth = { kind: 'bearer', token: 'planted-bearer-token' }
+  const { signingKey = '' } = await served.register(writer(writing.url, { auth }), await served.agentToken())
+  expect((await served.app.run(wanted())).status).toBe('completed')
+  expect(isSigned(writing.heard[0]!, signingKey)).toBe(true)
+  expect(writing.heard[0]!.headers['authorization']).toBe('Bearer planted-bearer-token')
+  await served.end()
+  const bytes = bytesOf(path)
+  expect(bytes).toContain('writer.en')
+  for (const secret of [signingKey, 'planted-bearer-token', first]) expect(bytes).not.toContain(secret)
+})
+
+it('after a change of the key agents are called as before, and are sealed anew when they register again', async () => {
+  const path = newFile()
+  const writing = await agent(json({ copyVariants }))
+  const before = await serveOn(path, { env: withKeys(first) })
+  const token = await before.agentToken()
+  const { signingKey = '' } = await before.register(writer(writing.url), token)
+  await before.end()
+  const changed = await serveOn(path, { env: withKeys(second, first) })
+  expect((await changed.app.run(wanted())).status).toBe('completed')
+  expect(isSigned(writing.heard[0]!, signingKey)).toBe(true)
+  expect((await changed.register(writer(writing.url), token)).signingKey, 'the key stays').toBe(undefined)
+  await changed.end()
+  const after = await serveOn(path, { env: withKeys(second) })
+  expect((await after.app.run(wanted())).status).toBe('completed')
+  expect(isSigned(writing.heard[1]!, signingKey)).toBe(true)
+})
+
+it('a server with another key calls nobody, says why, and gives a new key to whoever registers again', async () => {
+  const path = newFile()
+  const writing = await agent(json({ copyVariants }))
+  const before = await serveOn(path, { env: withKeys(first) })
+  const token = await before.agentToken()
+  const { signingKey } = await before.register(writer(writing.url), token)
+  await before.end()
+  const other = await serveOn(path, { env: withKeys(second) })
+  const failed = await other.app.run(wanted())
+  expect(failed).toMatchObject({ status: 'failed' })
+  expect(JSON.stringify(failed.issues)).toContain('PROVISO_SECRET_KEY_PREVIOUS')
+  expect(writing.heard).toEqual([])
+  const again = await other.register(writer(writing.url), token)
+  expect(again.signingKey).toMatch(/^psk_/)
+  expect(again.signingKey).not.toBe(signingKey)
+  expect((await other.app.run(wanted())).status).toBe('completed')
+  expect(isSigned(writing.heard[0]!, again.signingKey ?? '')).toBe(true)
+})
+
+it('without a key an agent is refused, with what to set, and nothing of it is stored', async () => {
+  const served = await serveOn(newFile())
+  const refused = await served.register(writer('http://127.0.0.1:9'), await served.agentToken())
+  expect(refused).toMatchObject({
+    status: 409,
+    code: 'capability/secret-key',
+    hint: expect.stringContaining('PROVISO_SECRET_KEY'),
+  })
+  expect(await served.app.store.records.registrations.list({})).toEqual([])
+})
+
+it('in the clear only where that was said, which is told once', async () => {
+  const path = newFile()
+  let told = 0
+  const served = await serveOn(path, { http: { clearSecrets: () => void told++ } })
+  const token = await served.agentToken()
+  const { signingKey = '' } = await served.register(writer('http://127.0.0.1:9'), token)
+  await served.register(writer('http://127.0.0.1:9', { capabilityId: 'writer.de' }), token)
+  expect(told).toBe(1)
+  await served.end()
+  const store = await openSqliteStore({ path })
+  const [row] = await store.records.registrations.list({})
+  await store.close()
+  expect(row?.endpoint).toMatchObject({ keys: [{ secret: signingKey }] })
+})
+
+it.each([
+  ['a key that is too short', { PROVISO_SECRET_KEY: 'secret' }, '32 bytes'],
+  ['only an older key', { PROVISO_SECRET_KEY_PREVIOUS: first }, 'PROVISO_SECRET_KEY_PREVIOUS'],
+])('does not start with %s', async (_, env, words) => {
+  await expect(createApp({ env: readEnv(env), http: {} })).rejects.toMatchObject({
+    code: 'option/invalid',
+    message: expect.stringContaining(words),
+  })
+})
+
+it('keys of the server are known secrets', () => {
+  expect(withKeys(first, `${second}, third`).secrets).toEqual([first, second, 'third'])
+})
