@@ -27,9 +27,12 @@ import type { Reply } from './domain/ask.ts'
 import type { Capability } from './domain/capability.ts'
 import { type Endpoint, endpointSecrets } from './domain/endpoint.ts'
 import type { Envelope } from './domain/envelope.ts'
+import type { ErrorEnvelope } from './domain/error-envelope.ts'
 import type { JournalEvent, Provenance } from './domain/event.ts'
 import type { Facet } from './domain/facet.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
+import type { FailureCode } from './domain/failure-code.ts'
+import { failureError } from './domain/failure-error.ts'
 import type { SubscribeToLifecycle } from './domain/lifecycle.ts'
 import type { AttemptResult } from './domain/output.ts'
 import { parseDraft } from './domain/parse-draft.ts'
@@ -145,7 +148,9 @@ export interface RunResult {
   /** Ids of the questions that it waits for. */
   readonly openAsks: readonly string[]
   /** The name of what went wrong, such as `plan/rejected`. */
-  readonly failure?: string
+  readonly failure?: FailureCode
+  /** The same in the one shape in which errors leave. */
+  readonly error?: ErrorEnvelope
 }
 
 /** Providers and secrets are the app's; so is the model, unless one is named. */
@@ -297,7 +302,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         : [],
       provenance: finished?.provenance ?? [],
       openAsks,
-      ...(error && { failure: error.code }),
+      ...(error && { failure: error.code, error: failureError(error) }),
     }
   }
   return {

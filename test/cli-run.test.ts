@@ -92,7 +92,7 @@ describe('how a run ends', () => {
     expect(code).toBe(130)
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
       type: 'complete',
-      payload: { status: 'cancelled', error: { code: 'run/cancelled' } },
+      payload: { status: 'cancelled', error: { details: { code: 'run/cancelled' } } },
     })
   })
 })

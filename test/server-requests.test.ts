@@ -96,7 +96,10 @@ describe('hostile contracts', () => {
     const body = { ...start(), envelope: envelope({ outputContract: { schema } }) }
     const begun = performance.now()
     const done = await call(`${api}/runs?wait=30`, { body })
-    expect(await done.json()).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    expect(await done.json()).toMatchObject({
+      status: 'failed',
+      error: { details: { code: 'contract/unmet' } },
+    })
     expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })

@@ -2,7 +2,10 @@
 import { expect, it } from 'vitest'
 import { errorTable } from '../src/base/error.ts'
 import { exitTable } from '../src/cli/exit-codes.ts'
+import { errorTypes } from '../src/domain/error-envelope.ts'
 import { eventTable, outcomeTable } from '../src/domain/event-table.ts'
+import { type FailureCode, failureTable } from '../src/domain/failure-code.ts'
+import { failureError } from '../src/domain/failure-error.ts'
 import { decisionsOf } from '../src/engine/asks.ts'
 import { rules } from '../src/output/rules.ts'
 import { findingTable } from '../src/plan/findings.ts'
@@ -10,6 +13,17 @@ import { planLimits } from '../src/plan/obligations/size.ts'
 import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
 import { errorStatus, refusalTable } from '../src/server/problem.ts'
+
+const failureCodes = [
+  ...Object.keys(outcomeTable).map((outcome) => `attempt/${outcome}`),
+  ...Object.keys(failureTable),
+] as FailureCode[]
+
+/** Where the reason is a finding's or a resource's, no one of them stands for all. */
+function reasonText(type: string, reason: string): string {
+  if (type === 'TASK_FAILURE' || reason === 'output') return `\`${reason}\``
+  return type === 'RESOURCE_EXHAUSTION' ? '`turns` or `context`' : 'and what is wrong'
+}
 
 type Cell = string | number | undefined
 
@@ -98,6 +112,24 @@ it('prints the tables of the reference from the code', async () => {
       'Outcomes of attempts',
       ['outcome', 'what it says'],
       Object.entries(outcomeTable).map(([outcome, says]) => [`\`${outcome}\``, says]),
+    ),
+    table(
+      'Failures of runs and nodes',
+      ['code', 'what it says', 'leaves as'],
+      failureCodes.map((code) => {
+        const { type, reason } = failureError({ code, message: '' })
+        const says = Object.hasOwn(failureTable, code) ? failureTable[code as keyof typeof failureTable] : ''
+        return [
+          `\`${code}\``,
+          says || 'the outcome of the last attempt',
+          `${type} ${reasonText(type, reason)}`,
+        ]
+      }),
+    ),
+    table(
+      'Types of errors',
+      ['type', 'what it says'],
+      Object.entries(errorTypes).map(([type, says]) => [`\`${type}\``, says]),
     ),
     table(
       'Answers to asks',

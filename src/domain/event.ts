@@ -7,6 +7,7 @@ import type { Json } from '../base/json.ts'
 import type { Ask, Decision } from './ask.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
+import type { FailureCode } from './failure-code.ts'
 import type { NodeSummary } from './node-summary.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
@@ -24,7 +25,7 @@ export type TimerPurpose =
 /** Why a run ended without an answer, or a node without an output. */
 export interface Failure {
   /** Stable name, `room/what`. */
-  readonly code: string
+  readonly code: FailureCode
   readonly message: string
   readonly issues?: readonly Issue[]
   readonly details?: { readonly [key: string]: Json }
