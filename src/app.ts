@@ -278,8 +278,8 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
   const start = async (given: unknown, runOptions: RunOptions = {}) => {
     checkRunOptions(runOptions)
     const { draft, signal: _waiting, ...rest } = runOptions
-    const envelope = readEnvelope(given)
-    const work = { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
+    const { value: envelope, warnings } = readEnvelope(given)
+    const work = { ...rest, warnings, ...(draft !== undefined && { draft: readDraft(draft) }) }
     if (!tracing) return engine.start(envelope, work)
     const runId = rest.runId ?? newId()
     const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
@@ -314,7 +314,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     estimate(given, { draft }) {
       const { prices = [] } = options
       const { capability } = catalog
-      return estimateDraft(readEnvelope(given), readDraft(draft), { capability, defaultModel, prices })
+      return estimateDraft(readEnvelope(given).value, readDraft(draft), { capability, defaultModel, prices })
     },
     generate({ maxOutputTokens, model = defaultModel, ...request }) {
       const { processing, prices = [], secrets = [] } = options
@@ -407,9 +407,9 @@ function wholeMs(
   throw new ProvisoError('option/invalid', `${envNames[setting][0]} must be a whole number of milliseconds`)
 }
 
-function readEnvelope(given: unknown): Envelope {
+function readEnvelope(given: unknown): { value: Envelope; warnings: readonly Issue[] } {
   const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
-  if (parsed.ok) return parsed.value
+  if (parsed.ok) return parsed
   throw new ProvisoError('envelope/invalid', `The envelope cannot be used: ${firstOf(parsed.issues)}`, {
     issues: parsed.issues,
   })

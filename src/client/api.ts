@@ -26,7 +26,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on, and stream what follows */
+        /** Let a paused run go on, or give a node what it waits for, and stream what follows */
         post: operations["runResume"];
         delete?: never;
         options?: never;
@@ -663,6 +663,14 @@ export interface operations {
                     };
                     note?: string;
                     correlationId?: string;
+                    payload?: {
+                        nodeId: string;
+                        output?: unknown;
+                        decline?: {
+                            reason?: string;
+                            note?: string;
+                        };
+                    };
                 };
             };
         };

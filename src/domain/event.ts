@@ -69,6 +69,8 @@ export interface EventPayloads {
     readonly tenant?: string
     /** A plan written by hand; without it a planner drafts. */
     readonly draft?: Draft
+    /** What the envelope said in an older way, and how to say it now; it is kept as it is meant. */
+    readonly warnings?: readonly Issue[]
     /** The trace that it began in (W3C), so that parts of the run in other processes can name it. */
     readonly traceparent?: string
   }

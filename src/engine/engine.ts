@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
+import type { Issue } from '../base/issue.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { EventPayloads, JournalEvent } from '../domain/event.ts'
@@ -83,6 +84,8 @@ export interface StartOptions {
   readonly correlationId?: string
   /** A plan written by hand instead of a planner's. */
   readonly draft?: Draft
+  /** What was said in an older way; told in the event `start`. */
+  readonly warnings?: readonly Issue[]
   /** The trace that it begins in (W3C); kept with the run. */
   readonly traceparent?: string
 }
@@ -273,6 +276,7 @@ export function createEngine(options: EngineOptions): Engine {
         ...(given.tenant !== undefined && { tenant }),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
+        ...(given.warnings && given.warnings.length > 0 && { warnings: given.warnings }),
         ...(given.traceparent !== undefined && { traceparent: given.traceparent }),
       })
       const first = fact('start', payload, { now, planVersion: 0 })
