@@ -82,21 +82,19 @@ it('prints the tables of the reference from the code', async () => {
     table(
       'Errors',
       ['code', 'what can be done', 'exit code', 'hint'],
-      Object.entries(errorTable).map(([code, row]) => [
-        `\`${code}\``,
-        row.fate,
-        row.exitCode,
-        'hint' in row ? row.hint : undefined,
-      ]),
+      Object.entries(errorTable).map(([code, row]) => [`\`${code}\``, row.fate, row.exitCode, row.hint]),
     ),
     table(
       'Problems of the server',
-      ['code', 'status', 'title'],
-      Object.entries({ ...refusalTable, ...errorStatus }).map(([code, row]) => [
-        `\`${code}\``,
-        row.status,
-        row.title,
-      ]),
+      ['code', 'status', 'title', 'hint, where there is none more precise'],
+      [
+        ...Object.entries(refusalTable).map(
+          ([code, row]) => [code, row.status, row.title, row.hint] as const,
+        ),
+        ...Object.entries(errorStatus).map(
+          ([code, row]) => [code, row.status, row.title, undefined] as const,
+        ),
+      ].map(([code, ...row]) => [`\`${code}\``, ...row]),
     ),
     table(
       'Exit codes',

@@ -424,7 +424,7 @@ export interface components {
             status: number;
             detail: string;
             code: string;
-            hint?: string;
+            hint: string;
             issues?: {
                 pointer: string;
                 code: string;

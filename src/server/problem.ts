@@ -1,5 +1,5 @@
 /** Errors as they leave: RFC 9457 `application/problem+json`. One table says which status each code has, and nothing internal goes along. */
-import { type ErrorCode, ProvisoError } from '../base/error.ts'
+import { type ErrorCode, errorTable, ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -12,7 +12,7 @@ export interface Problem {
   /** Stable name, `room/what`. */
   readonly code: string
   /** What to do about it. */
-  readonly hint?: string
+  readonly hint: string
   /** Every problem with its place. */
   readonly issues?: readonly ProblemIssue[]
   readonly traceId: string
@@ -32,27 +32,97 @@ interface Row {
 
 /** What the server itself refuses. */
 export const refusalTable = {
-  'auth/missing': { status: 401, title: 'A token is needed' },
-  'auth/invalid': { status: 401, title: 'The token is not valid' },
-  'auth/forbidden': { status: 403, title: 'The token does not allow this' },
-  'auth/host': { status: 421, title: 'Development mode answers on loopback names only' },
-  'route/missing': { status: 404, title: 'There is nothing here' },
-  'request/unreadable': { status: 400, title: 'The request cannot be read' },
-  'request/invalid': { status: 422, title: 'The request does not have the form that is asked for' },
-  'request/too-large': { status: 413, title: 'The body is too large' },
-  'request/media-type': { status: 415, title: 'The body must be JSON' },
-  'request/timeout': { status: 408, title: 'The request took too long to arrive' },
-  'idempotency/other-body': { status: 422, title: 'The Idempotency-Key was used with another request' },
+  'auth/missing': {
+    status: 401,
+    title: 'A token is needed',
+    hint: 'Send the header "Authorization: Bearer pvs_…"; `proviso token create` makes a token',
+  },
+  'auth/invalid': {
+    status: 401,
+    title: 'The token is not valid',
+    hint: 'Ask for a new token: `proviso token create`',
+  },
+  'auth/forbidden': {
+    status: 403,
+    title: 'The token does not allow this',
+    hint: 'Use a token whose role may do this',
+  },
+  'auth/host': {
+    status: 421,
+    title: 'Development mode answers on loopback names only',
+    hint: 'Call it by a loopback name, or start the server with tokens',
+  },
+  'route/missing': {
+    status: 404,
+    title: 'There is nothing here',
+    hint: 'GET /openapi.json lists every route; check the ids in the path',
+  },
+  'request/method': {
+    status: 405,
+    title: 'The method is not allowed here',
+    hint: 'Use one of the methods that the header Allow names',
+  },
+  'request/unreadable': {
+    status: 400,
+    title: 'The request cannot be read',
+    hint: 'Correct what is named; GET /openapi.json says what each route takes',
+  },
+  'request/invalid': {
+    status: 422,
+    title: 'The request does not have the form that is asked for',
+    hint: 'Look at the issues: each says where and why; GET /openapi.json has the schema',
+  },
+  'request/too-large': {
+    status: 413,
+    title: 'The body is too large',
+    hint: 'Send less, or ask the operator for a higher limit',
+  },
+  'request/media-type': {
+    status: 415,
+    title: 'The body must be JSON',
+    hint: 'Send the header "Content-Type: application/json"',
+  },
+  'request/timeout': {
+    status: 408,
+    title: 'The request took too long to arrive',
+    hint: 'Send the request again over a connection that is fast enough',
+  },
+  'idempotency/other-body': {
+    status: 422,
+    title: 'The Idempotency-Key was used with another request',
+    hint: 'Use a new key for a new request',
+  },
   'idempotency/in-flight': {
     status: 409,
     title: 'The first request with this Idempotency-Key is still going on',
+    hint: 'Try again in a moment',
   },
-  'rate/limit': { status: 429, title: 'Too many requests' },
-  'quota/runs': { status: 429, title: 'Too many runs at once' },
-  'server/streams': { status: 503, title: 'Too many open streams' },
-  'server/stopping': { status: 503, title: 'The server is shutting down' },
-  internal: { status: 500, title: 'Something went wrong here' },
-} as const satisfies Record<string, Row>
+  'rate/limit': {
+    status: 429,
+    title: 'Too many requests',
+    hint: 'Try again after the seconds that Retry-After names',
+  },
+  'quota/runs': {
+    status: 429,
+    title: 'Too many runs at once',
+    hint: 'Wait until some have ended, or cancel them',
+  },
+  'server/streams': {
+    status: 503,
+    title: 'Too many open streams',
+    hint: 'Try again later, or read the events page by page',
+  },
+  'server/stopping': {
+    status: 503,
+    title: 'The server is shutting down',
+    hint: 'Try again in a moment: another one may have taken over',
+  },
+  internal: {
+    status: 500,
+    title: 'Something went wrong here',
+    hint: 'Tell the operator the traceId: the log of the server has the cause under it',
+  },
+} as const satisfies Record<string, Row & { readonly hint: string }>
 
 /** What comes of the errors of the rooms below. */
 export const errorStatus: Readonly<Record<ErrorCode, Row>> = {
@@ -121,28 +191,31 @@ export function refusal(
 export function refusalOf(cause: unknown): Refusal {
   if (!(cause instanceof ProvisoError)) return refusal('internal', refusalTable.internal.title)
   const { status, title } = errorStatus[cause.code]
-  const headers = status === 503 ? { 'retry-after': '1' } : {}
-  if (status >= 500) return refusal(cause.code, title, { headers })
+  if (status === 503) return refusal(cause.code, title, { hint: later, headers: { 'retry-after': '1' } })
+  if (status >= 500) return refusal(cause.code, title, { hint: refusalTable.internal.hint })
   const issues =
     cause.issues ?? (cause.at ? [{ code: cause.code, at: cause.at, message: cause.message }] : [])
   return refusal(cause.code, cause.message, {
-    ...(cause.hint !== undefined && { hint: cause.hint }),
+    hint: cause.hint,
     ...(issues.length > 0 && { issues }),
   })
 }
+
+const later = 'Try again after the seconds that Retry-After names; nothing that was acknowledged is lost'
 
 export const problemType = 'application/problem+json'
 
 export function problemOf(given: Refusal, traceId: string, redactor: Redactor): Problem {
   const { status, title } = rowOf(given.refused)
-  const { detail, hint, issues } = given
+  const { detail, issues } = given
+  const hint = given.hint ?? hintOf(given.refused)
   const problem: Problem = {
     type: `urn:proviso:problem:${given.refused.replace('/', ':')}`,
     title,
     status,
     detail: redactor.text(detail),
     code: given.refused,
-    ...(hint !== undefined && { hint: redactor.text(hint) }),
+    hint: redactor.text(hint),
     ...(issues && { issues: issues.slice(0, mostIssues).map((issue) => issueOf(issue, redactor)) }),
     traceId,
   }
@@ -158,6 +231,10 @@ const mostIssues = 100
 
 function rowOf(code: RefusalCode | ErrorCode): Row {
   return isRefusalCode(code) ? refusalTable[code] : errorStatus[code]
+}
+
+function hintOf(code: RefusalCode | ErrorCode): string {
+  return isRefusalCode(code) ? refusalTable[code].hint : errorTable[code].hint
 }
 
 function isRefusalCode(code: RefusalCode | ErrorCode): code is RefusalCode {
@@ -176,7 +253,7 @@ function issueOf({ at, code, message, hint }: Issue, redactor: Redactor): Proble
 /** As a route's reply may declare it. */
 export const problemSchema = {
   type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'traceId'],
+  required: ['type', 'title', 'status', 'detail', 'code', 'hint', 'traceId'],
   properties: {
     type: { type: 'string' },
     title: { type: 'string' },
