@@ -14,11 +14,6 @@ import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
 import { errorStatus, refusalTable } from '../src/server/problem.ts'
 
-const failureCodes = [
-  ...Object.keys(outcomeTable).map((outcome) => `attempt/${outcome}`),
-  ...Object.keys(failureTable),
-] as FailureCode[]
-
 /** Where the reason is a finding's or a resource's, no one of them stands for all. */
 function reasonText(type: string, reason: string): string {
   if (type === 'TASK_FAILURE' || reason === 'output') return `\`${reason}\``
@@ -113,15 +108,11 @@ it('prints the tables of the reference from the code', async () => {
     ),
     table(
       'Failures of runs and nodes',
-      ['code', 'what it says', 'leaves as'],
-      failureCodes.map((code) => {
-        const { type, reason } = failureError({ code, message: '' })
-        const says = Object.hasOwn(failureTable, code) ? failureTable[code as keyof typeof failureTable] : ''
-        return [
-          `\`${code}\``,
-          says || 'the outcome of the last attempt',
-          `${type} ${reasonText(type, reason)}`,
-        ]
+      ['code', 'what it says', 'leaves as', 'what to do'],
+      Object.entries(failureTable).map(([code, { says, hint }]) => {
+        // Its own keys.
+        const { type, reason } = failureError({ code: code as FailureCode, message: '' })
+        return [`\`${code}\``, says, `${type} ${reasonText(type, reason)}`, hint]
       }),
     ),
     table(

@@ -14,7 +14,7 @@ import {
   type TaskFailureReason,
 } from './error-envelope.ts'
 import type { EventPayloads, Failure } from './event.ts'
-import type { FailureCode } from './failure-code.ts'
+import { type FailureCode, failureHint } from './failure-code.ts'
 
 /** Codes whose type or reason depends on what else they say. */
 type Telling = 'attempt/truncated' | 'budget/exhausted' | 'plan/rejected' | 'rao/contract'
@@ -116,7 +116,7 @@ function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path
 }
 
 function detailsOf({ code, issues, details }: Failure): { readonly [key: string]: Json } {
-  return jsonMap({ ...details, code, issues })
+  return jsonMap({ hint: failureHint(code), ...details, code, issues })
 }
 
 function textAt(map: { readonly [key: string]: Json }, key: string): string | undefined {
