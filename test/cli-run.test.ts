@@ -20,6 +20,7 @@ describe('how a run ends', () => {
     const done = await run('bad.json', runFile({ script: [{ text: '{"title": "Tea"}' }] }))
     expect(done).toMatchObject({ code: 3, stdout: '' })
     expect(done.stderr).toContain('✗ /text')
+    expect(done.stderr).toContain('Look at the issues; allow retries')
     expect(done.stderr).toContain('attempt/invalid: run r')
   })
 

@@ -12,7 +12,7 @@ import { findingTable } from '../src/plan/findings.ts'
 import { planLimits } from '../src/plan/obligations/size.ts'
 import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
-import { errorStatus, refusalTable } from '../src/server/problem.ts'
+import { errorStatus, refusalTable } from '../src/server/problem-table.ts'
 
 /** Where the reason is a finding's or a resource's, no one of them stands for all. */
 function reasonText(type: string, reason: string): string {
