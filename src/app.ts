@@ -125,7 +125,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     estimate(given, { draft }) {
       const { prices = [] } = options
       const { capability } = catalog
-      return estimateDraft(readEnvelope(given), readDraft(draft), { capability, defaultModel, prices })
+      return estimateDraft(readEnvelope(given).value, readDraft(draft), { capability, defaultModel, prices })
     },
     generate({ maxOutputTokens, model = defaultModel, ...request }) {
       const { processing, prices = [], secrets = [] } = options

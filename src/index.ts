@@ -23,8 +23,10 @@ export type { Condition, Constraint, Level, OutputContract } from './domain/cont
 export type { Cause, Diagnostic, DiagnosticBundle } from './domain/diagnostic.ts'
 export type { Endpoint, SigningKey } from './domain/endpoint.ts'
 export type { Envelope } from './domain/envelope.ts'
+export type { ErrorEnvelope, ErrorType } from './domain/error-envelope.ts'
 export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
 export type { Facet } from './domain/facet.ts'
+export type { FailureCode } from './domain/failure-code.ts'
 export type { Frame } from './domain/frame.ts'
 export type {
   AppendedNotice,

@@ -20,6 +20,7 @@ describe('how a run ends', () => {
     const done = await run('bad.json', runFile({ script: [{ text: '{"title": "Tea"}' }] }))
     expect(done).toMatchObject({ code: 3, stdout: '' })
     expect(done.stderr).toContain('✗ /text')
+    expect(done.stderr).toContain('Look at the issues; allow retries')
     expect(done.stderr).toContain('attempt/invalid: run r')
   })
 
@@ -92,7 +93,7 @@ describe('how a run ends', () => {
     expect(code).toBe(130)
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
       type: 'complete',
-      payload: { status: 'cancelled', error: { code: 'run/cancelled' } },
+      payload: { status: 'cancelled', error: { details: { code: 'run/cancelled' } } },
     })
   })
 })

@@ -121,6 +121,17 @@ it('a rejection fails the run', async () => {
   const done = await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path)
   expect(done).toMatchObject({ code: 3, stdout: '' })
   expect(done.stderr).toContain('ann said no: dull')
+  const shown = await command('show', 'r', '--json')
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    error: {
+      type: 'TASK_FAILURE',
+      reason: 'execution_halted',
+      message: expect.stringContaining('ann said no: dull'),
+      details: { code: 'ask/rejected', hint: expect.any(String) },
+      path: '',
+    },
+  })
+  expect((await command('show', 'r')).stdout).toMatch(/error +ask\/rejected: ann said no: dull/)
 })
 
 it('reply refuses an ask that is not there, a decision that is none, and nobody', async () => {

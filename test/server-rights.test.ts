@@ -227,18 +227,18 @@ async function journals({ app }: Served, { running, paused: held, tokenId }: Own
 
 describe('what is not in the table', () => {
   it.each([
-    ['GET', '/'],
-    ['GET', '/api/v1/flex'],
-    ['GET', `${api}/run.stream`],
-    ['HEAD', `${api}/runs`],
-    ['PUT', `${api}/runs`],
-    ['DELETE', `${api}/runs/x`],
-    ['GET', `${api}/runs/x/../../livez/x`],
-    ['GET', '//livez'],
-  ])('%s %s is not there, for anybody', async (method, path) => {
+    ['GET', '/', 404],
+    ['GET', '/api/v1/flex', 404],
+    ['GET', `${api}/run.stream`, 405],
+    ['HEAD', `${api}/runs`, 405],
+    ['PUT', `${api}/runs`, 405],
+    ['DELETE', `${api}/runs/x`, 405],
+    ['GET', `${api}/runs/x/../../livez/x`, 404],
+    ['GET', '//livez', 404],
+  ])('%s %s is not there, for anybody', async (method, path, status) => {
     const { call } = await serve(options)
     for (const token of ['', undefined])
-      expect((await call(path, { method, ...(token !== undefined && { token }) })).status).toBe(404)
+      expect((await call(path, { method, ...(token !== undefined && { token }) })).status).toBe(status)
   })
 })
 

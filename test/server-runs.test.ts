@@ -38,6 +38,27 @@ describe('run.stream', () => {
     expect(response.headers.get('proviso-run-id')).toBe(all[0]?.runId)
   })
 
+  it('names the run in its first frame, and says there what the envelope said in an older way', async () => {
+    const { call } = await serve(tea)
+    const older = start({ policies: { brandVoice: 'warm' } })
+    const [first] = await frames(await call(`${api}/run.stream`, { body: older }))
+    expect(first).toMatchObject({
+      type: 'start',
+      payload: {
+        runId: first?.runId,
+        warnings: [
+          { code: 'policy/flat', at: { pointer: '/policies/brandVoice' }, hint: expect.any(String) },
+        ],
+      },
+    })
+    const begun = await (await call(`${api}/runs`, { body: older })).json()
+    expect(begun.warnings).toEqual(first?.payload['warnings'])
+    const [plain] = await frames(await call(`${api}/run.stream`, { body: start() }))
+    expect(plain?.payload).not.toHaveProperty('warnings')
+    const path = `${api}/runs/${first?.runId}/events?limit=1`
+    expect((await (await call(path)).json()).events).toEqual([first])
+  })
+
   it('takes an envelope alone and plans it', async () => {
     const { call } = await serve(tea)
     const all = await frames(await call(`${api}/run.stream`, { body: envelope() }))

@@ -2,14 +2,23 @@
 import { expect, it } from 'vitest'
 import { errorTable } from '../src/base/error.ts'
 import { exitTable } from '../src/cli/exit-codes.ts'
+import { errorTypes } from '../src/domain/error-envelope.ts'
 import { eventTable, outcomeTable } from '../src/domain/event-table.ts'
+import { type FailureCode, failureTable } from '../src/domain/failure-code.ts'
+import { failureError } from '../src/domain/failure-error.ts'
 import { decisionsOf } from '../src/engine/asks.ts'
 import { rules } from '../src/output/rules.ts'
 import { findingTable } from '../src/plan/findings.ts'
 import { planLimits } from '../src/plan/obligations/size.ts'
 import { conditionLimits, operatorTable } from '../src/schema/condition.ts'
 import { schemaLimits } from '../src/schema/limits.ts'
-import { errorStatus, refusalTable } from '../src/server/problem.ts'
+import { errorStatus, refusalTable } from '../src/server/problem-table.ts'
+
+/** Where the reason is a finding's or a resource's, no one of them stands for all. */
+function reasonText(type: string, reason: string): string {
+  if (type === 'TASK_FAILURE' || reason === 'output') return `\`${reason}\``
+  return type === 'RESOURCE_EXHAUSTION' ? '`turns` or `context`' : 'and what is wrong'
+}
 
 type Cell = string | number | undefined
 
@@ -68,21 +77,19 @@ it('prints the tables of the reference from the code', async () => {
     table(
       'Errors',
       ['code', 'what can be done', 'exit code', 'hint'],
-      Object.entries(errorTable).map(([code, row]) => [
-        `\`${code}\``,
-        row.fate,
-        row.exitCode,
-        'hint' in row ? row.hint : undefined,
-      ]),
+      Object.entries(errorTable).map(([code, row]) => [`\`${code}\``, row.fate, row.exitCode, row.hint]),
     ),
     table(
       'Problems of the server',
-      ['code', 'status', 'title'],
-      Object.entries({ ...refusalTable, ...errorStatus }).map(([code, row]) => [
-        `\`${code}\``,
-        row.status,
-        row.title,
-      ]),
+      ['code', 'status', 'title', 'hint, where there is none more precise'],
+      [
+        ...Object.entries(refusalTable).map(
+          ([code, row]) => [code, row.status, row.title, row.hint] as const,
+        ),
+        ...Object.entries(errorStatus).map(
+          ([code, row]) => [code, row.status, row.title, undefined] as const,
+        ),
+      ].map(([code, ...row]) => [`\`${code}\``, ...row]),
     ),
     table(
       'Exit codes',
@@ -98,6 +105,20 @@ it('prints the tables of the reference from the code', async () => {
       'Outcomes of attempts',
       ['outcome', 'what it says'],
       Object.entries(outcomeTable).map(([outcome, says]) => [`\`${outcome}\``, says]),
+    ),
+    table(
+      'Failures of runs and nodes',
+      ['code', 'what it says', 'leaves as', 'what to do'],
+      Object.entries(failureTable).map(([code, { says, hint }]) => {
+        // Its own keys.
+        const { type, reason } = failureError({ code: code as FailureCode, message: '' })
+        return [`\`${code}\``, says, `${type} ${reasonText(type, reason)}`, hint]
+      }),
+    ),
+    table(
+      'Types of errors',
+      ['type', 'what it says'],
+      Object.entries(errorTypes).map(([type, says]) => [`\`${type}\``, says]),
     ),
     table(
       'Answers to asks',

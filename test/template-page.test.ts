@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { outcomeReasons } from '../src/domain/error-envelope.ts'
+import { failureReasons } from '../src/domain/failure-error.ts'
 import { deepestCalls } from '../src/pipeline/xml/compiling.ts'
 import { mostNodes } from '../src/pipeline/xml/draft-builder.ts'
 import { xmlLimits } from '../src/pipeline/xml/index.ts'
@@ -29,6 +29,6 @@ it('has the limits of the code', () => {
 })
 
 it('has every reason with which a task can fail', () => {
-  for (const [type, reason] of Object.values(outcomeReasons))
-    expect(page).toMatch(new RegExp(`\\| ${type} \\| .*\`${reason}\``))
+  for (const reason of Object.values(failureReasons))
+    expect(page).toMatch(new RegExp(`\\| TASK_FAILURE \\| .*\`${reason}\``))
 })

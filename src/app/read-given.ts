@@ -6,9 +6,9 @@ import { parseDraft } from '../domain/parse-draft.ts'
 import { parseEnvelope } from '../domain/parse-envelope.ts'
 import { conditionIssues } from '../engine/conditions.ts'
 
-export function readEnvelope(given: unknown): Envelope {
+export function readEnvelope(given: unknown): { value: Envelope; warnings: readonly Issue[] } {
   const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
-  if (parsed.ok) return parsed.value
+  if (parsed.ok) return parsed
   throw new ProvisoError('envelope/invalid', `The envelope cannot be used: ${firstOf(parsed.issues)}`, {
     issues: parsed.issues,
   })

@@ -1,7 +1,10 @@
 /** How a run stands when it is over or waits, as `run` and `result` tell it. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import type { ErrorEnvelope } from '../domain/error-envelope.ts'
 import type { Provenance } from '../domain/event.ts'
+import type { FailureCode } from '../domain/failure-code.ts'
+import { failureError } from '../domain/failure-error.ts'
 import type { RunStatus } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
 
@@ -16,7 +19,9 @@ export interface RunResult {
   /** Ids of the questions that it waits for. */
   readonly openAsks: readonly string[]
   /** The name of what went wrong, such as `plan/rejected`. */
-  readonly failure?: string
+  readonly failure?: FailureCode
+  /** The same in the one shape in which errors leave. */
+  readonly error?: ErrorEnvelope
 }
 
 /** Waits until the run is over or needs a person. */
@@ -36,6 +41,6 @@ export async function runResult(
       : [],
     provenance: finished?.provenance ?? [],
     openAsks,
-    ...(error && { failure: error.code }),
+    ...(error && { failure: error.code, error: failureError(error) }),
   }
 }

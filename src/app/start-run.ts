@@ -19,8 +19,8 @@ export async function startRun(
 ): Promise<string> {
   checkRunOptions(options)
   const { draft, signal: _waiting, ...rest } = options
-  const envelope = readEnvelope(given)
-  const work = { ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
+  const { value: envelope, warnings } = readEnvelope(given)
+  const work = { ...rest, warnings, ...(draft !== undefined && { draft: readDraft(draft) }) }
   if (!tracing) return engine.start(envelope, work)
   const runId = rest.runId ?? newId()
   const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)

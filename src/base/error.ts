@@ -13,7 +13,7 @@ interface ErrorRow {
   /** Exit code of the command line: 1 internal, 2 usage, configuration or unreadable input, 130 interrupted. */
   readonly exitCode: 1 | 2 | 130
   /** What to do about it when the thrower has nothing more precise to say. */
-  readonly hint?: string
+  readonly hint: string
 }
 
 export const errorTable = {
@@ -25,19 +25,23 @@ export const errorTable = {
   },
   'json/unrepresentable': { fate: 'mend', exitCode: 2, hint: 'Pass plain JSON data' },
   'output/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
-  'option/invalid': { fate: 'mend', exitCode: 2 },
+  'option/invalid': { fate: 'mend', exitCode: 2, hint: 'Correct the option that is named' },
   'pool/full': {
     fate: 'retry',
     exitCode: 1,
     hint: 'Try again later, or allow more workers or a longer queue',
   },
   'pool/closed': { fate: 'mend', exitCode: 1, hint: 'Create a new reader' },
-  'pool/broken': { fate: 'internal', exitCode: 1 },
+  'pool/broken': {
+    fate: 'internal',
+    exitCode: 1,
+    hint: 'Create a new reader; if it breaks again, report the text that breaks it',
+  },
   'envelope/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'draft/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'run/missing': { fate: 'mend', exitCode: 2, hint: 'Check the run id and the store' },
   'run/exists': { fate: 'mend', exitCode: 2, hint: 'Choose another run id' },
-  'run/state': { fate: 'mend', exitCode: 2 },
+  'run/state': { fate: 'mend', exitCode: 2, hint: 'Look at how the run stands, and do what it waits for' },
   'run/busy': { fate: 'retry', exitCode: 1, hint: 'Others write to the run all the time; try again' },
   'plan/stale-version': { fate: 'mend', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
   'capability/missing': {
@@ -113,7 +117,7 @@ export const errorTable = {
     exitCode: 1,
     hint: 'Close streams that nobody reads, try again later, or read the events page by page',
   },
-  aborted: { fate: 'stopped', exitCode: 130 },
+  aborted: { fate: 'stopped', exitCode: 130, hint: 'It was asked to stop; begin again' },
 } as const satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof errorTable
@@ -130,16 +134,14 @@ export interface ErrorDetails {
 export class ProvisoError extends Error {
   override readonly name = 'ProvisoError'
   readonly code: ErrorCode
-  readonly hint?: string
+  readonly hint: string
   readonly at?: Place
   readonly issues?: readonly Issue[]
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    const row: ErrorRow = errorTable[code]
-    const hint = details.hint ?? row.hint
-    if (hint !== undefined) this.hint = hint
+    this.hint = details.hint ?? errorTable[code].hint
     if (details.at !== undefined) this.at = details.at
     if (details.issues !== undefined) this.issues = details.issues
   }

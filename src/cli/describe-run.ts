@@ -1,13 +1,12 @@
 /** A run as a page of text: `proviso show` for people. */
-import type { Failure, Provenance } from '../domain/event.ts'
-import type { AskRow, MessageRow, NodeRow } from '../domain/ports/store.ts'
-import type { ShownRun } from './look-at-run.ts'
+import type { Provenance } from '../domain/event.ts'
+import type { AskRow, MessageRow } from '../domain/ports/store.ts'
+import type { ShownNode, ShownRun } from './look-at-run.ts'
 import { oneLine, spell } from './one-line.ts'
 import { table } from './table.ts'
 
 export function describeRun(shown: ShownRun): string {
   const { run, plan, nodes, asks, messages, output, error, provenance, paused } = shown
-  const failure = error as unknown as Failure | undefined
   const sources = provenance as unknown as readonly Provenance[]
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['run', run?.runId],
@@ -17,7 +16,7 @@ export function describeRun(shown: ShownRun): string {
     ['updated', run && new Date(run.updatedAt).toISOString()],
     ['plan', plan ? `version ${plan.version}, satisfaction ${plan.diagnostics.satisfactionScore}` : 'none'],
     ['paused', paused && oneLine(paused.reason, 200)],
-    ['error', failure && `${failure.code}: ${oneLine(failure.message, 300)}`],
+    ['error', error && `${error.details['code']}: ${oneLine(error.message, 300)}`],
   ]
   const sections = [
     facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(9)}  ${value}`])).join('\n'),
@@ -32,10 +31,17 @@ export function describeRun(shown: ShownRun): string {
 
 const nodeHeads = ['NODE', 'STATUS', 'CAPABILITY', 'ATTEMPTS', 'TIME', 'ERROR']
 
-function nodeCells({ nodeId, status, capabilityId, attempts, startedAt, endedAt, error }: NodeRow): string[] {
+function nodeCells({
+  nodeId,
+  status,
+  capabilityId,
+  attempts,
+  startedAt,
+  endedAt,
+  error,
+}: ShownNode): string[] {
   const time = startedAt !== undefined && endedAt !== undefined ? spell(endedAt - startedAt) : '-'
-  const message = (error as { message?: string } | undefined)?.message ?? ''
-  return [nodeId, status, capabilityId ?? '-', String(attempts), time, message]
+  return [nodeId, status, capabilityId ?? '-', String(attempts), time, error?.message ?? '']
 }
 
 const askHeads = ['ASK', 'KIND', 'STATUS', 'DECISION', 'BY', 'QUESTION']

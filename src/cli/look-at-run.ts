@@ -1,5 +1,7 @@
 /** All that a store knows of one run, put together for `proviso show`. */
-import type { Store } from '../domain/ports/store.ts'
+import type { ErrorEnvelope } from '../domain/error-envelope.ts'
+import { storedError } from '../domain/failure-error.ts'
+import type { NodeRow, Store } from '../domain/ports/store.ts'
 import { loadState } from '../engine/journal.ts'
 
 export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
@@ -11,12 +13,19 @@ export async function lookAtRun(store: Store, runId: string) {
     run: await store.head(runId),
     envelope,
     plan: plan ?? null,
-    nodes: await store.nodes(runId),
+    nodes: (await store.nodes(runId)).map(nodeView),
     asks: await store.asks({ runId }),
     messages: await store.messages(runId),
     ...(paused && { paused }),
     ...(output !== undefined && { output }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error: storedError(error) }),
     provenance: provenance ?? [],
   }
+}
+
+/** A node's row, with its error as it leaves. */
+export type ShownNode = Omit<NodeRow, 'error'> & { readonly error?: ErrorEnvelope }
+
+function nodeView({ error, ...row }: NodeRow): ShownNode {
+  return { ...row, ...(error !== undefined && { error: storedError(error) }) }
 }

@@ -2,6 +2,7 @@
 import type { RunResult } from '../app.ts'
 import type { DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Failure } from '../domain/event.ts'
+import { failureHint } from '../domain/failure-code.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from './describe-ask.ts'
@@ -62,6 +63,9 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
   )
   if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
   printIssues(error.issues ?? [], 'the answer', '')
+  // Findings of a proof say themselves how to mend them.
+  const hint = diagnostics ? undefined : failureHint(error.code)
+  if (hint !== undefined) printNote(colors.dim(`  ${hint}`))
   const look = forgets ? '' : `, ${commandLine(['proviso', 'show', runId, ...again.store])}`
   printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))
 }

@@ -26,7 +26,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on, and stream what follows */
+        /** Let a paused run go on, or give a node what it waits for, and stream what follows */
         post: operations["runResume"];
         delete?: never;
         options?: never;
@@ -424,7 +424,7 @@ export interface components {
             status: number;
             detail: string;
             code: string;
-            hint?: string;
+            hint: string;
             issues?: {
                 pointer: string;
                 code: string;
@@ -433,6 +433,16 @@ export interface components {
             }[];
             traceId: string;
         };
+        Error: {
+            /** @enum {unknown} */
+            type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+            reason: string;
+            message: string;
+            details: {
+                [key: string]: unknown;
+            };
+            path: string;
+        };
         Frame: {
             /** @enum {unknown} */
             type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "attempt_start" | "attempt_end" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
@@ -440,7 +450,26 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
             payload: {
-                [key: string]: unknown;
+                error?: {
+                    /** @enum {unknown} */
+                    type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                    reason: string;
+                    message: string;
+                    details: {
+                        [key: string]: unknown;
+                    };
+                    path: string;
+                };
+                errors?: {
+                    /** @enum {unknown} */
+                    type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                    reason: string;
+                    message: string;
+                    details: {
+                        [key: string]: unknown;
+                    };
+                    path: string;
+                }[];
             };
             message?: string;
             runId: string;
@@ -634,6 +663,14 @@ export interface operations {
                     };
                     note?: string;
                     correlationId?: string;
+                    payload?: {
+                        nodeId: string;
+                        output?: unknown;
+                        decline?: {
+                            reason?: string;
+                            note?: string;
+                        };
+                    };
                 };
             };
         };
@@ -897,11 +934,17 @@ export interface operations {
                             [key: string]: unknown;
                         }[];
                         output?: unknown;
-                        issues?: {
-                            [key: string]: unknown;
-                        }[];
                         openAsks?: string[];
-                        failure?: string;
+                        error?: {
+                            /** @enum {unknown} */
+                            type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                            reason: string;
+                            message: string;
+                            details: {
+                                [key: string]: unknown;
+                            };
+                            path: string;
+                        };
                     };
                 };
             };
@@ -920,11 +963,17 @@ export interface operations {
                             [key: string]: unknown;
                         }[];
                         output?: unknown;
-                        issues?: {
-                            [key: string]: unknown;
-                        }[];
                         openAsks?: string[];
-                        failure?: string;
+                        error?: {
+                            /** @enum {unknown} */
+                            type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                            reason: string;
+                            message: string;
+                            details: {
+                                [key: string]: unknown;
+                            };
+                            path: string;
+                        };
                     };
                 };
             };
@@ -1052,13 +1101,34 @@ export interface operations {
                             satisfactionScore?: number;
                             observedSatisfaction?: number;
                         };
-                        output: Record<string, never> | null;
+                        output: {
+                            error?: {
+                                /** @enum {unknown} */
+                                type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                                reason: string;
+                                message: string;
+                                details: {
+                                    [key: string]: unknown;
+                                };
+                                path: string;
+                            };
+                        } | null;
                         planVersions: {
                             [key: string]: unknown;
                         }[];
                         latestSnapshot: Record<string, never> | null;
                         nodes: {
                             nodeId: string;
+                            error?: {
+                                /** @enum {unknown} */
+                                type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                                reason: string;
+                                message: string;
+                                details: {
+                                    [key: string]: unknown;
+                                };
+                                path: string;
+                            };
                         }[];
                         messages: {
                             messageId: string;
@@ -1178,7 +1248,26 @@ export interface operations {
                             /** Format: date-time */
                             timestamp: string;
                             payload: {
-                                [key: string]: unknown;
+                                error?: {
+                                    /** @enum {unknown} */
+                                    type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                                    reason: string;
+                                    message: string;
+                                    details: {
+                                        [key: string]: unknown;
+                                    };
+                                    path: string;
+                                };
+                                errors?: {
+                                    /** @enum {unknown} */
+                                    type: "TASK_FAILURE" | "RESOURCE_EXHAUSTION" | "CONTRACT_ERROR" | "PLAN_REJECTED" | "BLUEPRINT_ERROR";
+                                    reason: string;
+                                    message: string;
+                                    details: {
+                                        [key: string]: unknown;
+                                    };
+                                    path: string;
+                                }[];
                             };
                             message?: string;
                             runId: string;

@@ -29,3 +29,13 @@ export interface DiagnosticBundle {
   readonly warnings: readonly Diagnostic[]
   readonly infos: readonly Diagnostic[]
 }
+
+/** The first finding that is no consequence of another. */
+export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined {
+  return failures.find((each) => !isConsequence(each)) ?? failures[0]
+}
+
+/** It follows from another node's finding, or from the conflict that it is a member of. */
+export function isConsequence({ details }: Diagnostic): boolean {
+  return details?.['consequenceOf'] !== undefined || details?.['conflictsWith'] !== undefined
+}

@@ -1,13 +1,13 @@
 /**
- * The one shape in which errors leave the house (C50), whatever they were inside: the failure of a node, a RAO contract that
- * is none, a rejected plan, a source file that cannot be read. Called by the server, the command line and `task-result.ts`.
+ * The one shape in which errors leave the house (C50), whatever they were inside: a RAO contract that is none, a finding of
+ * the prover, a source file that cannot be read; failures of runs and nodes in `failure-error.ts`.
  */
 import type { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import type { EventPayloads, Failure } from './event.ts'
+import type { FacetIssue } from './facet-issue.ts'
 import { plainCopy } from './plain-copy.ts'
 import type { RaoError } from './rao-error.ts'
 
@@ -24,15 +24,17 @@ export type TaskFailureReason =
   | 'input_validation_failure'
   | 'unexpected_error'
 
-export type ErrorType =
-  | 'TASK_FAILURE'
-  /** Turns, context or output ran out; `reason` says which. */
-  | 'RESOURCE_EXHAUSTION'
-  /** A RAO contract on a node cannot be used. */
-  | 'CONTRACT_ERROR'
-  | 'PLAN_REJECTED'
-  /** A pipeline, a template or a setting cannot be read. */
-  | 'BLUEPRINT_ERROR'
+/** Every type of error, and what it means. */
+export const errorTypes = {
+  TASK_FAILURE: 'a task, or the run as a task, failed; `reason` is one of ADR 8',
+  RESOURCE_EXHAUSTION:
+    '`turns`, `context` or `output` ran out: `reason` says which, `details.metrics` by how much',
+  CONTRACT_ERROR: 'a RAO contract on a node cannot be used',
+  PLAN_REJECTED: 'no plan was proved; `reason` is the cause of the finding to mend first',
+  BLUEPRINT_ERROR: 'a pipeline, a template or a setting cannot be read',
+} as const
+
+export type ErrorType = keyof typeof errorTypes
 
 export interface ErrorEnvelope {
   readonly type: ErrorType
@@ -41,63 +43,6 @@ export interface ErrorEnvelope {
   readonly details: { readonly [key: string]: Json }
   /** JSON Pointer to what it is about; empty for the whole. */
   readonly path: string
-}
-
-export type FailedOutcome = EventPayloads['node_error']['outcome']
-
-/** What each way of failing is called outside. */
-export const outcomeReasons: Readonly<
-  Record<
-    FailedOutcome,
-    readonly [type: 'TASK_FAILURE', reason: TaskFailureReason] | readonly ['RESOURCE_EXHAUSTION', 'output']
-  >
-> = {
-  ok: ['TASK_FAILURE', 'unexpected_error'],
-  invalid: ['TASK_FAILURE', 'output_format_failure'],
-  truncated: ['RESOURCE_EXHAUSTION', 'output'],
-  refused: ['TASK_FAILURE', 'execution_halted'],
-  timed_out: ['TASK_FAILURE', 'execution_timeout'],
-  throttled: ['TASK_FAILURE', 'unexpected_error'],
-  provider_error: ['TASK_FAILURE', 'unexpected_error'],
-  cancelled: ['TASK_FAILURE', 'execution_halted'],
-  outcome_unknown: ['TASK_FAILURE', 'unexpected_error'],
-  suppressed: ['TASK_FAILURE', 'execution_halted'],
-  rejected: ['TASK_FAILURE', 'execution_halted'],
-  input_invalid: ['TASK_FAILURE', 'input_validation_failure'],
-}
-
-/** The failure of a node. */
-export function nodeError({ outcome, error, attempt }: EventPayloads['node_error']): ErrorEnvelope {
-  const resource = exhaustedResource(outcome, error)
-  const [type, reason] =
-    resource === undefined ? outcomeReasons[outcome] : (['RESOURCE_EXHAUSTION', resource] as const)
-  const exhausted = type === 'RESOURCE_EXHAUSTION' && { resource: reason }
-  return {
-    ...failureError(error),
-    type,
-    reason,
-    details: { ...detailsOf(error), ...exhausted, outcome, attempt },
-  }
-}
-
-/** `turns`, `context` or `output` where a budget ended it; `details.metrics` says how much was used of how much. */
-function exhaustedResource(outcome: FailedOutcome, { code, details, issues }: Failure): string | undefined {
-  const resource = details?.['resource']
-  if (code === 'budget/exhausted') return typeof resource === 'string' ? resource : 'turns'
-  // An answer that is wrong stays wrong, also when nothing is left to mend it with.
-  return outcome !== 'invalid' && issues?.[0]?.code === 'budget/exhausted' ? 'turns' : undefined
-}
-
-/** The failure of a run. */
-export function failureError(error: Failure): ErrorEnvelope {
-  const [first] = error.issues ?? []
-  return {
-    type: 'TASK_FAILURE',
-    reason: 'unexpected_error',
-    message: error.message,
-    details: detailsOf(error),
-    path: first === undefined ? '' : pathOf(first),
-  }
 }
 
 /** What is wrong with something that was handed in. */
@@ -128,14 +73,18 @@ export function raoError(error: RaoError, path = ''): ErrorEnvelope {
 
 /** A finding of the prover. */
 export function diagnosticError(diagnostic: Diagnostic): ErrorEnvelope {
-  const { cause, constraint, constraintId, nodeId } = diagnostic
+  const { cause, constraint, constraintId } = diagnostic
   return {
     type: 'PLAN_REJECTED',
-    reason: cause,
     message: `${constraint ?? constraintId ?? 'The plan'}: ${cause.replaceAll('_', ' ')}`,
     details: jsonMap({ ...diagnostic }),
-    path: nodeId === undefined ? '' : child('/nodes', nodeId),
+    ...placeOf(diagnostic),
   }
+}
+
+/** Its cause, and the node that it is about. */
+export function placeOf({ cause, nodeId }: Diagnostic): Pick<ErrorEnvelope, 'reason' | 'path'> {
+  return { reason: cause, path: nodeId === undefined ? '' : child('/nodes', nodeId) }
 }
 
 /** A mistake in a source file or a setting. */
@@ -150,16 +99,14 @@ export function blueprintError(error: ProvisoError): ErrorEnvelope {
   }
 }
 
-function detailsOf({ code, issues, details }: Failure): { readonly [key: string]: Json } {
-  return jsonMap({ ...details, code, issues })
-}
-
-function issueDetails({ code, hint, expected, actual, at }: Issue): { readonly [key: string]: Json } {
-  return jsonMap({ code, hint, expected, actual, ...('span' in at && { span: at.span }) })
+function issueDetails(issue: Issue | FacetIssue): { readonly [key: string]: Json } {
+  const { code, hint, expected, actual, at } = issue
+  const facet = 'keyword' in issue && { facet: issue.facet, keyword: issue.keyword }
+  return jsonMap({ code, hint, expected, actual, ...facet, ...('span' in at && { span: at.span }) })
 }
 
 /** Members that are absent or that JSON cannot hold are left out. */
-function jsonMap(members: { readonly [key: string]: unknown }): { readonly [key: string]: Json } {
+export function jsonMap(members: { readonly [key: string]: unknown }): { readonly [key: string]: Json } {
   return Object.fromEntries(
     Object.entries(members).flatMap(([key, member]) => {
       const copy = plainCopy(member)
@@ -168,6 +115,6 @@ function jsonMap(members: { readonly [key: string]: unknown }): { readonly [key:
   )
 }
 
-function pathOf(issue: Issue): string {
+export function pathOf(issue: Issue): string {
   return 'pointer' in issue.at ? issue.at.pointer : ''
 }

@@ -3,7 +3,8 @@ import type { EventType } from './event.ts'
 import type { Outcome } from './output.ts'
 
 export const eventTable: Record<EventType, string> = {
-  start: 'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in',
+  start:
+    'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in, warnings about older forms',
   plan_requested:
     'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
   plan_rejected: 'the draft was not proved; the diagnostics say why, `final` why nobody is asked again',

@@ -7,6 +7,7 @@ import type { Json } from '../base/json.ts'
 import type { Ask, Decision } from './ask.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
+import type { FailureCode } from './failure-code.ts'
 import type { NodeSummary } from './node-summary.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
@@ -24,7 +25,7 @@ export type TimerPurpose =
 /** Why a run ended without an answer, or a node without an output. */
 export interface Failure {
   /** Stable name, `room/what`. */
-  readonly code: string
+  readonly code: FailureCode
   readonly message: string
   readonly issues?: readonly Issue[]
   readonly details?: { readonly [key: string]: Json }
@@ -68,6 +69,8 @@ export interface EventPayloads {
     readonly tenant?: string
     /** A plan written by hand; without it a planner drafts. */
     readonly draft?: Draft
+    /** What the envelope said in an older way, and how to say it now; it is kept as it is meant. */
+    readonly warnings?: readonly Issue[]
     /** The trace that it began in (W3C), so that parts of the run in other processes can name it. */
     readonly traceparent?: string
   }

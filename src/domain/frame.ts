@@ -1,5 +1,7 @@
-/** An event as it leaves: the one shape of streams and of `proviso run --json` (FLEX-56). */
-import type { EventPayloads, EventType, JournalEvent } from './event.ts'
+/** An event as it leaves: the one shape of streams and of `proviso run --json` (FLEX-56), with errors in theirs (C50). */
+
+import type { EventType, JournalEvent } from './event.ts'
+import { failureError, nodeError, rejectionError, validationErrors } from './failure-error.ts'
 import type { FacetProvenance } from './plan.ts'
 import type { Redactor } from './redact.ts'
 
@@ -20,13 +22,14 @@ export interface Frame {
 
 /** Redacted, but for the answer itself: that is what the caller has asked for. */
 export function frameOf(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
-  const { type, seq, at, payload, message, runId, nodeId, planVersion } = event
-  const provenance = 'facetProvenance' in payload ? payload.facetProvenance : undefined
+  const { type, seq, at, message, runId, nodeId, planVersion } = event
+  const payload = payloadOf(event)
+  const provenance = 'facetProvenance' in event.payload ? event.payload.facetProvenance : undefined
   return {
     type,
     id: seq,
     timestamp: new Date(at).toISOString(),
-    payload: event.type === 'complete' ? ended(event.payload, redactor) : redactor.value(payload),
+    payload: type === 'complete' ? ended(payload, redactor) : redactor.value(payload),
     ...(message !== undefined && { message }),
     runId,
     ...(nodeId !== undefined && { nodeId }),
@@ -36,6 +39,22 @@ export function frameOf(event: JournalEvent, correlationId: string, redactor: Re
   }
 }
 
-function ended({ output, ...rest }: EventPayloads['complete'], redactor: Redactor): unknown {
+/** What leaves otherwise than it is kept; everything else leaves as it is. */
+const leaving: { readonly [T in EventType]?: (event: JournalEvent<T>) => object } = {
+  start: ({ runId, payload }) => ({ runId, ...payload }),
+  plan_rejected: ({ payload }) => ({ ...payload, error: rejectionError(payload) }),
+  node_error: ({ payload }) => ({ ...payload, error: nodeError(payload) }),
+  validation_error: ({ payload }) => ({ ...payload, errors: validationErrors(payload) }),
+  complete: ({ payload }) => ({ ...payload, ...(payload.error && { error: failureError(payload.error) }) }),
+}
+
+function payloadOf(event: JournalEvent): object {
+  // The table pairs each type with its own event, which the index access cannot express.
+  const leave = leaving[event.type] as ((event: JournalEvent) => object) | undefined
+  return leave === undefined ? event.payload : leave(event)
+}
+
+function ended(payload: { readonly output?: unknown }, redactor: Redactor): unknown {
+  const { output, ...rest } = payload
   return { ...(redactor.value(rest) as object), ...(output !== undefined && { output }) }
 }

@@ -2,16 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { ProvisoError } from '../base/error.ts'
 import type { Json } from '../base/json.ts'
-import {
-  blueprintError,
-  diagnosticError,
-  type FailedOutcome,
-  failureError,
-  issueError,
-  nodeError,
-  outcomeReasons,
-  raoError,
-} from './error-envelope.ts'
+import { blueprintError, diagnosticError, issueError, raoError } from './error-envelope.ts'
 import { isRaoError, readRaoContract } from './rao.ts'
 import { readRaoEnvelope } from './rao-envelope.ts'
 import { taskResult } from './task-result.ts'
@@ -76,56 +67,6 @@ describe('a task result', () => {
 })
 
 describe('the error shape', () => {
-  const error = {
-    code: 'engine/invalid',
-    message: 'The output does not satisfy its contract',
-    issues: [{ code: 'schema/type', at: { pointer: '/a/b' }, message: 'must be string' }],
-  }
-
-  it.each(Object.keys(outcomeReasons) as FailedOutcome[])('has a type and a reason for %s', (outcome) => {
-    expect(nodeError({ attempt: 2, outcome, error })).toEqual({
-      type: outcomeReasons[outcome][0],
-      reason: outcomeReasons[outcome][1],
-      message: error.message,
-      details: {
-        code: error.code,
-        issues: error.issues,
-        outcome,
-        attempt: 2,
-        ...(outcome === 'truncated' && { resource: 'output' }),
-      },
-      path: '/a/b',
-    })
-  })
-
-  it('says which resource ran out, how much of it was used and what the limit is', () => {
-    const details = { resource: 'context', metrics: { used: 900, limit: 1000 } }
-    const failure = { code: 'budget/exhausted', message: 'The budget is used up', details }
-    expect(nodeError({ attempt: 0, outcome: 'rejected', error: failure })).toMatchObject({
-      type: 'RESOURCE_EXHAUSTION',
-      reason: 'context',
-      details,
-    })
-  })
-
-  it('names the reasons of ADR 8 where they fit', () => {
-    expect(outcomeReasons.invalid).toEqual(['TASK_FAILURE', 'output_format_failure'])
-    expect(outcomeReasons.timed_out).toEqual(['TASK_FAILURE', 'execution_timeout'])
-    expect(outcomeReasons.cancelled).toEqual(['TASK_FAILURE', 'execution_halted'])
-    expect(outcomeReasons.input_invalid).toEqual(['TASK_FAILURE', 'input_validation_failure'])
-    expect(outcomeReasons.truncated).toEqual(['RESOURCE_EXHAUSTION', 'output'])
-  })
-
-  it('holds the failure of a run', () => {
-    expect(failureError({ code: 'engine/deadline', message: 'Too late' })).toEqual({
-      type: 'TASK_FAILURE',
-      reason: 'unexpected_error',
-      message: 'Too late',
-      details: { code: 'engine/deadline' },
-      path: '',
-    })
-  })
-
   it('holds an issue, without what JSON cannot hold', () => {
     const issue = {
       code: 'schema/type',

@@ -1,3 +1,8 @@
+/**
+ * One run in this process. Everything that happens to it comes in here, one thing at a time: results of attempts and of
+ * planning, and the news that somebody else appended. Each turn folds in what happened, decides to the end, appends all of
+ * it at once at the expected sequence, and only then lets the new attempts leave.
+ */
 import { ProvisoError } from '../base/error.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'

@@ -2,9 +2,9 @@
  * What to do next. Pure: the same state and moment give the same answer, whoever asks and however often. Facts come first,
  * one group at a time; `step.ts` folds them in and asks again until only work is left.
  */
-import type { NewEvent } from '../domain/event.ts'
+import { rootOf } from '../domain/diagnostic.ts'
+import type { Failure, NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
-import { rootOf } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
 import { chargedInDoubt, settlement } from './budget.ts'
 import { policyFields } from './considered.ts'
@@ -125,8 +125,8 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
   if (state.running.size > 0) return []
   if (state.cancel) {
     const { by, reason } = state.cancel
-    const error = { code: 'run/cancelled', message: `Cancelled by ${by}${reason ? `: ${reason}` : ''}` }
-    return endFacts(state, now, { status: 'cancelled', error })
+    const message = `Cancelled by ${by}${reason ? `: ${reason}` : ''}`
+    return endFacts(state, now, { status: 'cancelled', error: { code: 'run/cancelled', message } })
   }
   if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
   if (state.fatal.size === 0 || state.replan || state.paused || policyAskOpen(state)) return []
@@ -163,7 +163,7 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
     const closing = final === undefined ? '' : `; ${final}`
     const message = `No plan satisfies the contract: it does not hold that ${what} (${why})${closing}`
-    const error = {
+    const error: Failure = {
       code: 'plan/rejected',
       message,
       details: { diagnostics: state.planning.rejected as never },

@@ -1,5 +1,6 @@
 /** What an engine is given, and what it does for others. */
 import type { Clock } from '../base/clock.ts'
+import type { Issue } from '../base/issue.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { JournalEvent } from '../domain/event.ts'
@@ -63,6 +64,8 @@ export interface StartOptions {
   readonly correlationId?: string
   /** A plan written by hand instead of a planner's. */
   readonly draft?: Draft
+  /** What was said in an older way; told in the event `start`. */
+  readonly warnings?: readonly Issue[]
   /** The trace that it begins in (W3C); kept with the run. */
   readonly traceparent?: string
 }

@@ -1,3 +1,7 @@
+/**
+ * The engine of one process: starts runs, takes over what its time has come for or what a dead process left, and lets
+ * actors carry them. It holds only what is at work; runs that wait live in the store.
+ */
 import { systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { EventPayloads } from '../domain/event.ts'
@@ -196,6 +200,7 @@ export function createEngine(options: EngineOptions): Engine {
         ...(given.tenant !== undefined && { tenant }),
         ...(given.threadId !== undefined && { threadId: given.threadId }),
         ...(given.draft && { draft: given.draft }),
+        ...(given.warnings && given.warnings.length > 0 && { warnings: given.warnings }),
         ...(given.traceparent !== undefined && { traceparent: given.traceparent }),
       })
       const first = fact('start', payload, { now, planVersion: 0 })

@@ -1,7 +1,7 @@
 /** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
-import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { NewEvent } from '../domain/event.ts'
+import { raoError } from '../domain/error-envelope.ts'
+import type { Failure, NewEvent } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
 import type { Output } from '../domain/output.ts'
 import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
@@ -45,6 +45,7 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
           outcome: 'rejected',
           code: 'rao/contract',
           message: contract.message,
+          details: { ...raoError(contract).details, error: contract.error },
         }),
       ]
     // No confidence where one is due can only mean the most careful way.
@@ -173,11 +174,7 @@ export function nodeError(
   node: NodeState,
   why: {
     readonly outcome: 'suppressed' | 'rejected' | 'input_invalid'
-    readonly code: string
-    readonly message: string
-    readonly issues?: readonly Issue[]
-    readonly details?: { readonly [key: string]: Json }
-  },
+  } & Failure,
 ): NewEvent {
   const { outcome, ...error } = why
   return factsFor(state, moment.now)(

@@ -1,5 +1,5 @@
 /** What becomes of a node whose attempt failed: again, with another capability, along its fail edge, to a person, or lost. */
-import type { NewEvent } from '../domain/event.ts'
+import type { Failure, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
@@ -89,7 +89,7 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
   const first = result?.issues[0]
   const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
   const declared = format && result && formatFailure(format, result)
-  const error = {
+  const error: Failure = {
     code: `attempt/${outcome}`,
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),

@@ -146,9 +146,13 @@ export function triggerPolicy(
         `The run has no policy "${given.policyId}" that can be fired by hand`,
       )
     if (state.finished)
-      throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`)
+      throw new ProvisoError('run/state', `The run is ${statusOf(state)}: no policy acts any more`, {
+        hint: 'Nothing is left to do: begin a new run',
+      })
     if (!mayAct(state, policy))
-      throw new ProvisoError('run/state', `The policy "${policy.id}" has acted as often as it may`)
+      throw new ProvisoError('run/state', `The policy "${policy.id}" has acted as often as it may`, {
+        hint: 'Begin a run in which its maxAttempts is higher',
+      })
     return actionFacts(state, moment, {
       policyId: policy.id,
       action: policy.action,

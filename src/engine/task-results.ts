@@ -1,5 +1,5 @@
 /** How every node of a run stands, in the one shape that callers of single tasks know (ADR-12). */
-import { nodeError } from '../domain/error-envelope.ts'
+import { nodeError } from '../domain/failure-error.ts'
 import { outputFormatOf } from '../domain/output-format.ts'
 import type { RunState } from '../domain/run.ts'
 import { type TaskResult, taskResult } from '../domain/task-result.ts'

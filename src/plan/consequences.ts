@@ -27,16 +27,6 @@ export function markConsequences(diagnostics: readonly Diagnostic[], resolved: R
   return diagnostics.map((each) => (isLack(each) ? follows(each, broken) : each))
 }
 
-/** The first finding that is no consequence of another. */
-export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined {
-  return failures.find((each) => !isConsequence(each)) ?? failures[0]
-}
-
-/** It follows from another node's finding, or from the conflict that it is a member of. */
-export function isConsequence({ details }: Diagnostic): boolean {
-  return details?.['consequenceOf'] !== undefined || details?.['conflictsWith'] !== undefined
-}
-
 /** An alternate that is unknown changes nothing about what the node itself supplies. */
 function leavesOutputOpen({ nodeId = '', details }: Diagnostic, { byId }: Resolved): boolean {
   const node = byId.get(nodeId)

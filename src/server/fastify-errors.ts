@@ -15,7 +15,10 @@ export function unreadable(message: string): Error {
 export function ofFastify(error: Error & { readonly code?: string }, bodyLimit: number): Refusal {
   switch (error.code) {
     case unreadableCode:
-      return refusal('request/unreadable', error.message, { hint: 'Send plain JSON in UTF-8' })
+      return refusal('request/unreadable', error.message, {
+        hint: 'Send plain JSON in UTF-8',
+        issues: [{ code: 'request/json', at: { pointer: '' }, message: error.message }],
+      })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return refusal('request/too-large', `The body is larger than ${bodyLimit} bytes, the limit here`, {
         hint: 'Send less, or ask the operator for a higher limit',
@@ -27,10 +30,14 @@ export function ofFastify(error: Error & { readonly code?: string }, bodyLimit: 
         headers: { connection: 'close' },
       })
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return refusal('request/unreadable', 'The body does not have the length that Content-Length says')
+      return refusal('request/unreadable', 'The body does not have the length that Content-Length says', {
+        hint: 'Send as many bytes as Content-Length says, or leave the header out',
+      })
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return refusal('request/unreadable', 'The path cannot be read')
+      return refusal('request/unreadable', 'The path cannot be read', {
+        hint: 'Encode the parts of the path, each at most 500 characters long',
+      })
     default:
       return refusalOf(error)
   }

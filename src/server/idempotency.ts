@@ -32,7 +32,9 @@ export function readKey(
 ): Keyed | Refusal | undefined {
   if (given.key === undefined || !route.idempotent) return undefined
   if (!/^[\x21-\x7e]{1,200}$/.test(given.key))
-    return refusal('request/unreadable', 'The Idempotency-Key must have 1 to 200 visible ASCII characters')
+    return refusal('request/unreadable', 'The Idempotency-Key must have 1 to 200 visible ASCII characters', {
+      hint: 'Send a fresh UUID for every new request',
+    })
   const name = `idempotency ${sha256Hex(canonicalJson([caller.tenant, route.operation, given.key]))}`
   const hash = sha256Hex(canonicalJson(given.parts))
   return { name, hash, onceId: sha256Hex(`${name} ${hash}`) }

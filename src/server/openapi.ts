@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of a table of routes: a pure function, so that what is described is what is served. */
 import { isObject, type Json, own } from '../base/json.ts'
+import { errorSchema } from '../domain/schemas/error-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { frameSchema } from './frame-schema.ts'
 import { problemSchema, problemType } from './problem.ts'
@@ -29,7 +30,7 @@ export function openApiDocument(routes: readonly Route[], { version }: OpenApiOp
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: { Problem: json(problemSchema), Frame: json(frameSchema) },
+      schemas: { Problem: json(problemSchema), Error: json(errorSchema), Frame: json(frameSchema) },
       parameters: { traceparent, idempotencyKey, lastEventId },
       responses: { Refused: { description: 'Any other refusal', content: problemContent } },
       securitySchemes: {

@@ -1,12 +1,11 @@
 /** What the server serves, as it needs it: `App` fits, and nothing here knows how one is put together. */
-import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
+import type { ErrorEnvelope } from '../domain/error-envelope.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
 import type { SubscribeToLifecycle } from '../domain/lifecycle.ts'
-
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
@@ -33,9 +32,8 @@ export interface ServedApp {
   ): Promise<{
     readonly status: RunStatus
     readonly output?: Json
-    readonly issues: readonly Issue[]
     readonly openAsks: readonly string[]
-    readonly failure?: string
+    readonly error?: ErrorEnvelope
   }>
   watch(
     runId: string,

@@ -14,6 +14,7 @@ import {
 } from './cross-origin.ts'
 import { answerNoise, ofFastify, unreadable } from './fastify-errors.ts'
 import { type Known, type Mounting, mountRoute, sendRefusal } from './mount.ts'
+import { createMethodsOf } from './other-methods.ts'
 import { refusal, statusOf } from './problem.ts'
 import { createRateLimit, type RateOptions } from './rate-limit.ts'
 import { readBody } from './read-body.ts'
@@ -140,13 +141,17 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     if (isPreflight && 'access-control-allow-origin' in known(request).headers)
       return reply.code(204).headers(preflightHeaders).send()
   })
-  fastify.setNotFoundHandler((request, reply) =>
-    sendRefusal(
-      reply,
-      refusal('route/missing', `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}`),
-      mounting,
-    ),
-  )
+  const methodsOf = createMethodsOf(routes)
+  fastify.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?')
+    const detail = `There is no ${request.method} ${path.slice(0, 200)}`
+    const allow = methodsOf(path).join(', ')
+    const refused =
+      allow === ''
+        ? refusal('route/missing', detail)
+        : refusal('request/method', detail, { headers: { allow } })
+    return sendRefusal(reply, refused, mounting)
+  })
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     const refused = ofFastify(error, request.routeOptions.bodyLimit ?? 0)
     if (statusOf(refused) >= 500) mounting.tell(error, request)

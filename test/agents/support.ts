@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach } from 'vitest'
 import { signatureHeaders, verify } from '../../src/adapters/dispatchers/signature.ts'
 import type { AppOptions } from '../../src/app.ts'
-import { createToken } from '../../src/server/index.ts'
+import { createToken, type ServerOptions } from '../../src/server/index.ts'
 import { api, serve } from '../server-support.ts'
 
 export { api }
@@ -34,10 +34,10 @@ export async function listen(onRequest: RequestListener, host = '127.0.0.1') {
 }
 
 /** A server whose agents live on this machine, and how agents come to it. */
-export async function serveAgents(options: AppOptions = {}) {
+export async function serveAgents(options: AppOptions = {}, more: ServerOptions = {}) {
   let address: string | undefined
   const http = { allowLoopback: true, callbackUrl: () => address, ...options.http }
-  const served = await serve({ ...options, http })
+  const served = await serve({ ...options, http }, more)
   address = served.address
   const agentToken = async (capabilityId?: string, tenant = 'default') => {
     const bound = capabilityId === undefined ? {} : { capabilityId }

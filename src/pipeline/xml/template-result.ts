@@ -1,7 +1,7 @@
 /** How a template ended, in the one shape that callers of tasks know: a result of its own, with the failure named by the taxonomy. */
 import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
-import { type ErrorEnvelope, failureError, issueError } from '../../domain/error-envelope.ts'
+import { type ErrorEnvelope, issueError } from '../../domain/error-envelope.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { type TaskResult, taskResult } from '../../domain/task-result.ts'
 
@@ -9,8 +9,7 @@ import { type TaskResult, taskResult } from '../../domain/task-result.ts'
 export interface TemplateRun {
   readonly status: RunStatus
   readonly output?: Json
-  readonly issues: readonly Issue[]
-  readonly failure?: string
+  readonly error?: ErrorEnvelope
 }
 
 /**
@@ -44,8 +43,7 @@ function isAboutInput({ code }: Issue): boolean {
 function errorOf(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): ErrorEnvelope {
   const failed = [...tasks].find(([, { status }]) => status === 'FAILED')
   const own = failed?.[1].notes['error'] as unknown as ErrorEnvelope | undefined
-  if (run.status === 'cancelled') return { ...runError(run), reason: 'execution_halted' }
-  if (failed === undefined || own === undefined) return runError(run)
+  if (run.status === 'cancelled' || failed === undefined || own === undefined) return runError(run)
   const done = [...tasks].filter(([, { status }]) => status === 'COMPLETE')
   if (done.length === 0 && tasks.size === 1) return own
   const [failedStep] = failed
@@ -59,7 +57,7 @@ function errorOf(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): Erro
   }
 }
 
-function runError({ failure = 'run/failed', issues }: TemplateRun): ErrorEnvelope {
-  const [first] = issues
-  return failureError({ code: failure, message: first?.message ?? failure, issues })
+function runError({ error, status }: TemplateRun): ErrorEnvelope {
+  if (error === undefined) throw new Error(`A run that is ${status} says why`)
+  return error
 }

@@ -48,6 +48,12 @@ export function ok(description: string, schema: JsonSchema): ReplyShape {
   return { description, schema }
 }
 
+/** What `run.stream` and `run.resume` answer. */
+export const eventStream: ReplyShape = {
+  description: 'The events of the run, each a frame; ends when the run is over or waits for a person',
+  type: 'text/event-stream',
+}
+
 /** The run, if it is the caller's tenant's; others' runs are not there. */
 export async function requireRun(app: ServedApp, { tenant }: Caller, runId: string): Promise<RunHead> {
   const head = await app.store.head(runId)

@@ -37,7 +37,9 @@ export const runEvents: Route = {
     const { runId, correlationId } = head
     const seen = headers['last-event-id']
     if (seen !== undefined && !/^\d{1,15}$/.test(seen))
-      return refusal('request/unreadable', 'Last-Event-ID must be the id of a frame: a whole number')
+      return refusal('request/unreadable', 'Last-Event-ID must be the id of a frame: a whole number', {
+        hint: 'Send the id of the last frame that you have seen, or leave the header out',
+      })
     const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
     if (headers['accept']?.includes('text/event-stream'))
       return { stream: 'events', runId, after, until: 'over' }

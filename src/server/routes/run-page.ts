@@ -1,8 +1,10 @@
 /** `GET runs/:id`: everything that is stored of one run, redacted, for whoever looks for what went wrong. */
 import { isObject, type Json, own } from '../../base/json.ts'
+import { storedError } from '../../domain/failure-error.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { type PlanView, progressOf } from '../../domain/progress.ts'
 import type { RunHead } from '../../domain/run.ts'
+import { errorSchema } from '../../domain/schemas/error-schema.ts'
 import { text } from '../../domain/schemas/parts.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
@@ -40,12 +42,16 @@ export const showRun: Route = {
       properties: {
         ok: { const: true },
         run: runSchema,
-        output: { type: ['object', 'null'] },
+        output: { type: ['object', 'null'], properties: { error: errorSchema } },
         planVersions: { type: 'array', items: { type: 'object', required: ['version'] } },
         latestSnapshot: { type: ['object', 'null'] },
         nodes: {
           type: 'array',
-          items: { type: 'object', required: ['nodeId', 'status'], properties: { nodeId: text } },
+          items: {
+            type: 'object',
+            required: ['nodeId', 'status'],
+            properties: { nodeId: text, error: errorSchema },
+          },
         },
         messages: { type: 'array', maxItems: mostMessages, items: messageSchema },
         /** There are older messages than those shown. */
@@ -130,9 +136,11 @@ function facetsOf({ facets }: SnapshotRow): { [name: string]: Json } {
   return Object.fromEntries(Object.entries(facets).map(([name, value]) => [name, { value: value as Json }]))
 }
 
-function nodeView({ runId: _, startedAt, endedAt, ...row }: NodeRow): { [key: string]: Json | undefined } {
+function nodeView(given: NodeRow): { [key: string]: unknown } {
+  const { runId: _, startedAt, endedAt, error, ...row } = given
   return {
     ...row,
+    ...(error !== undefined && { error: storedError(error) }),
     ...(startedAt !== undefined && { startedAt: iso(startedAt) }),
     ...(endedAt !== undefined && { endedAt: iso(endedAt) }),
   }
@@ -144,8 +152,9 @@ function messageView({ runId: _, tenant: __, at, ...row }: MessageRow): { [key: 
 
 function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {
   if (row === undefined) return null
-  const { runId: _, output, at, ...rest } = row
-  const safe = redactor.value({ ...rest, at: iso(at) }) as { [key: string]: Json }
+  const { runId: _, output, error, at, ...rest } = row
+  const failed = error !== undefined && { error: storedError(error) }
+  const safe = redactor.value({ ...rest, ...failed, at: iso(at) }) as { [key: string]: Json }
   return { ...safe, ...(output !== undefined && { output }) }
 }
 

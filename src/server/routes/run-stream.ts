@@ -1,17 +1,10 @@
-/** `POST run.stream` begins a run and streams it; `POST run.resume` lets a paused one go on and streams that. */
+/** `POST run.stream`: begins a run and streams it. */
 import { ProvisoError } from '../../base/error.ts'
-import { isObject, own } from '../../base/json.ts'
-import { anyText, closed, countOrNone, text } from '../../domain/schemas/parts.ts'
 import { refusal } from '../problem.ts'
-import type { Call, ReplyShape, Route } from '../route.ts'
+import type { Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, refusals, requireRun, signature } from './parts.ts'
+import { api, eventStream, refusals, requireRun, signature } from './parts.ts'
 import { constraintOf, readStart, type Start, startBody, startRun } from './start-run.ts'
-
-const events: ReplyShape = {
-  description: 'The events of the run, each a frame; ends when the run is over or waits for a person',
-  type: 'text/event-stream',
-}
 
 export const runStream: Route = {
   method: 'POST',
@@ -20,7 +13,7 @@ export const runStream: Route = {
   summary: 'Begin a run and stream its events',
   roles: ['caller', 'operator'],
   body: startBody,
-  replies: { 200: events, ...refusals(404, 409, 413, 415, 422) },
+  replies: { 200: eventStream, ...refusals(404, 409, 413, 415, 422) },
   idempotent: true,
   startsRun: true,
   async handle(call, { app }) {
@@ -68,50 +61,4 @@ async function resumeByEnvelope(
       warning: '299 - "constraints.resumeRunId is deprecated: use run.resume, or runs/:id/events"',
     },
   } as const
-}
-
-export const runResume: Route = {
-  method: 'POST',
-  path: `${api}/run.resume`,
-  operation: 'runResume',
-  summary: 'Let a paused run go on, and stream what follows',
-  roles: ['operator'],
-  body: closed(
-    {
-      runId: text,
-      expectedPlanVersion: countOrNone,
-      /** For whom the holder of the token acts; kept in the note. */
-      operator: { anyOf: [text, { type: 'object', properties: { displayName: text } }] },
-      note: anyText,
-      correlationId: text,
-    },
-    ['runId'],
-  ),
-  replies: { 200: events, ...refusals(404, 409, 413, 415, 422) },
-  idempotent: true,
-  async handle(call, { app }) {
-    // The route's schema has said so.
-    const { runId, expectedPlanVersion, operator, note } = call.body as unknown as ResumeBody
-    const head = await requireRun(app, call.caller, runId)
-    const said = [nameOf(operator), note].filter((part) => part !== undefined && part !== '').join(': ')
-    await app.resume(runId, {
-      by: signature(call.caller),
-      ...(said !== '' && { note: said }),
-      ...(expectedPlanVersion !== undefined && { expectedPlanVersion }),
-    })
-    return { stream: 'events', runId, after: head.seq, until: 'waits', headers: { 'proviso-run-id': runId } }
-  },
-}
-
-interface ResumeBody {
-  readonly runId: string
-  readonly expectedPlanVersion?: number
-  readonly operator?: unknown
-  readonly note?: string
-}
-
-function nameOf(operator: unknown): string | undefined {
-  if (typeof operator === 'string') return `for ${operator}`
-  const name = isObject(operator) ? own(operator, 'displayName') : undefined
-  return typeof name === 'string' ? `for ${name}` : undefined
 }

@@ -1,6 +1,7 @@
 /** Runs as a resource: begin, list, cancel, and fire a policy by hand. */
 import type { Json } from '../../base/json.ts'
 import { parseEnvelope } from '../../domain/parse-envelope.ts'
+import { errorSchema } from '../../domain/schemas/error-schema.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import type { Answer, Call, Route } from '../route.ts'
@@ -22,9 +23,9 @@ const begunSchema = {
     /** What was said in an older way. */
     warnings: { type: 'array', items: { type: 'object' } },
     output: true,
-    issues: { type: 'array', items: { type: 'object' } },
     openAsks: { type: 'array', items: text },
-    failure: { type: 'string' },
+    /** Why there is no answer. */
+    error: errorSchema,
   },
 } as const
 
@@ -66,13 +67,13 @@ async function settledWithin(
   if (wait === 0) return undefined
   const enough = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000)])
   try {
-    const { status, output, issues, openAsks, failure } = await app.result(runId, enough)
+    const { status, output, openAsks, error } = await app.result(runId, enough)
     return {
       status,
-      issues: app.redactor.value(issues) as Json,
       openAsks,
       ...(output !== undefined && { output }),
-      ...(failure !== undefined && { failure }),
+      // The redactor keeps the shape.
+      ...(error && { error: app.redactor.value(error) as Json }),
     }
   } catch (cause) {
     if (enough.aborted) return undefined

@@ -96,7 +96,11 @@ export const revokeToken: Route = {
     const own = await tokens.list({ tenant: caller.tenant })
     const tokenId = own.find((row) => row.tokenId === params['tokenId'])?.tokenId
     const done = tokenId !== undefined && (await tokens.revoke(tokenId))
-    return done ? { status: 204 } : refusal('route/missing', 'There is no such token that is good')
+    return done
+      ? { status: 204 }
+      : refusal('route/missing', 'There is no such token that is good', {
+          hint: `GET ${api}/tokens lists them`,
+        })
   },
 }
 

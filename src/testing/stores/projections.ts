@@ -4,7 +4,7 @@ import type { Suite } from './test-api.ts'
 
 const write = { nodeId: 'write' } as const
 const usage = { calls: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.001 }
-const failure = { code: 'attempt/refused', message: 'No' }
+const failure = { code: 'attempt/refused', message: 'No' } as const
 
 /** A run that plans, writes, asks, is answered and completes. */
 const life = [

@@ -1,8 +1,9 @@
 /** Promises about what an append costs: a table that an event does not concern is not touched. */
 import { afterAll, expect, it } from 'vitest'
 import type { NewEvent } from '../../../domain/event.ts'
+import { numbered } from '../../../domain/numbered.ts'
 import { newRun, planEvent, sampleAsk, sampleEvent, startEvent } from '../../../testing/stores/sample.ts'
-import { firstHead, numbered } from '../heads.ts'
+import { firstHead } from '../heads.ts'
 import { openLibsql } from '../open-sqlite.ts'
 import { project } from '../projections.ts'
 import { sqliteBuilder } from '../sqlite-dialect.ts'

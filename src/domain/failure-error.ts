@@ -1,0 +1,125 @@
+/**
+ * Failures of runs and nodes in the one shape of errors (C50). Called where they leave: by `frame.ts`, by the routes of the
+ * server, the command line and the results of tasks. The journal keeps them as the engine said them.
+ */
+import type { Json } from '../base/json.ts'
+import { type DiagnosticBundle, rootOf } from './diagnostic.ts'
+import {
+  diagnosticError,
+  type ErrorEnvelope,
+  issueError,
+  jsonMap,
+  pathOf,
+  placeOf,
+  type TaskFailureReason,
+} from './error-envelope.ts'
+import type { EventPayloads, Failure } from './event.ts'
+import { type FailureCode, failureHint } from './failure-code.ts'
+
+/** Codes whose type or reason depends on what else they say. */
+type Telling = 'attempt/truncated' | 'budget/exhausted' | 'plan/rejected' | 'rao/contract'
+
+/** What each other way of failing is called outside. */
+export const failureReasons: Readonly<Record<Exclude<FailureCode, Telling>, TaskFailureReason>> = {
+  'ask/limit': 'execution_halted',
+  'ask/rejected': 'execution_halted',
+  'attempt/cancelled': 'execution_halted',
+  'attempt/invalid': 'output_format_failure',
+  // An attempt that went well, and a node that failed all the same.
+  'attempt/ok': 'unexpected_error',
+  'attempt/outcome_unknown': 'unexpected_error',
+  'attempt/provider_error': 'unexpected_error',
+  'attempt/refused': 'execution_halted',
+  'attempt/throttled': 'unexpected_error',
+  'attempt/timed_out': 'execution_timeout',
+  'contract/unmet': 'output_format_failure',
+  'node/failed': 'unexpected_error',
+  'node/input-invalid': 'input_validation_failure',
+  'node/no-route': 'execution_halted',
+  'plan/replan-limit': 'execution_halted',
+  'policy/fail': 'execution_halted',
+  'rao/suppressed': 'execution_halted',
+  'run/cancelled': 'execution_halted',
+  'run/deadline': 'execution_timeout',
+}
+
+/** The failure of a run or of a node, by its code alone: journal, rows and results tell it the same way. */
+export function failureError(error: Failure): ErrorEnvelope {
+  const details = detailsOf(error)
+  const [first] = error.issues ?? []
+  const path = first === undefined ? '' : pathOf(first)
+  const common = { message: error.message, details, path }
+  const resource = exhaustedResource(error)
+  if (resource !== undefined)
+    return { type: 'RESOURCE_EXHAUSTION', reason: resource, ...common, details: { ...details, resource } }
+  if (error.code === 'plan/rejected') return { type: 'PLAN_REJECTED', ...common, ...rejectionOf(error) }
+  if (error.code === 'rao/contract')
+    return { type: 'CONTRACT_ERROR', reason: textAt(details, 'error') ?? 'InvalidField', ...common }
+  return { type: 'TASK_FAILURE', reason: reasonOf(error.code), ...common }
+}
+
+/** The same, as rows of a store keep it. */
+export function storedError(row: Json): ErrorEnvelope {
+  // Rows hold what the journal does.
+  return failureError(row as unknown as Failure)
+}
+
+/** The failure of a node, with the way it failed. */
+export function nodeError({ outcome, error, attempt }: EventPayloads['node_error']): ErrorEnvelope {
+  const envelope = failureError(error)
+  return { ...envelope, details: { ...envelope.details, outcome, attempt } }
+}
+
+/** Why a draft was rejected: the finding that has to be mended first. */
+export function rejectionError({ diagnostics }: EventPayloads['plan_rejected']): ErrorEnvelope {
+  const root = rootOf(diagnostics.failures)
+  if (root !== undefined) return diagnosticError(root)
+  return {
+    type: 'PLAN_REJECTED',
+    reason: 'rejected',
+    message: 'The draft was rejected',
+    details: {},
+    path: '',
+  }
+}
+
+/** What does not satisfy a contract, one by one; the scope says whether it came in or went out. */
+export function validationErrors({
+  scope,
+  errors,
+}: EventPayloads['validation_error']): readonly ErrorEnvelope[] {
+  const reason = scope.startsWith('input:') ? 'input_validation_failure' : 'output_format_failure'
+  return errors.map((issue) => issueError(issue, reason))
+}
+
+/** Journals of other versions may hold codes that are not known here. */
+function reasonOf(code: string): TaskFailureReason {
+  return Object.hasOwn(failureReasons, code)
+    ? failureReasons[code as keyof typeof failureReasons]
+    : 'unexpected_error'
+}
+
+/** `turns`, `context` or `output` where something ran out; `details.metrics` says how much was used of how much. */
+function exhaustedResource({ code, details, issues }: Failure): string | undefined {
+  if (code === 'attempt/truncated') return 'output'
+  const resource = details?.['resource']
+  if (code === 'budget/exhausted') return typeof resource === 'string' ? resource : 'turns'
+  // An answer that is wrong stays wrong, also when nothing is left to mend it with.
+  return code !== 'attempt/invalid' && issues?.[0]?.code === 'budget/exhausted' ? 'turns' : undefined
+}
+
+function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {
+  // The engine puts the findings there.
+  const bundle = details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
+  const root = bundle?.failures && rootOf(bundle.failures)
+  return root === undefined ? { reason: 'rejected', path: '' } : placeOf(root)
+}
+
+function detailsOf({ code, issues, details }: Failure): { readonly [key: string]: Json } {
+  return jsonMap({ hint: failureHint(code), ...details, code, issues })
+}
+
+function textAt(map: { readonly [key: string]: Json }, key: string): string | undefined {
+  const value = map[key]
+  return typeof value === 'string' ? value : undefined
+}
