@@ -94,8 +94,9 @@ describe('V-C1', () => {
   it('takes objects, built-ins that make them, what is not known, and the author’s word', () => {
     expect(codes(step('agent: plain'))).toEqual(['V-C1'])
     expect(codes(step('agent: writer, processing: { structured_output: auto }'))).toEqual([])
-    for (const name of ['wrap_dict', 'ensure_object', 'extract_from_text', 'my.own'])
+    for (const name of ['wrap_dict', 'ensure_object', 'my.own'])
       expect(codes(step(`uses: ${name}`))).toEqual([])
+    expect(codes(step('uses: extract_from_text, params: { schema: { type: object } }'))).toEqual([])
     expect(codes(step('agent: plain, mergeable_output: true'))).toEqual([])
   })
 
