@@ -2,7 +2,7 @@
 import type { Span } from '../base/issue.ts'
 import { isObject } from '../base/json.ts'
 import { membersOf } from '../schema/members.ts'
-import { entryOf, type LintStep, type LintView, plainAt, textAt } from './lint-view.ts'
+import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
 import { updatesContext } from './output-kind.ts'
 import { outputSchema } from './step-schema.ts'
 import { within } from './step-scope.ts'
@@ -12,9 +12,9 @@ export function sinkOf({ node }: LintStep): string | undefined {
   return textAt(node, 'sink_to')?.replace(/^context\./, '')
 }
 
-/** The members that a step merges into the context; nothing where they are not known. */
+/** The members that a step means to merge into the context, whatever comes of it; nothing where they are not known. */
 export function mergedBy(view: LintView, step: LintStep): readonly string[] | undefined {
-  if (!updatesContext(step) || plainAt(step.node, 'mergeable_output') === false) return []
+  if (!updatesContext(step)) return []
   const schema = outputSchema(view, step)
   if (!isObject(schema)) return undefined
   const names = membersOf(schema).map(({ name }) => name)

@@ -15,6 +15,8 @@ export const fixC2: Fixer = {
     // Steps that write the same member go on doing so: the last one wins.
     const writers = view.steps.filter((each) => sinkOf(each) === key)
     if (writers.some(isShared)) return { cannot: 'the step is shared through an alias' }
+    if (view.steps.some((each) => sinkOf(each)?.startsWith(`${key}.`)))
+      return { cannot: `other steps write into "${key}"; mend those first` }
     if (writers.length > 1 && !key.includes('.'))
       return { cannot: `several steps write "${key}"; choose a name for each` }
     const name = freeMember(view, step, key)

@@ -57,8 +57,11 @@ function* betweenBranches(view: LintView, step: LintStep): Iterable<RuleFinding>
   if (writers.size === 0) return
   for (const { inner, branch } of inside) {
     for (const { text, span } of inner.marks.flatMap(({ references }) => references)) {
-      const [root, key = ''] = partsOf(text)
-      const byBranch = root === 'context' ? writers.get(key) : undefined
+      const [root, ...path] = partsOf(text)
+      // A path as a key is what V-C2 is about; it is meant all the same.
+      const keys = root === 'context' ? path.map((_, index) => path.slice(0, index + 1).join('.')) : []
+      const key = keys.find((each) => writers.has(each)) ?? ''
+      const byBranch = writers.get(key)
       if (!byBranch || byBranch.has(branch)) continue
       const [other] = byBranch.values()
       const known = isThereBefore(view, step, key)
