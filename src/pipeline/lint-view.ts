@@ -187,9 +187,31 @@ function textsOf(node: YamlNode): YamlScalar[] {
 /** The entry of a key, in whichever of the two spellings it is written. */
 export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
   if (node?.kind !== 'map') return undefined
-  return (
-    node.entries.find((entry) => entry.key === key) ?? node.entries.find((entry) => snake(entry.key) === key)
-  )
+  const { asWritten, inSnake } = keysOf(node)
+  return asWritten.get(key) ?? inSnake.get(key)
+}
+
+interface Keys {
+  readonly asWritten: ReadonlyMap<string, YamlEntry>
+  readonly inSnake: ReadonlyMap<string, YamlEntry>
+}
+
+/** Every rule asks every step for some keys, most of which it does not have. */
+const knownKeys = new WeakMap<YamlMap, Keys>()
+
+function keysOf(node: YamlMap): Keys {
+  const known = knownKeys.get(node)
+  if (known) return known
+  const asWritten = new Map<string, YamlEntry>()
+  const inSnake = new Map<string, YamlEntry>()
+  for (const entry of node.entries) {
+    const other = snake(entry.key)
+    if (!asWritten.has(entry.key)) asWritten.set(entry.key, entry)
+    if (!inSnake.has(other)) inSnake.set(other, entry)
+  }
+  const keys = { asWritten, inSnake }
+  knownKeys.set(node, keys)
+  return keys
 }
 
 function mapEntries(node: YamlNode | undefined) {

@@ -229,6 +229,14 @@ describe('files that are meant to hurt', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => `  - name: s${index}\n    agent: writer\n`).join('')
 
+  /** Every step is wrong in many ways, and names what is not there. */
+  const wrong = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) =>
+        `  - { name: s${index}, agent: plain, sink_to: scratchpad.k${index}, input: "{{ previous_step.output.b | uper }} {{ steps.x${index}.output }} {{ context.scratchpad.k${index} }}" }\n`,
+    ).join('')
+
   it('are linted in time: thousands of steps, templates and suppressions', () => {
     const marks = '{{ steps.a.output | uper }}'.repeat(3_000)
     const texts = [
@@ -236,6 +244,9 @@ describe('files that are meant to hurt', () => {
       `${head}steps:\n  - name: a\n    agent: plain\n    input: "${marks}"\n`,
       `${head}steps:\n${'  # proviso: ignore V-A8\n'.repeat(8_000)}  - name: a\n    agent: writer\n`,
       `${head}steps:\n  - name: a\n    agent: plain\n    input: "${'{{'.repeat(40_000)}"\n`,
+      // Each takes the output of the one before: what is known of them goes through them all.
+      `steps:\n${'- {uses: wrap_dict}\n'.repeat(9_000)}`,
+      `${head}steps:\n${wrong(1_000)}`,
     ]
     for (const text of texts) {
       // The goal is a second; a machine that is busy with other things may take longer.

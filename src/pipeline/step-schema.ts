@@ -19,18 +19,23 @@ export interface Referred {
   readonly whose: string
 }
 
-const known = perView(() => new Map<LintStep, JsonSchema | undefined>())
 const checked = new WeakMap<YamlNode, JsonSchema | undefined>()
+const known = perView(() => ({ schemas: new Map<LintStep, JsonSchema | undefined>(), isAsked: false }))
 
 /** What a step yields; nothing where the file does not say. */
 export function outputSchema(view: LintView, step: LintStep): JsonSchema | undefined {
-  const schemas = known(view)
-  // Whoever asks for itself on the way gets no answer.
-  if (!schemas.has(step)) {
-    schemas.set(step, undefined)
-    schemas.set(step, schemaOfKind(view, step))
+  const kept = known(view)
+  // From the first step on, so that each finds those before it done, however many there are.
+  if (!kept.isAsked) {
+    kept.isAsked = true
+    for (const each of view.steps) outputSchema(view, each)
   }
-  return schemas.get(step)
+  // Whoever asks for itself on the way gets no answer.
+  if (!kept.schemas.has(step)) {
+    kept.schemas.set(step, undefined)
+    kept.schemas.set(step, schemaOfKind(view, step))
+  }
+  return kept.schemas.get(step)
 }
 
 function schemaOfKind(view: LintView, step: LintStep): JsonSchema | undefined {
@@ -171,8 +176,8 @@ function filledSchema(view: LintView, step: LintStep, node: YamlNode): JsonSchem
   return found?.path.length === 0 ? found.schema : undefined
 }
 
-/** Members that something has beside those of a schema that are spelled out, such as `context:`. */
-export function contextOf({ document }: LintView): { readonly [key: string]: Json } {
+/** What the context holds before the first step. */
+export const contextOf = perView(({ document }): { readonly [key: string]: Json } => {
   const context = plainAt(document.root, 'context')
   return isObject(context) ? (context as { [key: string]: Json }) : {}
-}
+})

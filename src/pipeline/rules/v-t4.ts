@@ -36,20 +36,25 @@ steps:
     agent: writer
 `,
   *check(view) {
+    const hinted = { left: mostHinted }
     for (const step of view.steps) {
       for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
         const [root, name] = partsOf(text)
-        const wrong = root === 'steps' && name !== undefined ? wrongWith(view, step, name) : undefined
+        const wrong =
+          root === 'steps' && name !== undefined ? wrongWith(view, step, { name, hinted }) : undefined
         if (wrong) yield { span, step, ...wrong }
       }
     }
   },
 }
 
+/** Names that are not known are compared with all that are; in a file with hundreds of them that helps nobody. */
+const mostHinted = 100
+
 function wrongWith(
   view: LintView,
   step: LintStep,
-  name: string,
+  { name, hinted }: { readonly name: string; readonly hinted: { left: number } },
 ): { readonly message: string; readonly hint: string } | undefined {
   const named = stepNamed(view, step, name)
   if (named.kind === 'seen' || bodyBetween(step, named)) return undefined
@@ -66,7 +71,7 @@ function wrongWith(
     }
   }
   const labels = [...stepsByLabel(view).keys()]
-  const meant = closest(name, labels)
+  const meant = --hinted.left < 0 ? undefined : closest(name, labels)
   return {
     message: `there is no step "${name}"`,
     hint: meant === undefined ? `Steps: ${labels.slice(0, 10).join(', ')}` : `Did you mean ${meant}?`,
