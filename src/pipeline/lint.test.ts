@@ -5,11 +5,13 @@ import { baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
 import { fixText } from './fix.ts'
 import { matches } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
+import { loadPipeline } from './load-pipeline.ts'
 import { namedProfile, readProfileFile } from './profile.ts'
 import { readYaml } from './read-yaml.ts'
 import { reportJson } from './report-json.ts'
 import { reportSarif } from './report-sarif.ts'
 import { reportText } from './report-text.ts'
+import { seeImports } from './see-imports.ts'
 
 const golden = (name: string) => join(import.meta.dirname, '../../test/cases/lint/reports', name)
 
@@ -55,9 +57,12 @@ describe('the examples', () => {
     name.endsWith('.yaml'),
   )
 
-  it.each(files)('%s is quiet under the settings beside it', (name) => {
+  it.each(files)('%s is quiet under the settings beside it', async (name) => {
     const settings = { structuredOutput: 'auto', autoPromote: true }
-    expect(look(readFileSync(join(folder, name), 'utf8'), { settings }).issues).toEqual([])
+    const loaded = await loadPipeline(join(folder, name), { root: folder })
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues))
+    const imports = await seeImports(loaded.pipeline, join(folder, name), { settings })
+    expect(look(readFileSync(join(folder, name), 'utf8'), { settings, imports }).issues).toEqual([])
   })
 })
 
@@ -117,6 +122,7 @@ describe('suppression', () => {
     ['behind the dash', '  - # proviso: ignore V-A8\n    name: a\n    agent: writer\n'],
     ['by a glob', '  - name: a # proviso: ignore V-A*\n    agent: writer\n'],
     ['in meta', '  - name: a\n    agent: writer\n    meta: { suppress_rules: [V-A8] }\n'],
+    ['in meta of the file', '  - name: a\n    agent: writer\nmeta: { suppress_rules: [V-A8] }\n'],
     [
       'for the steps inside',
       '  - kind: parallel # proviso: ignore V-A8\n    name: p\n    branches: { x: [{ name: a, agent: writer }] }\n',
@@ -124,6 +130,17 @@ describe('suppression', () => {
   ])('%s', (_, step) => {
     const { issues, suppressed } = look(`${head}steps:\n${step}`)
     expect([issues, suppressed]).toEqual([[], 1])
+  })
+
+  it('holds at an agent, for what is said of it and of no other', () => {
+    const agent = (name: string, comment = '') =>
+      `  ${name}: { model: m, system_prompt: W., output_schema: { type: array } }${comment}\n`
+    const text = (comment: string) =>
+      `agents:\n${agent('one', comment)}${agent('two')}steps: [{ name: a, uses: my.own }]\n`
+    const lines = (comment: string) => look(text(comment)).issues.map(({ code, line }) => `${code} ${line}`)
+    expect(lines('')).toEqual(['V-S1 2', 'V-S1 3'])
+    expect(lines(' # proviso: ignore V-S1')).toEqual(['V-S1 3'])
+    expect(lines('\n  # proviso: ignore V-S1')).toEqual(['V-S1 2'])
   })
 
   it('holds for its own step and rule only', () => {

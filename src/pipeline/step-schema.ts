@@ -53,7 +53,7 @@ function schemaOfKind(view: LintView, step: LintStep): JsonSchema | undefined {
   if (uses.startsWith('imports.')) return importedOutput(view, uses.slice('imports.'.length))
   const key = textAt(entryOf(step.node, 'params')?.value, 'key') ?? 'value'
   if (builtinName(step) === 'wrap_dict')
-    return mapOf({ [key]: { schema: givenSchema(view, step) ?? true, certain: true } })
+    return mapOf({ [key]: { schema: small(givenSchema(view, step)), certain: true } })
   if (builtinName(step) === 'extract_from_text')
     return usable(entryOf(entryOf(step.node, 'params')?.value, 'schema')?.value)
   return undefined
@@ -73,6 +73,14 @@ function schemaOfBranches(view: LintView, step: LintStep): JsonSchema | undefine
 function importedOutput(view: LintView, name: string): JsonSchema | undefined {
   return view.seen.get(name)?.pipeline?.outputSchema
 }
+
+/** Values that wrap each other again and again are not followed to the end. */
+function small(schema: JsonSchema | undefined): JsonSchema {
+  return schema !== undefined && JSON.stringify(schema).length <= longestWrapped ? schema : true
+}
+
+/** Characters. */
+const longestWrapped = 2_000
 
 /** A schema of the file, unless it is none: that is said elsewhere. */
 export function usable(node: YamlNode | undefined): JsonSchema | undefined {

@@ -11,7 +11,9 @@ export const vA2Strict: Rule = {
   severity: 'note',
   help: `The template goes into a value that may be anything: a person's answer without \`input_schema\`, or an agent whose \`output_schema\` is open. Whether the member is there is seen only in the run, which fails if it is not. It is a note, because many pipelines start that way; under the profile \`strict\` it is an error.
 
-Name the member in the schema, so that the answer is held to it, or say what stands in for it: \`| default("…")\`. Functions of your own and imports without an \`output_schema\` are left alone: what they yield is not in the file.`,
+Name the member in the schema, so that the answer is held to it, or say what stands in for it: \`| default("…")\`. Functions of your own and imports without an \`output_schema\` are left alone: what they yield is not in the file.
+
+The original project refuses steps that take or yield anything at all; here that is looked at where somebody relies on what is inside.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

@@ -15,7 +15,9 @@ export const vA2Type: Rule = {
 - The \`output_schema\` of the file and the schema of the last step, whose output is the answer.
 - The schema of a step and its \`validate_fields\`, which names members that the schema rules out.
 
-Change one of the two, or put a step behind that makes the one of the other.`,
+Change one of the two, or put a step behind that makes the one of the other.
+
+The original project compares the type that a step yields with the one that the next expects; here this is about all that two places of the file say of one value.`,
   good: `version: "0.1"
 output_schema: { type: string }
 agents:

@@ -1,5 +1,7 @@
 /** V-A2: a step that is given another kind of value than it can take. */
+import { child } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { project } from '../../schema/project.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { isAbsent } from '../../schema/value-set.ts'
 import { asTemplate } from '../compile/map.ts'
@@ -19,7 +21,9 @@ export const vA2: Rule = {
 - a \`map\` goes over a list, and \`iterable_input\` is a text, an object or a number;
 - a \`conditional\` takes the branch that its \`condition_expression\` names, and the value is an object or a list, which names none (a warning where there is a \`default_branch\`).
 
-Name the member that is meant, or give the step before another schema. Agents and built-ins take values of every kind; what imported pipelines take is looked at by V-I5, members that are not there by V-T5.`,
+Name the member that is meant, or give the step before another schema. Agents and built-ins take values of every kind; what imported pipelines take is looked at by V-I5, members that are not there by V-T5.
+
+The original project compares the declared types of functions; here schemas are what is known of values, and these two kinds of steps are the ones that take no other.`,
   good: `version: "0.1"
 agents:
   lister:
@@ -62,13 +66,21 @@ steps:
 function* overList(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const entry = entryOf(entryOf(step.node, 'map')?.value, 'iterable_input')
   const given = entry && givenBy(view, step, entry)
-  if (!entry || !given || !isAbsent(valuesOf(given.schema)([...given.path, '0']))) return
+  if (!entry || !given || mayBeList(given)) return
   yield {
     span: entry.value.alias ?? entry.value.span,
     step,
     message: `"${step.label}" goes over ${given.whose}, which is no list`,
     hint: 'A map goes over a list: name the member that is one, or give what comes before a list schema',
   }
+}
+
+function mayBeList({ schema, path }: Given): boolean {
+  if (isAbsent(valuesOf(schema)([...path, '0']))) return false
+  // An open object may have a member "0", and is no list for it.
+  return ['array', 'unknown'].includes(
+    kindOf(project(schema, path.reduce<string>(child, '')).schema as never),
+  )
 }
 
 function* namesBranch(view: LintView, step: LintStep): Iterable<RuleFinding> {

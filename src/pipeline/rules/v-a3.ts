@@ -11,7 +11,9 @@ export const vA3: Rule = {
   severity: 'warning',
   help: `A step inside another one has the name of a step that comes before, written again or through an alias. A template behind it that says \`steps.NAME\` gets the inner one, one before it the outer one: the same words mean two things.
 
-Give the inner step a name of its own. Two steps of one name in the same list are refused when the file is read (\`pipeline/duplicate-name\`); in branches that do not see each other, names may repeat.`,
+Give the inner step a name of its own. Two steps of one name in the same list are refused when the file is read (\`pipeline/duplicate-name\`); in branches that do not see each other, names may repeat.
+
+In the original project the rule is about one step object that is used twice.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

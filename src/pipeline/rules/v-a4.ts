@@ -16,7 +16,9 @@ ${Object.entries(builtinParams)
   .map(([name, names]) => `- \`${name}\`: ${names.map((each) => `\`${each}\``).join(', ')}`)
   .join('\n')}
 
-What a capability of your own takes is in its contract, which is looked at when the pipeline is compiled.`,
+What a capability of your own takes is in its contract, which is looked at when the pipeline is compiled.
+
+In the original project the rule is about functions whose signature cannot be read. Functions have no signatures here, but contracts; what is left is whether a call fits.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

@@ -8,7 +8,9 @@ export const vI4: Rule = {
   severity: 'warning',
   help: `The linter has found something in a pipeline that this one imports. It is said here too, in one line, so that nobody relies on it unseen: as a warning where there is an error or a warning, else as a note.
 
-Look at the file by itself: \`proviso validate FILE\`. An imported file that cannot be used at all is an error of its own (\`import/failed\`), with what is wrong in it.`,
+Look at the file by itself: \`proviso validate FILE\`. An imported file that cannot be used at all is an error of its own (\`import/failed\`), with what is wrong in it.
+
+In the original project the findings of an import are repeated at the step that uses it; so are they here, once for each import.`,
   good: `version: "0.1"
 imports: { title: good.yaml }
 steps:

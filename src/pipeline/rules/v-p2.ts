@@ -9,7 +9,9 @@ export const vP2: Rule = {
   severity: 'warning',
   help: `Two branches of a \`parallel\` step put their outputs under the same key of the context, by \`sink_to\`. Only one of the two is left.
 
-Give each branch a key of its own. The output of the \`parallel\` step has both anyway, under the names of the branches.`,
+Give each branch a key of its own. The output of the \`parallel\` step has both anyway, under the names of the branches.
+
+In the original project the rule is about imports in branches that map their outputs to one key; \`sink_to\` is that map here, for all steps.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

@@ -14,7 +14,9 @@ export const vP3: Rule = {
   severity: 'warning',
   help: `All branches of a \`parallel\` or \`router\` step are given the same value, that of the step before. One of them goes over it as a list, another one looks for members by name: it cannot be both, so that one of the branches fails.
 
-Name the part that each branch is about, or give the branch an \`input\` of its own. Nothing is said where the schema of the value is known: then V-A2 and V-T5 say which branch is wrong.`,
+Name the part that each branch is about, or give the branch an \`input\` of its own. Nothing is said where the schema of the value is known: then V-A2 and V-T5 say which branch is wrong.
+
+The original project compares the types of the first inputs; here it is what the first steps do with \`previous_step\`.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
