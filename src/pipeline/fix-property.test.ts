@@ -86,7 +86,7 @@ const layout = fc.record({
   shared: fc.boolean(),
 })
 
-it('leaves nothing that a fixer is for, and changes nothing else', () => {
+it.each([20261116, 7])('leaves nothing that a fixer is for, and changes nothing else (%i)', (seed) => {
   const mended: Record<string, number> = {}
   fc.assert(
     fc.property(pipeline, style, layout, (steps, options, { crlf, comments, lastNewline, bom, shared }) => {
@@ -118,10 +118,10 @@ it('leaves nothing that a fixer is for, and changes nothing else', () => {
       expect(/(?<!\r)\n/.test(fixed)).toBe(/(?<!\r)\n/.test(text) || (!crlf && fixed.includes('\n')))
       expect(fixText(fixed).text).toBe(fixed)
     }),
-    { seed: 20261116, numRuns: 200 },
+    { seed, numRuns: 100 },
   )
   // Every fixer has had enough to do.
-  for (const { rule } of fixerTable) expect(mended[rule], rule).toBeGreaterThan(20)
+  for (const { rule } of fixerTable) expect(mended[rule], rule).toBeGreaterThan(10)
 })
 
 function name(steps: readonly object[], prefix = 's'): object[] {

@@ -262,8 +262,8 @@ describe('files that are meant to hurt', () => {
       `${head}steps:\n${'  # proviso: ignore V-A8\n'.repeat(8_000)}  - name: a\n    agent: writer\n`,
       `${head}steps:\n  - name: a\n    agent: plain\n    input: "${'{{'.repeat(40_000)}"\n`,
       // Each takes the output of the one before: what is known of them goes through them all.
-      `steps:\n${'- {uses: wrap_dict}\n'.repeat(9_000)}`,
-      `${head}steps:\n${wrong(1_000)}`,
+      `steps:\n${'- {uses: wrap_dict}\n'.repeat(4_000)}`,
+      `${head}steps:\n${wrong(500)}`,
     ]
     for (const text of texts) {
       // The goal is a second; a machine that is busy with other things may take longer.
