@@ -82,8 +82,24 @@ it('validate refuses files that are meant to hurt, clearly and at once', async (
 it('validate explains rules', async () => {
   const page = await validate(['--explain', 'v-a8'])
   expect([page.code, page.stdout]).toEqual([0, expect.stringContaining('# V-A8: ')])
+  const elsewhere = await validate(['--explain', 'v-i3'])
+  expect([elsewhere.code, elsewhere.stdout]).toEqual([0, expect.stringContaining('`import/circle`')])
   const none = await validate(['--explain', 'V-XX'])
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('V-A8')])
+})
+
+it('validate looks at imported pipelines, and says what they are given and have wrong', async () => {
+  const input = 'input_schema: { type: object, required: [topic], properties: { topic: { type: string } } }\n'
+  write('part.yaml', `${input}${bad}`)
+  write('main.yaml', 'imports: { part: part.yaml }\nsteps: [{ name: s, uses: imports.part, input: tea }]\n')
+  const found = await validate(['main.yaml', '--format', 'json'])
+  const { warnings } = JSON.parse(found.stdout)
+  expect(warnings).toMatchObject([
+    { rule_id: 'V-I4', step_name: 's', line: 1, message: expect.stringContaining('V-A8') },
+    { rule_id: 'V-I5', step_name: 's', line: 2 },
+  ])
+  const strict = await validate(['main.yaml', '--rules', 'strict'])
+  expect(strict.code).toBe(4)
 })
 
 it('validate --fix shows a diff, asks, keeps one copy of the original, and looks again', async () => {

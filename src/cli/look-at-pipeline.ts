@@ -9,7 +9,10 @@ import {
   reportJson,
   reportSarif,
   reportText,
+  type SeenImports,
   type Source,
+  type SourceIssue,
+  seeImports,
 } from '../pipeline/index.ts'
 import { pageColors, printJson, printNote, printText } from './print.ts'
 import type { Unreadable } from './read-input.ts'
@@ -22,6 +25,7 @@ export interface Looked {
   readonly sources: readonly Source[]
   readonly issues: readonly LintIssue[]
   readonly suppressed: number
+  readonly imports: SeenImports
   /** The file is no YAML at all. */
   readonly unread: boolean
   readonly extra?: Pick<JsonReport, 'baseline' | 'fixes' | 'fixes_dry_run'>
@@ -36,19 +40,19 @@ export async function lookAtPipeline(file: string, options: LintOptions): Promis
   if ('unreadable' in found) return found
   const { read, text } = found
   if (read.ok) {
-    const { issues, suppressed } = lint(read.document, options)
-    const sources = [read.document.source]
-    return { text, sources, issues: [...issues, ...(await importIssues(file))], suppressed, unread: false }
+    const loaded = await loadPipeline(file)
+    const imports = loaded.ok ? await seeImports(loaded.pipeline, file, options) : new Map()
+    const { issues, suppressed } = lint(read.document, { ...options, imports })
+    const all = loaded.ok ? issues : [...issues, ...importIssues(file, loaded.issues)]
+    return { text, sources: [read.document.source], issues: all, suppressed, imports, unread: false }
   }
   const issues = read.issues.map((issue) => ({ ...issue, severity: 'error' as const, fixable: false }))
-  return { text, sources: [], issues, suppressed: 0, unread: true }
+  return { text, sources: [], issues, suppressed: 0, imports: new Map(), unread: true }
 }
 
 /** Files that the pipeline names and that cannot be used; what is wrong in it itself has been said. */
-async function importIssues(file: string): Promise<LintIssue[]> {
-  const loaded = await loadPipeline(file)
-  if (loaded.ok) return []
-  return loaded.issues
+function importIssues(file: string, issues: readonly SourceIssue[]): LintIssue[] {
+  return issues
     .filter(({ code, file: where }) => isImport(code) || where !== file)
     .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
 }

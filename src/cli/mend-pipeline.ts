@@ -34,7 +34,12 @@ export async function mendPipeline(
   if (!flags.fix && !flags.fixDryRun) return looked
   const given = flags.fixRules ?? env.fixRules
   const rules = given?.split(',').map((glob) => glob.trim())
-  const fixed = fixText(looked.text, { ...options, name: file, ...(rules && { rules }) })
+  const fixed = fixText(looked.text, {
+    ...options,
+    imports: looked.imports,
+    name: file,
+    ...(rules && { rules }),
+  })
   const diff = unifiedDiff(file, looked.text, fixed.text)
   if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
   if (diff === '') {

@@ -27,6 +27,7 @@ const inputs = [
   '{{ previous_step }}',
   'About {{ previous_step.output }}: {{ previous_step.output | uper }}',
   'Café: {{ context.topic | trimm }}\n  more lines\n# no comment\n',
+  'Again {{ context.scratchpad.kept | upper }}, {{ context.scratchpad }}',
   { topic: '{{ context.topic }}', more: ['{{ previous_step }}'] },
 ]
 
@@ -45,7 +46,15 @@ const step = fc.record(
       { structured_output: 'off' },
     ),
     timeout: fc.constantFrom(undefined, 30),
-    sink_to: fc.constantFrom(undefined, undefined, undefined, 'kept'),
+    sink_to: fc.constantFrom(
+      undefined,
+      undefined,
+      undefined,
+      'kept',
+      'scratchpad.kept',
+      'scratchpad',
+      'plan',
+    ),
   },
   { requiredKeys: ['agent'] },
 )
@@ -77,11 +86,11 @@ const layout = fc.record({
   shared: fc.boolean(),
 })
 
-it('leaves nothing that a fixer is for, and changes nothing else', () => {
-  let mended = 0
+it.each([20261116, 7])('leaves nothing that a fixer is for, and changes nothing else (%i)', (seed) => {
+  const mended: Record<string, number> = {}
   fc.assert(
     fc.property(pipeline, style, layout, (steps, options, { crlf, comments, lastNewline, bom, shared }) => {
-      const whole = { version: '0.1', agents, steps: name(steps) }
+      const whole = { version: '0.1', context: { plan: { day: 1 } }, agents, steps: name(steps) }
       let text = stringify(shared ? whole : JSON.parse(JSON.stringify(whole)), {
         ...options,
         defaultKeyType: options.defaultKeyType,
@@ -95,18 +104,24 @@ it('leaves nothing that a fixer is for, and changes nothing else', () => {
       if (crlf) text = text.replaceAll('\n', '\r\n')
       if (bom) text = `\ufeff${text}`
       const { text: fixed, applied } = fixText(text)
-      mended += applied.length
-      // Only what steps share with others that are right as they are stays, and says so.
-      const left = mendable(fixed).filter(({ cannotFix }) => cannotFix?.includes('shared through &') !== true)
-      expect(left, fixed).toEqual([])
-      expect(shared || mendable(fixed).length === 0).toBe(true)
+      for (const { rule } of applied) mended[rule] = (mended[rule] ?? 0) + 1
+      // What steps share with others that are right as they are stays, and so does a name that only the author can choose.
+      const found = mendable(fixed)
+      const stays = ({ code, cannotFix = '' }: (typeof found)[number]) =>
+        code === 'V-C2' ? cannotFix !== '' : cannotFix.includes('shared through &')
+      expect(
+        found.filter((issue) => !stays(issue)),
+        fixed,
+      ).toEqual([])
+      expect(shared || found.every(({ code }) => code === 'V-C2')).toBe(true)
       expect(count(fixed, '# said')).toBe(count(text, '# said'))
       expect(/(?<!\r)\n/.test(fixed)).toBe(/(?<!\r)\n/.test(text) || (!crlf && fixed.includes('\n')))
       expect(fixText(fixed).text).toBe(fixed)
     }),
-    { seed: 20261116, numRuns: 200 },
+    { seed, numRuns: 100 },
   )
-  expect(mended).toBeGreaterThan(200)
+  // Every fixer has had enough to do.
+  for (const { rule } of fixerTable) expect(mended[rule], rule).toBeGreaterThan(10)
 })
 
 function name(steps: readonly object[], prefix = 's'): object[] {

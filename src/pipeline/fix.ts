@@ -111,7 +111,8 @@ function attempt(text: string, before: Seen, { todo, look }: Attempt): string | 
   )
   const after = fixed === undefined ? undefined : look(fixed)
   if (fixed === undefined || after === undefined) return undefined
-  if (!keepsOthers(before.document, after.document, new Set(todo.map(({ step }) => step)))) return undefined
+  const about = new Set(todo.flatMap(({ step, alsoChanges = [] }) => [step, ...alsoChanges]))
+  if (!keepsOthers(before.document, after.document, about)) return undefined
   const left = countByKey(before.issues)
   for (const issue of todo) left.set(keyOf(issue), (left.get(keyOf(issue)) ?? 0) - 1)
   for (const [key, count] of countByKey(after.issues)) if (count > (left.get(key) ?? 0)) return undefined

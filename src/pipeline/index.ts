@@ -21,6 +21,7 @@ export {
 export { type AppliedFix, type Fixed, type FixOptions, fixText } from './fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint-settings.ts'
+export type { SeenImport, SeenImports } from './lint-view.ts'
 
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'
@@ -34,7 +35,9 @@ export { countIssues, type ReportColors, reportText } from './report-text.ts'
 export type { LintIssue, Rule, Severity } from './rule.ts'
 export { rulePage } from './rule-page.ts'
 export { ruleNamed, ruleTable } from './rule-table.ts'
+export { type ElsewhereRule, elsewhereNamed, elsewherePage, elsewhereTable } from './rules-elsewhere.ts'
 export { yamlLimits } from './scan-yaml.ts'
+export { seeImports } from './see-imports.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
 export { unifiedDiff } from './unified-diff.ts'
 export {

@@ -2,6 +2,7 @@
 import type { Json } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import { defaultLintSettings, type LintSettings } from './lint-settings.ts'
+import type { Pipeline } from './pipeline.ts'
 import type { YamlDocument } from './read-yaml.ts'
 import { snake } from './snake-keys.ts'
 import { type TemplateMark, templateMarks } from './template-marks.ts'
@@ -41,11 +42,21 @@ export interface LintStep {
   readonly agent?: LintAgent
 }
 
+/** Another pipeline that this one imports, and what was found in it. */
+export interface SeenImport {
+  readonly pipeline?: Pipeline
+  readonly issues: readonly { readonly code: string; readonly severity: 'error' | 'warning' | 'note' }[]
+}
+
+export type SeenImports = ReadonlyMap<string, SeenImport>
+
 export interface LintView {
   readonly document: YamlDocument
   readonly settings: LintSettings
   readonly agents: ReadonlyMap<string, LintAgent>
   readonly imports: readonly string[]
+  /** What the imports are, where the file was looked at together with them. */
+  readonly seen: SeenImports
   /** Every step in the order of the file, those inside others after them. */
   readonly steps: readonly LintStep[]
 }
@@ -58,7 +69,13 @@ const noTemplates = new Set([
   ...['processing', 'output_schema', 'input_schema', 'meta'],
 ])
 
-export function lintView(document: YamlDocument, settings: LintSettings = defaultLintSettings): LintView {
+export interface LintSurroundings {
+  readonly settings?: LintSettings
+  readonly imports?: SeenImports
+}
+
+export function lintView(document: YamlDocument, around: LintSurroundings = {}): LintView {
+  const { settings = defaultLintSettings, imports: seen = new Map() } = around
   const { root, source } = document
   const agents = new Map<string, LintAgent>()
   for (const { key, value } of mapEntries(entryOf(root, 'agents')?.value)) {
@@ -100,7 +117,7 @@ export function lintView(document: YamlDocument, settings: LintSettings = defaul
 
   const list = entryOf(root, 'steps')?.value
   if (list?.kind === 'list') addSequence(itemsOf(list, '/steps'), list)
-  return { document, settings, agents, imports, steps }
+  return { document, settings, agents, imports, seen, steps }
 }
 
 interface Item {
@@ -170,9 +187,31 @@ function textsOf(node: YamlNode): YamlScalar[] {
 /** The entry of a key, in whichever of the two spellings it is written. */
 export function entryOf(node: YamlNode | undefined, key: string): YamlEntry | undefined {
   if (node?.kind !== 'map') return undefined
-  return (
-    node.entries.find((entry) => entry.key === key) ?? node.entries.find((entry) => snake(entry.key) === key)
-  )
+  const { asWritten, inSnake } = keysOf(node)
+  return asWritten.get(key) ?? inSnake.get(key)
+}
+
+interface Keys {
+  readonly asWritten: ReadonlyMap<string, YamlEntry>
+  readonly inSnake: ReadonlyMap<string, YamlEntry>
+}
+
+/** Every rule asks every step for some keys, most of which it does not have. */
+const knownKeys = new WeakMap<YamlMap, Keys>()
+
+function keysOf(node: YamlMap): Keys {
+  const known = knownKeys.get(node)
+  if (known) return known
+  const asWritten = new Map<string, YamlEntry>()
+  const inSnake = new Map<string, YamlEntry>()
+  for (const entry of node.entries) {
+    const other = snake(entry.key)
+    if (!asWritten.has(entry.key)) asWritten.set(entry.key, entry)
+    if (!inSnake.has(other)) inSnake.set(other, entry)
+  }
+  const keys = { asWritten, inSnake }
+  knownKeys.set(node, keys)
+  return keys
 }
 
 function mapEntries(node: YamlNode | undefined) {

@@ -5,11 +5,13 @@ import { baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
 import { fixText } from './fix.ts'
 import { matches } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
+import { loadPipeline } from './load-pipeline.ts'
 import { namedProfile, readProfileFile } from './profile.ts'
 import { readYaml } from './read-yaml.ts'
 import { reportJson } from './report-json.ts'
 import { reportSarif } from './report-sarif.ts'
 import { reportText } from './report-text.ts'
+import { seeImports } from './see-imports.ts'
 
 const golden = (name: string) => join(import.meta.dirname, '../../test/cases/lint/reports', name)
 
@@ -55,9 +57,12 @@ describe('the examples', () => {
     name.endsWith('.yaml'),
   )
 
-  it.each(files)('%s is quiet under the settings beside it', (name) => {
+  it.each(files)('%s is quiet under the settings beside it', async (name) => {
     const settings = { structuredOutput: 'auto', autoPromote: true }
-    expect(look(readFileSync(join(folder, name), 'utf8'), { settings }).issues).toEqual([])
+    const loaded = await loadPipeline(join(folder, name), { root: folder })
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.issues))
+    const imports = await seeImports(loaded.pipeline, join(folder, name), { settings })
+    expect(look(readFileSync(join(folder, name), 'utf8'), { settings, imports }).issues).toEqual([])
   })
 })
 
@@ -94,8 +99,9 @@ describe('V-C1', () => {
   it('takes objects, built-ins that make them, what is not known, and the author’s word', () => {
     expect(codes(step('agent: plain'))).toEqual(['V-C1'])
     expect(codes(step('agent: writer, processing: { structured_output: auto }'))).toEqual([])
-    for (const name of ['wrap_dict', 'ensure_object', 'extract_from_text', 'my.own'])
+    for (const name of ['wrap_dict', 'ensure_object', 'my.own'])
       expect(codes(step(`uses: ${name}`))).toEqual([])
+    expect(codes(step('uses: extract_from_text, params: { schema: { type: object } }'))).toEqual([])
     expect(codes(step('agent: plain, mergeable_output: true'))).toEqual([])
   })
 
@@ -116,6 +122,7 @@ describe('suppression', () => {
     ['behind the dash', '  - # proviso: ignore V-A8\n    name: a\n    agent: writer\n'],
     ['by a glob', '  - name: a # proviso: ignore V-A*\n    agent: writer\n'],
     ['in meta', '  - name: a\n    agent: writer\n    meta: { suppress_rules: [V-A8] }\n'],
+    ['in meta of the file', '  - name: a\n    agent: writer\nmeta: { suppress_rules: [V-A8] }\n'],
     [
       'for the steps inside',
       '  - kind: parallel # proviso: ignore V-A8\n    name: p\n    branches: { x: [{ name: a, agent: writer }] }\n',
@@ -123,6 +130,17 @@ describe('suppression', () => {
   ])('%s', (_, step) => {
     const { issues, suppressed } = look(`${head}steps:\n${step}`)
     expect([issues, suppressed]).toEqual([[], 1])
+  })
+
+  it('holds at an agent, for what is said of it and of no other', () => {
+    const agent = (name: string, comment = '') =>
+      `  ${name}: { model: m, system_prompt: W., output_schema: { type: array } }${comment}\n`
+    const text = (comment: string) =>
+      `agents:\n${agent('one', comment)}${agent('two')}steps: [{ name: a, uses: my.own }]\n`
+    const lines = (comment: string) => look(text(comment)).issues.map(({ code, line }) => `${code} ${line}`)
+    expect(lines('')).toEqual(['V-S1 2', 'V-S1 3'])
+    expect(lines(' # proviso: ignore V-S1')).toEqual(['V-S1 3'])
+    expect(lines('\n  # proviso: ignore V-S1')).toEqual(['V-S1 2'])
   })
 
   it('holds for its own step and rule only', () => {
@@ -228,6 +246,14 @@ describe('files that are meant to hurt', () => {
   const many = (count: number) =>
     Array.from({ length: count }, (_, index) => `  - name: s${index}\n    agent: writer\n`).join('')
 
+  /** Every step is wrong in many ways, and names what is not there. */
+  const wrong = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) =>
+        `  - { name: s${index}, agent: plain, sink_to: scratchpad.k${index}, input: "{{ previous_step.output.b | uper }} {{ steps.x${index}.output }} {{ context.scratchpad.k${index} }}" }\n`,
+    ).join('')
+
   it('are linted in time: thousands of steps, templates and suppressions', () => {
     const marks = '{{ steps.a.output | uper }}'.repeat(3_000)
     const texts = [
@@ -235,6 +261,9 @@ describe('files that are meant to hurt', () => {
       `${head}steps:\n  - name: a\n    agent: plain\n    input: "${marks}"\n`,
       `${head}steps:\n${'  # proviso: ignore V-A8\n'.repeat(8_000)}  - name: a\n    agent: writer\n`,
       `${head}steps:\n  - name: a\n    agent: plain\n    input: "${'{{'.repeat(40_000)}"\n`,
+      // Each takes the output of the one before: what is known of them goes through them all.
+      `steps:\n${'- {uses: wrap_dict}\n'.repeat(4_000)}`,
+      `${head}steps:\n${wrong(500)}`,
     ]
     for (const text of texts) {
       // The goal is a second; a machine that is busy with other things may take longer.

@@ -3,8 +3,8 @@
 import type { Span } from '../base/issue.ts'
 import { fixerTable } from './fixer-table.ts'
 import { matches } from './glob.ts'
-import { defaultLintSettings, type LintSettings } from './lint-settings.ts'
-import { type LintView, lintView } from './lint-view.ts'
+import type { LintSettings } from './lint-settings.ts'
+import { type LintView, lintView, type SeenImports } from './lint-view.ts'
 import { parsePipeline } from './parse-pipeline.ts'
 import type { YamlDocument } from './read-yaml.ts'
 import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
@@ -16,6 +16,8 @@ export interface LintOptions {
   readonly settings?: LintSettings
   /** Globs of rules and how severe they are; the last that matches counts. */
   readonly profile?: Profile
+  /** What its imports are; without them, rules that look at imports are silent. */
+  readonly imports?: SeenImports
 }
 
 export type Profile = readonly (readonly [glob: string, severity: Severity])[]
@@ -33,7 +35,7 @@ export interface LintResult {
  * if (read.ok) lint(read.document).issues
  */
 export function lint(document: YamlDocument, options: LintOptions = {}): LintResult {
-  const view = lintView(document, options.settings ?? defaultLintSettings)
+  const view = lintView(document, options)
   const isSuppressed = suppression(view)
   const issues: LintIssue[] = []
   let suppressed = 0
@@ -41,7 +43,7 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
     for (const finding of rule.check(view)) {
       const severity = severityOf(rule, finding, options.profile ?? [])
       if (severity === 'off') continue
-      if (isSuppressed(rule.id, finding.step)) suppressed++
+      if (isSuppressed(rule.id, finding)) suppressed++
       else issues.push(issueOf(view, { rule, finding, severity }))
     }
   }
@@ -87,5 +89,6 @@ function issueOf(view: LintView, { rule, finding, severity }: Judged): LintIssue
     ...(step && { step: step.label }),
     fixable: mend !== undefined && 'edits' in mend,
     ...(mend && 'cannot' in mend && { cannotFix: mend.cannot }),
+    ...(mend && 'edits' in mend && mend.alsoChanges && { alsoChanges: mend.alsoChanges }),
   }
 }

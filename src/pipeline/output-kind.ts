@@ -19,17 +19,29 @@ export function outputKind(step: LintStep): OutputKind {
   return makeObjects.has(builtinName(step) ?? '') ? 'object' : 'unknown'
 }
 
-/** The schema that holds for a step: its own, else its agent's. */
+/** The schema that holds for a step: its own, else its agent's, in the order in which the compiler asks for it. */
 export function schemaOf(step: LintStep): YamlNode | undefined {
   return (
-    entryOf(entryOf(step.node, 'processing')?.value, 'schema')?.value ??
     entryOf(step.node, 'output_schema')?.value ??
-    step.agent?.schema
+    ofProcessing(step.node) ??
+    step.agent?.schema ??
+    ofProcessing(step.agent?.node)
   )
 }
 
+/** An empty schema says nothing, and leaves the word to the others. */
+function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
+  const processing = entryOf(node, 'processing') ?? entryOf(entryOf(node, 'meta')?.value, 'processing')
+  const schema = entryOf(processing?.value, 'schema')?.value
+  const isEmpty =
+    (schema?.kind === 'map' && schema.entries.length === 0) ||
+    (schema?.kind === 'scalar' && schema.value === true)
+  return isEmpty ? undefined : schema
+}
+
+/** Names of the original project end in `builtins.NAME`. */
 export function builtinName({ node }: LintStep): string | undefined {
-  return textAt(node, 'uses')?.replace(/^(proviso\.)?builtins\./, '')
+  return textAt(node, 'uses')?.replace(/^([\w.]*\.)?builtins\./, '')
 }
 
 export function kindOf(schema: Json): OutputKind {

@@ -20,7 +20,7 @@ ${shortened(bad)}\`\`\`
 \`\`\`yaml
 ${shortened(good)}\`\`\`
 
-To switch it off for one step, write \`# proviso: ignore ${id}\` at it, or \`meta: { suppress_rules: [${id}] }\` into it.
+To switch it off for one step, write \`# proviso: ignore ${id}\` at it, or \`meta: { suppress_rules: [${id}] }\` into it; the comment also works at an agent or an import, and \`meta\` of the file is for all of it.
 `
 }
 

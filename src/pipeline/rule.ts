@@ -20,6 +20,8 @@ export interface Rule {
   readonly good: string
   /** A pipeline on which it speaks up. */
   readonly bad: string
+  /** Files that the examples import, by their paths. */
+  readonly beside?: Readonly<Record<string, string>>
   readonly check: (view: LintView) => Iterable<RuleFinding>
 }
 
@@ -44,6 +46,8 @@ export interface LintIssue extends SourceIssue {
   readonly fixable: boolean
   /** Why the fixer of the rule does not mend it. */
   readonly cannotFix?: string
+  /** Other steps that its fix changes. */
+  readonly alsoChanges?: readonly string[]
 }
 
 /** Mends what one rule found, or says why it cannot. */
@@ -54,4 +58,6 @@ export interface Fixer {
   readonly fix: (view: LintView, finding: RuleFinding) => Mend
 }
 
-export type Mend = { readonly edits: readonly Edit[] } | { readonly cannot: string }
+export type Mend =
+  /** `alsoChanges` are the labels of other steps that the edits change. */
+  { readonly edits: readonly Edit[]; readonly alsoChanges?: readonly string[] } | { readonly cannot: string }

@@ -1,26 +1,42 @@
-/** Rules that a pipeline itself switches off: `# proviso: ignore RULE` at a step, or `meta.suppress_rules` in it. */
+/**
+ * Rules that a pipeline itself switches off: `# proviso: ignore RULE` at a step, an agent or an import,
+ * `meta.suppress_rules` in a step, or `meta.suppress_rules` of the file for all of it.
+ */
 import { matchesAny } from './glob.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from './lint-view.ts'
+import type { RuleFinding } from './rule.ts'
 import type { YamlComment } from './scan-yaml.ts'
 import { lineText, positionOf, type Source } from './source.ts'
+import type { YamlEntry, YamlNode } from './yaml-node.ts'
+
+/** What a comment can be about: a step, or an entry of `agents` or `imports`. */
+type Subject = LintStep | YamlEntry
 
 /** A step's word holds for the steps inside it too. */
-export function suppression(view: LintView): (rule: string, step: LintStep | undefined) => boolean {
-  const said = new Map<LintStep, string[]>()
-  for (const step of view.steps) said.set(step, inMeta(step))
+export function suppression(view: LintView): (rule: string, finding: RuleFinding) => boolean {
+  const whole = inMeta(view.document.root)
+  const said = new Map<Subject, string[]>()
+  for (const step of view.steps) said.set(step, inMeta(step.node))
   const comments = view.document.comments.filter((comment) => rulesOf(comment).length > 0)
-  const stepOf = comments.length > 0 ? stepFinder(view) : () => undefined
+  const subjectOf = comments.length > 0 ? subjectFinder(view) : () => undefined
   for (const comment of comments) {
-    const step = stepOf(comment)
-    if (step) said.get(step)?.push(...rulesOf(comment))
+    const subject = subjectOf(comment)
+    if (subject) said.set(subject, [...(said.get(subject) ?? []), ...rulesOf(comment)])
   }
-  return (rule, step) => {
+  const entries = [...said.keys()].filter((subject): subject is YamlEntry => 'keySpan' in subject)
+  return (rule, { step, span: [start] }) => {
+    if (matchesAny(rule, whole)) return true
     for (let at = step; at; at = at.parent) if (matchesAny(rule, said.get(at) ?? [])) return true
-    return false
+    return entries.some(
+      (entry) =>
+        entry.keySpan[0] <= start &&
+        start < Math.max(endOf(entry), entry.keySpan[1]) &&
+        matchesAny(rule, said.get(entry) ?? []),
+    )
   }
 }
 
-function inMeta({ node }: LintStep): string[] {
+function inMeta(node: YamlNode): string[] {
   const rules = plainAt(entryOf(node, 'meta')?.value, 'suppress_rules')
   return (Array.isArray(rules) ? rules : [rules]).filter((rule) => typeof rule === 'string')
 }
@@ -30,25 +46,44 @@ function rulesOf({ text }: YamlComment): string[] {
   return rules.split(/[\s,]+/).filter(Boolean)
 }
 
-/** Finds the step that a comment stands in or, on a line of its own, above. */
-function stepFinder({
-  steps,
-  document: { source },
-}: LintView): (comment: YamlComment) => LintStep | undefined {
-  const starts = new Map(steps.map((step) => [step.node.span[0], step]))
+/** Finds what a comment stands in or, on a line of its own, above. */
+function subjectFinder(view: LintView): (comment: YamlComment) => Subject | undefined {
+  const { source } = view.document
+  const subjects = subjectsOf(view)
+  const starts = new Map(subjects.map(({ subject, start }) => [start, subject]))
   const below = firstBelow(source)
-  const onLine: (LintStep | undefined)[] = []
+  const onLine: (Subject | undefined)[] = []
   // Steps inside others come after them and win.
-  for (const step of steps) {
-    const { span } = step.node
-    const last = positionOf(source, Math.max(span[0], span[1] - 1)).line
-    for (let line = positionOf(source, span[0]).line; line <= last; line++) onLine[line] = step
+  for (const { subject, start, end } of subjects) {
+    const last = positionOf(source, Math.max(start, end - 1)).line
+    for (let line = positionOf(source, start).line; line <= last; line++) onLine[line] = subject
   }
   return ({ span: [start] }) => {
     const { line, column } = positionOf(source, start)
     const isAlone = /^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))
     return (isAlone ? starts.get(below[line + 1] ?? -1) : undefined) ?? onLine[line]
   }
+}
+
+interface Placed {
+  readonly subject: Subject
+  readonly start: number
+  readonly end: number
+}
+
+function subjectsOf({ steps, document: { root } }: LintView): readonly Placed[] {
+  const entries = ['agents', 'imports'].flatMap((key) => {
+    const map = entryOf(root, key)?.value
+    return map?.kind === 'map' && !map.alias ? map.entries : []
+  })
+  return [
+    ...entries.map((entry) => ({ subject: entry, start: entry.keySpan[0], end: endOf(entry) })),
+    ...steps.map((step) => ({ subject: step, start: step.node.span[0], end: step.node.span[1] })),
+  ]
+}
+
+function endOf({ value }: YamlEntry): number {
+  return (value.alias ?? value.span)[1]
 }
 
 /** For each line, from 1, where the first thing begins that stands on it or below: past dashes and anchors. */

@@ -5,6 +5,8 @@ import type { YamlScalar } from './yaml-node.ts'
 export interface TemplateMark {
   /** From the first brace to the last. */
   readonly span: Span
+  /** The text is nothing else, so that it becomes the value itself and no text. */
+  readonly whole: boolean
   /** What is referred to, such as `steps.write.output`, each with its place. */
   readonly references: readonly Word[]
   /** Names after `|`, each with its place. */
@@ -22,7 +24,10 @@ const word =
   /"(?:[^"\\]|\\.)*"|'[^']*'|\|\s*([A-Za-z_][\w-]*)|([A-Za-z_][\w-]*(?:\.[A-Za-z0-9_-]+|\[\s*(?:"[^"]*"|'[^']*'|\d+)\s*\])*)/g
 
 /** Looked for in the text as it is written, so that places are exact; what a quoted text hides behind escapes is not seen. */
-export function templateMarks(text: string, { span: [start, end] }: YamlScalar): readonly TemplateMark[] {
+export function templateMarks(
+  text: string,
+  { span: [start, end], value }: YamlScalar,
+): readonly TemplateMark[] {
   return [...text.slice(start, end).matchAll(mark)].map((found) => {
     const from = start + found.index
     const references: Word[] = []
@@ -33,7 +38,8 @@ export function templateMarks(text: string, { span: [start, end] }: YamlScalar):
       const at = from + 2 + part.index + part[0].length - said.length
       ;(part[1] === undefined ? references : filters).push({ text: said, span: [at, at + said.length] })
     }
-    return { span: [from, from + found[0].length], references, filters }
+    const whole = value === found[0]
+    return { span: [from, from + found[0].length], whole, references, filters }
   })
 }
 

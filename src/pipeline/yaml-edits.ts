@@ -77,7 +77,9 @@ export function setEntry(source: Source, map: YamlMap, { key, value }: { key: st
   const entry = map.entries.find((each) => each.key === key || snake(each.key) === key)
   if (!entry || entry.merged) return addEntries(source, map, { entries: [{ key, value }] })
   const span = entry.value.alias ?? entry.value.span
-  return { span, text: span[0] === span[1] ? ` ${value}` : value }
+  // Texts over several lines end with their last line break, which stays.
+  const end = source.text[span[1] - 1] === '\n' ? lineBreak(source) : ''
+  return { span, text: (span[0] === span[1] ? ` ${value}` : value) + end }
 }
 
 /** A value to be written: by its anchor where it has one, short ones on one line, long ones with a line for each key. */

@@ -9,6 +9,7 @@ import {
   type CompiledPipeline,
   compilePipeline,
   describeSourceIssue,
+  lint,
   type Pipeline,
   parsePipeline,
   readYaml,
@@ -55,7 +56,15 @@ export function compile(
     capabilities: own.map(({ capability }) => capability),
   })
   if (!result.ok) throw new Error(result.issues.map(describeSourceIssue).join('\n'))
+  if (typeof text === 'string') expectNoAlarm(text)
   return result.compiled
+}
+
+/** What can be compiled is no error to the linter: every pipeline of these tests tries its rules, too. */
+function expectNoAlarm(text: string): void {
+  const read = readYaml(text, 'p.yaml')
+  const issues = read.ok ? lint(read.document).issues : read.issues
+  expect(issues.filter((issue) => !('severity' in issue) || issue.severity === 'error')).toEqual([])
 }
 
 /** Why a text is no pipeline that can run, wherever that is found. */

@@ -2,6 +2,8 @@
 import { type Command, Option } from 'commander'
 import {
   compareWithBaseline,
+  elsewhereNamed,
+  elsewherePage,
   type LintIssue,
   lintSettings,
   ruleNamed,
@@ -89,6 +91,11 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
 
 function explain(id: string): number {
   const rule = ruleNamed(id)
+  const elsewhere = elsewhereNamed(id)
+  if (elsewhere) {
+    printText(elsewherePage(elsewhere))
+    return exitCode('ok')
+  }
   if (!rule)
     return refuse({
       message: `there is no rule ${id}`,

@@ -5,7 +5,8 @@ import type { Binding } from '../../domain/plan.ts'
 import { both } from '../../schema/combine.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { membersOf } from '../../schema/members.ts'
-import type { Agent, CallStep, Worker } from '../pipeline.ts'
+import { builtinParams } from '../builtin-params.ts'
+import type { Agent, BuiltinName, CallStep, Worker } from '../pipeline.ts'
 import { didYouMean } from '../reading.ts'
 import { addFunction, addNode, asBinding, complain, type Data, nodeValue, type Scope } from './build.ts'
 import { agentId, extractId } from './capabilities.ts'
@@ -122,9 +123,9 @@ function withFields({ validateFields }: Pick<CallStep, 'validateFields'>, schema
 function compileBuiltin(scope: Scope, step: CallStep, input: Value): Value | undefined {
   const id = `${scope.prefix}${step.name}`
   const key = typeof step.params['key'] === 'string' ? step.params['key'] : 'value'
-  const unknown = Object.keys(step.params).find((name) => !paramsOf[step.worker.name]?.includes(name))
+  const names = builtinParams[step.worker.name as BuiltinName]
+  const unknown = Object.keys(step.params).find((name) => !names.includes(name))
   if (unknown !== undefined) {
-    const names = paramsOf[step.worker.name] ?? []
     complain(scope, child(`${step.at}/params`, unknown), {
       code: 'pipeline/params',
       key: true,
@@ -144,12 +145,6 @@ function compileBuiltin(scope: Scope, step: CallStep, input: Value): Value | und
     output,
     scope.region,
   )
-}
-
-const paramsOf: Readonly<Record<string, readonly string[]>> = {
-  extract_from_text: ['schema', 'model'],
-  wrap_dict: ['key'],
-  ensure_object: ['key'],
 }
 
 function objectOf(schema: JsonSchema): JsonSchema {

@@ -1,6 +1,7 @@
 /** A step that makes an object of the output before it and puts it into the context: what V-C1 and V-A5 insert. */
 import type { Edit } from '../../base/issue.ts'
 import { entryOf, type LintStep, type LintView } from '../lint-view.ts'
+import { perView } from '../per-view.ts'
 import type { Mend } from '../rule.ts'
 import { isPrevious } from '../step-uses.ts'
 import { outputOfStep } from '../template-words.ts'
@@ -39,11 +40,18 @@ function wrapOutput(view: LintView, step: LintStep): Mend {
 }
 
 /** Steps without a name are called by their number, which a new step before them would change. */
-function isCounted({ document: { source } }: LintView, { sequence, index }: LintStep): boolean {
-  return sequence
-    .slice(index + 1)
-    .some(({ name, label }) => name === undefined && source.text.includes(label))
+function isCounted(view: LintView, { sequence, index }: LintStep): boolean {
+  return (lastCounted(view).get(sequence) ?? -1) > index
 }
+
+/** For each list, where the last step stands that templates may name by its number. */
+const lastCounted = perView(({ steps, document: { source } }) => {
+  const said = new Set(Array.from(source.text.matchAll(/step_\d+/g), ([label]) => label))
+  const found = new Map<LintStep['sequence'], number>()
+  for (const { name, label, sequence, index } of steps)
+    if (name === undefined && said.has(label)) found.set(sequence, index)
+  return found
+})
 
 /** The step behind goes on getting what it got, although another step now stands before it. */
 function keepInput(view: LintView, step: LintStep, output: string): Mend {
@@ -70,16 +78,28 @@ function keepInput(view: LintView, step: LintStep, output: string): Mend {
   return { edits }
 }
 
-function isSharedInput({ steps }: LintView, next: LintStep, places: readonly number[]): boolean {
-  return steps.some(
-    (step) =>
-      step !== next &&
-      step.marks.some(({ references }) => references.some(({ span: [start] }) => places.includes(start))),
+function isSharedInput(view: LintView, next: LintStep, places: readonly number[]): boolean {
+  return places.some((place) =>
+    readAt(view)
+      .get(place)
+      ?.some((step) => step !== next),
   )
 }
 
-function freeName({ steps }: LintView, wanted: string): string {
-  const taken = new Set(steps.map(({ name }) => name))
+/** The steps whose templates name something at a place of the text. */
+const readAt = perView(({ steps }) => {
+  const found = new Map<number, LintStep[]>()
+  for (const step of steps) {
+    for (const { span } of step.marks.flatMap(({ references }) => references))
+      found.set(span[0], [...(found.get(span[0]) ?? []), step])
+  }
+  return found
+})
+
+const namesTaken = perView(({ steps }) => new Set(steps.map(({ name }) => name)))
+
+function freeName(view: LintView, wanted: string): string {
+  const taken = namesTaken(view)
   let name = wanted
   for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`
   return name

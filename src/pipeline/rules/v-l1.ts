@@ -6,7 +6,7 @@ export const vL1: Rule = {
   id: 'V-L1',
   title: 'A loop without an exit condition',
   severity: 'warning',
-  help: `The loop has no \`exit_condition\`, so it always goes round \`max_loops\` times, and ends with an error unless \`on_max_loops: accept\` says that this is meant.`,
+  help: `The loop has no \`exit_condition\`, so it always goes round \`max_loops\` times, whatever its rounds yield. \`on_max_loops: accept\` says that this is meant.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

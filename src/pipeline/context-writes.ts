@@ -1,0 +1,43 @@
+/** What steps put into the context, as far as the file says. */
+import type { Span } from '../base/issue.ts'
+import { isObject } from '../base/json.ts'
+import { membersOf } from '../schema/members.ts'
+import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
+import { updatesContext } from './output-kind.ts'
+import { outputSchema } from './step-schema.ts'
+import { within } from './step-scope.ts'
+
+/** The member of the context that the whole output becomes. */
+export function sinkOf({ node }: LintStep): string | undefined {
+  return textAt(node, 'sink_to')?.replace(/^context\./, '')
+}
+
+/** The members that a step means to merge into the context, whatever comes of it; nothing where they are not known. */
+export function mergedBy(view: LintView, step: LintStep): readonly string[] | undefined {
+  if (!updatesContext(step)) return []
+  const schema = outputSchema(view, step)
+  if (!isObject(schema)) return undefined
+  const names = membersOf(schema).map(({ name }) => name)
+  return names.length > 0 ? names : undefined
+}
+
+export function keysWritten(view: LintView, step: LintStep): readonly string[] {
+  const sink = sinkOf(step)
+  return [...new Set([...(sink === undefined ? [] : [sink]), ...(mergedBy(view, step) ?? [])])]
+}
+
+/** Each step of the branches of a step, however deep, with the branch that it stands in. */
+export function* inBranches(
+  step: LintStep,
+): Iterable<{ readonly inner: LintStep; readonly branch: LintStep['sequence'] }> {
+  for (const first of step.inside) {
+    yield { inner: first, branch: first.sequence }
+    for (const inner of within(first)) yield { inner, branch: first.sequence }
+  }
+}
+
+/** Where a step says that it writes. */
+export function writingSpan({ node }: LintStep, key: 'sink_to' | 'updates_context'): Span {
+  const entry = entryOf(node, key)
+  return entry && !entry.merged && !node.alias ? entry.keySpan : (node.alias ?? node.span)
+}

@@ -1,0 +1,66 @@
+/** HITL-NESTED-001: questions inside of loops and maps that are more than the run may ask. */
+import { entryOf, type LintStep, type LintView, plainAt } from '../lint-view.ts'
+import type { Rule } from '../rule.ts'
+import { around } from '../step-scope.ts'
+
+export const hitlNested001: Rule = {
+  id: 'HITL-NESTED-001',
+  title: 'More questions than the run may ask',
+  severity: 'warning',
+  help: `A \`hitl\` step inside a loop asks once in every round, inside a map once for every item. Together they can ask more often than \`limits.max_asks\` allows: the run then fails in the middle of its work, after people have answered.
+
+Raise \`max_asks\`, lower \`max_loops\` or \`max_items\`, or ask once, outside. Without \`max_asks\` a pipeline may ask as often as its steps can, and nothing is said.
+
+The original project does not ask questions at all that stand in a branch inside a loop, and has this rule as a warning of it. Here such questions are steps like others, and are asked.`,
+  good: `version: "0.1"
+limits: { max_asks: 3 }
+steps:
+  - kind: map
+    name: each
+    map:
+      iterable_input: "{{ input }}"
+      max_items: 3
+      body: [{ kind: hitl, name: ask, message: "Is {{ item }} right?" }]
+`,
+  bad: `version: "0.1"
+limits: { max_asks: 3 }
+steps:
+  - kind: map
+    name: each
+    map:
+      iterable_input: "{{ input }}"
+      max_items: 10
+      body: [{ kind: hitl, name: ask, message: "Is {{ item }} right?" }]
+`,
+  *check(view: LintView) {
+    const most = plainAt(entryOf(view.document.root, 'limits')?.value, 'max_asks')
+    if (typeof most !== 'number') return
+    let asked = 0
+    for (const step of view.steps) {
+      if (step.kind !== 'hitl') continue
+      asked += timesOf(step)
+      if (asked <= most) continue
+      yield {
+        span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
+        step,
+        message: `the questions up to "${step.label}" can be ${asked}, and max_asks is ${most}`,
+        hint: 'Raise limits.max_asks, lower max_loops or max_items, or ask once, outside',
+      }
+    }
+  },
+}
+
+/** How often a step can have its turn. */
+function timesOf(step: LintStep): number {
+  let times = 1
+  for (const outer of around(step)) {
+    const bound =
+      outer.kind === 'loop'
+        ? plainAt(entryOf(outer.node, 'loop')?.value, 'max_loops')
+        : outer.kind === 'map'
+          ? (plainAt(entryOf(outer.node, 'map')?.value, 'max_items') ?? 20)
+          : 1
+    times *= typeof bound === 'number' ? bound : 1
+  }
+  return times
+}

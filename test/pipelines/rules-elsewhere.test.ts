@@ -1,0 +1,69 @@
+/** Rules of the original project that are none here: what one gets instead is what their pages say. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { elsewhereNamed, elsewhereTable, loadPipeline, ruleNamed } from '../../src/pipeline/index.ts'
+import { defineCapability, run } from './support.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-elsewhere-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+it.each(elsewhereTable)('$id is no rule, and has a page all the same', (rule) => {
+  expect([ruleNamed(rule.id), elsewhereNamed(rule.id.toLowerCase())]).toEqual([undefined, rule])
+})
+
+const refused = elsewhereTable.filter(({ instead }) => instead !== undefined)
+
+it.each(refused)('$id is refused when the file is read, with its line', async (rule) => {
+  const { example, beside = {}, instead } = rule
+  for (const [name, text] of Object.entries({ ...beside, 'example.yaml': example }))
+    writeFileSync(join(folder, name), text)
+  const loaded = await loadPipeline(join(folder, 'example.yaml'))
+  const found = loaded.ok ? [] : loaded.issues.filter(({ code }) => code === instead)
+  expect(found).not.toEqual([])
+  expect(found[0]?.line).toBeGreaterThan(0)
+})
+
+it('V-EX1: a function that catches everything does not catch a pause', async () => {
+  const fetch = defineCapability({
+    capabilityId: 'shop.fetch',
+    kind: 'local',
+    inputContract: { type: 'object' },
+    outputContract: { type: 'string' },
+    run: async () => {
+      try {
+        return await Promise.resolve('tea')
+      } catch {
+        return 'swallowed'
+      }
+    },
+  })
+  const example = elsewhereNamed('V-EX1')?.example ?? ''
+  const paused = await run(example, () => '', { own: [fetch] })
+  expect([paused.status, paused.started]).toEqual(['awaiting_hitl', ['fetch', 'approve']])
+})
+
+it('HITL-NESTED-001: a question in a branch inside a loop is asked, and not skipped', async () => {
+  const paused = await run(
+    `steps:
+  - kind: loop
+    name: rounds
+    loop:
+      max_loops: 2
+      on_max_loops: accept
+      body:
+        - kind: conditional
+          name: maybe
+          condition: { "==": [{ var: input }, "ask"] }
+          branches:
+            true: [{ kind: hitl, name: ask, message: "Round {{ iteration }}?" }]
+`,
+    () => '',
+    { input: 'ask' },
+  )
+  expect([paused.status, paused.started.at(-1)]).toEqual(['awaiting_hitl', 'rounds/1/maybe/true/ask'])
+})
