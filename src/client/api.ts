@@ -784,6 +784,7 @@ export interface operations {
                             /** Format: date-time */
                             updatedAt: string;
                             objective: string;
+                            pipeline?: string;
                             schemaHash?: string;
                             correlationId?: string;
                             threadId?: string;
@@ -1046,6 +1047,7 @@ export interface operations {
                             /** Format: date-time */
                             updatedAt: string;
                             objective: string;
+                            pipeline?: string;
                             schemaHash?: string;
                             correlationId?: string;
                             threadId?: string;

@@ -59,6 +59,7 @@ it('where even one question is about too many ways, the finding says so and what
     envelope: envelope.value,
     capabilities: [capability.capability],
     facets: [],
+    version: 1,
     draft: {
       nodes: [
         ...ids.flatMap((n) => [

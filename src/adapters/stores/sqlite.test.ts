@@ -260,8 +260,10 @@ describe('a SQLite file', () => {
   })
 })
 
-/** The tables as they were before the migration. */
+/** The tables as they were before the migration, and before those after it. */
 function undoHealthColumns(path: string): void {
+  query(path, 'alter table flex_runs drop column pipeline')
+  query(path, `delete from proviso_migrations where name = '0005_pipeline_names'`)
   query(path, 'drop index spans_health')
   const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown']
   for (const name of ['node_id', 'model_id', 'signals', ...amounts.map((amount) => `repair_${amount}`)])

@@ -21,6 +21,8 @@ export interface CompiledTemplate {
     readonly objective: string
     readonly inputs: { readonly [name: string]: Json }
     readonly outputContract: { readonly schema: JsonSchema }
+    /** By this name runs of the template are found again, as those of a pipeline are. */
+    readonly metadata: { readonly pipeline: string }
   }
   readonly draft: Draft
   readonly capabilities: readonly TemplateCapability[]
@@ -62,6 +64,7 @@ export function compileTemplate(
             objective: objectiveOf(file),
             inputs,
             outputContract: { schema: made.value.schema === true ? {} : made.value.schema },
+            metadata: { pipeline: nameOf(file) },
           },
           draft: { nodes: builder.nodes, edges: builder.edges, output },
           capabilities: templateCapabilities(file),
@@ -174,6 +177,12 @@ function compileMain(compiling: Compiling): Made | undefined {
     params: new Map(main.params.map((param) => [param, given(param)])),
     place,
   })
+}
+
+/** The template's own name; that of the file, without folder and ending, where it has none. */
+function nameOf({ main, source }: TemplateFile): string {
+  if (!('kind' in main)) return main.name
+  return (source.name.split(/[\\/]/).at(-1) ?? source.name).replace(/\.xml$/i, '')
 }
 
 function objectiveOf({ main, source }: TemplateFile): string {
