@@ -60,6 +60,17 @@ describe('proviso run pipeline.yaml', () => {
     expect(await runs('dem')).toBe(0)
   })
 
+  it('is concise, and shows the trace of every model call with telemetry.verbose (FSD-32, FSD-50)', async () => {
+    const toml = file('loud.toml', '[aros.telemetry]\nverbose = true\n')
+    const given = ['run', file('loud.yaml', titled), '--input', '{"topic":"tea"}']
+    const concise = await proviso(given, { env: env() })
+    const loud = await proviso([...given, '--config', toml], { env: env() })
+    expect([concise.code, loud.code]).toEqual([0, 0])
+    expect(loud.stdout).toBe(concise.stdout)
+    expect(concise.stderr).not.toContain('aros.soe')
+    expect(loud.stderr).toMatch(/· find grammar\.applied .*schema_hash=/)
+  })
+
   it('takes its input from stdin and from a file, as JSON or as text', async () => {
     const wrap = file('wrap.yaml', 'steps: [{ name: w, uses: wrap_dict }]\n')
     expect((await proviso(['run', wrap, '--input', '-'], { stdin: 'plain text' })).stdout).toContain(

@@ -44,6 +44,7 @@ export {
   parseTemplate,
   type TemplateCapability,
   type TemplateFile,
+  type TemplateOptions,
   templateCapabilities,
   templateRefusal,
   templateResult,

@@ -4,6 +4,8 @@ import { own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { ArosConfig } from '../aros-config.ts'
+import { saidBlock } from '../compile/step-processing.ts'
 import { issueAt, type SourceIssue } from '../source.ts'
 import { compileCall, expand } from './compile-call.ts'
 import { compileCond } from './compile-cond.ts'
@@ -35,6 +37,11 @@ export type CompileResult =
 /** More expansions than this are a template that feeds on itself. */
 const mostExpansions = 5_000
 
+export interface TemplateOptions {
+  /** The settings of `[aros]`: those that somebody has set count, over what templates do by themselves. Default: none. */
+  readonly aros?: ArosConfig
+}
+
 /**
  * @example
  * const parsed = parseTemplate(xml, 'report.xml')
@@ -43,8 +50,9 @@ const mostExpansions = 5_000
 export function compileTemplate(
   file: TemplateFile,
   inputs: { readonly [name: string]: Json } = {},
+  { aros }: TemplateOptions = {},
 ): CompileResult {
-  const compiling = begin(file, inputs)
+  const compiling = begin(file, { inputs, settings: aros === undefined ? {} : saidBlock(aros) })
   const made = stopping(() => compileMain(compiling))
   const { findings, builder } = compiling
   if (made && findings.length === 0) {
@@ -97,10 +105,10 @@ export function templateCapabilities(file: TemplateFile): readonly TemplateCapab
   return [valueCapability, ...models]
 }
 
-function begin(file: TemplateFile, inputs: { readonly [name: string]: Json }): Compiling {
+function begin(file: TemplateFile, given: Pick<Compiling, 'inputs' | 'settings'>): Compiling {
   const compiling: Compiling = {
     file,
-    inputs,
+    ...given,
     builder: createDraftBuilder(),
     findings: [],
     parts: new WeakMap(),
