@@ -57,7 +57,6 @@ describe('proviso run pipeline.yaml', () => {
     }
     expect(await runs('demo')).toBe(1)
     expect(await runs('Finds a title')).toBe(0)
-    expect(await runs('dem')).toBe(0)
   })
 
   it('is concise, and shows the trace of every model call with telemetry.verbose (FSD-32, FSD-50)', async () => {
