@@ -54,14 +54,15 @@ it('writes three CSV files, or all of them to stdout', async () => {
   expect(stdout).toBe(files.map(([part, text]) => `# ${part}\r\n${text}`).join('\r\n'))
 })
 
-it('looks at one step, one model, one objective, one tenant and the last hours', async () => {
+it('looks at one step, one model, one pipeline by its exact name, one tenant and the last hours', async () => {
   const totals = async (...args: string[]) => JSON.parse((await check('--json', ...args)).stdout).totals
   expect(await totals('--step', 'summarise')).toMatchObject({ runs: 6, coercion_total: 12 })
   expect(await totals('--model', 'anthropic/claude')).toMatchObject({ runs: 3 })
   expect(await totals('--step', 'summarise', '--model', 'anthropic/claude')).toMatchObject({ runs: 0 })
   expect(await totals('--since-hours', '3.5')).toMatchObject({ coercion_total: 5 })
-  expect(await totals('--pipeline', 'Write two headlines')).toMatchObject({ runs: 34 })
-  expect(await totals('--pipeline', 'Something else')).toMatchObject({ runs: 0 })
+  expect(await totals('--pipeline', 'headlines')).toMatchObject({ runs: 34 })
+  for (const other of ['headline', 'Headlines', 'Write two headlines'])
+    expect(await totals('--pipeline', other)).toMatchObject({ runs: 0 })
   expect(await totals('--tenant', 'nobody')).toMatchObject({ runs: 0 })
   const { steps } = JSON.parse((await check('--json', '--top', '1')).stdout)
   expect(steps).toHaveLength(1)

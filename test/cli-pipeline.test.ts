@@ -45,6 +45,31 @@ describe('proviso run pipeline.yaml', () => {
     expect(await tables('with.db', ['--set', 'correction_ledger_enabled=true'])).toBe(1)
   })
 
+  it('is found again by its name, not by what it says that it does', async () => {
+    const store = `sqlite:${place('named.db')}`
+    const text = titled.replace('name: demo', 'name: demo\ndescription: Finds a title')
+    const path = file('named.yaml', text)
+    const given = ['run', path, '--input', '{"topic":"tea"}', '--store', store]
+    expect((await proviso(given, { env: env() })).code).toBe(0)
+    const runs = async (name: string) => {
+      const looked = await proviso(['health-check', '--json', '--store', store, '--pipeline', name])
+      return JSON.parse(looked.stdout).totals.runs
+    }
+    expect(await runs('demo')).toBe(1)
+    expect(await runs('Finds a title')).toBe(0)
+  })
+
+  it('is concise, and shows the trace of every model call with telemetry.verbose (FSD-32, FSD-50)', async () => {
+    const toml = file('loud.toml', '[aros.telemetry]\nverbose = true\n')
+    const given = ['run', file('loud.yaml', titled), '--input', '{"topic":"tea"}']
+    const concise = await proviso(given, { env: env() })
+    const loud = await proviso([...given, '--config', toml], { env: env() })
+    expect([concise.code, loud.code]).toEqual([0, 0])
+    expect(loud.stdout).toBe(concise.stdout)
+    expect(concise.stderr).not.toContain('aros.soe')
+    expect(loud.stderr).toMatch(/· find grammar\.applied .*schema_hash=/)
+  })
+
   it('takes its input from stdin and from a file, as JSON or as text', async () => {
     const wrap = file('wrap.yaml', 'steps: [{ name: w, uses: wrap_dict }]\n')
     expect((await proviso(['run', wrap, '--input', '-'], { stdin: 'plain text' })).stdout).toContain(

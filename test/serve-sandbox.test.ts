@@ -20,11 +20,19 @@ describe('the sandbox of a server', () => {
 
 describe('the log of a server', () => {
   it('is on unless in development, says what the environment wants, and refuses what is no level', () => {
-    expect(logOptions({}, { dev: true })).toEqual({})
-    expect(logOptions({}, { dev: false })).toMatchObject({ log: { level: 'info', verbose: false } })
+    expect(logOptions({}, { dev: true, verbose: false })).toEqual({})
+    expect(logOptions({}, { dev: false, verbose: false })).toMatchObject({
+      log: { level: 'info', verbose: false },
+    })
+    expect(logOptions({}, { dev: false, verbose: true })).toMatchObject({ log: { verbose: true } })
     expect(
-      logOptions(readEnv({ PROVISO_LOG: 'warn', PROVISO_TELEMETRY_VERBOSE: 'true' }), { dev: true }),
+      logOptions(readEnv({ PROVISO_LOG: 'warn', PROVISO_TELEMETRY_VERBOSE: 'true' }), {
+        dev: true,
+        verbose: false,
+      }),
     ).toMatchObject({ log: { level: 'warn', verbose: true } })
-    expect(() => logOptions({ log: 'loud' }, { dev: true })).toThrow('PROVISO_LOG is no level')
+    expect(() => logOptions({ log: 'loud' }, { dev: true, verbose: false })).toThrow(
+      'PROVISO_LOG is no level',
+    )
   })
 })

@@ -17,7 +17,7 @@ import type { StoreChoice } from './store-option.ts'
 
 export interface Session {
   readonly store: StoreChoice
-  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger'>
+  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger' | 'verbose'>
   /** Where the work came from, for the commands that are suggested. */
   readonly flags: WorkFlags
   /** Events as lines on stdout instead of a picture on stderr. */
@@ -51,7 +51,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
   try {
     const begun = await begin(app)
     const ctrlC = cancelOnInterrupt(app, begun.runId, session.by)
-    const { result, state } = await Promise.race([show(app, begun, json), crash.of(begun.runId)])
+    const { result, state } = await Promise.race([show(app, begun, session), crash.of(begun.runId)])
     ctrlC.takeBack()
     const again: Again = { store: store.flags, ...session.flags }
     return reportRun({
@@ -71,10 +71,10 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
 async function show(
   app: App,
   { runId, after }: Begun,
-  json: boolean,
+  { json, work: { verbose = false } }: Pick<Session, 'json' | 'work'>,
 ): Promise<{ result: RunResult; state: RunState }> {
   const progress = createProgress()
-  const shown = json ? frameLines(progress, app.redactor) : createScreen(progress)
+  const shown = json ? frameLines(progress, app.redactor) : createScreen(progress, { verbose })
   const result = await follow(app, runId, (event) => {
     progress.take(event)
     if (event.seq > after) shown.update(event)

@@ -20,6 +20,17 @@ function collect(pair: string, before: readonly string[]): readonly string[] {
   return [...before, pair]
 }
 
+/** What settings say of a run besides how its texts are read. */
+export function settingsOfWork({ correctionLedgerEnabled, telemetry }: Config['aros']): {
+  readonly ledger?: true
+  readonly verbose?: true
+} {
+  return {
+    ...(correctionLedgerEnabled && { ledger: true }),
+    ...(telemetry.verbose && { verbose: true }),
+  }
+}
+
 export async function readSettings({
   config,
   set = [],

@@ -5,7 +5,7 @@ import { parseDraft } from '../domain/parse-draft.ts'
 import { parseEnvelope } from '../domain/parse-envelope.ts'
 import { conditionIssues } from '../engine/conditions.ts'
 import { capabilitiesOf, compilePipeline, loadPipeline } from '../pipeline/index.ts'
-import { type ConfigFlags, readSettings } from './config-option.ts'
+import { type ConfigFlags, readSettings, settingsOfWork } from './config-option.ts'
 import { printNote } from './print.ts'
 import { readInput, type Unreadable } from './read-input.ts'
 import { cannotUse, described } from './source-issues.ts'
@@ -34,11 +34,10 @@ export async function readPipelineFile(
   const used = await useModules([...settings.config.use, ...flags.use])
   if ('unreadable' in used) return used
   const brought: readonly DefinedCapability[] = capabilitiesOf(loaded.pipeline)
-  const { correctionLedgerEnabled: ledger } = settings.config.aros
   const work = {
     capabilities: [...brought, ...used.capabilities],
     facets: used.facets,
-    ...(ledger && { ledger }),
+    ...settingsOfWork(settings.config.aros),
   }
   if (flags.wanted === 'capabilities') return work
   const given = await readGiven(flags.input)

@@ -12,6 +12,7 @@ import {
   xmlLimits,
   xmlTooLarge,
 } from '../pipeline/index.ts'
+import { type ConfigFlags, readSettings, settingsOfWork } from './config-option.ts'
 import { readBytes } from './read-bytes.ts'
 import type { Unreadable } from './read-input.ts'
 import { cannotUse } from './source-issues.ts'
@@ -23,7 +24,7 @@ export function isTemplateFile(file: string): boolean {
   return /\.xml$/i.test(file)
 }
 
-export interface TemplateFlags {
+export interface TemplateFlags extends ConfigFlags {
   readonly file: string
   readonly use: readonly string[]
   /** Every `--input`. */
@@ -34,24 +35,25 @@ export interface TemplateFlags {
 
 const options = { checkCondition: conditionIssues }
 
-export async function readTemplateFile({
-  file,
-  use,
-  given = [],
-  wanted,
-}: TemplateFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+export async function readTemplateFile(
+  flags: TemplateFlags,
+): Promise<Work | { readonly unreadable: Unreadable }> {
+  const { file, given = [], wanted } = flags
   const read = await readBytes(file, xmlLimits.bytes)
   if ('unreadable' in read) return read
   const parsed = 'tooLarge' in read ? tooLarge(file, read.tooLarge) : parseTemplate(read.bytes, file)
   if (!parsed.ok) return { unreadable: cannotUse(file, parsed.issues) }
-  const used = await useModules(use)
+  const settings = await readSettings(flags)
+  if ('unreadable' in settings) return settings
+  const { aros, use } = settings.config
+  const used = await useModules([...use, ...flags.use])
   if ('unreadable' in used) return used
   const capabilities = [...without(defined(parsed.file), used.capabilities), ...used.capabilities]
-  const work = { capabilities, facets: used.facets }
+  const work = { capabilities, facets: used.facets, ...settingsOfWork(aros) }
   if (wanted === 'capabilities') return work
   const inputs = await readInputs(given)
   if ('unreadable' in inputs) return inputs
-  const result = compileTemplate(parsed.file, inputs.inputs)
+  const result = compileTemplate(parsed.file, inputs.inputs, { aros })
   if (!result.ok) return { unreadable: cannotUse(file, result.issues) }
   const envelope = parseEnvelope(result.compiled.envelope, options)
   const draft = parseDraft(result.compiled.draft, options)

@@ -29,14 +29,14 @@ export async function readWork(flags: WorkFlags): Promise<Work | { readonly unre
   if (file !== undefined && isPipelineFile(file))
     return readPipelineFile({ ...flags, file, wanted: 'capabilities' })
   if (file !== undefined && isTemplateFile(file))
-    return readTemplateFile({ file, use: flags.use, wanted: 'capabilities' })
+    return readTemplateFile({ ...flags, file, wanted: 'capabilities' })
   return readRunWork(flags)
 }
 
 /** For commands that begin with a file. */
 export async function readStart(flags: StartFlags): Promise<Work | { readonly unreadable: Unreadable }> {
   const { file, input: given = [], ...rest } = flags
-  if (isTemplateFile(file)) return readTemplateFile({ file, use: flags.use, given, wanted: 'run' })
+  if (isTemplateFile(file)) return readTemplateFile({ ...rest, file, given, wanted: 'run' })
   const [input, second] = given
   if (isPipelineFile(file) && second === undefined)
     return readPipelineFile({ ...rest, file, ...(input !== undefined && { input }), wanted: 'run' })

@@ -6,8 +6,14 @@ import { type Route, type ServerOptions, sandboxRoutes } from '../server/index.t
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-/** JSON lines on standard error; in development none, for a person reads there. `PROVISO_LOG` says otherwise. */
-export function logOptions(env: EnvConfig, { dev }: { readonly dev: boolean }): Pick<ServerOptions, 'log'> {
+/**
+ * JSON lines on standard error; in development none, for a person reads there. `PROVISO_LOG` says otherwise. `verbose` is
+ * what the settings say; the variable switches it on, too.
+ */
+export function logOptions(
+  env: EnvConfig,
+  { dev, verbose }: { readonly dev: boolean; readonly verbose: boolean },
+): Pick<ServerOptions, 'log'> {
   const given = env.log ?? (dev ? 'silent' : 'info')
   const level = levels.find((one) => one === given)
   if (level === undefined)
@@ -16,7 +22,7 @@ export function logOptions(env: EnvConfig, { dev }: { readonly dev: boolean }): 
     })
   if (level === 'silent') return {}
   const destination = { write: (line: string) => void process.stderr.write(line) }
-  return { log: { level, verbose: isOn(env.telemetryVerbose), destination } }
+  return { log: { level, verbose: verbose || isOn(env.telemetryVerbose), destination } }
 }
 
 /** Only with the flag (FLEX-104). */

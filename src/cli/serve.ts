@@ -4,6 +4,7 @@ import { ProvisoError } from '../base/error.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../env.ts'
 import { createServer, defaultPort, type Server, shortestToken } from '../server/index.ts'
+import { readSettings } from './config-option.ts'
 import { exitCode } from './exit-codes.ts'
 import { colors, printNote, printText, refuse } from './print.ts'
 import { readPort } from './read-port.ts'
@@ -31,6 +32,9 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const choice = chooseLastingStore(flags.store)
   const work = await readWork({ use: flags.use })
   if ('unreadable' in work) return refuse(work.unreadable)
+  const settings = await readSettings({})
+  if ('unreadable' in settings) return refuse(settings.unreadable)
+  const { verbose } = settings.config.aros.telemetry
   const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
@@ -52,7 +56,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       server = made
     }
     try {
-      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets, onServer })
+      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets, verbose, onServer })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -67,6 +71,7 @@ async function serveApp(
   flags: ServeFlags & {
     readonly forgets: boolean
     readonly note: string
+    readonly verbose: boolean
     readonly onServer: (server: Server) => void
   },
 ): Promise<number> {
@@ -74,7 +79,7 @@ async function serveApp(
   const cors = flags.cors.length > 0 ? flags.cors : commaList(env.cors)
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
   const routes = sandboxOf(env, app)
-  const telemetry = logOptions(env, { dev })
+  const telemetry = logOptions(env, { dev, verbose: flags.verbose })
   const server = createServer(
     { app },
     { auth, cors, routes, version: version(), onError: tellError, ...telemetry },

@@ -8,4 +8,6 @@ export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
   readonly facets: readonly Facet[]
   /** Keep a ledger of corrections (`correction_ledger_enabled`). */
   readonly ledger?: boolean
+  /** Show the trace events of model calls while the run goes on (`telemetry.verbose`). */
+  readonly verbose?: boolean
 }

@@ -821,6 +821,7 @@ export interface operations {
                             /** Format: date-time */
                             updatedAt: string;
                             objective: string;
+                            pipeline?: string;
                             schemaHash?: string;
                             correlationId?: string;
                             threadId?: string;
@@ -1095,6 +1096,7 @@ export interface operations {
                             /** Format: date-time */
                             updatedAt: string;
                             objective: string;
+                            pipeline?: string;
                             schemaHash?: string;
                             correlationId?: string;
                             threadId?: string;

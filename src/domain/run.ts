@@ -171,6 +171,8 @@ export interface RunHead {
   readonly createdAt: number
   readonly updatedAt: number
   readonly objective: string
+  /** The pipeline or template that the run was started from: `pipeline` of the envelope's metadata. */
+  readonly pipeline?: string
   readonly schemaHash: string
   readonly threadId?: string
   readonly correlationId: string

@@ -25,7 +25,7 @@ export interface ReportOptions {
 
 export function healthReport(survey: Survey, { top = Number.POSITIVE_INFINITY }: ReportOptions = {}) {
   const { all, runs, steps, models, query } = survey
-  const { now, sinceHours, nodeId, model, tenant, objective } = query
+  const { now, sinceHours, nodeId, model, tenant, pipeline } = query
   return {
     version: reportVersion,
     generated_at: new Date(now).toISOString(),
@@ -34,7 +34,7 @@ export function healthReport(survey: Survey, { top = Number.POSITIVE_INFINITY }:
       ...(nodeId !== undefined && { step: nodeId }),
       ...(model !== undefined && { model }),
       ...(tenant !== undefined && { tenant }),
-      ...(objective !== undefined && { pipeline: objective }),
+      ...(pipeline !== undefined && { pipeline }),
     },
     totals: totals(all, runs.total),
     stages: { ...all.coercion.stages },

@@ -105,7 +105,7 @@ export const arosTable = {
   'telemetry.verbose': {
     schema: flag,
     otherwise: false,
-    what: 'reserved: accepted, and events are the same',
+    what: 'the trace events of model calls are shown: as lines while a run goes on, and in the log of a server',
   },
 } as const satisfies Record<string, Row>
 

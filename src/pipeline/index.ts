@@ -47,6 +47,7 @@ export {
   parseTemplate,
   type TemplateCapability,
   type TemplateFile,
+  type TemplateOptions,
   templateCapabilities,
   templateRefusal,
   templateResult,

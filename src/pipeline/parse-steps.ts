@@ -31,7 +31,20 @@ const notBuilt: Readonly<Record<string, string>> = {
   StateMachine: 'Use kind: conditional or router',
 }
 
+/** Steps of one list: a plan has no more nodes, so that more could never run. */
+const mostSteps = 1_000
+
 export function parseSteps(reading: Reading, given: readonly Json[], at: Pointer): readonly Step[] {
+  if (given.length > mostSteps) {
+    reading.issues.push(
+      reading.complain(at, {
+        code: 'pipeline/limit',
+        message: `there are ${given.length} steps here, more than the ${mostSteps} nodes that a plan may have`,
+        hint: 'Split the work into several runs, or use kind: map for what is done again and again',
+      }),
+    )
+    return []
+  }
   const taken = new Set<string>()
   return given.flatMap((item, index) => {
     const step = parseStep(reading, item, { at: child(at, index), otherwise: `step_${index + 1}` })

@@ -32,9 +32,11 @@ export type ParsedTemplate =
 export function parseTemplate(text: string): ParsedTemplate {
   const parts: Part[] = []
   let at = 0
+  // Looked for again only once it lies behind: a text of many expressions is gone over once.
+  let statement = text.indexOf('{%')
   for (;;) {
     const open = text.indexOf('{{', at)
-    const statement = text.indexOf('{%', at)
+    if (statement >= 0 && statement < at) statement = text.indexOf('{%', at)
     if (statement >= 0 && (open < 0 || statement < open))
       return wrong(
         text.slice(statement, statement + 20),

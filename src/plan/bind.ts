@@ -10,8 +10,8 @@ import { finding } from './findings.ts'
 import type { Graph } from './graph.ts'
 import { aliasesOf } from './names.ts'
 import type { Resolved } from './request.ts'
-import type { Scenario } from './scenarios.ts'
-import { describeSource, isThere } from './sources.ts'
+import type { Scenario } from './scenario.ts'
+import { describeSource, isThere, nodesIn } from './sources.ts'
 
 export interface Bound {
   readonly sources: readonly Source[]
@@ -36,10 +36,11 @@ export function bindByName(asker: Asker, known: Known): Bound {
     .flatMap((name) => (known.supply.get(name) ?? []).map((node) => ({ node, pointer: child('', name) })))
     .filter(({ node }) => upstream === undefined || (upstream.has(node) && node !== asker.nodeId))
     .sort((a, b) => (position.get(b.node) ?? 0) - (position.get(a.node) ?? 0))
-  const relevant = scenarios.list.filter(
-    ({ started }) => asker.nodeId === undefined || started.has(asker.nodeId),
-  )
   const all: Source[] = [...producers, ...fromEnvelope(names, known)]
+  const asking = asker.nodeId === undefined ? [] : [asker.nodeId]
+  const relevant = scenarios
+    .over([...nodesIn(all), ...asking])
+    .filter(({ started }) => asking.every((id) => started.has(id)))
   const certain = all.findIndex((source) =>
     relevant.every((scenario) => isThere(source, scenario, known) === 'yes'),
   )

@@ -3,7 +3,7 @@ import type { Draft, DraftNode, Edge, Source } from '../domain/plan.ts'
 import { membersOf } from '../schema/members.ts'
 import { wantedBy } from './names.ts'
 import type { ResolvedNode, Supply } from './request.ts'
-import { targetsOf } from './scenarios.ts'
+import { targetsOf } from './scenario.ts'
 import { sourcesOf } from './sources.ts'
 
 type Node = Omit<ResolvedNode, 'inputs'>

@@ -6,6 +6,7 @@ import { tokens } from '../base/pointer.ts'
 import type { Source } from '../domain/plan.ts'
 import type { Path } from '../schema/schema-values.ts'
 import type { Resolved, ResolvedNode, Slot } from './request.ts'
+import { nodesIn } from './sources.ts'
 import { slotFor } from './worlds.ts'
 
 /** The guards, or none if some way through the plan has no guard. */
@@ -13,11 +14,10 @@ export function guardsOf(paths: readonly Path[], resolved: Resolved): readonly s
   const slots = [...new Set(paths.flatMap((path) => slotFor(path, resolved) ?? []))]
   const candidates = resolved.nodes.filter((node) => node.kind === 'validation' && looksAt(node, slots))
   const found = new Set<string>()
-  for (const { completed } of resolved.scenarios.list) {
-    const sources = slots.flatMap((slot) =>
-      slot.sources.flatMap((source) => ('node' in source ? [source.node] : [])),
-    )
-    const live = resolved.scenarios.complete ? sources.filter((id) => completed.has(id)) : sources
+  const sources = nodesIn(slots.flatMap((slot) => slot.sources))
+  const asked = [...sources, ...candidates.map(({ id }) => id)]
+  for (const { completed, complete } of resolved.scenarios.over(asked)) {
+    const live = complete ? sources.filter((id) => completed.has(id)) : sources
     const guards = candidates.filter(({ id }) => {
       const before = resolved.graph.ancestors(id)
       return completed.has(id) && live.every((source) => source === id || before.has(source))

@@ -1,45 +1,45 @@
 /**
  * The ways a run can go: which route each router takes and which nodes fail where somebody catches it. What holds in
- * every scenario holds in every run, so "is it there on every way?" is a question about a short list.
+ * every scenario holds in every run, so "is it there on every way?" is a question about a short list. Where there are
+ * too many ways to list them, each question gets those that differ in the nodes it is about.
  */
 import type { DraftNode, Edge } from '../domain/plan.ts'
 import type { Graph } from './graph.ts'
-
-export interface Scenario {
-  /** Nodes that have an output. */
-  readonly completed: ReadonlySet<string>
-  /** Nodes that were started, completed or not. */
-  readonly started: ReadonlySet<string>
-  /** The decisions that make it, readable. */
-  readonly label: string
-}
+import { type Choice, choicesOf, labelOf, type Scenario, type Stage, targetsOf } from './scenario.ts'
+import { waysOver } from './scenarios-over.ts'
 
 export interface Scenarios {
-  readonly list: readonly Scenario[]
-  /** False when there are too many: then the list holds one, in which only what no decision can touch is completed. */
-  readonly complete: boolean
+  /**
+   * The scenarios as far as these nodes are concerned: what they say of others does not count. With `without`, those in
+   * which none of the nodes there completes.
+   */
+  over(ids: Iterable<string>, without?: readonly string[]): readonly Scenario[]
+  /** Nodes that some run starts. */
+  readonly reachable: ReadonlySet<string>
 }
 
-/** How many scenarios are looked at, and how much work they may be together. */
-const mostScenarios = 4_096
-const mostWork = 2_000_000
-
-type Choice =
-  | { readonly node: string; readonly kind: 'fails' }
-  | {
-      readonly node: string
-      readonly kind: 'takes'
-      readonly targets: ReadonlySet<string>
-      readonly label: string
-    }
+/** How many are listed once and for all, and how much work that may be. */
+const mostListed = 512
+const mostWork = 500_000
 
 export function scenariosOf(nodes: readonly DraftNode[], graph: Graph): Scenarios {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
-  const list = explore({ graph, byId }, (id) => choices.get(id) ?? [])
-  if (list) return { list, complete: true }
+  const choicesAt = (id: string) => choices.get(id) ?? []
+  const list = explore({ graph, byId }, choicesAt)
+  if (list)
+    return {
+      over: (_, without = []) => list.filter(({ completed }) => !without.some((id) => completed.has(id))),
+      reachable: new Set(list.flatMap(({ started }) => [...started])),
+    }
   const deciding = new Set([...choices].flatMap(([id, each]) => (each.length > 0 ? [id] : [])))
-  return { list: [certainly(deciding, graph)], complete: false }
+  const ways = waysOver({ graph, byId, choicesAt })
+  const sure = certainly(deciding, graph)
+  return {
+    over: (ids, without = []) =>
+      ways.over(ids, without) ?? (without.some((id) => sure.completed.has(id)) ? [] : [sure]),
+    reachable: ways.reachable ?? sure.started,
+  }
 }
 
 /**
@@ -64,9 +64,14 @@ function explore(
       // The last of the others is looked at last, so that the list keeps the order of the choices.
       for (const other of others.reverse()) open.push(withChoice(copyOf(way), id, other))
       withChoice(way, id, first)
-      if (open.length + done.length > mostScenarios) return undefined
+      if (open.length + done.length > mostListed) return undefined
     }
-    done.push({ completed: way.completed, started: way.started, label: labelOf(way) })
+    done.push({
+      completed: way.completed,
+      started: way.started,
+      label: labelOf(way.chosen.values()),
+      complete: true,
+    })
   }
   return done
 }
@@ -89,34 +94,6 @@ function withChoice(way: Way, id: string, choice: Choice | undefined): Way {
   return way
 }
 
-function labelOf({ chosen }: Way): string {
-  return [...chosen.values()]
-    .map((choice) => (choice.kind === 'takes' ? choice.label : `${choice.node} fails`))
-    .join('; ')
-}
-
-/** What can happen at a node; undefined stands for passing as usual. */
-function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | undefined)[] {
-  if (node.routing !== undefined) {
-    const { routes, elseTo } = node.routing
-    const takes = (to: string | readonly string[], label: string): Choice => ({
-      node: node.id,
-      kind: 'takes',
-      targets: new Set([to].flat()),
-      label: `${node.id} takes ${label}`,
-    })
-    const ways = routes.map(({ to, label }) => takes(to, label ?? [to].flat().join(', ')))
-    return [...ways, takes(elseTo ?? [], elseTo === undefined ? 'no route' : [elseTo].flat().join(', '))]
-  }
-  const caught = graph.outgoing.get(node.id)?.some((edge) => edge.when !== 'pass')
-  return caught ? [undefined, { node: node.id, kind: 'fails' }] : []
-}
-
-interface Stage {
-  readonly graph: Graph
-  readonly byId: ReadonlyMap<string, DraftNode>
-}
-
 function isReached(id: string, way: Way, { graph, byId }: Stage): boolean {
   if (graph.circle.includes(id)) return false
   const incoming = graph.incoming.get(id) ?? []
@@ -135,10 +112,8 @@ function isFollowed(
   return choice?.kind !== 'takes' || choice.targets.has(to) || !targetsOf(byId.get(from)).has(to)
 }
 
-export function targetsOf(node: DraftNode | undefined): ReadonlySet<string> {
-  const { routes = [], elseTo = [] } = node?.routing ?? {}
-  return new Set([...routes.flatMap(({ to }) => to), ...[elseTo].flat()])
-}
+/** The label of a scenario that stands for more than can be looked at. */
+const tooMany = 'too many ways to look at each'
 
 /** Nodes that run and complete whatever is decided: those that no decision leads to. */
 function certainly(deciding: ReadonlySet<string>, graph: Graph): Scenario {
@@ -147,5 +122,5 @@ function certainly(deciding: ReadonlySet<string>, graph: Graph): Scenario {
     const touched = deciding.has(id) || [...graph.ancestors(id)].some((each) => deciding.has(each))
     if (!touched && !graph.circle.includes(id)) completed.add(id)
   }
-  return { completed, started: new Set(graph.order), label: 'too many ways to look at each' }
+  return { completed, started: new Set(graph.order), label: tooMany, complete: false }
 }

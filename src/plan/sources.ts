@@ -9,13 +9,17 @@ import { type Projection, project } from '../schema/project.ts'
 import { declares, type Path, setAt, valuesOf } from '../schema/schema-values.ts'
 import { isAbsent, type ValueSet } from '../schema/value-set.ts'
 import type { Resolved } from './request.ts'
-import type { Scenario } from './scenarios.ts'
+import type { Scenario } from './scenario.ts'
 
 type Known = Pick<Resolved, 'byId' | 'request'>
-type Run = Pick<Resolved, 'byId' | 'request' | 'scenarios'>
 
 export function sourcesOf(binding: Binding): readonly Source[] {
   return Array.isArray(binding) ? (binding as readonly Source[]) : [binding as Source]
+}
+
+/** The nodes among sources. */
+export function nodesIn(sources: readonly Source[]): readonly string[] {
+  return sources.flatMap((source) => ('node' in source ? [source.node] : []))
 }
 
 /** Whether something is one binding, and not a map of them by property. */
@@ -32,9 +36,8 @@ export function visibleEnvelope({ objective, inputs, specialInstructions }: Enve
 }
 
 /** Whether a source has a value when the scenario is over; `maybe` when its schema leaves it open. */
-export function isThere(source: Source, scenario: Scenario, known: Run): 'yes' | 'maybe' | 'no' {
-  if ('node' in source && !scenario.completed.has(source.node))
-    return known.scenarios.complete ? 'no' : 'maybe'
+export function isThere(source: Source, scenario: Scenario, known: Known): 'yes' | 'maybe' | 'no' {
+  if ('node' in source && !scenario.completed.has(source.node)) return scenario.complete ? 'no' : 'maybe'
   const set = valuesAt(source, [], known)
   if (!set.missing) return 'yes'
   return isAbsent(set) ? 'no' : 'maybe'

@@ -1,4 +1,5 @@
 /** What a planner could do about it: capabilities that supply a place, in words. */
+
 import { closest } from '../base/closest.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Facet } from '../domain/facet.ts'
@@ -7,6 +8,7 @@ import { declares, type Path } from '../schema/schema-values.ts'
 import { answerId } from './builtins.ts'
 import { keyOf } from './compile-contract.ts'
 import type { ProveRequest } from './request.ts'
+import { mostScenarios } from './scenario.ts'
 
 /** Names the capabilities whose output has the place, or says what else would help. */
 export function suppliers(path: Path, request: ProveRequest): string {
@@ -49,3 +51,6 @@ function suppliesPath({ outputContract: side }: Capability, path: Path, facets: 
     (facet) => side.includes(facet.name) && keyOf(facet) === path[0] && declares(facet.schema, path.slice(1)),
   )
 }
+
+/** Where not every way could be looked at: nothing is known to be missing, and nothing is proved. */
+export const tooManyWays = `More than ${mostScenarios.toLocaleString('en')} ways lead to it, too many to look at: lower the bounds of maps and loops, bind it to fewer sources, or split the plan`

@@ -12,8 +12,8 @@ import { assumeAll, decide, type Verdict } from '../schema/solve.ts'
 import { join, meet, nothing, onlyMissing, type ValueSet } from '../schema/value-set.ts'
 import { type World, worldOf } from '../schema/world.ts'
 import type { Resolved, Slot } from './request.ts'
-import type { Scenario } from './scenarios.ts'
-import { isThere, valuesAt } from './sources.ts'
+import type { Scenario } from './scenario.ts'
+import { isThere, nodesIn, valuesAt } from './sources.ts'
 
 /** For each slot its source, or `absent`; several where they could not be told apart. */
 type Choice = ReadonlyMap<Slot, readonly (Source | 'absent')[]>
@@ -68,7 +68,7 @@ export function slotFor(path: Path, { slots }: Resolved): Slot | undefined {
 
 function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {
   const found = new Map<string, Choice>()
-  for (const scenario of resolved.scenarios.list) {
+  for (const scenario of resolved.scenarios.over(nodesIn(slots.flatMap(({ sources }) => sources)))) {
     const options = slots.map((slot) => optionsFor(slot, scenario, resolved))
     const count = options.reduce((product, each) => product * each.length, 1)
     if (count > mostWorlds || found.size > mostWorlds) return [anyOf(slots, resolved)]
@@ -96,7 +96,11 @@ function optionsFor(slot: Slot, scenario: Scenario, resolved: Resolved): (Source
 /** Too many combinations: one world in which each slot may have any of its sources. */
 function anyOf(slots: readonly Slot[], resolved: Resolved): Choice {
   const each = (slot: Slot) => [
-    ...new Set(resolved.scenarios.list.flatMap((scenario) => optionsFor(slot, scenario, resolved))),
+    ...new Set(
+      resolved.scenarios
+        .over(nodesIn(slot.sources))
+        .flatMap((scenario) => optionsFor(slot, scenario, resolved)),
+    ),
   ]
   return new Map(slots.map((slot) => [slot, each(slot)]))
 }

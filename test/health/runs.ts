@@ -89,6 +89,10 @@ export async function addAilments(store: Store): Promise<void> {
 }
 
 export async function addRun(store: Store, runId: string, attempts: readonly Attempt[]): Promise<void> {
-  const events = [startEvent(), planEvent(), ...attempts.flatMap(attemptEvents)]
+  const events = [
+    startEvent('Write two headlines', { pipeline: 'headlines' }),
+    planEvent(),
+    ...attempts.flatMap(attemptEvents),
+  ]
   await store.create(newRun(runId, { events, head: { status: 'completed', planVersion: 1 } }))
 }

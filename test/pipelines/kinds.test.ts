@@ -384,6 +384,23 @@ steps:
     expect(skipped.seen).toHaveLength(1)
   })
 
+  it('a conditional in a round that is not gone does not run, although it hands on what came before the round', async () => {
+    const text = `${agents}
+steps:
+  - name: rounds
+    kind: loop
+    loop:
+      max_loops: 3
+      exit_condition: { "==": [{ var: iteration }, 1] }
+      body:
+        - { name: maybe, kind: conditional, condition: { "==": [{ var: input }, "y"] }, branches: { true: [] } }
+        - { name: say, agent: writer, input: "{{ previous_step }}!" }
+`
+    const done = await run(text, (request) => String(inputOf(request)), { input: 'x' })
+    expect(done).toMatchObject({ status: 'completed', output: 'x!' })
+    expect(done.seen).toHaveLength(1)
+  })
+
   it('asks a person inside of a map, and goes on with the answer', async () => {
     const compiled = compile(
       `steps:

@@ -38,6 +38,7 @@ const finished: ReadonlySet<RunStatus> = new Set(overStatuses)
 
 export function firstHead(run: NewRun, now: number): StoredHead {
   const start = run.events.find((event) => event.type === 'start')?.payload
+  const pipeline = start?.envelope.metadata?.['pipeline']
   const head: StoredHead = {
     runId: run.runId,
     tenant: run.tenant,
@@ -47,6 +48,7 @@ export function firstHead(run: NewRun, now: number): StoredHead {
     objective: start?.envelope.objective ?? '',
     schemaHash: start?.schemaHash ?? '',
     correlationId: start?.correlationId ?? '',
+    ...(typeof pipeline === 'string' && { pipeline }),
     ...(start?.threadId !== undefined && { threadId: start.threadId }),
     ...update(run.head),
     epoch: 0,

@@ -5,7 +5,7 @@ import type { RunHead } from '../../domain/run.ts'
 import { slotWidth, spanSignals } from './span-signals.ts'
 
 interface SampledRun {
-  readonly head: Pick<RunHead, 'runId' | 'tenant' | 'objective'>
+  readonly head: Pick<RunHead, 'runId' | 'tenant' | 'pipeline'>
   readonly spans: ReadonlyMap<string, SpanRow>
 }
 
@@ -18,7 +18,7 @@ export function sampleRuns(runs: Iterable<SampledRun>, query: SampleQuery): Samp
   const byModel = new Map<string, Set<string>>()
   for (const { head, spans } of runs) {
     if (query.tenant !== undefined && head.tenant !== query.tenant) continue
-    if (query.objective !== undefined && head.objective !== query.objective) continue
+    if (query.pipeline !== undefined && head.pipeline !== query.pipeline) continue
     for (const span of spans.values()) {
       const found = spanSignals(span)
       if (found === undefined || span.endedAt < from || span.endedAt > to) continue

@@ -295,8 +295,14 @@ describe('a SQLite file', () => {
   })
 })
 
-/** The tables as they were before the migration. */
+/** The tables as they were before a migration, and before those after it. */
+function undoPipelineNames(path: string): void {
+  query(path, 'alter table flex_runs drop column pipeline')
+  query(path, `delete from proviso_migrations where name = '0006_pipeline_names'`)
+}
+
 function undoMessages(path: string): void {
+  undoPipelineNames(path)
   for (const table of ['hitl_requests', 'hitl_events'])
     query(path, `alter table ${table} drop column flex_run_id`)
   query(path, 'drop index agent_messages_order')

@@ -47,7 +47,7 @@ export function addHealthCheckCommand(program: Command): void {
     .option('--trend-buckets <n>', 'cut the time into so many parts; needs --since-hours', buckets)
     .option('--step <name>', 'only this step')
     .option('--model <id>', 'only this model')
-    .option('--pipeline <objective>', 'only runs with exactly this objective')
+    .option('--pipeline <name>', 'only runs of the pipeline with exactly this name')
     .option('--tenant <tenant>', 'only runs of this tenant')
     .option('--top <n>', 'the most entries of each ranking (default: 10 on the page, else all)', wholeNumber)
   addStoreOption(command)
@@ -92,7 +92,7 @@ function queryOf({ sinceHours, until, trendBuckets, step, model, tenant, pipelin
     ...(step !== undefined && { nodeId: step }),
     ...(model !== undefined && { model }),
     ...(tenant !== undefined && { tenant }),
-    ...(pipeline !== undefined && { objective: pipeline }),
+    ...(pipeline !== undefined && { pipeline }),
   }
 }
 

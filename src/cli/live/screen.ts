@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../domain/event.ts'
 import { env } from '../env.ts'
 import { colors, printNote } from '../print.ts'
 import type { NodeView, Progress } from './progress.ts'
-import { changeLine, treeLines } from './tree.ts'
+import { changeLine, traceLine, treeLines } from './tree.ts'
 
 export interface Screen {
   /** Something has happened, and the progress knows of it. */
@@ -12,7 +12,9 @@ export interface Screen {
   close(): void
 }
 
-export function createScreen(progress: Progress): Screen {
+/** `verbose`: the trace of every model call as lines between the others (`telemetry.verbose`); then there is no tree. */
+export function createScreen(progress: Progress, { verbose }: { readonly verbose: boolean }): Screen {
+  if (verbose) return traceScreen(lineScreen(progress))
   return process.stderr.isTTY && !env.noColor ? treeScreen(progress) : lineScreen(progress)
 }
 
@@ -51,6 +53,16 @@ function treeScreen(progress: Progress): Screen {
 /** One line stays for the cursor. */
 function room(): number {
   return Math.max((process.stderr.rows ?? 24) - 2, 3)
+}
+
+function traceScreen(under: Screen): Screen {
+  return {
+    update(event) {
+      under.update(event)
+      if (event.type === 'log') printNote(traceLine(event, colors))
+    },
+    close: () => under.close(),
+  }
 }
 
 function lineScreen(progress: Progress): Screen {

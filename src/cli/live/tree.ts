@@ -1,4 +1,5 @@
 /** The picture of a run: from how its nodes stand to lines of text. Pure, so that tests can look at it. */
+import type { JournalEvent } from '../../domain/event.ts'
 import type { NodeStatus } from '../../domain/status.ts'
 import { oneLine, spell } from '../one-line.ts'
 import type { Colors } from '../print.ts'
@@ -48,6 +49,15 @@ export function changeLine(node: NodeView, { colors, now }: Drawing): string | u
   // How long it has been going on is out of date as soon as it is written.
   const shown = node.endedAt === undefined ? rest : node
   return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(shown, now)}`
+}
+
+/** One line for an event of a model call's trace: whose it is, what happened, and what it says of it. */
+export function traceLine({ nodeId, payload }: JournalEvent<'log'>, colors: Colors): string {
+  const said = Object.entries(payload.payload ?? {}).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  const whose = nodeId === undefined ? '' : `${oneLine(nodeId, 60)} `
+  return `${colors.dim('·')} ${whose}${payload.event}${colors.dim(oneLine(said.map((each) => ` ${each}`).join(''), 200))}`
 }
 
 function describe(node: NodeView, { colors, now }: Drawing): string {

@@ -14,8 +14,8 @@ export interface SampleQuery {
   readonly nodeId?: string
   readonly model?: string
   readonly tenant?: string
-  /** Only runs with exactly this objective. */
-  readonly objective?: string
+  /** Only runs that were started from the pipeline with exactly this name. */
+  readonly pipeline?: string
 }
 
 export interface SampleGroup {

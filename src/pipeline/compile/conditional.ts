@@ -7,7 +7,7 @@ import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope 
 import { functionId } from './functions.ts'
 import { addGate, addRouter, type Gate, type Router } from './gate.ts'
 import { baseOf, cannotBe, templateValue } from './names.ts'
-import { anyOf, type Value } from './value.ts'
+import { anyOf, bring, type Value } from './value.ts'
 
 export function compileConditional(
   scope: Scope,
@@ -94,7 +94,9 @@ export function compileBranch(
 
 /** A value that is there only if the branch was gone: what comes from outside goes through its gate. */
 function settled(value: Value, { region }: Gate): Value {
-  return value.home === region || region.carry === undefined ? value : region.carry(value)
+  if (value.home === region || region.carry === undefined) return value
+  // Through every gate on the way: a router inside that is bound to something far outside would run without having been reached.
+  return region.carry(region.parent === undefined ? value : bring(value, region.parent))
 }
 
 /** A node that ends the run with a message, where a router has no other way. */

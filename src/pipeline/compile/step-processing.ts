@@ -64,6 +64,37 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
   }
 }
 
+/** Only what somebody has said in the settings, for files whose tasks have defaults of their own. */
+export function saidBlock(aros: ArosConfig): GivenProcessing {
+  if (!aros.enabled) return legacy
+  const every: GivenProcessing = { ...globalBlock(aros), aop: aros.enableAopDefault }
+  const said = [...aros.said].flatMap((key): GivenProcessing[] => {
+    const [name = '', part] = blockKeys[key] ?? []
+    const value = every[name]
+    if (value === undefined) return []
+    return [{ [name]: part !== undefined && isObject(value) ? { [part]: value[part] as Json } : value }]
+  })
+  return said.reduce(layOver, {})
+}
+
+/** Where a setting stands in a `processing` block. */
+const blockKeys: Readonly<Record<string, readonly [name: string, part?: string]>> = {
+  structured_output_default: ['structured_output'],
+  enable_aop_default: ['aop'],
+  coercion_tolerant_level: ['coercion', 'tolerant_level'],
+  max_unescape_depth: ['coercion', 'max_unescape_depth'],
+  anyof_strategy: ['coercion', 'anyof_strategy'],
+  enable_reasoning_precheck: ['reasoning_precheck', 'enabled'],
+  degrade_on_unexpected_behavior: ['degrade_on_unexpected_behavior'],
+  schema_simplify: ['schema_simplify'],
+  'repair.max_attempts': ['repair', 'max_attempts'],
+  'repair.enable_llm': ['repair', 'enable_llm'],
+  'fallback.max_stages': ['fallback', 'max_stages'],
+  'fallback.enable_extractor': ['fallback', 'enable_extractor'],
+  'fallback.degrade_to_string': ['fallback', 'degrade_to_string'],
+  'streaming.aggregate_structured': ['streaming'],
+}
+
 /** An object or an array at the root; plain texts stay plain. */
 export function isStructured(schema: JsonSchema): boolean {
   if (!isObject(schema)) return false

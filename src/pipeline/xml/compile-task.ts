@@ -2,6 +2,7 @@
 
 import type { Json } from '../../base/json.ts'
 import type { Source } from '../../domain/plan.ts'
+import type { GivenProcessing } from '../../domain/processing.ts'
 import { detectJson, type OutputFormat } from '../../output/index.ts'
 import { answerId } from '../../plan/index.ts'
 import { compileExpression } from './compile-expression.ts'
@@ -66,19 +67,35 @@ function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, place }:
       inputs,
       contracts: { input: { type: 'object', required: [...inputs.keys()] }, output: schema },
       instructions: named ? `${description.text}\n\n${aboutNames}` : description.text,
-      ...(wanted && { data: dataOf(wanted) }),
+      ...dataOf(wanted, compiling.settings),
     },
     { place: before, span },
   )
   return { value: resultOf(compiling, id, { wanted, task, place: before }), exits: [id] }
 }
 
-/** Tolerant of how JSON is written, not of what it is: a declared type is met or it is not. */
-function dataOf(format: OutputFormat) {
-  const { type, schema } = format
-  const outputFormat: { [key: string]: Json } = { type, ...(schema !== undefined && { schema }) }
-  return type === 'text' ? { outputFormat } : { outputFormat, processing: { aop: 'minimal' } }
+/**
+ * Tolerant of how JSON is written, not of what it is: a declared type is met or it is not. What the settings say goes over
+ * that; a text stays a text, whatever they say of structured output.
+ */
+function dataOf(format: OutputFormat | undefined, settings: GivenProcessing): { data?: Data } {
+  const isText = format === undefined || format.type === 'text'
+  const ofTexts = Object.entries(settings).filter(
+    ([key, value]) => value === 'off' || !['structured_output', 'aop'].includes(key),
+  )
+  const processing: GivenProcessing = isText ? Object.fromEntries(ofTexts) : { aop: 'minimal', ...settings }
+  const outputFormat = format && {
+    type: format.type,
+    ...(format.schema !== undefined && { schema: format.schema }),
+  }
+  const data = {
+    ...(outputFormat && { outputFormat }),
+    ...(Object.keys(processing).length > 0 && { processing }),
+  }
+  return Object.keys(data).length > 0 ? { data } : {}
 }
+
+type Data = { readonly [key: string]: Json }
 
 export function modelId(provider: string): string {
   return `proviso.template.model:${provider}`

@@ -4,6 +4,8 @@ import { own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { ArosConfig } from '../aros-config.ts'
+import { saidBlock } from '../compile/step-processing.ts'
 import { issueAt, type SourceIssue } from '../source.ts'
 import { compileCall, expand } from './compile-call.ts'
 import { compileCond } from './compile-cond.ts'
@@ -21,6 +23,8 @@ export interface CompiledTemplate {
     readonly objective: string
     readonly inputs: { readonly [name: string]: Json }
     readonly outputContract: { readonly schema: JsonSchema }
+    /** By this name runs of the template are found again, as those of a pipeline are. */
+    readonly metadata: { readonly pipeline: string }
   }
   readonly draft: Draft
   readonly capabilities: readonly TemplateCapability[]
@@ -33,6 +37,11 @@ export type CompileResult =
 /** More expansions than this are a template that feeds on itself. */
 const mostExpansions = 5_000
 
+export interface TemplateOptions {
+  /** The settings of `[aros]`: those that somebody has set count, over what templates do by themselves. Default: none. */
+  readonly aros?: ArosConfig
+}
+
 /**
  * @example
  * const parsed = parseTemplate(xml, 'report.xml')
@@ -41,8 +50,9 @@ const mostExpansions = 5_000
 export function compileTemplate(
   file: TemplateFile,
   inputs: { readonly [name: string]: Json } = {},
+  { aros }: TemplateOptions = {},
 ): CompileResult {
-  const compiling = begin(file, inputs)
+  const compiling = begin(file, { inputs, settings: aros === undefined ? {} : saidBlock(aros) })
   const made = stopping(() => compileMain(compiling))
   const { findings, builder } = compiling
   if (made && findings.length === 0) {
@@ -62,6 +72,7 @@ export function compileTemplate(
             objective: objectiveOf(file),
             inputs,
             outputContract: { schema: made.value.schema === true ? {} : made.value.schema },
+            metadata: { pipeline: nameOf(file) },
           },
           draft: { nodes: builder.nodes, edges: builder.edges, output },
           capabilities: templateCapabilities(file),
@@ -94,10 +105,10 @@ export function templateCapabilities(file: TemplateFile): readonly TemplateCapab
   return [valueCapability, ...models]
 }
 
-function begin(file: TemplateFile, inputs: { readonly [name: string]: Json }): Compiling {
+function begin(file: TemplateFile, given: Pick<Compiling, 'inputs' | 'settings'>): Compiling {
   const compiling: Compiling = {
     file,
-    inputs,
+    ...given,
     builder: createDraftBuilder(),
     findings: [],
     parts: new WeakMap(),
@@ -174,6 +185,12 @@ function compileMain(compiling: Compiling): Made | undefined {
     params: new Map(main.params.map((param) => [param, given(param)])),
     place,
   })
+}
+
+/** The template's own name; that of the file, without folder and ending, where it has none. */
+function nameOf({ main, source }: TemplateFile): string {
+  if (!('kind' in main)) return main.name
+  return (source.name.split(/[\\/]/).at(-1) ?? source.name).replace(/\.xml$/i, '')
 }
 
 function objectiveOf({ main, source }: TemplateFile): string {

@@ -1,6 +1,7 @@
 /** What all parts of the compiler share while one file is compiled. */
 import type { Span } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
+import type { GivenProcessing } from '../../domain/processing.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Finding } from '../source.ts'
 import { type DraftBuilder, literal, mostNodes, type NewNode, type Place } from './draft-builder.ts'
@@ -21,6 +22,8 @@ export interface Compiling {
   readonly findings: Finding[]
   /** What the run is started with. */
   readonly inputs: { readonly [name: string]: Json }
+  /** What the settings say of how texts are made and read. */
+  readonly settings: GivenProcessing
   /** Parts of values that have been taken already. */
   readonly parts: WeakMap<Value, Map<string, Made>>
   /** How many bodies have been expanded. */

@@ -3,6 +3,7 @@ export {
   type CompiledTemplate,
   type CompileResult,
   compileTemplate,
+  type TemplateOptions,
   templateCapabilities,
 } from './compile-template.ts'
 export { type ParsedTemplate, parseTemplate } from './parse-template.ts'

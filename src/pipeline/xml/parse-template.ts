@@ -73,6 +73,9 @@ function unknownRoot(root: Element, parsing: Parsing): void {
   })
 }
 
+/** Nobody writes more by hand. */
+const mostParams = 100
+
 function parseTemplateNode(element: Element, parsing: Parsing): TemplateNode | undefined {
   checkShape(element, { attributes: ['name', 'params', 'returns'], children: bodyNames, text: true }, parsing)
   const name = element.attributes.get('name')
@@ -80,9 +83,17 @@ function parseTemplateNode(element: Element, parsing: Parsing): TemplateNode | u
   else checkName(name, 'template', parsing)
   const given = element.attributes.get('params')
   const params = given?.value.split(/[\s,]+/).filter((param) => param !== '') ?? []
+  if (given && params.length > mostParams) {
+    find(parsing, given.span, {
+      message: `a template has at most ${mostParams} parameters, and this one has ${params.length}`,
+      hint: 'Hand in one parameter with everything, and take its members: {{all.name}}',
+    })
+    return undefined
+  }
   for (const param of params)
     checkName({ value: param, span: given?.span ?? element.span }, 'parameter', parsing)
-  const twice = params.find((param, index) => params.indexOf(param) !== index)
+  const seen = new Set<string>()
+  const twice = params.find((param) => seen.size === seen.add(param).size)
   if (given && twice !== undefined)
     find(parsing, given.span, { message: `there are two parameters "${twice}"`, hint: 'Rename one' })
   const returns = element.attributes.get('returns')

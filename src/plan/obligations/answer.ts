@@ -13,7 +13,8 @@ import { isVacant } from '../../schema/vacant.ts'
 import { finding } from '../findings.ts'
 import type { Resolved, Slot } from '../request.ts'
 import { describeSource, isThere, schemaOf } from '../sources.ts'
-import { suppliers } from '../suggest.ts'
+import { suppliers, tooManyWays } from '../suggest.ts'
+import { wayWithout } from '../without.ts'
 
 export function answer(resolved: Resolved): readonly Diagnostic[] {
   if (isVacant(resolved.callerSchema)) {
@@ -44,17 +45,17 @@ export function answer(resolved: Resolved): readonly Diagnostic[] {
 const called = ({ prefix: [name] }: Slot) => (name === undefined ? 'the answer' : `"${name}" of the answer`)
 
 function absent(slot: Slot, resolved: Resolved): Diagnostic[] {
-  const without = resolved.scenarios.list.find(
-    (scenario) => !slot.sources.some((source) => isThere(source, scenario, resolved) === 'yes'),
-  )
+  const without = wayWithout(slot.sources, resolved)
   if (without === undefined) return []
   const optional = slot.sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [
     finding('plan/output-missing', {
       constraint: `${called(slot)} has a producer`,
-      suggestion: optional
-        ? `Make it required in the output of ${slot.sources.map(describeSource).join(' and ')}`
-        : suppliers(slot.prefix, resolved.request),
+      suggestion: !without.complete
+        ? tooManyWays
+        : optional
+          ? `Make it required in the output of ${slot.sources.map(describeSource).join(' and ')}`
+          : suppliers(slot.prefix, resolved.request),
       details: {
         ...(slot.prefix[0] !== undefined && { property: slot.prefix[0] }),
         ...(without.label !== '' && { when: without.label }),

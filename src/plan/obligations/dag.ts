@@ -16,7 +16,7 @@ export function dag({ graph, nodes, scenarios }: Resolved): readonly Diagnostic[
     ]
   }
   return nodes
-    .filter(({ id }) => !scenarios.list.some(({ started }) => started.has(id)))
+    .filter(({ id }) => !scenarios.reachable.has(id))
     .map(({ id, capability }) =>
       finding('plan/unreachable', {
         constraint: `node "${id}" can run`,

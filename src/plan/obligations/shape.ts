@@ -10,7 +10,7 @@ import { membersOf } from '../../schema/members.ts'
 import { declares } from '../../schema/schema-values.ts'
 import { finding } from '../findings.ts'
 import type { Resolved, ResolvedNode } from '../request.ts'
-import { targetsOf } from '../scenarios.ts'
+import { targetsOf } from '../scenario.ts'
 import { isBinding, sourcesOf } from '../sources.ts'
 
 const kinds: ReadonlySet<string> = new Set<NodeKind>([

@@ -5,7 +5,8 @@ import { finding } from '../findings.ts'
 import { rootsOf } from '../names.ts'
 import type { Resolved, ResolvedNode } from '../request.ts'
 import { isThere } from '../sources.ts'
-import { suppliers } from '../suggest.ts'
+import { suppliers, tooManyWays } from '../suggest.ts'
+import { wayWithout } from '../without.ts'
 
 export function supply(resolved: Resolved): readonly Diagnostic[] {
   return resolved.nodes.flatMap((node) => [
@@ -18,11 +19,7 @@ export function supply(resolved: Resolved): readonly Diagnostic[] {
 
 function lacking(node: ResolvedNode, name: string, resolved: Resolved): Diagnostic[] {
   const sources = node.inputs[name] ?? []
-  const without = resolved.scenarios.list.find(
-    (scenario) =>
-      scenario.started.has(node.id) &&
-      !sources.some((source) => isThere(source, scenario, resolved) === 'yes'),
-  )
+  const without = wayWithout(sources, resolved, node.id)
   if (without === undefined) return []
   const optional = sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [
@@ -30,9 +27,11 @@ function lacking(node: ResolvedNode, name: string, resolved: Resolved): Diagnost
       constraint: `input "${name}" of "${node.id}" is supplied`,
       nodeId: node.id,
       capabilityId: node.capability?.capabilityId,
-      suggestion: optional
-        ? `Make "${name}" required in the output that supplies it`
-        : suppliers([name], resolved.request),
+      suggestion: !without.complete
+        ? tooManyWays
+        : optional
+          ? `Make "${name}" required in the output that supplies it`
+          : suppliers([name], resolved.request),
       details: { property: name, ...(without.label !== '' && { when: without.label }) },
     }),
   ]

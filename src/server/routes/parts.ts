@@ -79,6 +79,7 @@ export const runSchema = {
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
     objective: { type: 'string' },
+    pipeline: { type: 'string' },
     schemaHash: { type: 'string' },
     correlationId: { type: 'string' },
     threadId: { type: 'string' },

@@ -5,7 +5,7 @@ import type { Suite } from './test-api.ts'
 
 export function journalSuite({ test, expect }: Suite): void {
   test('creates a run once, with its first events', async ({ store }) => {
-    const events = [startEvent('Do it', 'thread-1'), logEvent(1)]
+    const events = [startEvent('Do it', { threadId: 'thread-1' }), logEvent(1)]
     expect(await store.create(newRun('r', { events }))).toBe(true)
     expect(await store.create(newRun('r'))).toBe(false)
     expect(await store.read('r', 0)).toEqual(
@@ -126,7 +126,7 @@ export function journalSuite({ test, expect }: Suite): void {
     for (let index = 0; index < 6; index++) {
       const tenant = index % 2 === 0 ? 'even' : 'odd'
       const status = index < 3 ? 'completed' : 'running'
-      const events = [startEvent('x', index === 4 ? 'thread' : undefined)]
+      const events = [startEvent('x', index === 4 ? { threadId: 'thread' } : {})]
       await store.create(newRun(`r-${index}`, { tenant, events, head: { status, planVersion: 0 } }))
       if (index % 2 === 1) await elapse(2)
     }

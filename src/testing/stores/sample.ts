@@ -26,7 +26,10 @@ export function logEvent(value: Json): NewEvent {
   return sampleEvent('log', { event: 'sample', payload: { value } })
 }
 
-export function startEvent(objective = 'Write two headlines', threadId?: string): NewEvent {
+export function startEvent(
+  objective = 'Write two headlines',
+  { threadId, pipeline }: { readonly threadId?: string; readonly pipeline?: string } = {},
+): NewEvent {
   return sampleEvent(
     'start',
     {
@@ -37,7 +40,7 @@ export function startEvent(objective = 'Write two headlines', threadId?: string)
         outputContract: { schema: { type: 'object' }, constraints: [] },
         policies: { planner: {}, runtime: [] } as unknown as EventPayloads['start']['envelope']['policies'],
         specialInstructions: [],
-        metadata: {},
+        metadata: pipeline === undefined ? {} : { pipeline },
       },
       correlationId: 'c-1',
       schemaHash: 'h-1',

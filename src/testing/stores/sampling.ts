@@ -78,7 +78,11 @@ export function sampleSuite({ test, expect }: Suite): void {
     store.create(
       newRun(runId, {
         tenant,
-        events: [startEvent(`About ${tenant}`), planEvent(), ...attempts.flatMap(attemptEvents)],
+        events: [
+          startEvent(`About ${tenant}`, { pipeline: `pipeline of ${tenant}` }),
+          planEvent(),
+          ...attempts.flatMap(attemptEvents),
+        ],
         head: { ...runningHead },
       }),
     )
@@ -167,7 +171,7 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect(runs).toEqual({ total: 3, byNode: { check: 1, write: 3 }, byModel: { 'a/m': 3, 'b/m': 1 } })
   })
 
-  test('samples by time, step, model, tenant and objective', async (made) => {
+  test('samples by time, step, model, tenant and pipeline', async (made) => {
     await make(made, 'r-1', [{ model: 'a/m', endedAt: 1_000 }])
     await make(made, 'r-2', [{ model: 'b/m', nodeId: 'check', endedAt: 2_000 }], 't-2')
     const total = async (query: object) => (await made.store.sample(query)).runs.total
@@ -185,8 +189,11 @@ export function sampleSuite({ test, expect }: Suite): void {
     })
     expect((await made.store.sample({ model: 'none' })).runs).toEqual({ total: 0, byNode: {}, byModel: {} })
     expect(await total({ tenant: 't-2' })).toBe(1)
-    expect(await total({ objective: 'About t-1' })).toBe(1)
-    expect(await total({ objective: 'About t-1', tenant: 't-2' })).toBe(0)
+    expect(await total({ pipeline: 'pipeline of t-1' })).toBe(1)
+    expect(await total({ pipeline: 'pipeline of t-1', tenant: 't-2' })).toBe(0)
+    expect(await total({ pipeline: 'pipeline of' })).toBe(0)
+    expect(await total({ pipeline: 'About t-1' })).toBe(0)
+    expect((await made.store.head('r-1'))?.pipeline).toBe('pipeline of t-1')
   })
 
   test('counts a run once, however often it tried', async (made) => {

@@ -16,6 +16,7 @@ export const columns = {
     'schema_hash',
     'persona',
     'variant_policy',
+    'pipeline',
     'thread_id',
     'correlation_id',
     'satisfaction_score',

@@ -234,6 +234,11 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     }
   }
 
+  /** Which pipeline a run was started from; of runs from before nobody noted it. */
+  async function pipelines(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('flex_runs').addColumn('pipeline', 'text').execute()
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
@@ -244,5 +249,6 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     '0003_value_uses': { up: uses },
     '0004_health_columns': { up: health },
     '0005_messages': { up: messages },
+    '0006_pipeline_names': { up: pipelines },
   }
 }

@@ -57,6 +57,7 @@ export function headRow(head: StoredHead): Omit<RunTable, 'persona' | 'variant_p
     created_at: head.createdAt,
     objective: head.objective,
     schema_hash: head.schemaHash,
+    pipeline: head.pipeline ?? null,
     thread_id: head.threadId ?? null,
     correlation_id: head.correlationId,
     lease_epoch: head.epoch,
@@ -89,6 +90,7 @@ export function toHead(row: RunTable): StoredHead {
     ...toCore(row),
     objective: row.objective,
     correlationId: row.correlation_id,
+    ...(row.pipeline !== null && { pipeline: row.pipeline }),
     ...(row.thread_id !== null && { threadId: row.thread_id }),
   }
 }

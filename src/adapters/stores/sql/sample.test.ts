@@ -24,7 +24,7 @@ it('reads nothing but its index, whatever is asked for', async () => {
     { from: 1, to: 9, slots: 4 },
     { from: 1, to: 9, nodeId: 'n' },
     { model: 'm' },
-    { tenant: 't', objective: 'o' },
+    { tenant: 't', pipeline: 'p' },
   ]) {
     const asked = [
       statements.groups(query),

@@ -48,16 +48,16 @@ interface GroupRow {
 
 export function sampleStatements(db: Kysely<Tables>, dialect: Dialect) {
   /** The partial index `spans_health` has exactly the spans with signals. */
-  const sampled = ({ from, to, nodeId, model, tenant, objective }: SampleQuery) => {
+  const sampled = ({ from, to, nodeId, model, tenant, pipeline }: SampleQuery) => {
     let query = db.selectFrom('spans').where('spans.signals', 'is not', null)
     if (from !== undefined) query = query.where('spans.ended_at', '>=', from)
     if (to !== undefined) query = query.where('spans.ended_at', '<=', to)
     if (nodeId !== undefined) query = query.where('spans.node_id', '=', nodeId)
     if (model !== undefined) query = query.where('spans.model_id', '=', model)
-    if (tenant === undefined && objective === undefined) return query
+    if (tenant === undefined && pipeline === undefined) return query
     let runs = db.selectFrom('flex_runs').select('flex_runs.run_id')
     if (tenant !== undefined) runs = runs.where('flex_runs.tenant', '=', tenant)
-    if (objective !== undefined) runs = runs.where('flex_runs.objective', '=', objective)
+    if (pipeline !== undefined) runs = runs.where('flex_runs.pipeline', '=', pipeline)
     // The plus keeps SQLite from going run by run through the rows themselves, which takes far longer for a large tenant.
     const runId = dialect === 'sqlite' ? sql<string>`+spans.run_id` : sql.ref<string>('spans.run_id')
     return query.where(runId, 'in', runs)

@@ -35,6 +35,7 @@ export interface RunTable {
   schema_hash: string
   persona: string | null
   variant_policy: string | null
+  pipeline: string | null
   thread_id: string | null
   correlation_id: string
   satisfaction_score: number | null

@@ -1,0 +1,181 @@
+/**
+ * The ways through a plan as far as a few nodes are concerned. Ways that have come to the same place and agree on those
+ * nodes go on as one, so that choices one after the other add up and do not multiply.
+ */
+import { type Choice, labelOf, mostScenarios, type Scenario, type Stage, targetsOf } from './scenario.ts'
+
+export interface WaysOver {
+  /** Nothing when even these are too many. */
+  over(ids: Iterable<string>, without: readonly string[]): readonly Scenario[] | undefined
+  /** Nodes that some way starts; nothing when it would be too much work to say. */
+  readonly reachable: ReadonlySet<string> | undefined
+}
+
+export interface Field extends Stage {
+  readonly choicesAt: (id: string) => readonly (Choice | undefined)[]
+}
+
+/** How much work all questions about one plan may be together: places looked at. Then what is left is not known. */
+const mostWork = 1_000_000
+
+export function waysOver(field: Field): WaysOver {
+  const budget = { left: mostWork }
+  const known = new Map<string, readonly Scenario[] | undefined>()
+  const order = branchByBranch(field)
+  const reachable = new Set<string>()
+  const all = merge(field, {
+    order,
+    watched: new Set(),
+    avoided: new Set(),
+    budget,
+    starts: (id) => reachable.add(id),
+  })
+  return {
+    reachable: all && reachable,
+    over(ids, without) {
+      const watched = new Set(ids)
+      const avoided = new Set(without)
+      const key = JSON.stringify([[...watched].sort(), [...avoided].sort()])
+      if (!known.has(key)) {
+        const leading = leadingTo([...watched, ...avoided], order, field)
+        known.set(key, merge(field, { order: leading, watched, avoided, budget }))
+      }
+      return known.get(key)
+    },
+  }
+}
+
+/** A way so far, for all ways that have the same future and the same past of watched nodes. */
+interface Bundle {
+  /** Nodes ahead to which an edge was followed. */
+  readonly ahead: Set<string>
+  readonly started: Set<string>
+  readonly completed: Set<string>
+  /** The decisions of one of these ways. */
+  readonly chosen: readonly Choice[]
+}
+
+interface Question {
+  readonly order: readonly string[]
+  readonly watched: ReadonlySet<string>
+  /** Ways on which one of these completes are left out. */
+  readonly avoided: ReadonlySet<string>
+  readonly budget: { left: number }
+  readonly starts?: (id: string) => void
+}
+
+function merge(field: Field, question: Question): readonly Scenario[] | undefined {
+  const { order, avoided, budget, starts } = question
+  const circle = new Set(field.graph.circle)
+  const asked = new Set(order)
+  let bundles: Bundle[] = [{ ahead: new Set(), started: new Set(), completed: new Set(), chosen: [] }]
+  for (const id of order) {
+    if (circle.has(id)) continue
+    const isFirst = (field.graph.incoming.get(id) ?? []).length === 0
+    const next: Bundle[] = []
+    for (const bundle of bundles) {
+      budget.left -= 1 + bundle.ahead.size + bundle.started.size + bundle.completed.size
+      if (next.length > mostScenarios || budget.left < 0) return undefined
+      if (!bundle.ahead.delete(id) && !isFirst) {
+        next.push(bundle)
+        continue
+      }
+      starts?.(id)
+      const [first, ...others] = field.choicesAt(id)
+      // Copied before the first choice goes on with the bundle itself.
+      const ways = [
+        { way: bundle, choice: first },
+        ...others.map((choice) => ({ way: copyOf(bundle), choice })),
+      ]
+      for (const { way, choice } of ways)
+        if (choice?.kind === 'fails' || !avoided.has(id))
+          next.push(goOn(way, { id, choice, asked, ...question }, field))
+    }
+    bundles = next.length > 1 ? distinct(next) : next
+  }
+  return bundles.map(({ started, completed, chosen }) => ({
+    started,
+    completed,
+    label: labelOf(chosen),
+    complete: true,
+  }))
+}
+
+function copyOf({ ahead, started, completed, chosen }: Bundle): Bundle {
+  return { ahead: new Set(ahead), started: new Set(started), completed: new Set(completed), chosen }
+}
+
+interface Passing {
+  readonly id: string
+  readonly choice: Choice | undefined
+  /** Nodes that have a say in the question. */
+  readonly asked: ReadonlySet<string>
+  readonly watched: ReadonlySet<string>
+}
+
+function goOn(bundle: Bundle, { id, choice, asked, watched }: Passing, { graph, byId }: Field): Bundle {
+  const passes = choice?.kind !== 'fails'
+  const targets = choice?.kind === 'takes' ? targetsOf(byId.get(id)) : undefined
+  for (const { to, when } of graph.outgoing.get(id) ?? []) {
+    if (!asked.has(to) || (passes ? when === 'fail' : when === 'pass')) continue
+    if (choice?.kind === 'takes' && targets?.has(to) && !choice.targets.has(to)) continue
+    bundle.ahead.add(to)
+  }
+  if (watched.has(id)) {
+    bundle.started.add(id)
+    if (passes) bundle.completed.add(id)
+  }
+  return choice === undefined ? bundle : { ...bundle, chosen: [...bundle.chosen, choice] }
+}
+
+/** The first of those that are alike stands for the others. */
+function distinct(bundles: readonly Bundle[]): Bundle[] {
+  const found = new Map<string, Bundle>()
+  for (const bundle of bundles) {
+    const key = [bundle.ahead, bundle.started, bundle.completed]
+      .map((ids) => [...ids].sort().join('\n'))
+      .join('\n\n')
+    if (!found.has(key)) found.set(key, bundle)
+  }
+  return [...found.values()]
+}
+
+/** Sources before targets, and each branch to its end before the next one: few ways are open at the same time. */
+function branchByBranch({ graph }: Field): readonly string[] {
+  const done = new Set<string>()
+  const backwards: string[] = []
+  const circle = new Set(graph.circle)
+  const begin = graph.order.filter((id) => !graph.incoming.has(id)).reverse()
+  for (const root of [...begin, ...graph.order]) {
+    if (done.has(root)) continue
+    const stack = [{ id: root, next: nextOf(root) }]
+    done.add(root)
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const to = top.next.pop()
+      if (to === undefined) {
+        backwards.push(top.id)
+        stack.pop()
+      } else if (!done.has(to)) {
+        done.add(to)
+        stack.push({ id: to, next: nextOf(to) })
+      }
+    }
+  }
+  return backwards.reverse()
+
+  // What stands on a circle is never reached; the others are in order without it.
+  function nextOf(id: string): string[] {
+    return circle.has(id) ? [] : (graph.outgoing.get(id) ?? []).map(({ to }) => to)
+  }
+}
+
+/** Only these nodes and what leads to them has a say. */
+function leadingTo(
+  watched: readonly string[],
+  order: readonly string[],
+  { graph }: Field,
+): readonly string[] {
+  const wanted = new Set(watched)
+  for (const id of watched) for (const before of graph.ancestors(id)) wanted.add(before)
+  return order.filter((id) => wanted.has(id))
+}
