@@ -22,6 +22,7 @@ import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
 import type { Issue } from './base/issue.ts'
 import type { Json } from './base/json.ts'
+import { eventLoop } from './base/pace.ts'
 import { timeOrderedId } from './base/time-ordered-id.ts'
 import type { Reply } from './domain/ask.ts'
 import type { Capability } from './domain/capability.ts'
@@ -264,6 +265,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
+    turn: () => eventLoop.turn(),
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
   if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)

@@ -67,6 +67,8 @@ export interface EngineOptions {
   readonly carry?: 'all' | 'own' | 'none'
   /** Whether a text or value that this kind of capability brings could have been written by strangers. */
   readonly untrustedKinds?: readonly string[]
+  /** Waited for before the run goes on with what an attempt brought, for many may end at once. Default: nothing is. */
+  readonly turn?: () => Promise<void>
   /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
   readonly onCrash?: (runId: string, cause: unknown) => void
   /**
@@ -152,8 +154,8 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     slots,
     moment,
-    perform: (state, start, work) =>
-      performAttempt({
+    async perform(state, start, work) {
+      const result = await performAttempt({
         catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
@@ -162,7 +164,10 @@ export function createEngine(options: EngineOptions): Engine {
         work,
         redactor,
         storeRaw: options.storeRaw ?? true,
-      }),
+      })
+      await options.turn?.()
+      return result
+    },
     planAtHand(state) {
       const draft = draftAtHand(state)
       return draft && proveDraft(state, catalogFor(state.tenant), draft)

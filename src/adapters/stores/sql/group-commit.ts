@@ -3,6 +3,7 @@
  * write is answered only when its commit is done.
  */
 import { ProvisoError } from '../../../base/error.ts'
+import { eventLoop } from '../../../base/pace.ts'
 
 export interface GroupCommitOptions<W, R> {
   /** Writes all of them or none; results in the order of the writes. */
@@ -20,6 +21,9 @@ export interface GroupCommit<W, R> {
   /** Accepts nothing more, and waits for what was accepted. */
   close(): Promise<void>
 }
+
+/** Writes of one commit that are answered in the same breath. */
+const atOnce = 4
 
 interface Pending<W, R> {
   readonly write: W
@@ -58,7 +62,11 @@ export function createGroupCommit<W, R>({
   async function settle(batch: readonly Pending<W, R>[]): Promise<void> {
     try {
       const results = await commit(batch.map(({ write }) => write))
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R)
+      for (const [index, { resolve }] of batch.entries()) {
+        // Each of them goes on with its work now: a few at once, and the others in turn.
+        if (index < atOnce) resolve(results[index] as R)
+        else void eventLoop.turn('first').then(() => resolve(results[index] as R))
+      }
     } catch (error) {
       if (batch.length > 1 && isOnesFault(error)) for (const one of batch) await settle([one])
       else for (const { reject } of batch) reject(error)
