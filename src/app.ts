@@ -16,7 +16,7 @@ import {
   providersFromKeys,
 } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
-import { createTracing, type TracingOptions } from './adapters/telemetry/tracing.ts'
+import { createTracing, spanTypes, type TracingOptions } from './adapters/telemetry/tracing.ts'
 import { checkAppOptions, checkRunOptions } from './app-options.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { ProvisoError } from './base/error.ts'
@@ -268,7 +268,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     turn: () => eventLoop.turn(),
     ...pick(options, ['leaseMs', 'pollMs', 'askMs', 'limits', 'onCrash', 'onMissing', 'carry']),
   })
-  if (tracing) engine.subscribeToLifecycle(tracing.runs.hear)
+  if (tracing) engine.subscribeToLifecycle(tracing.runs.hear, { types: spanTypes })
   await agents?.living.open()
   engine.open()
 

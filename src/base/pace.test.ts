@@ -38,6 +38,19 @@ it('takes many short turns in one pass, and not all of them', async () => {
   expect(new Set(passes).size).toBeLessThan(10)
 })
 
+it('takes one turn in a pass in which it has to hurry', async () => {
+  const pace = createPace(() => 0)
+  let begun = 0
+  const turns = Array.from({ length: 3 }, async () => {
+    await pace.turn()
+    begun++
+  })
+  pace.hurry()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(begun).toBe(1)
+  await Promise.all(turns)
+})
+
 it('gives turns in order, and those who must be first before all others', async () => {
   const pace = createPace()
   const order: string[] = []

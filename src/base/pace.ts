@@ -7,6 +7,8 @@
 export interface Pace {
   /** Resolves when it is one's turn: `first` before everybody who only waits, in order otherwise. */
   turn(rank?: 'first' | 'usual'): Promise<void>
+  /** Something came that is let in once a pass only, such as a connection: this pass takes one turn, for more may wait. */
+  hurry(): void
 }
 
 /** After so long in one pass of the loop, the rest waits for the next; one turn is taken in any case. */
@@ -20,6 +22,7 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   /** Turns that are called for in the next pass. */
   let called = 0
   let passEnds = 0
+  let hurried = false
 
   // What is called for while a pass is under way belongs to the next one; so the first one called for begins a pass. Whatever
   // a turn starts at once is done before the next turn: microtasks run in between.
@@ -29,7 +32,8 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   const take = (begins: boolean) => {
     if (begins) {
       called = 0
-      passEnds = now() + passMs
+      passEnds = hurried ? 0 : now() + passMs
+      hurried = false
     }
     if (begins || now() < passEnds) (first.shift() ?? usual.shift())?.()
     arrange()
@@ -41,6 +45,9 @@ export function createPace(now: () => number = () => performance.now()): Pace {
         ;(rank === 'first' ? first : usual).push(resolve)
         arrange()
       }),
+    hurry() {
+      hurried = true
+    },
   }
 }
 

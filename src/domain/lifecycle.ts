@@ -1,5 +1,5 @@
 /** What happens to runs in this process, told the moment it is in the journal (FLEX-77). The journal stays the truth: this is for counting and showing. */
-import type { JournalEvent } from './event.ts'
+import type { EventType, JournalEvent } from './event.ts'
 import type { RunStatus } from './status.ts'
 
 /** A node that has ended, whoever began it. */
@@ -46,6 +46,8 @@ export type LifecycleListener = (
 export interface LifecycleOptions {
   /** Notices that wait while the listener is busy; the oldest are dropped beyond that. Default 1,000. */
   readonly buffer?: number
+  /** Only events of these types are told, and of an append without any, nothing. Default: all. */
+  readonly types?: readonly EventType[]
 }
 
 /** Returns the way to end it. */

@@ -1,103 +1,19 @@
-/**
- * One run in this process. Everything that happens to it comes in here, one thing at a time: results of attempts and of
- * planning, and the news that somebody else appended. Each turn folds in what happened, decides to the end, appends all of
- * it at once at the expected sequence, and only then lets the new attempts leave.
- */
-import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
-import type { Json } from '../base/json.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
-import type { AttemptResult } from '../domain/output.ts'
-import type { Append, AppendResult, HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
+import type { Append, AppendResult } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
-import { charged, settlement } from './budget.ts'
+import type { Actor, ActorContext, Origin, Work } from './actor-context.ts'
 import { orphanFacts, type Whereabouts } from './decide.ts'
-import { factsFor, type Moment } from './fact.ts'
+import type { Moment } from './fact.ts'
+import { type Ended, happenings, openRequest, type Planned } from './happenings.ts'
 import { firstTimer, headOf, policyAskOpen } from './head.ts'
-import type { PlanningResult } from './planning.ts'
-import type { Slots } from './slots.ts'
 import type { Start } from './starts.ts'
 import { type Step, step } from './step.ts'
-
-/** What an actor needs of its engine. */
-export interface ActorContext {
-  readonly store: Store
-  readonly clock: Clock
-  readonly slots: Slots
-  readonly moment: (tenant: string) => Moment
-  /** Makes the call of a started attempt. */
-  readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
-  /** Proves the draft that came with the envelope, if one did. */
-  readonly planAtHand: (state: RunState) => PlanningResult | undefined
-  /** Has a planner draft, and proves. */
-  readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
-  /** They are folded into the state and in the journal. */
-  readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
-  /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
-  readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
-  /** The run belongs to somebody else now. */
-  readonly onLost: (actor: Actor) => void
-  /** A turn failed in a way that nobody foresaw (a bug); the lease runs out by itself. */
-  readonly onCrash: (actor: Actor, cause: unknown) => void
-}
-
-export interface Idle {
-  /** News came meanwhile. */
-  readonly more: boolean
-  /** Capabilities that the run needs next, and that are unknown here. */
-  readonly missing: readonly string[]
-}
-
-export interface Work {
-  readonly signal: AbortSignal
-  readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
-}
-
-export interface Actor {
-  readonly runId: string
-  /** Absent while a new run is not stored yet. */
-  readonly lease: Lease | undefined
-  /** A turn is under way. */
-  readonly busy: boolean
-  /** Something may have changed: take a turn, or another one after the present. */
-  poke(): void
-  /** Somebody appended up to this sequence number. */
-  heard(seq: number): void
-  /** Let go of the run: attempts are abandoned, nothing more is written. */
-  stop(): void
-}
-
-/** How the run comes here: claimed from the store, or new, with its first events not yet stored. */
-export type Origin =
-  | { readonly kind: 'claimed'; readonly lease: Lease }
-  | {
-      readonly kind: 'new'
-      readonly state: RunState
-      readonly events: readonly NewEvent[]
-      /** What happens with the start. */
-      readonly opening: readonly NewEvent[]
-      readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
-      /** It came to nothing: whoever started the run is told, and nobody else. */
-      readonly refuse: (cause: unknown) => void
-    }
 
 interface InFlight {
   readonly attempt: number
   readonly abort: AbortController
-}
-
-interface Ended {
-  readonly nodeId: string
-  readonly attempt: number
-  readonly result: AttemptResult
-  readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
-}
-
-/** What came of a request for a plan. */
-interface Planned {
-  readonly request: string | undefined
-  readonly result: PlanningResult
 }
 
 const pageSize = 5000
@@ -264,27 +180,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     }
   }
 
-  const happenings = (
-    current: RunState,
-    now: number,
-    from: { ended: readonly Ended[]; planned: Planned | undefined },
-  ) => {
-    const facts: NewEvent[] = []
-    for (const { nodeId, attempt, result, logs } of from.ended) {
-      // Somebody else has settled the attempt meanwhile: what it brought is not applied.
-      if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue
-      const make = factsFor(current, now)
-      for (const log of logs) facts.push(make('log', log, { nodeId }))
-      const usage = charged(current, nodeId, result.usage)
-      facts.push(...settlement(current, now, { nodeId, attempt, usage }))
-      facts.push(make('attempt_end', { attempt, ...result, usage }, { nodeId }))
-    }
-    // An append that landed unheard has answered the request already, and may have made the next one.
-    if (from.planned?.request !== undefined && from.planned.request === openRequest(current))
-      facts.push(...from.planned.result(current, now))
-    return facts
-  }
-
   const orphans = (current: RunState, now: number, just: readonly Ended[]) =>
     orphanFacts(current, now, (nodeId, attempt): Whereabouts => {
       if (inFlight.get(nodeId)?.attempt === attempt) return 'here'
@@ -391,12 +286,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     stop,
   }
   return actor
-}
-
-/** Which plan is being asked for; nothing if none is, or the draft was refused. */
-function openRequest({ planning, planVersion }: RunState): string | undefined {
-  if (!planning || planning.rejected) return undefined
-  return `${planVersion} ${planning.phase} ${planning.attempt}`
 }
 
 /** What may be over after a while, such as a database that starts again. */

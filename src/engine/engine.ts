@@ -1,122 +1,35 @@
-/**
- * The engine of one process: starts runs, takes over what its time has come for or what a dead process left, and lets
- * actors carry them. It holds only what is at work; runs that wait live in the store.
- */
-import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
-import type { Reply } from '../domain/ask.ts'
-import type { Envelope } from '../domain/envelope.ts'
-import type { EventPayloads, JournalEvent } from '../domain/event.ts'
+import type { EventPayloads } from '../domain/event.ts'
 import { begin } from '../domain/fold.ts'
-import type { LeftNotice, SubscribeToLifecycle } from '../domain/lifecycle.ts'
-import type { Draft } from '../domain/plan.ts'
+import type { LeftNotice } from '../domain/lifecycle.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
-import type { Dispatcher } from '../domain/ports/dispatcher.ts'
-import type { Planner } from '../domain/ports/planner.ts'
-import type { Store } from '../domain/ports/store.ts'
-import { createRedactor, type Redactor } from '../domain/redact.ts'
+import { createRedactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
+import { rememberProofs } from '../plan/index.ts'
 import { schemaHash } from '../schema/hash.ts'
-import { type Actor, type ActorContext, createActor, type Origin } from './actor.ts'
+import { createActor } from './actor.ts'
+import type { Actor, ActorContext, Origin } from './actor-context.ts'
 import { createChanges } from './changes.ts'
 import { considerCapabilities } from './considered.ts'
 import { openingFacts } from './decide.ts'
 import { createElsewhere } from './elsewhere.ts'
+import type { Engine, EngineOptions } from './engine-port.ts'
 import { fact, type Moment } from './fact.ts'
 import { firstTimer, statusOf } from './head.ts'
-import { loadEvents, loadState, type WatchOptions, watchRun } from './journal.ts'
+import { loadEvents, loadState, watchRun } from './journal.ts'
 import { knowCapabilities } from './known-capability.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createLookout } from './lookout.ts'
-import { type Answer, missingCapabilities } from './missing.ts'
+import { missingCapabilities } from './missing.ts'
 import { performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
-import { type ReplayChanges, type Replayed, replayRun } from './replay.ts'
+import { replayRun } from './replay.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './replies.ts'
-import { createSettling, type Settled } from './settling.ts'
-import { createSlots, type SlotLimits } from './slots.ts'
+import { createSettling } from './settling.ts'
+import { createSlots } from './slots.ts'
 
-export interface EngineOptions {
-  readonly store: Store
-  readonly catalog: Catalog
-  readonly dispatchers: readonly Dispatcher[]
-  /** Drafts plans for runs that come without one. */
-  readonly planner?: Planner
-  readonly clock?: Clock
-  /** Makes ids of runs; must never give one twice. */
-  readonly newId: () => string
-  /** The name of this process among those on one store. */
-  readonly owner: string
-  /** How long a claim holds without a sign of life. Default 15 s; a sign is given three times as often. */
-  readonly leaseMs?: number
-  /** How often the store is asked for work that nobody told of. Default 1 s. */
-  readonly pollMs?: number
-  /** How long people have to answer. Default 24 h. */
-  readonly askMs?: number
-  readonly limits?: SlotLimits
-  /** What must not leave. Default: by the names of keys. */
-  readonly redactor?: Redactor
-  /** Keep what models wrote, redacted, in the journal. Default true. */
-  readonly storeRaw?: boolean
-  /**
-   * Whose runs are carried on here. `all` (default): every run of the store that needs somebody. `own`: only those that were
-   * started, answered, resumed or cancelled through this engine; for a process that knows no other's capabilities. `none`:
-   * what comes from outside is recorded, and whoever else is on the store goes on with it.
-   */
-  readonly carry?: 'all' | 'own' | 'none'
-  /** Whether a text or value that this kind of capability brings could have been written by strangers. */
-  readonly untrustedKinds?: readonly string[]
-  /** Waited for before the run goes on with what an attempt brought, for many may end at once. Default: nothing is. */
-  readonly turn?: () => Promise<void>
-  /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
-  readonly onCrash?: (runId: string, cause: unknown) => void
-  /**
-   * A run needs capabilities next that are unknown here: it was given back for another process, and is looked at again
-   * after a while, or as soon as it changes or one of them is known.
-   */
-  readonly onMissing?: (runId: string, capabilityIds: readonly string[]) => void
-}
-
-export interface StartOptions {
-  readonly runId?: string
-  readonly tenant?: string
-  readonly threadId?: string
-  readonly correlationId?: string
-  /** A plan written by hand instead of a planner's. */
-  readonly draft?: Draft
-  /** The trace that it begins in (W3C); kept with the run. */
-  readonly traceparent?: string
-}
-
-export interface Engine {
-  /** Stores the run, starts it and returns its id; it goes on whether or not anybody watches. */
-  start(envelope: Envelope, options?: StartOptions): Promise<string>
-  /** Resolves when the run is over, or waits for a person. */
-  settled(runId: string, signal?: AbortSignal): Promise<Settled>
-  state(runId: string): Promise<RunState>
-  /** Capabilities that the rest of the run may need, and that are unknown here; after this answer, if one is given. */
-  missing(runId: string, answer?: Answer): Promise<string[]>
-  /** Decides a recorded run again, with zero calls. */
-  replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
-  watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
-  reply(runId: string, reply: Reply): Promise<void>
-  cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
-  resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
-  trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
-  /** Carries on a run that a dead process left, as soon as its lease has run out; needed with `carry: 'own'` alone. */
-  adopt(runId: string): Promise<void>
-  /** Tells what happens to runs in this process, as soon as it is in the journal. */
-  readonly subscribeToLifecycle: SubscribeToLifecycle
-  /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */
-  open(): void
-  /** Starts nothing more, lets attempts in flight end for at most `graceMs` (default 5 s), gives every lease back, and stops. */
-  close(options?: { readonly graceMs?: number }): Promise<void>
-  /** Runs that are being carried here at this moment. */
-  readonly active: number
-  /** Attempts that are in flight here at this moment. */
-  readonly attempts: number
-}
+export type { Engine, EngineOptions, StartOptions } from './engine-port.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const { store, catalog, owner, clock = systemClock } = options
@@ -139,6 +52,7 @@ export function createEngine(options: EngineOptions): Engine {
   })
   let closed = false
 
+  const prove = rememberProofs()
   const know = knowCapabilities(options.untrustedKinds)
   /** What a run may know of: what its tenant sees. */
   const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
@@ -170,10 +84,17 @@ export function createEngine(options: EngineOptions): Engine {
     },
     planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft && proveDraft(state, catalogFor(state.tenant), draft)
+      return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove }, draft)
     },
     plan: (state, signal) =>
-      makePlan({ state, catalog: catalogFor(state.tenant), planner: options.planner, redactor, signal }),
+      makePlan({
+        state,
+        catalog: catalogFor(state.tenant),
+        planner: options.planner,
+        redactor,
+        signal,
+        prove,
+      }),
     onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor

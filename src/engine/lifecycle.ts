@@ -3,7 +3,7 @@
  * is slow misses the oldest of what it keeps waiting, and neither holds up a run.
  */
 import { ProvisoError } from '../base/error.ts'
-import type { JournalEvent, NewEvent } from '../domain/event.ts'
+import type { EventType, JournalEvent, NewEvent } from '../domain/event.ts'
 import type {
   AppendedNotice,
   EndedNode,
@@ -11,6 +11,7 @@ import type {
   LifecycleNotice,
   SubscribeToLifecycle,
 } from '../domain/lifecycle.ts'
+import { numbered } from '../domain/numbered.ts'
 import type { RunState } from '../domain/run.ts'
 import { statusOf } from './head.ts'
 
@@ -25,6 +26,7 @@ export interface Lifecycle {
 }
 
 interface Subscriber {
+  readonly types: ReadonlySet<EventType> | undefined
   readonly hear: (notice: LifecycleNotice) => void
 }
 
@@ -39,9 +41,16 @@ export function createLifecycle(): Lifecycle {
       return subscribers.size
     },
     appended(state, events, by) {
-      if (subscribers.size > 0) tell(noticeOf(state, events, by))
+      // Made once, and only if somebody wants it.
+      let all: AppendedNotice | undefined
+      for (const { hear, types } of subscribers) {
+        if (types === undefined) {
+          all ??= noticeOf(state, events, by)
+          hear(all)
+        } else if (events.some(({ type }) => types.has(type))) hear(noticeOf(state, events, by, types))
+      }
     },
-    subscribe(listener, { buffer = lifecycleLimits.buffer } = {}) {
+    subscribe(listener, { buffer = lifecycleLimits.buffer, types } = {}) {
       if (subscribers.size >= lifecycleLimits.subscribers)
         throw new ProvisoError(
           'option/invalid',
@@ -50,7 +59,7 @@ export function createLifecycle(): Lifecycle {
         )
       if (!Number.isInteger(buffer) || buffer < 1)
         throw new ProvisoError('option/invalid', 'The buffer of a subscription must be at least 1')
-      const subscriber = createSubscriber(listener, buffer)
+      const subscriber = { ...createSubscriber(listener, buffer), types: types && new Set(types) }
       subscribers.add(subscriber)
       return () => {
         subscribers.delete(subscriber)
@@ -60,7 +69,7 @@ export function createLifecycle(): Lifecycle {
 }
 
 /** Called at once while it is idle, so that a listener without promises misses nothing and comes before whatever follows. */
-function createSubscriber(listener: LifecycleListener, buffer: number): Subscriber {
+function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Subscriber, 'hear'> {
   const waiting: LifecycleNotice[] = []
   let busy = false
   let missed = 0
@@ -101,11 +110,15 @@ function createSubscriber(listener: LifecycleListener, buffer: number): Subscrib
   }
 }
 
-function noticeOf(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): AppendedNotice {
+function noticeOf(
+  state: RunState,
+  events: readonly NewEvent[],
+  by: AppendedNotice['by'],
+  types?: ReadonlySet<EventType>,
+): AppendedNotice {
   const { runId, correlationId, traceparent } = state
-  const before = state.seq - events.length
-  // Type and payload belong together in both; the union over all types cannot follow that.
-  const told = events.map((event, index) => ({ ...event, runId, seq: before + index + 1 }) as JournalEvent)
+  const all = numbered(runId, state.seq - events.length, events)
+  const told = types === undefined ? all : all.filter(({ type }) => types.has(type))
   return {
     kind: 'appended',
     runId,

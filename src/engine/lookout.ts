@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Claim, Store } from '../domain/ports/store.ts'
-import type { Actor } from './actor.ts'
+import type { Actor } from './actor-context.ts'
 
 export interface LookoutOptions {
   readonly store: Store

@@ -14,12 +14,16 @@ import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
-import { type ProveResult, prove } from '../plan/index.ts'
+import type { ProveResult, prove } from '../plan/index.ts'
 import { leftToSpend } from './budget.ts'
 import { completedNodes } from './completed-nodes.ts'
 import { factsFor } from './fact.ts'
 
+/** Proves drafts; an engine that has proved one lately remembers it. */
+export type Prove = typeof prove
+
 export interface PlanningCall {
+  readonly prove: Prove
   readonly state: RunState
   readonly catalog: Catalog
   readonly planner: Planner | undefined
@@ -45,7 +49,7 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
     const { failure, final } = drafted
     return rejected(planning, bundleOf(failure), { ...paid(), ...(final && { final }) })
   }
-  const proof = proofOf(state, catalog, drafted.draft)
+  const proof = proofOf(call, drafted.draft)
   if (proof.ok) return accepted(planning, proof.plan, paid())
   const final =
     planner && (await repeats(planner, drafted.draft, { request, proof, redactor: call.redactor }))
@@ -57,14 +61,20 @@ export function draftAtHand(state: RunState): Draft | undefined {
   return state.planning?.phase === 'initial' ? state.draft : undefined
 }
 
-export function proveDraft(state: RunState, catalog: Catalog, draft: Draft): PlanningResult {
+export function proveDraft(
+  { state, catalog, prove }: Pick<PlanningCall, 'state' | 'catalog' | 'prove'>,
+  draft: Draft,
+): PlanningResult {
   const { planning } = state
   if (!planning) return () => []
-  const proof = proofOf(state, catalog, draft)
+  const proof = proofOf({ state, catalog, prove }, draft)
   return proof.ok ? accepted(planning, proof.plan, {}) : rejected(planning, proof.diagnostics, {})
 }
 
-function proofOf(state: RunState, catalog: Catalog, draft: Draft): ProveResult {
+function proofOf(
+  { state, catalog, prove }: Pick<PlanningCall, 'state' | 'catalog' | 'prove'>,
+  draft: Draft,
+): ProveResult {
   return prove({
     envelope: state.envelope,
     draft,

@@ -125,7 +125,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'late results of settled attempts are applied',
-    file: engine('actor'),
+    file: engine('happenings'),
     find: 'if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue',
     replace: '',
     seed: 7,
@@ -153,7 +153,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a plan answers the next request as well',
-    file: engine('actor'),
+    file: engine('happenings'),
     find: 'from.planned.request === openRequest(current)',
     replace: 'openRequest(current) !== undefined',
     seed: 2247,

@@ -2,7 +2,6 @@
  * What an append, a claim or a release makes of a run's head: pure, so that every store decides alike.
  * The store's part is to hold the head still (a transaction, a row lock) between reading and writing it.
  */
-import type { JournalEvent } from '../../domain/event.ts'
 import type { Append, AppendResult, HeadUpdate, Lease, NewRun } from '../../domain/ports/store.ts'
 import type { RunHead } from '../../domain/run.ts'
 import type { RunStatus } from '../../domain/status.ts'
@@ -101,26 +100,6 @@ export function dueAt(head: HeadCore): number | undefined {
 
 export function publicHead({ epoch: _, owner: __, leaseUntil: ___, ...head }: StoredHead): RunHead {
   return head
-}
-
-/** The new events as the journal will hold them. */
-export function numbered(runId: string, after: number, events: Append['events']): JournalEvent[] {
-  return events.map((event, index) => {
-    // Member by member: this runs for every event, and spreading costs several times as much.
-    const { type, version, at, planVersion, nodeId, message, payload } = event
-    const numbered: Record<string, unknown> = {
-      type,
-      version,
-      at,
-      planVersion,
-      payload,
-      runId,
-      seq: after + index + 1,
-    }
-    if (nodeId !== undefined) numbered['nodeId'] = nodeId
-    if (message !== undefined) numbered['message'] = message
-    return numbered as unknown as JournalEvent
-  })
 }
 
 /** Scores that an append does not name stay as they are; a time to wake that it does not name is gone. */

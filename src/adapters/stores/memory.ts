@@ -2,6 +2,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { JournalEvent } from '../../domain/event.ts'
+import { numbered } from '../../domain/numbered.ts'
 import type { CorrectionQuery, CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, Lease, OutputRow, SnapshotRow, Store } from '../../domain/ports/store.ts'
 import { defaultLimits } from './default-limits.ts'
@@ -11,7 +12,6 @@ import {
   dueAt,
   firstHead,
   holds,
-  numbered,
   overStatuses,
   publicHead,
   refusal,

@@ -3,7 +3,7 @@
  * stretch after a pause or another process's death is a trace of its own, linked to where the run began.
  */
 import { type Span, SpanKind } from '@opentelemetry/api'
-import type { JournalEvent } from '../../domain/event.ts'
+import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { AppendedNotice, LifecycleNotice } from '../../domain/lifecycle.ts'
 import type { Trace } from '../../domain/trace.ts'
 import { endSpan, linkTo, parentIn, type Tracers, traceOf } from './span-context.ts'
@@ -20,6 +20,14 @@ interface Stretch {
 
 /** Runs that have a span at the same time; the oldest loses its own early beyond that. */
 export const mostStretches = 10_000
+
+/** The events that spans are made of. */
+export const spanTypes = [
+  'plan_requested',
+  'plan_rejected',
+  'plan_generated',
+  'complete',
+] as const satisfies readonly EventType[]
 
 export interface Begun {
   readonly trace: Trace | undefined

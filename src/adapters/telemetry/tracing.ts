@@ -4,12 +4,13 @@ import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { Planner } from '../../domain/ports/planner.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
-import { createRunSpans, type RunSpans } from './run-spans.ts'
+import { createRunSpans, type RunSpans, spanTypes } from './run-spans.ts'
 import { hostTracer } from './span-context.ts'
 import { tracedDispatcher } from './traced-dispatcher.ts'
 import { tracedProvider } from './traced-provider.ts'
 
 export { tracedProvider } from './traced-provider.ts'
+export { spanTypes }
 
 export interface TracingOptions {
   /** Default: that of the host, by the OpenTelemetry API. */

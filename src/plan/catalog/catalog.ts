@@ -87,6 +87,8 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
   const held = new Map<string, Held>()
   const index = createTextIndex()
   let active: { readonly list: readonly Capability[]; readonly until: number } | undefined
+  /** The last list: as long as the same are alive it stays the same, so that others can tell by it that nothing changed. */
+  let latest: readonly Capability[] = []
 
   const isActive = (entry: Held) =>
     entry.timeoutMs === undefined || clock.now() - entry.lastSeenAt <= entry.timeoutMs
@@ -102,8 +104,10 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
         Math.min(soonest, timeoutMs === undefined ? soonest : lastSeenAt + timeoutMs),
       Number.POSITIVE_INFINITY,
     )
-    active = { list: alive.map(({ capability }) => capability), until }
-    return active.list
+    const list = alive.map(({ capability }) => capability)
+    if (list.length !== latest.length || list.some((each, at) => each !== latest[at])) latest = list
+    active = { list: latest, until }
+    return latest
   }
   const drop = (capabilityId: string) => {
     index.remove(capabilityId)

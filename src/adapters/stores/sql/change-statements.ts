@@ -1,5 +1,6 @@
 /** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
 import { encode } from '../codec.ts'
+import { dueAt, type HeadCore } from '../heads.ts'
 import type { Changes } from '../projections.ts'
 import { correctionRow } from './ledger.ts'
 import type { OpenRun } from './project-runs.ts'
@@ -26,7 +27,9 @@ export function* changeStatements(
   const writes = [
     ...touched
       .filter((run) => run.head !== run.stored)
-      .map((run) => statements.updateHead(changeRow(run.head))),
+      .map(({ head, stored }) =>
+        statements[isHeldAlike(head, stored) ? 'updateProgress' : 'updateHead'](changeRow(head)),
+      ),
     ...statements.insertEvents(touched.flatMap((run) => run.rows)),
     ...statements.upsertNodes(all(({ nodes }) => nodes)),
     ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
@@ -37,6 +40,11 @@ export function* changeStatements(
     ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
   ]
   yield [...(yield* newValues(touched, statements)), ...writes, commit]
+}
+
+/** Whether an append leaves the holder and the due time of a run as they are in its row. */
+function isHeldAlike(head: HeadCore, stored: HeadCore): boolean {
+  return head.owner === stored.owner && head.leaseUntil === stored.leaseUntil && dueAt(head) === dueAt(stored)
 }
 
 type RunRows = ReturnType<typeof rowsOf>

@@ -14,6 +14,8 @@ export interface GroupCommitOptions<W, R> {
   readonly most: number
   /** Whether one write of several may be to blame for the error, so that each is tried alone. */
   readonly isOnesFault: (error: unknown) => boolean
+  /** Whose answers come before the others'. Default: nobody's. */
+  readonly comesFirst?: (write: W) => boolean
 }
 
 export interface GroupCommit<W, R> {
@@ -36,6 +38,7 @@ export function createGroupCommit<W, R>({
   lanes,
   most,
   isOnesFault,
+  comesFirst = () => false,
 }: GroupCommitOptions<W, R>): GroupCommit<W, R> {
   const pending: Pending<W, R>[] = []
   let under = 0
@@ -62,10 +65,11 @@ export function createGroupCommit<W, R>({
   async function settle(batch: readonly Pending<W, R>[]): Promise<void> {
     try {
       const results = await commit(batch.map(({ write }) => write))
-      for (const [index, { resolve }] of batch.entries()) {
+      for (const [index, { write, resolve }] of batch.entries()) {
         // Each of them goes on with its work now: a few at once, and the others in turn.
-        if (index < atOnce) resolve(results[index] as R)
-        else void eventLoop.turn('first').then(() => resolve(results[index] as R))
+        const answer = () => resolve(results[index] as R)
+        if (index < atOnce) answer()
+        else void eventLoop.turn(comesFirst(write) ? 'first' : 'usual').then(answer)
       }
     } catch (error) {
       if (batch.length > 1 && isOnesFault(error)) for (const one of batch) await settle([one])

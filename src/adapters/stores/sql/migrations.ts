@@ -26,6 +26,11 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     names.reduce((columns, name) => columns.addColumn(name, number), table)
   const primary = (table: Builder, name: string, ...columns: string[]) =>
     table.addPrimaryKeyConstraint(`${name}_key`, columns)
+  /** Rows in the order of their key: SQLite then keeps one tree and not two, and a commit writes half as many pages. */
+  const byKey = (table: Builder, name: string, ...columns: string[]) => {
+    const keyed = primary(table, name, ...columns)
+    return dialect === 'sqlite' ? keyed.modifyEnd(sql`without rowid`) : keyed
+  }
 
   async function runs(db: Kysely<unknown>): Promise<void> {
     let table: Builder = keyColumns(db.schema.createTable('flex_runs'), 'run_id', 'tenant')
@@ -40,7 +45,7 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
       'lease_until',
       'due_at',
     )
-    await primary(table, 'flex_runs', 'run_id').execute()
+    await byKey(table, 'flex_runs', 'run_id').execute()
     const index = (name: string, ...columns: string[]) =>
       db.schema.createIndex(`flex_runs_${name}`).on('flex_runs').columns(columns)
     await index('due', 'due_at', 'run_id').where(sql.ref('due_at'), 'is not', null).execute()
@@ -64,7 +69,7 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     nodes = numbers(text(nodes, 'kind', 'status'), 'position', 'plan_version', 'attempts')
     nodes = textOrNull(nodes, 'capability_id', 'label', 'output', 'error')
     nodes = numbersOrNull(nodes, 'started_at', 'ended_at', 'attempt_started_at')
-    await primary(nodes, 'flex_plan_nodes', 'run_id', 'node_id').execute()
+    await byKey(nodes, 'flex_plan_nodes', 'run_id', 'node_id').execute()
 
     let snapshots: Builder = keyColumns(db.schema.createTable('flex_plan_snapshots'), 'run_id')
     snapshots = numbers(text(snapshots, 'pending_node_ids', 'plan', 'facets'), 'seq', 'plan_version', 'at')
@@ -73,12 +78,12 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     let outputs: Builder = keyColumns(db.schema.createTable('flex_run_outputs'), 'run_id')
     outputs = numbers(text(outputs, 'status', 'schema_hash'), 'plan_version', 'at')
     outputs = textOrNull(outputs, 'output', 'error', 'provenance')
-    await primary(outputs, 'flex_run_outputs', 'run_id').execute()
+    await byKey(outputs, 'flex_run_outputs', 'run_id').execute()
 
     let spans: Builder = keyColumns(db.schema.createTable('spans'), 'run_id', 'span_id')
     spans = textOrNull(text(spans, 'name', 'status', 'attributes'), 'parent_span_id')
     spans = numbers(spans, 'started_at', 'ended_at', 'seq')
-    await primary(spans, 'spans', 'run_id', 'span_id').execute()
+    await byKey(spans, 'spans', 'run_id', 'span_id').execute()
   }
 
   async function people(db: Kysely<unknown>): Promise<void> {

@@ -49,6 +49,8 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
+    // Somebody waits to hear that his run was taken.
+    comesFirst: ({ kind }) => kind === 'create',
     async commit(writes) {
       const context = { begin, commit, statements: writeStatements, reads, ledger, ...(hot && { hot }) }
       const results = await driver

@@ -28,7 +28,10 @@ export interface Templates {
   list<P, T>(
     build: (param: Param<P>, items: T[]) => Compilable,
   ): (values: P, items: readonly T[]) => Statement
-  /** A query that takes whole rows, in as few statements as are worth preparing. */
+  /**
+   * A query that takes whole rows, in as few statements as are worth preparing. Columns that hold nothing in all of the rows
+   * are left out, for binding a value costs more than the rest: they must be null where nothing is said of them.
+   */
   rows<R extends object>(build: (places: Places) => Compilable): (rows: readonly R[]) => Statement[]
 }
 
@@ -87,16 +90,23 @@ export function createTemplates(prefix: string): Templates {
     },
 
     rows(build) {
-      const bySize = new Map<number, Required<Statement>>()
+      const byForm = new Map<string, Required<Statement>>()
       return (rows) => {
         const statements: Statement[] = []
+        const empty = byForm.size < mostForms ? emptyColumns(rows) : []
         for (let from = 0; from < rows.length; ) {
           const size = chunk(rows.length - from)
           const first = from
-          let template = bySize.get(size)
+          const form = `${size} ${empty.join()}`
+          let template = byForm.get(form)
           if (template === undefined) {
-            template = compile(build((columns) => rowPlaces(columns, size)))
-            bySize.set(size, template)
+            const places: Places = (columns) =>
+              rowPlaces(
+                columns.filter((name) => !empty.includes(name)),
+                size,
+              )
+            template = compile(build(places))
+            byForm.set(form, template)
           }
           statements.push(
             fill(template, ({ name, index }) => (rows[first + index] as Record<string, unknown>)[name]),
@@ -107,6 +117,17 @@ export function createTemplates(prefix: string): Templates {
       }
     },
   }
+}
+
+/** Beyond as many forms of one query, all columns are given: each form is a statement to prepare. */
+const mostForms = 64
+
+function emptyColumns(rows: readonly object[]): string[] {
+  const [first] = rows
+  if (first === undefined) return []
+  return Object.keys(first).filter((name) =>
+    rows.every((row) => (row as Record<string, unknown>)[name] === null),
+  )
 }
 
 /** Small numbers as they are, larger ones by powers of two: few statements to prepare, and few to run. */

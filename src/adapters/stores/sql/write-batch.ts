@@ -5,17 +5,9 @@
  * the journal has happened.
  */
 import type { NewEvent } from '../../../domain/event.ts'
+import { numbered } from '../../../domain/numbered.ts'
 import type { Append, Lease } from '../../../domain/ports/store.ts'
-import {
-  appended,
-  firstHead,
-  type HeadCore,
-  holds,
-  numbered,
-  refusal,
-  released,
-  type StoredHead,
-} from '../heads.ts'
+import { appended, firstHead, type HeadCore, holds, refusal, released, type StoredHead } from '../heads.ts'
 import type { Changes } from '../projections.ts'
 import { changeStatements } from './change-statements.ts'
 import type { HotRuns } from './hot-runs.ts'

@@ -9,8 +9,8 @@ export type WriteStatements = ReturnType<typeof createWriteStatements>
 
 type HeadChange = Pick<RunTable, (typeof changingColumns)[number] | 'run_id'>
 
-/** The columns of a head that an append can change. */
-const changingColumns = [
+/** The columns of a head that every append changes, or may. */
+const progressColumns = [
   'seq',
   'status',
   'plan_version',
@@ -18,6 +18,11 @@ const changingColumns = [
   'updated_at',
   'satisfaction_score',
   'observed_satisfaction',
+] as const satisfies readonly (keyof RunTable)[]
+
+/** The columns of a head that an append can change. */
+const changingColumns = [
+  ...progressColumns,
   'lease_owner',
   'lease_until',
   'due_at',
@@ -61,6 +66,14 @@ export function createWriteStatements(
         ),
     )
 
+  const updateOf = (names: readonly (typeof changingColumns)[number][]) =>
+    templates.query<HeadChange>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set(Object.fromEntries(names.map((name) => [name, param(name)])))
+        .where('run_id', '=', param('run_id')),
+    )
+
   return {
     /** The database has a clock of its own. */
     tellsTime: dialect === 'postgres',
@@ -78,7 +91,7 @@ export function createWriteStatements(
       return dialect === 'postgres' ? query.forUpdate() : query
     }),
 
-    insertHead: templates.query<RunTable>((param) =>
+    insertHead: templates.one<RunTable>((param) =>
       db
         .insertInto('flex_runs')
         .values(
@@ -88,12 +101,10 @@ export function createWriteStatements(
         .returning('run_id'),
     ),
 
-    updateHead: templates.query<HeadChange>((param) =>
-      db
-        .updateTable('flex_runs')
-        .set(Object.fromEntries(changingColumns.map((name) => [name, param(name)])))
-        .where('run_id', '=', param('run_id')),
-    ),
+    updateHead: updateOf(changingColumns),
+
+    /** While holder and due time stay as they are: SQLite would write their indexes again. */
+    updateProgress: updateOf(progressColumns),
 
     /** Who appended the event at a place: says what became of an append whose answer got lost. */
     writeIdAt: templates.one<{ runId: string; seq: number }>((param) =>

@@ -1,0 +1,73 @@
+/** What an actor needs of its engine, how a run comes to it, and what others can ask of it. */
+import type { Clock } from '../base/clock.ts'
+import type { Json } from '../base/json.ts'
+import type { NewEvent } from '../domain/event.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
+import type { RunState } from '../domain/run.ts'
+import type { Moment } from './fact.ts'
+import type { PlanningResult } from './planning.ts'
+import type { Slots } from './slots.ts'
+import type { Start } from './starts.ts'
+
+/** What an actor needs of its engine. */
+export interface ActorContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly slots: Slots
+  readonly moment: (tenant: string) => Moment
+  /** Makes the call of a started attempt. */
+  readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
+  /** Proves the draft that came with the envelope, if one did. */
+  readonly planAtHand: (state: RunState) => PlanningResult | undefined
+  /** Has a planner draft, and proves. */
+  readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
+  /** They are folded into the state and in the journal. */
+  readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
+  /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
+  readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
+  /** The run belongs to somebody else now. */
+  readonly onLost: (actor: Actor) => void
+  /** A turn failed in a way that nobody foresaw (a bug); the lease runs out by itself. */
+  readonly onCrash: (actor: Actor, cause: unknown) => void
+}
+
+export interface Idle {
+  /** News came meanwhile. */
+  readonly more: boolean
+  /** Capabilities that the run needs next, and that are unknown here. */
+  readonly missing: readonly string[]
+}
+
+export interface Work {
+  readonly signal: AbortSignal
+  readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
+}
+
+export interface Actor {
+  readonly runId: string
+  /** Absent while a new run is not stored yet. */
+  readonly lease: Lease | undefined
+  /** A turn is under way. */
+  readonly busy: boolean
+  /** Something may have changed: take a turn, or another one after the present. */
+  poke(): void
+  /** Somebody appended up to this sequence number. */
+  heard(seq: number): void
+  /** Let go of the run: attempts are abandoned, nothing more is written. */
+  stop(): void
+}
+
+/** How the run comes here: claimed from the store, or new, with its first events not yet stored. */
+export type Origin =
+  | { readonly kind: 'claimed'; readonly lease: Lease }
+  | {
+      readonly kind: 'new'
+      readonly state: RunState
+      readonly events: readonly NewEvent[]
+      /** What happens with the start. */
+      readonly opening: readonly NewEvent[]
+      readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
+      /** It came to nothing: whoever started the run is told, and nobody else. */
+      readonly refuse: (cause: unknown) => void
+    }
