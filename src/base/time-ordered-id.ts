@@ -5,7 +5,7 @@
  * timeOrderedId(0, new Uint8Array(16)) // '00000000-0000-7000-8000-000000000000'
  */
 export function timeOrderedId(now: number, random: Uint8Array): string {
-  const time = now.toString(16).padStart(12, '0')
+  const time = Math.floor(now).toString(16).padStart(12, '0')
   const hex = (from: number, to: number) => {
     let text = ''
     for (let index = from; index < to; index++) text += hexOf[random[index] ?? 0]

@@ -1,8 +1,9 @@
 /** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
 import { randomBytes } from 'node:crypto'
+import { numbered } from '../../../domain/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { defaultLimits } from '../default-limits.ts'
-import { numbered, publicHead } from '../heads.ts'
+import { publicHead } from '../heads.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { createSqlLedger } from './ledger.ts'

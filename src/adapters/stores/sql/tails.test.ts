@@ -1,8 +1,8 @@
 /** What was just written is answered from memory exactly as the database would answer, or not at all. */
 import { expect, it } from 'vitest'
 import type { JournalEvent } from '../../../domain/event.ts'
+import { numbered } from '../../../domain/numbered.ts'
 import { sampleEvent } from '../../../testing/stores/sample.ts'
-import { numbered } from '../heads.ts'
 import { createTails } from './tails.ts'
 
 const events = (runId: string, after: number, count: number): JournalEvent[] =>
