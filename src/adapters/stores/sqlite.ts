@@ -1,6 +1,6 @@
 /**
- * The store in one SQLite file: the default for one process. Write-ahead log, `synchronous=FULL`; appends that are pending
- * together share one commit. One process writes, any number may read (`readOnly`).
+ * The store in one SQLite file: the default for one process. Write-ahead log, synced before anybody is answered;
+ * appends that are pending together share one commit. One process writes, any number may read (`readOnly`).
  */
 import { existsSync } from 'node:fs'
 import { type Clock, systemClock } from '../../base/clock.ts'
