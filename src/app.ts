@@ -15,6 +15,7 @@ import { timesOf } from './app/times.ts'
 import { wireAgents } from './app/wire-agents.ts'
 import { type AppOptions, checkAppOptions } from './app-options.ts'
 import { systemClock } from './base/clock.ts'
+import { eventLoop } from './base/pace.ts'
 import { pick } from './base/pick.ts'
 import { timeOrderedId } from './base/time-ordered-id.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
@@ -94,6 +95,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
+    turn: () => eventLoop.turn(),
     ...timesOf(options, env),
     ...pick(options, ['pollMs', 'limits', 'onCrash', 'carry']),
     onMissing(runId, capabilityIds) {

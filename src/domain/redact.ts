@@ -5,7 +5,7 @@
  */
 import { setOwn } from '../base/json.ts'
 import { hiderOf } from './hide-secrets.ts'
-import { isSecret, redacted, withoutShapes } from './secret-shapes.ts'
+import { isSecret, namesSecret, redacted, withoutShapes } from './secret-shapes.ts'
 
 export { isKeyLike, redacted, secretsIn } from './secret-shapes.ts'
 
@@ -34,9 +34,10 @@ export const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as c
 export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor {
   const hide = hiderOf(secrets)
   const text = (given: string) => withoutShapes(hide ? hide(given) : given)
+  const key = keyReader(text)
   const redactor: Redactor = {
     text,
-    value: (value) => redactAny(value, { text, nodes: 0 }, 0),
+    value: (value) => redactAny(value, { text, key, nodes: 0 }, 0),
     // What goes in comes out, but for texts.
     known: <T>(value: T) => (hide ? (withoutKnown(value, hide, 0) as T) : value),
     with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
@@ -44,8 +45,30 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
   return redactor
 }
 
+/** A key as it may leave, and whether it names a secret. */
+interface Key {
+  readonly text: string
+  readonly names: boolean
+}
+
+/** The same few keys come again and again. */
+const mostKeys = 1_000
+const longestKey = 100
+
+function keyReader(text: (given: string) => string): (key: string) => Key {
+  const known = new Map<string, Key>()
+  return (key) => {
+    const found = known.get(key)
+    if (found) return found
+    const read = { text: text(key), names: namesSecret(key) }
+    if (key.length <= longestKey && known.size < mostKeys) known.set(key, read)
+    return read
+  }
+}
+
 interface Walk {
   readonly text: (text: string) => string
+  readonly key: (key: string) => Key
   nodes: number
 }
 
@@ -59,7 +82,9 @@ function redactAny(value: unknown, walk: Walk, depth: number): unknown {
   const copy: object = {}
   for (const key of Object.keys(value)) {
     const member: unknown = Reflect.get(value, key)
-    setOwn(copy, walk.text(key), isSecret(key, member) ? redacted : redactAny(member, walk, depth + 1))
+    const { text, names } = walk.key(key)
+    const hidden = names && isSecret(key, member)
+    setOwn(copy, text, hidden ? redacted : redactAny(member, walk, depth + 1))
   }
   return copy
 }

@@ -7,35 +7,54 @@ const sensitiveKey =
 /** Counts, not secrets: `maxTokens`, `input_tokens`. */
 const countKey = /tokens$/i
 
+/** Whether what stands under this key may be one. */
+export function namesSecret(key: string): boolean {
+  return sensitiveKey.test(key)
+}
+
 /** Flags and absent values under such a key (`no_credential_access: true`) tell nothing. */
 export function isSecret(key: string, value: unknown): boolean {
-  if (!sensitiveKey.test(key)) return false
+  if (!namesSecret(key)) return false
   if (value === null || value === undefined || typeof value === 'boolean') return false
   return !(typeof value === 'number' && countKey.test(key))
 }
 
 /** One row per shape; each pattern is linear, because every text of a model goes through it. */
-const shapes: readonly { readonly pattern: RegExp; readonly replace: (...parts: string[]) => string }[] = [
+const shapes: readonly Shape[] = [
   // scheme://user:password@host
   {
+    mark: '://',
     pattern: /:\/\/([^\s/:@"'<>]*):[^\s/@"'<>]+@/g,
     replace: (_all, user) => `://${user}:${redacted}@`,
   },
   // ?name=value in an address, where the name says what it is
   {
+    mark: '=',
     pattern: /([?&])([\w.-]{1,100})=([^&\s"'#<>]+)/g,
     replace: (all, sign, name, value) =>
       isSecret(name ?? '', value) ? `${sign}${name}=${redacted}` : (all ?? ''),
   },
   // Bearer and what follows it in a header; words without a digit are words
   {
+    shortest: 'bearer '.length + 12,
     pattern: /\b(bearer\s{1,4})(?=[^\s\d]{0,200}\d)[\w.~+/=-]{12,}/gi,
     replace: (_all, word) => `${word}${redacted}`,
   },
 ]
 
+interface Shape {
+  /** Without this in a text, or in a shorter one, there is no such shape: most texts are short and plain. */
+  readonly mark?: string
+  readonly shortest?: number
+  readonly pattern: RegExp
+  readonly replace: (...parts: string[]) => string
+}
+
 export function withoutShapes(text: string): string {
-  return shapes.reduce((rest, { pattern, replace }) => rest.replace(pattern, replace), text)
+  let rest = text
+  for (const { mark = '', shortest = 0, pattern, replace } of shapes)
+    if (rest.length >= shortest && rest.includes(mark)) rest = rest.replace(pattern, replace)
+  return rest
 }
 
 /** Texts under keys that name secrets, in somebody's settings or inputs. */

@@ -48,6 +48,8 @@ export interface EngineOptions {
   readonly carry?: 'all' | 'own' | 'none'
   /** Whether a text or value that this kind of capability brings could have been written by strangers. */
   readonly untrustedKinds?: readonly string[]
+  /** Waited for before the run goes on with what an attempt brought, for many may end at once. Default: nothing is. */
+  readonly turn?: () => Promise<void>
   /** A run could not go on here for a reason that nobody foresaw; another claim will try again. */
   readonly onCrash?: (runId: string, cause: unknown) => void
   /**

@@ -33,6 +33,7 @@ export interface CompileOptions {
 
 /** How many compiled schemas are kept; the one not used for longest goes first. */
 export const cacheSize = 256
+const shortText = 2_000
 
 const cache = new Map<string, CompiledSchema>()
 const known = {
@@ -43,7 +44,7 @@ const known = {
 }
 
 /**
- * Compiles a schema, or finds it compiled already: by identity (free), else by canonical hash.
+ * Compiles a schema, or finds it compiled already: by identity (free), else by canonical text or its hash.
  * A schema object must not be changed after it was compiled; a change would not be seen.
  * Throws `schema/invalid` for a schema that cannot be used and `schema/limit` for an untrusted one that is too much.
  *
@@ -57,7 +58,8 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   if (mode === 'untrusted') checkSize(schema)
   const canonical = canonicalSchema(schema)
   if (mode === 'untrusted') checkBytes(canonical)
-  const key = `${mode} ${sha256Hex(canonical)}`
+  // A short text is its own name: hashing it would cost more than looking it up.
+  const key = `${mode} ${canonical.length <= shortText ? canonical : sha256Hex(canonical)}`
   const compiled = cache.get(key) ?? compileFresh(schema, mode === 'untrusted')
   cache.delete(key)
   cache.set(key, compiled)

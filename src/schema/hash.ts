@@ -3,7 +3,17 @@ import { canonicalJson } from '../base/canonical.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { JsonSchema } from './json-schema.ts'
 
+/** The last ones by their canonical text, for the same few contracts come again and again. */
+const hashes = new Map<string, string>()
+const most = { hashes: 256, text: 4_000 } as const
+
 /** SHA-256 (hex) of the schema's canonical JSON. */
 export function schemaHash(schema: JsonSchema): string {
-  return sha256Hex(canonicalJson(schema))
+  const text = canonicalJson(schema)
+  const known = hashes.get(text)
+  if (known !== undefined) return known
+  const hash = sha256Hex(text)
+  if (hashes.size >= most.hashes) hashes.clear()
+  if (text.length <= most.text) hashes.set(text, hash)
+  return hash
 }

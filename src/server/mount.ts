@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
+import { eventLoop } from '../base/pace.ts'
 import { type Authenticate, authorise } from './authenticate.ts'
 import { answerOnce, readKey } from './idempotency.ts'
 import { problemOf, problemType, type Refusal, refusal, statusOf } from './problem.ts'
@@ -50,11 +51,13 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       if (refused) return sendRefusal(reply, refused, mounting)
     },
     async handler(request, reply) {
+      const signal = endSignal(reply, mounting.stopping)
+      // Many may have come at once: each waits for its turn before anything is done for it.
+      await eventLoop.turn('first')
       if (mayStream && !wantsJson(request)) {
         const full = streams.refused()
         if (full) return sendRefusal(reply, full, mounting)
       }
-      const signal = endSignal(reply, mounting.stopping)
       const answer = await answerCall(route, request, { ...mounting, signal })
       if ('refused' in answer) return sendRefusal(reply, answer, mounting)
       if (!('stream' in answer)) return sendAnswer(reply, answer, route)

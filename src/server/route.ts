@@ -85,5 +85,7 @@ export interface EventStream {
   readonly after: number
   /** `over`: until the run is over. `waits`: also when it waits for a person. */
   readonly until: 'over' | 'waits'
+  /** Where it is known without asking the store. */
+  readonly correlationId?: string
   readonly headers?: { readonly [name: string]: string }
 }

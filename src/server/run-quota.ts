@@ -27,9 +27,16 @@ export function createRunQuota(
   { now }: Pick<Clock, 'now'>,
 ): RunQuota {
   const counts = new Map<string, Count>()
+  /** Whoever comes while the store is being counted waits for that count. */
+  const counting = new Map<string, Promise<Count>>()
   const countOf = async (tenant: string): Promise<Count> => {
     const known = counts.get(tenant)
     if (known && now() - known.at < (known.runs < most ? freshMs.some : freshMs.none)) return known
+    const shared = counting.get(tenant) ?? recount(tenant).finally(() => counting.delete(tenant))
+    counting.set(tenant, shared)
+    return shared
+  }
+  const recount = async (tenant: string): Promise<Count> => {
     const found = await store.runs({ tenant, status: ['pending', 'running'], limit: most })
     const count = { at: now(), runs: found.length }
     counts.delete(tenant)

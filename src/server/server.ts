@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
+import { eventLoop } from '../base/pace.ts'
 import { serveStrangers } from '../schema/regex.ts'
 import { type AuthOptions, createAuthenticate, nobody } from './authenticate.ts'
 import {
@@ -127,6 +128,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     clientErrorHandler: (error, socket) => answerNoise(error, socket, app.redactor),
   })
 
+  // Node takes one new connection in each pass of the loop: as long as they come, passes are short.
+  fastify.server.on('connection', eventLoop.hurry)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     known(request).rawBody = bytes as Buffer

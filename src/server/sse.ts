@@ -7,7 +7,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
-import type { EventType } from '../domain/event.ts'
+import { eventLoop } from '../base/pace.ts'
+import type { EventType, JournalEvent } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -46,6 +47,8 @@ export const streamDefaults = { pingMs: 15_000, pollMs: 5_000, maxStreams: 10_00
 
 /** As many events as one read may bring: few for a reader who takes few, more for one who takes all. */
 const pageSize = { first: 8, least: 2, most: 256 } as const
+/** Characters that are written at once, and beyond which the reader is looked at again. */
+const pieceSize = 8_192
 const retryMs = { usual: 1_000, stopped: 3_000 } as const
 
 /**
@@ -99,13 +102,17 @@ async function follow(options: StreamOptions, line: Line, cursor: Cursor): Promi
     if (ended) return ended
     if (sent < found || found === size) {
       size = sent < found ? Math.max(sent, pageSize.least) : Math.min(size * 2, pageSize.most)
-      await turn()
+      // A reader who takes everything at once must not keep the others waiting.
+      await eventLoop.turn()
       continue
     }
     const end = mayHaveEnded(seen, options.until) ? await standing(options, cursor) : undefined
     if (end) return end
-    begin(options)
+    const beginning = begin(options)
+    if (beginning !== '') line.send(beginning)
     await news(options, line, cursor)
+    // One commit brings news of many runs.
+    await eventLoop.turn()
   }
 }
 
@@ -122,17 +129,20 @@ async function sendPage(
   cursor.told = 0
   const page = await store.read(runId, cursor.at, size)
   let sent = 0
-  for (const event of page) {
-    if (event.seq !== cursor.at + 1)
-      throw new ProvisoError(
-        'store/corrupt',
-        `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
-      )
-    if (line.full() || line.ended()) break
-    begin(options)
-    line.send(frameText(frameOf(event, correlationId, redactor)))
-    cursor.at = event.seq
-    sent++
+  while (sent < page.length && !line.full() && !line.ended()) {
+    let text = begin(options)
+    // Several small ones in one piece: each costs the socket the same as a large one.
+    for (; sent < page.length && text.length < pieceSize; sent++) {
+      const event = page[sent] as JournalEvent
+      if (event.seq !== cursor.at + 1)
+        throw new ProvisoError(
+          'store/corrupt',
+          `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
+        )
+      text += frameText(frameOf(event, correlationId, redactor))
+      cursor.at = event.seq
+    }
+    line.send(text)
   }
   return { found: page.length, sent, last: page[sent - 1]?.type }
 }
@@ -143,11 +153,6 @@ async function sendPage(
  */
 function mayHaveEnded(seen: EventType | undefined, until: StreamOptions['until']): boolean {
   return seen === undefined || (until === 'waits' && seen !== 'attempt_start')
-}
-
-/** A reader who takes everything at once must not keep the others waiting. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Whether the run stands where this stream ends, and everything before was sent. */
@@ -171,8 +176,9 @@ async function news(options: StreamOptions, line: Line, cursor: Cursor): Promise
   }
 }
 
-function begin({ response, headers }: StreamOptions): void {
-  if (response.headersSent) return
+/** Writes the head, if that has not happened, and gives the text that comes first. */
+function begin({ response, headers }: StreamOptions): string {
+  if (response.headersSent) return ''
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
@@ -180,7 +186,7 @@ function begin({ response, headers }: StreamOptions): void {
     'x-accel-buffering': 'no',
     ...headers,
   })
-  response.write(retryText(retryMs.usual))
+  return retryText(retryMs.usual)
 }
 
 function finish(options: StreamOptions, end: StreamEnd): void {
@@ -190,6 +196,6 @@ function finish(options: StreamOptions, end: StreamEnd): void {
     response.writeHead(204, { 'cache-control': 'no-store', ...headers }).end()
     return
   }
-  begin(options)
-  response.end(end === 'stopped' ? retryText(retryMs.stopped) + commentText(end) : commentText(end))
+  const beginning = begin(options)
+  response.end(beginning + (end === 'stopped' ? retryText(retryMs.stopped) : '') + commentText(end))
 }

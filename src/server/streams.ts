@@ -34,13 +34,13 @@ export function createStreams(app: ServedApp, most: number, clock: Clock): Strea
         headers: { 'retry-after': '5' },
       })
     },
-    async send({ runId, after, until, headers }, reply, given) {
-      const head = await app.store.head(runId)
+    async send({ runId, after, until, headers, ...known }, reply, given) {
+      const correlationId = known.correlationId ?? (await app.store.head(runId))?.correlationId ?? runId
       const stream = streamEvents({
         store: app.store,
         redactor: app.redactor,
         runId,
-        correlationId: head?.correlationId ?? runId,
+        correlationId,
         after,
         until,
         response: reply.raw,

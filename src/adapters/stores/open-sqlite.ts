@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { fromColumn, toColumn } from './column-text.ts'
+import { type DiskSync, syncFile } from './disk-sync.ts'
 import type { Row } from './sql/steps.ts'
 
 /** One connection that answers at once. Statements are prepared once and kept. */
@@ -11,6 +12,11 @@ export interface SqliteConnection {
   /** Runs one statement and gives its rows, if it has any; `single` promises that there is one at most. */
   execute(sql: string, parameters?: readonly unknown[], single?: boolean): readonly Row[]
   readonly inTransaction: boolean
+  /**
+   * Brings what was committed without a sync (`synchronous=NORMAL`) to the disk, off this thread. Absent: a connection that
+   * cannot, and syncs with every commit instead.
+   */
+  sync?(): Promise<void>
   close(): void
 }
 
@@ -43,6 +49,8 @@ export const openLibsql: OpenSqlite = (path) => {
   const Database: Libsql = createRequire(import.meta.url)('libsql')
   const database = new Database(path, { timeout: busyTimeoutMs })
   const statements = new Map<string, { statement: Statement; columns: readonly string[] | undefined }>()
+  // Opened with the first sync: the log is made with the first write.
+  let log: DiskSync | undefined
 
   function prepared(sql: string) {
     let found = statements.get(sql)
@@ -73,8 +81,13 @@ export const openLibsql: OpenSqlite = (path) => {
     get inTransaction() {
       return database.inTransaction
     },
+    sync() {
+      log ??= syncFile(`${path}-wal`)
+      return log.sync()
+    },
     close() {
       statements.clear()
+      log?.close()
       database.close()
     },
   }

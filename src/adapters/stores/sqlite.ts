@@ -1,6 +1,6 @@
 /**
- * The store in one SQLite file: the default for one process. Write-ahead log, `synchronous=FULL`; appends that are pending
- * together share one commit. One process writes, any number may read (`readOnly`).
+ * The store in one SQLite file: the default for one process. Write-ahead log, synced before anybody is answered;
+ * appends that are pending together share one commit. One process writes, any number may read (`readOnly`).
  */
 import { existsSync } from 'node:fs'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -14,6 +14,7 @@ import { createSqlStore } from './sql/sql-store.ts'
 import { runSteps, type Steps } from './sql/steps.ts'
 import type { Tables } from './sql/tables.ts'
 import { sqliteBuilder } from './sqlite-dialect.ts'
+import { createDurability, type Durability } from './sqlite-durability.ts'
 import { followFile } from './sqlite-follow.ts'
 import { lockWriter } from './writer-lock.ts'
 
@@ -81,6 +82,8 @@ async function openTables(
       await bringUpToDate()
       freeHeldRuns(connection)
       connection.execute('commit')
+      // From here on the log is synced beside the work, and not within it.
+      if (connection.sync) connection.execute('pragma synchronous = normal')
     }
     return connection
   } catch (error) {
@@ -104,6 +107,7 @@ function freeHeldRuns(connection: SqliteConnection): void {
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
   const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false } = options
+  const durability = durabilityOf(connection, options)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
 
@@ -119,34 +123,53 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     }
   }
 
+  /** What the work wrote is on the disk when this resolves; where SQLite itself sees to that, it is already. */
+  async function onDisk<T>(work: () => T): Promise<T> {
+    if (!durability) return work()
+    try {
+      return await durability.whenDurable(work)
+    } catch (error) {
+      throw error instanceof ProvisoError ? error : unavailable(path, error)
+    }
+  }
+
   return createSqlStore({
     name: 'sqlite',
     dialect: 'sqlite',
     builder: sqliteBuilder<Tables>(connection),
     begin: 'begin immediate',
     listeners,
-    group: { lanes: 1, most: 256, isOnesFault },
+    group: { lanes: 1, most: 64, isOnesFault },
     now: () => clock.now(),
     ledger,
     ...(!readOnly && { hot: createHotRuns() }),
-    run: async (steps) => run(steps(false)),
-    async transaction(steps) {
-      try {
-        return run(steps(false))
-      } catch (error) {
-        // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
-        if (!closed && connection.inTransaction) connection.execute('rollback')
-        throw error
-      }
-    },
+    run: (steps) => onDisk(() => run(steps(false))),
+    transaction: (steps) =>
+      onDisk(() => {
+        try {
+          return run(steps(false))
+        } catch (error) {
+          // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+          if (!closed && connection.inTransaction) connection.execute('rollback')
+          throw error
+        }
+      }),
     // Readers in other processes look for themselves.
     tellOthers: () => {},
     async close() {
       closed = true
+      await durability?.settled()
       connection.close()
       unlock()
     },
   })
+}
+
+function durabilityOf(
+  { sync, execute }: SqliteConnection,
+  { synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
+): Durability | undefined {
+  return sync && synchronous === 'FULL' && !readOnly ? createDurability({ sync, execute }) : undefined
 }
 
 /** Errors of the values and not of the file. */

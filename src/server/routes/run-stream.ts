@@ -21,7 +21,15 @@ export const runStream: Route = {
     const resumed = constraintOf(start, 'resumeRunId')
     if (resumed !== undefined) return resumeByEnvelope(app, call, { runId: resumed, start })
     const runId = await startRun(app, call, start)
-    return { stream: 'events', runId, after: 0, until: 'waits', headers: { 'proviso-run-id': runId } }
+    return {
+      stream: 'events',
+      runId,
+      after: 0,
+      until: 'waits',
+      headers: { 'proviso-run-id': runId },
+      // A run without a name of the caller's for what belongs together has its own.
+      ...(start.correlationId === undefined && { correlationId: runId }),
+    }
   },
 }
 

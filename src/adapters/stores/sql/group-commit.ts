@@ -3,6 +3,7 @@
  * write is answered only when its commit is done.
  */
 import { ProvisoError } from '../../../base/error.ts'
+import { eventLoop } from '../../../base/pace.ts'
 
 export interface GroupCommitOptions<W, R> {
   /** Writes all of them or none; results in the order of the writes. */
@@ -13,6 +14,8 @@ export interface GroupCommitOptions<W, R> {
   readonly most: number
   /** Whether one write of several may be to blame for the error, so that each is tried alone. */
   readonly isOnesFault: (error: unknown) => boolean
+  /** Whose answers come before the others'. Default: nobody's. */
+  readonly comesFirst?: (write: W) => boolean
 }
 
 export interface GroupCommit<W, R> {
@@ -20,6 +23,9 @@ export interface GroupCommit<W, R> {
   /** Accepts nothing more, and waits for what was accepted. */
   close(): Promise<void>
 }
+
+/** Writes of one commit that are answered in the same breath. */
+const atOnce = 4
 
 interface Pending<W, R> {
   readonly write: W
@@ -32,6 +38,7 @@ export function createGroupCommit<W, R>({
   lanes,
   most,
   isOnesFault,
+  comesFirst = () => false,
 }: GroupCommitOptions<W, R>): GroupCommit<W, R> {
   const pending: Pending<W, R>[] = []
   let under = 0
@@ -58,7 +65,12 @@ export function createGroupCommit<W, R>({
   async function settle(batch: readonly Pending<W, R>[]): Promise<void> {
     try {
       const results = await commit(batch.map(({ write }) => write))
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R)
+      for (const [index, { write, resolve }] of batch.entries()) {
+        // Each of them goes on with its work now: a few at once, and the others in turn.
+        const answer = () => resolve(results[index] as R)
+        if (index < atOnce) answer()
+        else void eventLoop.turn(comesFirst(write) ? 'first' : 'usual').then(answer)
+      }
     } catch (error) {
       if (batch.length > 1 && isOnesFault(error)) for (const one of batch) await settle([one])
       else for (const { reject } of batch) reject(error)

@@ -1,5 +1,6 @@
 /** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
 import { randomBytes } from 'node:crypto'
+import { numbered } from '../../../domain/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { defaultLimits } from '../default-limits.ts'
 import { publicHead } from '../heads.ts'
@@ -36,6 +37,7 @@ import type {
   SnapshotTable,
   SpanTable,
 } from './tables.ts'
+import { createTails, type Tails } from './tails.ts'
 import { writeBatch } from './write-batch.ts'
 import { createWriteStatements } from './write-statements.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
@@ -45,6 +47,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
+  const tails = hot && createTails()
   const begin: Statement = { sql: driver.begin, parameters: [] }
   const commit: Statement = { sql: 'commit', parameters: [] }
 
@@ -58,18 +61,23 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
+    // Somebody waits to hear that his run was taken.
+    comesFirst: ({ kind }) => kind === 'create',
     async commit(writes) {
       const context = { begin, commit, statements: writeStatements, reads, ledger, ...(hot && { hot }) }
       const results = await driver
         .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
         .catch((error: unknown) => {
           hot?.forget()
+          tails?.forget()
           throw error
         })
       const changed = new Map<string, number>()
-      for (const [index, { runId }] of writes.entries()) {
+      for (const [index, write] of writes.entries()) {
         const result = results[index]
-        if (result?.kind === 'appended' || result?.kind === 'created') changed.set(runId, result.seq)
+        if (result?.kind !== 'appended' && result?.kind !== 'created') continue
+        changed.set(write.runId, result.seq)
+        if (tails && write.kind !== 'release') keepTail(tails, write, result.seq)
       }
       if (changed.size > 0) driver.tellOthers(changed)
       for (const [runId, seq] of changed) listeners.tell(runId, seq)
@@ -88,12 +96,13 @@ export function createSqlStore(driver: SqlDriver): Store {
       return found.map((row) => map(row, values))
     })
 
+  const prune = createPrune(driver, { begin, commit })
   let closing: Promise<void> | undefined
 
   return {
     name: driver.name,
     records: createSqlRecords(driver, nextName),
-    prune: createPrune(driver, { begin, commit }),
+    prune: (request) => prune(request).finally(() => tails?.forget()),
 
     async create(run) {
       const encoded = encodeEvents(run.events)
@@ -126,7 +135,8 @@ export function createSqlStore(driver: SqlDriver): Store {
       await group.submit({ kind: 'release', writeId: nextName(), runId, lease })
     },
 
-    read: (runId, after, limit = defaultLimits.events) =>
+    read: async (runId, after, limit = defaultLimits.events) =>
+      (closing === undefined ? tails?.read(runId, after, limit) : undefined) ??
       rows<EventTable, ReturnType<typeof toEvent>>(reads.events({ runId, after, limit }), toEvent),
 
     async head(runId) {
@@ -195,4 +205,12 @@ export function createSqlStore(driver: SqlDriver): Store {
       return closing
     },
   }
+}
+
+function keepTail(tails: Tails, write: Exclude<Write, { kind: 'release' }>, seq: number): void {
+  const { events } = write.kind === 'create' ? write.run : write.append
+  let length = 0
+  for (const text of write.encoded.texts) length += text.length
+  for (const text of write.encoded.values.values()) length += text.length
+  tails.wrote(write.runId, numbered(write.runId, seq - events.length, events), length)
 }

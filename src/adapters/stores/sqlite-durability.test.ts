@@ -1,0 +1,121 @@
+/** Nothing is acknowledged or seen before it is on the disk, although nobody stands still for the disk. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { newRun, runningHead, sampleEvent } from '../../testing/stores/sample.ts'
+import { openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { openSqliteStore } from './sqlite.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-durability-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A store whose disk takes as long as the test wants; `sync` and `checkpoint` may fail. */
+async function openSlow(name: string) {
+  const disk = {
+    waiting: [] as (() => void)[],
+    fails: { sync: false, checkpoint: false },
+    asked: { syncs: 0, checkpoints: 0 },
+    /** Resolves as soon as somebody waits for the disk. */
+    async awaited() {
+      while (disk.waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    },
+    release() {
+      for (const go of disk.waiting.splice(0)) go()
+    },
+    slow: false,
+  }
+  const ioError = () => Object.assign(new Error('disk I/O error'), { code: 'EIO' })
+  const open = (path: string): SqliteConnection => {
+    const connection = openLibsql(path)
+    return {
+      execute(sql, ...rest) {
+        if (sql.startsWith('pragma wal_checkpoint')) {
+          disk.asked.checkpoints++
+          if (disk.fails.checkpoint) throw ioError()
+        }
+        return connection.execute(sql, ...rest)
+      },
+      get inTransaction() {
+        return connection.inTransaction
+      },
+      async sync() {
+        disk.asked.syncs++
+        if (disk.slow) await new Promise<void>((resolve) => disk.waiting.push(resolve))
+        if (disk.fails.sync) throw ioError()
+        await connection.sync?.()
+      },
+      close: () => connection.close(),
+    }
+  }
+  const store = await openSqliteStore({ path: join(folder, `${name}.db`), open })
+  return { store, disk }
+}
+
+const append = (seq: number) => ({
+  runId: 'r',
+  expectedSeq: seq,
+  events: [sampleEvent('node_start', {}, { nodeId: 'write' })],
+  head: runningHead,
+})
+
+it('answers an append, tells of it and shows it only when the disk has it', async () => {
+  const { store, disk } = await openSlow('slow')
+  await store.create(newRun('r'))
+  const told: number[] = []
+  store.onChange((_, seq) => void told.push(seq))
+  disk.slow = true
+  const seen: string[] = []
+  const appended = store.append(append(1)).then(() => seen.push('appended'))
+  await disk.awaited()
+  const read = store.head('r').then((head) => seen.push(`read ${head?.seq}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([seen, told, await store.read('r', 1)]).toEqual([[], [], []])
+  disk.slow = false
+  disk.release()
+  await Promise.all([appended, read])
+  expect([...seen].sort()).toEqual(['appended', 'read 2'])
+  expect(told).toEqual([2])
+  expect(await store.read('r', 1)).toHaveLength(1)
+  await store.close()
+})
+
+it('does not ask the disk for what only reads', async () => {
+  const { store, disk } = await openSlow('reading')
+  await store.create(newRun('r'))
+  const before = disk.asked.syncs
+  await store.head('r')
+  await store.nodes('r')
+  expect(disk.asked.syncs).toBe(before)
+  await store.renew({ owner: 'nobody', leaseMs: 1_000, runIds: ['r'] })
+  expect(disk.asked.syncs).toBe(before)
+  await store.claim({ owner: 'somebody', leaseMs: 1_000, limit: 1 })
+  expect(disk.asked.syncs).toBe(before + 1)
+  await store.close()
+})
+
+it('writes anew, by a checkpoint, what a failed sync may have lost', async () => {
+  const { store, disk } = await openSlow('failed')
+  await store.create(newRun('r'))
+  disk.fails.sync = true
+  expect(await store.append(append(1))).toEqual({ kind: 'appended', seq: 2 })
+  expect(disk.asked.checkpoints).toBe(1)
+  await store.close()
+})
+
+it('says that the store is not there while the disk takes nothing, and goes on when it does again', async () => {
+  const { store, disk } = await openSlow('broken')
+  await store.create(newRun('r'))
+  disk.fails = { sync: true, checkpoint: true }
+  await expect(store.append(append(1))).rejects.toMatchObject({ code: 'store/unavailable' })
+  // Nobody can say whether it will last: nothing is shown of it.
+  await expect(store.head('r')).rejects.toMatchObject({ code: 'store/unavailable' })
+  disk.fails = { sync: false, checkpoint: false }
+  const { seq = 0 } = (await store.head('r')) ?? {}
+  expect(await store.append(append(seq))).toEqual({ kind: 'appended', seq: seq + 1 })
+  expect((await store.read('r', 0)).map((event) => event.seq)).toEqual([1, 2, 3])
+  await store.close()
+})
