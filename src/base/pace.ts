@@ -15,6 +15,8 @@ export interface Pace {
 const passMs = 4
 /** Most turns in one pass. */
 const mostTurns = 32
+/** Turns of one pass that nobody waits for: as long as little is going on, asking costs next to nothing. */
+const freeTurns = 8
 
 export function createPace(now: () => number = () => performance.now()): Pace {
   const first: (() => void)[] = []
@@ -23,6 +25,8 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   let called = 0
   let passEnds = 0
   let hurried = false
+  /** Turns that were free since the last pass. */
+  let free = 0
 
   // What is called for while a pass is under way belongs to the next one; so the first one called for begins a pass. Whatever
   // a turn starts at once is done before the next turn: microtasks run in between.
@@ -38,13 +42,23 @@ export function createPace(now: () => number = () => performance.now()): Pace {
     if (begins || now() < passEnds) (first.shift() ?? usual.shift())?.()
     arrange()
   }
+  const pass = () => {
+    free = 0
+  }
+  const isFree = () => {
+    if (hurried || free >= freeTurns || first.length + usual.length > 0) return false
+    if (free++ === 0) setImmediate(pass)
+    return true
+  }
 
   return {
     turn: (rank = 'usual') =>
-      new Promise((resolve) => {
-        ;(rank === 'first' ? first : usual).push(resolve)
-        arrange()
-      }),
+      isFree()
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            ;(rank === 'first' ? first : usual).push(resolve)
+            arrange()
+          }),
     hurry() {
       hurried = true
     },

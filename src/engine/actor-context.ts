@@ -18,6 +18,8 @@ export interface ActorContext {
   readonly moment: (tenant: string) => Moment
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
+  /** Waited for before the run goes on with what attempts have brought; nothing is where it is absent. */
+  readonly turn: (() => Promise<void>) | undefined
   /** Proves the draft that came with the envelope, if one did. */
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
   /** Has a planner draft, and proves. */

@@ -39,6 +39,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let busy = false
   let again = false
   let stopped = false
+  let awaitsTurn = false
   let takeBackAlarm = () => {}
   /** Turns in a row that the store did not answer to. */
   let unanswered = 0
@@ -54,6 +55,17 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (lease !== undefined || origin.kind === 'claimed') return context.onCrash(actor, cause)
       context.onLost(actor)
       origin.refuse(cause)
+    })
+  }
+
+  /** For what many runs may do at the same moment. What else happens to this run meanwhile is part of the same turn. */
+  const pokeInTurn = () => {
+    if (context.turn === undefined) return poke()
+    if (awaitsTurn) return
+    awaitsTurn = true
+    void context.turn().then(() => {
+      awaitsTurn = false
+      poke()
     })
   }
 
@@ -221,7 +233,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       })
       .finally(() => {
         slots.give(start.capabilityId)
-        poke()
+        pokeInTurn()
       })
       .catch((cause: unknown) => context.onCrash(actor, cause))
   }

@@ -72,8 +72,8 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     slots,
     moment,
-    async perform(state, start, work) {
-      const result = await performAttempt({
+    perform: (state, start, work) =>
+      performAttempt({
         catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
@@ -82,10 +82,8 @@ export function createEngine(options: EngineOptions): Engine {
         work,
         redactor,
         storeRaw: options.storeRaw ?? true,
-      })
-      await options.turn?.()
-      return result
-    },
+      }),
+    turn: options.turn,
     planAtHand(state) {
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove }, draft)

@@ -1,9 +1,11 @@
-/** Waits until a file is on the disk without holding up the thread: its own handle, and the threads that Node has for files. */
-import { closeSync, fdatasync, openSync } from 'node:fs'
+/** Brings a file to the disk, by a handle of its own. */
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 
 export interface DiskSync {
-  /** Resolves when everything that was written to the file before the call is on the disk. */
+  /** Resolves when everything that was written to the file before the call is on the disk; another thread waits for it. */
   sync(): Promise<void>
+  /** The same, and this thread waits. */
+  syncNow(): void
   close(): void
 }
 
@@ -18,6 +20,7 @@ export function syncFile(path: string): DiskSync {
           else resolve()
         })
       }),
+    syncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   }
 }

@@ -17,6 +17,8 @@ export interface SqliteConnection {
    * cannot, and syncs with every commit instead.
    */
   sync?(): Promise<void>
+  /** The same on this thread. */
+  syncNow?(): void
   close(): void
 }
 
@@ -51,6 +53,10 @@ export const openLibsql: OpenSqlite = (path) => {
   const statements = new Map<string, { statement: Statement; columns: readonly string[] | undefined }>()
   // Opened with the first sync: the log is made with the first write.
   let log: DiskSync | undefined
+  const logFile = () => {
+    log ??= syncFile(`${path}-wal`)
+    return log
+  }
 
   function prepared(sql: string) {
     let found = statements.get(sql)
@@ -81,10 +87,8 @@ export const openLibsql: OpenSqlite = (path) => {
     get inTransaction() {
       return database.inTransaction
     },
-    sync() {
-      log ??= syncFile(`${path}-wal`)
-      return log.sync()
-    },
+    sync: () => logFile().sync(),
+    syncNow: () => logFile().syncNow(),
     close() {
       statements.clear()
       log?.close()

@@ -1,20 +1,36 @@
 /**
  * When what was committed is on the disk. Commits of `synchronous=FULL` wait for it inside SQLite, and the whole process with
- * them. Here SQLite commits without (`NORMAL`), the log is synced on another thread, and whoever wrote is answered after that;
- * nobody reads in between, so that nothing is seen that a loss of power could take back.
+ * them. Here SQLite commits without (`NORMAL`), the log is synced afterwards, and whoever wrote is answered after that; nobody
+ * reads in between, so that nothing is seen that a loss of power could take back. A disk that is quick is waited for in place,
+ * which costs less than the way to another thread and back; a slow one is waited for there, and the process goes on.
  */
 import type { SqliteConnection } from './open-sqlite.ts'
 
+export interface Work {
+  /** It does not only read, that is certain. */
+  readonly writes: boolean
+}
+
 export interface Durability {
   /** Does the work when nothing is on its way to the disk; resolves when what it wrote is there. */
-  whenDurable<T>(work: () => T): Promise<T>
+  whenDurable<T>(work: () => T, about?: Work): Promise<T>
   /** Resolves when nothing is on its way to the disk. */
   settled(): Promise<void>
 }
 
-type Syncing = Pick<SqliteConnection, 'execute'> & { sync(): Promise<void> }
+type Syncing = Pick<SqliteConnection, 'execute'> & Required<Pick<SqliteConnection, 'sync' | 'syncNow'>>
 
-export function createDurability(connection: Syncing): Durability {
+/** A disk that syncs within this time is quick. */
+const quickMs = 1
+/** How much of what is known of the disk each sync changes: one slow sync among many says nothing. */
+const weight = 0.1
+
+export function createDurability(
+  connection: Syncing,
+  now: () => number = () => performance.now(),
+): Durability {
+  /** How long a sync takes, on average; nobody knows at first. */
+  let usualMs = 2 * quickMs
   let underWay: Promise<void> | undefined
   /** A sync has failed: what was committed may be lost with the power until it is brought to the disk in another way. */
   let owed = false
@@ -27,10 +43,16 @@ export function createDurability(connection: Syncing): Durability {
     return underWay
   }
 
+  const timed = (began: number) => {
+    usualMs += weight * (now() - began - usualMs)
+  }
+
   async function bringToDisk(): Promise<void> {
     if (!owed) {
+      const began = now()
       try {
-        return await connection.sync()
+        await connection.sync()
+        return timed(began)
       } catch {
         // The system forgets what it could not write, and calls the next sync a success. A checkpoint writes it anew, elsewhere.
         owed = true
@@ -40,18 +62,34 @@ export function createDurability(connection: Syncing): Durability {
     owed = false
   }
 
+  /** Whether what was written is on the disk already. */
+  const syncInPlace = (): boolean => {
+    if (usualMs > quickMs) return false
+    const began = now()
+    try {
+      connection.syncNow()
+    } catch {
+      owed = true
+      return false
+    }
+    timed(began)
+    return true
+  }
+
   return {
     async settled() {
       while (underWay) await underWay.catch(() => {})
     },
-    async whenDurable(work) {
+    async whenDurable(work, { writes } = { writes: false }) {
       // Looked at again after every wait: somebody else may have come first.
       while (underWay || owed) await (underWay ? underWay.catch(() => {}) : start())
       const result = work()
-      const now = totalChanges(connection)
-      if (now === changes) return result
-      changes = now
-      await start()
+      if (!writes) {
+        const total = totalChanges(connection)
+        if (total === changes) return result
+        changes = total
+      }
+      if (!syncInPlace()) await start()
       return result
     },
   }

@@ -83,7 +83,7 @@ async function openTables(
       freeHeldRuns(connection)
       connection.execute('commit')
       // From here on the log is synced beside the work, and not within it.
-      if (connection.sync) connection.execute('pragma synchronous = normal')
+      if (connection.sync && connection.syncNow) connection.execute('pragma synchronous = normal')
     }
     return connection
   } catch (error) {
@@ -124,10 +124,10 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   }
 
   /** What the work wrote is on the disk when this resolves; where SQLite itself sees to that, it is already. */
-  async function onDisk<T>(work: () => T): Promise<T> {
+  async function onDisk<T>(work: () => T, about?: { readonly writes: boolean }): Promise<T> {
     if (!durability) return work()
     try {
-      return await durability.whenDurable(work)
+      return await durability.whenDurable(work, about)
     } catch (error) {
       throw error instanceof ProvisoError ? error : unavailable(path, error)
     }
@@ -145,15 +145,18 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     ...(!readOnly && { hot: createHotRuns() }),
     run: (steps) => onDisk(() => run(steps(false))),
     transaction: (steps) =>
-      onDisk(() => {
-        try {
-          return run(steps(false))
-        } catch (error) {
-          // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
-          if (!closed && connection.inTransaction) connection.execute('rollback')
-          throw error
-        }
-      }),
+      onDisk(
+        () => {
+          try {
+            return run(steps(false))
+          } catch (error) {
+            // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+            if (!closed && connection.inTransaction) connection.execute('rollback')
+            throw error
+          }
+        },
+        { writes: true },
+      ),
     // Readers in other processes look for themselves.
     tellOthers: () => {},
     async close() {
@@ -166,10 +169,11 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
 }
 
 function durabilityOf(
-  { sync, execute }: SqliteConnection,
+  { sync, syncNow, execute }: SqliteConnection,
   { synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
 ): Durability | undefined {
-  return sync && synchronous === 'FULL' && !readOnly ? createDurability({ sync, execute }) : undefined
+  const may = sync && syncNow && synchronous === 'FULL' && !readOnly
+  return may ? createDurability({ sync, syncNow, execute }) : undefined
 }
 
 /** Errors of the values and not of the file. */
