@@ -56,8 +56,7 @@ export async function openProviso(folder) {
   const app = await createApp({ store, capabilities: capabilitiesOf(defineCapability, nodeIds) })
   return {
     name: 'proviso',
-
-    settings: 'SQLite (libsql), WAL, synchronous=FULL',
+    settings: 'SQLite (libsql), WAL, the log synced before every answer, as synchronous=FULL does',
     async run() {
       const { status, issues } = await app.run(envelope, { draft })
       if (status !== 'completed') throw new Error(`${status}: ${JSON.stringify(issues)}`)
