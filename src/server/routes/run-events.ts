@@ -41,6 +41,11 @@ export const runEvents: Route = {
         hint: 'Send the id of the last frame that you have seen, or leave the header out',
       })
     const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
+    // Whoever waited there would miss everything that comes before it.
+    if (after > head.seq)
+      return refusal('request/unreadable', `The run has ${head.seq} events so far, and none ${after}`, {
+        hint: 'Send the id of the last frame of this run that you have seen, or begin anew without it',
+      })
     if (headers['accept']?.includes('text/event-stream'))
       return { stream: 'events', runId, after, until: 'over' }
     const limit = Number(query['limit'] ?? pageLimits.usual)
