@@ -236,8 +236,18 @@ describe('browsers', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin])
     const stream = await call(`${api}/run.stream`, { body: start(), headers: { origin } })
     expect(stream.headers.get('access-control-allow-origin')).toBe(origin)
+    // Browsers show pages the headers that are named, and the stream's names the run.
+    expect(stream.headers.get('access-control-expose-headers')?.split(', ')).toContain('proviso-run-id')
+    expect(stream.headers.get('proviso-run-id')).toMatch(/^flex_/)
     await frames(stream)
   })
+
+  it.each(['*', 'https://console.example/', 'console.example', 'null'])(
+    'an origin that no browser sends is refused, not forgotten: %s',
+    async (wrong) => {
+      await expect(serve(tea, { cors: [wrong] })).rejects.toThrow('is no origin whose pages could be let in')
+    },
+  )
 
   it('get headers that close doors on every answer, streams and errors included', async () => {
     const { call } = await serve(tea)
