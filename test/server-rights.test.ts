@@ -275,3 +275,13 @@ describe('tokens', () => {
     expect((await call(`${api}/runs?token=${await tokenFor('caller')}`, { token: '' })).status).toBe(401)
   })
 })
+
+it('only a token of the role agent can be for one capability: others would not be held to it', async () => {
+  const { call } = await serve()
+  const make = (role: Role) => call(`${api}/tokens`, { body: { role, name: 'x', capabilityId: 'writer.en' } })
+  expect((await make('agent')).status).toBe(201)
+  for (const role of ['caller', 'operator', 'admin'] as const) {
+    const response = await make(role)
+    expect([response.status, (await response.json()).code]).toEqual([422, 'option/invalid'])
+  }
+})
