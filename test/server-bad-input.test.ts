@@ -256,3 +256,11 @@ it('headers that cannot be read are refused', async () => {
   const keyed = await call(`${api}/runs`, { body: start(), headers })
   expect([keyed.status, (await keyed.json()).code]).toEqual([400, 'request/unreadable'])
 })
+
+it('what is wrong with a part of the request is said with its place, also where only the detail is read', async () => {
+  const { call } = await serve()
+  const query = await (await call(`${api}/runs?limit=many`)).json()
+  expect(query.detail).toBe('the query: must be integer, but is the string "many", at /limit')
+  const body = await (await call(`${api}/tokens`, { body: { role: 'caller', name: 5 } })).json()
+  expect(body.detail).toBe('the body: must be string, but is the integer 5, at /name')
+})
