@@ -92,7 +92,7 @@ const rights: { readonly [operation: string]: Row } = {
     ask: (own) => ({ path: '/api/hitl/resume', body: { ...own.request, decision: 'approve' } }),
   },
   proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
-  getMetrics: { may: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: '/metrics' }) },
+  getMetrics: { may: ['operator', 'admin'], own: 200, other: 403, ask: () => ({ path: '/metrics' }) },
   getOpenApi: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
   registerCapability: {
     may: ['agent', 'admin'],
