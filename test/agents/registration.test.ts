@@ -65,6 +65,16 @@ describe('registering', () => {
     expect(await app.store.records.registrations.list({})).toEqual([])
   })
 
+  it.each(['', 'two words', 'a\nb', 'schlüssel'])(
+    'refuses a bearer token that could not stand in a header: %j',
+    async (bearer) => {
+      const { register, agentToken } = await serveAgents()
+      const auth = { kind: 'bearer', token: bearer }
+      const refused = await register(writer(address, { auth }), await agentToken())
+      expect(refused).toMatchObject({ status: 422, issues: [{ pointer: '/auth/token' }] })
+    },
+  )
+
   it('refuses names of the server itself, and names of another agent that is alive', async () => {
     const { register, agentToken } = await serveAgents()
     expect(
