@@ -85,6 +85,7 @@ export const rules = {
     'ipaddr.js': ['adapters'],
     '@opentelemetry/api': ['adapters'],
     fastify: ['server'],
+    'light-my-request': ['server'],
     pino: ['server'],
     'prom-client': ['server'],
     'rate-limiter-flexible': ['server'],

@@ -270,4 +270,9 @@ describe('our own house', () => {
       expect(record).toMatch(new RegExp(`^\\| ${name} [^|]*\\| ${rooms.join(', ')} \\|`, 'm'))
     }
   })
+
+  it('leaves nothing that users install to overrides, which count in this repository alone', () => {
+    const { overrides, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    expect(Object.keys(devDependencies)).toEqual(expect.arrayContaining(Object.keys(overrides)))
+  })
 })

@@ -6,6 +6,7 @@ import { root } from './setup.mjs'
 
 /**
  * @typedef {{ runId: string, status: string, output?: { copyVariants?: { headline: string, body: string }[] }, issues?: { message: string }[] }} Ran
+ * @typedef {{ runId: string, requestId: string, valueHash: string }} Ask
  */
 
 const sample = 'examples/envelopes/linkedin-variants.json'
@@ -48,28 +49,28 @@ function ranLines({ runId, status, output, issues = [] }) {
   ]
 }
 
-/** @param {string} address @param {{ requestId: string, valueHash: string } | undefined} ask */
+/** @param {string} address @param {Ask | undefined} ask */
 function approvalLines(address, ask) {
   if (!ask) return ['2. An approval: none is open; list them with', `   curl ${address}${api}/hitl`]
-  const { requestId, valueHash } = ask
+  const { runId, requestId, valueHash } = ask
   const reply = JSON.stringify({ requestId, valueHash, decision: 'approve' })
   return [
     '2. An approval: the same run again, but it waits for you. See what it asks, and answer:',
     `   curl ${address}${api}/hitl`,
     `   curl ${address}${api}/hitl/resolve -H 'content-type: application/json' -d '${reply}'`,
+    '   And what became of it:',
+    `   curl ${address}${api}/runs/${runId}`,
   ]
 }
 
 /**
  * @param {string} address
  * @param {string} runId
- * @returns {Promise<{ requestId: string, valueHash: string } | undefined>}
+ * @returns {Promise<Ask | undefined>}
  */
 async function askOf(address, runId) {
   const response = await fetch(`${address}${api}/hitl?runId=${runId}`)
-  const { asks = [] } = /** @type {{ asks?: { requestId: string, valueHash: string }[] }} */ (
-    await response.json()
-  )
+  const { asks = [] } = /** @type {{ asks?: Ask[] }} */ (await response.json())
   return asks[0]
 }
 

@@ -1,4 +1,4 @@
-/** What `createApp` and `run` may be given: every option with its meaning and default, and the one row that it is held to. */
+/** What `createApp`, `run`, `watch` and `replay` may be given: every option with its meaning and default, and the one row that it is held to. */
 import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 import type { HttpDispatcherOptions } from './adapters/dispatchers/http.ts'
 import type { NodePartial } from './adapters/dispatchers/model.ts'
@@ -19,6 +19,7 @@ import {
   refuseOptions,
   rowIssues,
 } from './base/option-rows.ts'
+import { child, type Pointer } from './base/pointer.ts'
 import type { Endpoint } from './domain/endpoint.ts'
 import type { Facet } from './domain/facet.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -27,6 +28,8 @@ import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { GivenProcessing } from './domain/processing.ts'
 import type { EngineOptions } from './engine/engine.ts'
+import type { WatchOptions } from './engine/journal.ts'
+import type { ReplayChanges } from './engine/replay.ts'
 import type { EnvConfig } from './env.ts'
 import type { AgentsOptions } from './server/agents.ts'
 
@@ -173,9 +176,31 @@ const runRows = {
   traceparent: name,
 } satisfies RowsOf<RunOptions>
 
+const replayRows = {
+  policies: each(object),
+  nodeData: (value: unknown, at: Pointer) =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([id, data]) => object(data, child(at, id)))
+      : object(value, at),
+} satisfies RowsOf<ReplayChanges>
+
+const watchRows = {
+  // Anything else would be after every event, and waited for in vain.
+  after: must((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a sequence number, 0 or more'),
+  signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
+} satisfies RowsOf<WatchOptions>
+
 /** Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {
   refuseOptions('createApp', options, appRows)
+}
+
+export function checkWatchOptions(options: unknown): void {
+  refuseOptions('watch', options, watchRows)
+}
+
+export function checkReplayChanges(options: unknown): void {
+  refuseOptions('a replay', options, replayRows)
 }
 
 export function checkRunOptions(options: unknown): void {

@@ -8,12 +8,13 @@ import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
 import type { App } from './app/app.ts'
 import { knownSecrets } from './app/known-secrets.ts'
+import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
 import { readDraft, readEnvelope } from './app/read-given.ts'
 import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
 import { timesOf } from './app/times.ts'
 import { wireAgents } from './app/wire-agents.ts'
-import { type AppOptions, checkAppOptions } from './app-options.ts'
+import { type AppOptions, checkAppOptions, checkWatchOptions } from './app-options.ts'
 import { systemClock } from './base/clock.ts'
 import { eventLoop } from './base/pace.ts'
 import { pick } from './base/pick.ts'
@@ -23,6 +24,7 @@ import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import { createRedactor } from './domain/redact.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
+import { loadEvents } from './engine/journal.ts'
 import { taskResults } from './engine/task-results.ts'
 import { readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
@@ -143,7 +145,10 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
         },
       })
     },
-    watch: engine.watch,
+    watch(runId, given = {}) {
+      checkWatchOptions(given)
+      return engine.watch(runId, given)
+    },
     reply: engine.reply,
     resume: engine.resume,
     cancel: engine.cancel,
@@ -152,7 +157,11 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     state: engine.state,
     missingCapabilities: engine.missing,
     taskResults: async (runId) => taskResults(await engine.state(runId)),
-    replay: engine.replay,
+    async replay(runId, given = {}) {
+      const changes = readChanges(given)
+      if (changes.nodeData) refuseUnknownNodes(changes, await loadEvents(store, runId))
+      return engine.replay(runId, changes)
+    },
     subscribeToLifecycle: engine.subscribeToLifecycle,
     capabilities: (tenant = 'default') => (agents?.catalogs.forTenant(tenant) ?? catalog).capabilities(),
     facets: () => catalog.facets(),

@@ -1,5 +1,6 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { type AppOptions, createApp, type RunOptions } from '../src/app.ts'
 import { envelope, local, open } from './journeys/support.ts'
 
@@ -95,6 +96,68 @@ describe('a run', () => {
     expect(await app.result('s')).toMatchObject({ status: 'completed' })
     expect(crashes).toEqual([])
     expect(app.active).toBe(0)
+  })
+})
+
+describe('a contract that is a schema object of Zod', () => {
+  const price = z.object({ price: z.number() })
+
+  it('is refused where it is the answer, and the run never begins', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    await expect(app.run(envelope({ outputContract: { schema: price } }))).rejects.toMatchObject({
+      code: 'envelope/invalid',
+      issues: [{ at: { pointer: '/outputContract/schema' } }],
+    })
+    expect(await app.store.runs({})).toEqual([])
+  })
+
+  it('is refused where it belongs to a capability', () => {
+    expect(() => local('write', () => ({}), { outputContract: price as never })).toThrow(
+      'a schema object of another library',
+    )
+  })
+
+  it('counts as the JSON Schema that the hint asks for', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+    const schema = z.toJSONSchema(price)
+    expect(await app.run(envelope({ outputContract: { schema } }), { draft })).toMatchObject({
+      failure: 'plan/rejected',
+    })
+  })
+})
+
+describe('looking at a run', () => {
+  const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+  const ran = async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    return { app, runId: (await app.run(envelope(), { draft })).runId }
+  }
+
+  it.each([Number.NaN, 'abc', -1, 1.5])('watch is refused after %s, and waits for nothing', async (after) => {
+    const { app, runId } = await ran()
+    expect(() => app.watch(runId, { after: after as number })).toThrow('/after must be a sequence number')
+  })
+
+  it.each<[string, unknown, string]>([
+    ['an unknown name', { policy: [] }, '/policy is no option'],
+    ['policies that are no list', { policies: { runtime: [] } }, '/policies must be a list'],
+    ['a policy that is none', { policies: [{}] }, '/policies/0'],
+    ['node data that are none', { nodeData: { write: 3 } }, '/nodeData/write must be an object'],
+    ['data for a node that is not there', { nodeData: { wirte: {} } }, 'nodeData names "wirte"'],
+  ])('replay is refused with %s', async (_, changes, message) => {
+    const { app, runId } = await ran()
+    await expect(app.replay(runId, changes as object)).rejects.toMatchObject({
+      code: 'option/invalid',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('replay takes a policy as an envelope does, with its defaults', async () => {
+    const { app, runId } = await ran()
+    const fail = { id: 'p', trigger: { kind: 'onNodeComplete' }, action: { type: 'fail' } } as never
+    const { differences } = await app.replay(runId, { policies: [fail] })
+    expect(differences).not.toEqual([])
   })
 })
 

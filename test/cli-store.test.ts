@@ -1,6 +1,7 @@
 /** Promises of the commands about runs that are kept, tested on the built file with a SQLite store. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { approved, file, paused, place, runFile } from './cli-run-support.ts'
@@ -132,6 +133,14 @@ it('a rejection fails the run', async () => {
     },
   })
   expect((await command('show', 'r')).stdout).toMatch(/error +ask\/rejected: ann said no: dull/)
+})
+
+it('reply works as run prints it, also where no variable says who works there', async () => {
+  const { command, begun } = await waiting()
+  const [, printed = ''] = /^ +proviso (reply .+)$/m.exec(begun.stderr) ?? []
+  const env = { USER: undefined, USERNAME: undefined }
+  expect(await proviso(printed.split(' '), { env })).toMatchObject({ code: 0 })
+  expect((await command('show', 'r')).stdout).toContain(userInfo().username)
 })
 
 it('reply refuses an ask that is not there, a decision that is none, and nobody', async () => {

@@ -23,6 +23,12 @@ it.each(pages)('%s links only to what exists', (page) => {
   }
 })
 
+it('lists every page in the index, except the pages of single rules', () => {
+  const index = readFileSync(join(root, 'docs/README.md'), 'utf8')
+  const ours = pages.filter((page) => /^docs\/(?!README|rules\/(?!README))/.test(page))
+  for (const page of ours) expect(index, page).toContain(`](${page.slice('docs/'.length)}`)
+})
+
 it('names in the map only source files that exist', () => {
   const sources = new Set(
     readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => basename(name)),

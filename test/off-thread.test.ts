@@ -137,6 +137,11 @@ describe('the off-thread reader', () => {
     expect(await compile(wide)).toMatchObject({ ok: false, issues: [{ code: 'schema/limit' }] })
   })
 
+  it('takes the JSON Schema that Zod makes, which carries a validator out of sight', async () => {
+    const made = z.toJSONSchema(z.object({ age: z.int() }))
+    expect(await reader().parse('{"age": "36"}', made)).toMatchObject({ ok: true, value: { age: 36 } })
+  })
+
   it('says clearly what cannot cross to a thread', async () => {
     const { parse } = reader()
     const invalid = { code: 'option/invalid' }

@@ -23,7 +23,7 @@ export function readDraft(given: unknown) {
 }
 
 /** The first issue with its place; all of them are in the error's `issues`. */
-function firstOf([issue]: readonly Issue[]): string {
+export function firstOf([issue]: readonly Issue[]): string {
   if (issue === undefined) return ''
   return 'pointer' in issue.at && issue.at.pointer !== ''
     ? `${issue.at.pointer} ${issue.message}`

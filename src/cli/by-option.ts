@@ -4,7 +4,7 @@ import { ProvisoError } from '../base/error.ts'
 import { env } from './env.ts'
 
 export function addByOption(command: Command): Command {
-  return command.option('--by <name>', 'who decides (default: $USER)')
+  return command.option('--by <name>', 'who decides (default: $USER, else the account)')
 }
 
 export function chooseName(given: string | undefined): string {

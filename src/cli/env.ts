@@ -1,4 +1,5 @@
 /** The one file of the command that reads the environment. */
+import { userInfo } from 'node:os'
 import { readEnv } from '../env.ts'
 
 export const env = {
@@ -8,7 +9,7 @@ export const env = {
   /** Where runs live when no `--store` says so. */
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
-  user: given(process.env['USER']) ?? given(process.env['USERNAME']),
+  user: given(process.env['USER']) ?? given(process.env['USERNAME']) ?? account(),
   /** Keys that are never printed. */
   secrets: readEnv().secrets ?? [],
   /** What `validate --fix` may mend when no `--fix-rules` says so. */
@@ -22,4 +23,13 @@ export const env = {
 /** A variable that is set to nothing is not set. */
 function given(value: string | undefined): string | undefined {
   return value === '' ? undefined : value
+}
+
+/** In containers no variable says who works there; the system knows, unless the account has no name. */
+function account(): string | undefined {
+  try {
+    return given(userInfo().username)
+  } catch {
+    return undefined
+  }
 }

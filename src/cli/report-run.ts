@@ -63,8 +63,9 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
   )
   if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
   printIssues(error.issues ?? [], 'the answer', '')
-  // Findings of a proof say themselves how to mend them.
-  const hint = diagnostics ? undefined : failureHint(error.code)
+  // Findings of a proof, and issues that have a hint, say themselves how to mend them.
+  const told = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
+  const hint = told ? undefined : failureHint(error.code)
   if (hint !== undefined) printNote(colors.dim(`  ${hint}`))
   const look = forgets ? '' : `, ${commandLine(['proviso', 'show', runId, ...again.store])}`
   printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))

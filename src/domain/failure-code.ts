@@ -16,7 +16,7 @@ const ownTable = {
   },
   'ask/rejected': {
     says: 'a person refused, or nobody replied in time',
-    hint: 'Read the note of the reply, and begin a run that heeds it',
+    hint: 'Read the note of the reply, and begin a run that heeds it; if nobody replied, give people longer (askMs)',
   },
   'budget/exhausted': {
     says: 'the budget of the run does not allow the next node to start',

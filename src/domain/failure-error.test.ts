@@ -54,6 +54,12 @@ describe('the failure of a run or a node', () => {
     expect(codes.toSorted()).toEqual(Object.keys(failureTable).toSorted())
   })
 
+  it('says what its own issue says to do, where that knows better', () => {
+    const issue = { code: 'model/no-provider', at: { pointer: '' }, message: 'None', hint: 'Set its key' }
+    const error = failureError({ code: 'attempt/provider_error', message: 'No', issues: [...issues, issue] })
+    expect(error.details).toMatchObject({ hint: 'Set its key' })
+  })
+
   it.each(codes)('%s has the shape, a type and a reason, and keeps its code', (code) => {
     const envelope = failureError({ code, message: 'No', issues })
     expect(compileSchema(errorSchema).validate(envelope)).toEqual([])

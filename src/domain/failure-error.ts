@@ -115,8 +115,14 @@ function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path
   return root === undefined ? { reason: 'rejected', path: '' } : placeOf(root)
 }
 
-function detailsOf({ code, issues, details }: Failure): { readonly [key: string]: Json } {
-  return jsonMap({ hint: failureHint(code), ...details, code, issues })
+function detailsOf(failure: Failure): { readonly [key: string]: Json } {
+  const { code, issues, details } = failure
+  return jsonMap({ hint: hintOf(failure), ...details, code, issues })
+}
+
+/** What to do about a failure: its own issue knows better than its kind. */
+function hintOf({ code, issues = [] }: Failure): string | undefined {
+  return issues.find(({ hint }) => hint !== undefined)?.hint ?? failureHint(code)
 }
 
 function textAt(map: { readonly [key: string]: Json }, key: string): string | undefined {

@@ -1,6 +1,9 @@
 /** Copies of what callers hand in: the same JSON, nothing shared, and always an end. */
+import { type } from 'arktype'
 import fc from 'fast-check'
+import { number, object } from 'valibot'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import { plainCopy, plainLimits } from './plain-copy.ts'
 
 function nested(depth: number): unknown {
@@ -61,6 +64,28 @@ it.each<[what: string, given: unknown, at: string]>([
   ['nothing', undefined, ''],
 ])('refuses %s at its place', (_, given, at) => {
   expect(plainCopy(given)).toMatchObject({ ok: false, issue: { at: { pointer: at } } })
+})
+
+it.each<[library: string, schema: unknown]>([
+  ['Zod', z.object({ price: z.number() })],
+  ['Valibot', object({ price: number() })],
+  ['ArkType', type({ price: 'number' })],
+])(
+  'refuses a schema object of %s, whose members are not the JSON Schema that they look like',
+  (_, schema) => {
+    expect(plainCopy({ outputContract: { schema } })).toMatchObject({
+      ok: false,
+      issue: {
+        at: { pointer: '/outputContract/schema' },
+        message: expect.stringContaining('a schema object of another library'),
+        hint: expect.stringContaining('z.toJSONSchema(schema)'),
+      },
+    })
+  },
+)
+
+it('takes data that only has the name of such a schema', () => {
+  expect(plainCopy({ '~standard': { validate: true } }).ok).toBe(true)
 })
 
 it('ends on a value that contains itself', () => {

@@ -5,6 +5,7 @@
 import type { Issue } from '../base/issue.ts'
 import { type Json, setOwn } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
+import { isForeignSchema } from '../schema/standard.ts'
 
 export const plainLimits = { depth: 100, nodes: 1_000_000 } as const
 
@@ -37,6 +38,7 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
       setOwn(into, key, value)
       continue
     }
+    if (isForeignSchema(value)) return refuseSchema(pointer)
     const what = unrepresentable(value)
     if (what !== undefined) return refuse(pointer, what)
     if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
@@ -73,12 +75,13 @@ function unrepresentable(value: unknown): string | undefined {
   return kind === 'Object' || kind === 'Array' ? undefined : `is a ${kind}, which JSON cannot hold`
 }
 
-function refuse(pointer: Pointer, what: string): PlainCopy {
-  const issue = {
-    code: 'json/unrepresentable',
-    at: { pointer },
-    message: `the value ${what}`,
-    hint: 'Pass plain JSON data',
-  }
+/** Its members look like a JSON Schema that allows nearly everything; read as one, the contract would not hold. */
+function refuseSchema(pointer: Pointer): PlainCopy {
+  const hint = 'Pass its JSON Schema: z.toJSONSchema(schema) with Zod, schema.toJsonSchema() with ArkType'
+  return refuse(pointer, 'is a schema object of another library, which JSON cannot hold', hint)
+}
+
+function refuse(pointer: Pointer, what: string, hint = 'Pass plain JSON data'): PlainCopy {
+  const issue = { code: 'json/unrepresentable', at: { pointer }, message: `the value ${what}`, hint }
   return { ok: false, issue }
 }

@@ -6,7 +6,7 @@ import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { JsonSchema } from '../schema/compile.ts'
 import { checkSize } from '../schema/limits.ts'
-import { isStandardSchema } from '../schema/standard.ts'
+import { isForeignSchema } from '../schema/standard.ts'
 import type { Answer, PortableOptions, Refusal } from './off-thread-messages.ts'
 import { namedSchema } from './shorthand.ts'
 import type { AnySchema, ParseOptions, ParseResult } from './types.ts'
@@ -135,7 +135,7 @@ function portableOptions({ stages, onEvent, ...rest }: ParseOptions): PortableOp
 }
 
 function portableSchema(schema: AnySchema | undefined, untrusted: boolean): JsonSchema | undefined {
-  if (isStandardSchema(schema)) {
+  if (isForeignSchema(schema)) {
     throw new ProvisoError(
       'option/invalid',
       'A Standard Schema cannot cross to another thread: its validator is code',

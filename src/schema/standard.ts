@@ -17,6 +17,12 @@ export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   return isObject(standard) && typeof standard['validate'] === 'function'
 }
 
+/** Such a schema, and not a JSON Schema that carries one out of sight, as `z.toJSONSchema` makes them. */
+export function isForeignSchema(value: unknown): value is StandardSchemaV1 {
+  if (!isStandardSchema(value)) return false
+  return Object.getPrototypeOf(value) !== Object.prototype || Object.keys(value).includes('~standard')
+}
+
 /**
  * The JSON Schema of what the validator takes in: from the schema itself where its library can say it,
  * else the one that was given beside it, else `undefined`, and then the reader can only validate.

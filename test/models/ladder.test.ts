@@ -1,5 +1,6 @@
 /** The ladder over a real server: rung by rung, within one budget, and nothing where it must not act. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { type OpenAiServer, openAiServer, type Reply, type Seen } from './openai-server.ts'
@@ -316,5 +317,20 @@ describe('streaming', () => {
     const { result, seen } = await ask([{ text, chunks: 20 }], { onPartial, processing })
     expect(result).toMatchObject({ outcome: 'ok', output: { value: { title: 'Tea', count: 2 } } })
     expect(seen).toHaveLength(1)
+  })
+})
+
+describe('what is asked for', () => {
+  it.each<[string, object, string]>([
+    ['a name that is no option', { prompt: 'Write' }, '/prompt is no option'],
+    ['a schema object of another library', { schema: z.object({ title: z.string() }) }, '/schema must be'],
+    ['no schema', { schema: undefined }, '/schema must be a JSON Schema'],
+    ['no objective', { objective: undefined }, '/objective must be a text'],
+  ])('is refused with %s, before anything is called', async (_, more, message) => {
+    await expect(ask([{ text: good }], more)).rejects.toMatchObject({
+      code: 'option/invalid',
+      message: expect.stringContaining(message),
+    })
+    expect(servers.flatMap(({ seen }) => seen)).toEqual([])
   })
 })

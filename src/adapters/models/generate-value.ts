@@ -1,11 +1,13 @@
 /** A value under contract from a model, without an engine: the same reader, ladder and budget that nodes have. */
-import type { Json } from '../../base/json.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import { callable, each, must, name, object, type Rows, refuseOptions } from '../../base/option-rows.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/processing.ts'
 import { createRedactor } from '../../domain/redact.ts'
 import { redactResult } from '../../domain/redact-result.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { isForeignSchema } from '../../schema/standard.ts'
 import { isTextContract } from '../providers/structured-plan.ts'
 import { createCaller, type OnEvent } from './caller.ts'
 import { findProvider } from './find-provider.ts'
@@ -43,14 +45,46 @@ export interface GenerateOptions {
   readonly onPartial?: (partial: PartialValue) => void
 }
 
+const text = must((value) => typeof value === 'string', 'a text')
+const count = must((value) => typeof value === 'number' && value >= 0, 'a number, 0 or more')
+const anything = () => []
+const isSchema = (value: unknown) =>
+  typeof value === 'boolean' || (isObject(value) && !isForeignSchema(value))
+
+const generateRows = {
+  providers: each(object),
+  model: name,
+  objective: text,
+  schema: must(isSchema, 'a JSON Schema', 'With Zod, pass z.toJSONSchema(schema)'),
+  inputs: anything,
+  instructions: text,
+  name: text,
+  processing: object,
+  calls: count,
+  maxTokens: count,
+  maxCostUsd: count,
+  prices: each(object),
+  secrets: each(text),
+  idempotencyKey: name,
+  signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  onEvent: callable,
+  onPartial: callable,
+} satisfies Rows & Record<keyof GenerateOptions, unknown>
+
 /**
- * Never throws for what a model does: the outcome says how it ended.
+ * Never throws for what a model does: the outcome says how it ended. Options that cannot be used are `option/invalid`.
  *
  * @example
  * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
  */
 export async function generateValue(options: GenerateOptions): Promise<AttemptResult> {
-  const { providers, model, schema, signal = new AbortController().signal } = options
+  const { providers, model, objective, schema, signal = new AbortController().signal } = options
+  // Required: without them a model would be asked for nothing, and anything would do.
+  refuseOptions(
+    'generate',
+    { ...options, objective: objective ?? null, schema: schema ?? null },
+    generateRows,
+  )
   const provider = findProvider(providers, model)
   if (provider === undefined) return noProvider(model)
   const redactor = createRedactor({
@@ -73,7 +107,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     onEvent,
   })
   const bundle = {
-    objective: options.objective,
+    objective,
     inputs: options.inputs ?? {},
     instructions: options.instructions ?? '',
     specialInstructions: [],

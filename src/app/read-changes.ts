@@ -1,0 +1,41 @@
+/** What a replay is to change, as a program hands it in: read as strictly as an envelope is, or nothing would differ by mistake. */
+import { checkReplayChanges } from '../app-options.ts'
+import { ProvisoError } from '../base/error.ts'
+import type { Issue } from '../base/issue.ts'
+import type { JournalEvent } from '../domain/event.ts'
+import { parsePolicies } from '../domain/parse-policies.ts'
+import { conditionIssues } from '../engine/conditions.ts'
+import type { ReplayChanges } from '../engine/replay.ts'
+import { firstOf } from './read-given.ts'
+
+/** Throws `option/invalid` with every issue. */
+export function readChanges(given: ReplayChanges): ReplayChanges {
+  checkReplayChanges(given)
+  if (given.policies === undefined) return given
+  const parsed = parsePolicies({ runtime: given.policies }, { checkCondition: conditionIssues })
+  if (parsed.ok) return { ...given, policies: parsed.value.policies.runtime }
+  const issues = parsed.issues.map(asGiven)
+  throw new ProvisoError('option/invalid', `The policies of a replay cannot be used: ${firstOf(issues)}`, {
+    issues,
+  })
+}
+
+/** Located in the list that was given, not in the policies that were made from it. */
+function asGiven(issue: Issue): Issue {
+  if (!('pointer' in issue.at)) return issue
+  return { ...issue, at: { pointer: issue.at.pointer.replace(/^\/runtime/, '/policies') } }
+}
+
+/** Data for a node that no plan of the run has would change nothing, and say so. */
+export function refuseUnknownNodes({ nodeData = {} }: ReplayChanges, events: readonly JournalEvent[]): void {
+  const known = new Set(
+    events.flatMap((event) =>
+      event.type === 'plan_generated' ? (event.payload.plan?.nodes ?? []).map(({ id }) => id) : [],
+    ),
+  )
+  const unknown = Object.keys(nodeData).find((id) => !known.has(id))
+  if (unknown === undefined) return
+  throw new ProvisoError('option/invalid', `nodeData names "${unknown}", which no plan of the run has`, {
+    hint: `Its nodes are ${[...known].slice(0, 20).join(', ')}`,
+  })
+}
