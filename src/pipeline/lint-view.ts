@@ -138,19 +138,32 @@ function itemsOf(list: YamlList, pointer: Pointer): Item[] {
 }
 
 /** The sequences of steps inside a step, however deep its own keys put them. */
-function sequencesOf(node: YamlMap, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+function sequencesOf(node: YamlMap, pointer: Pointer): Sequence[] {
   return node.entries
     .filter(({ key }) => nestingKeys.includes(key))
-    .flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+    .flatMap((entry) => sequencesUnder(entry, pointer))
 }
 
-function sequencesIn(node: YamlNode, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+interface Sequence {
+  readonly items: Item[]
+  readonly list?: YamlList
+}
+
+/** A branch may be called like a key of a step: the map of branches is no step all the same. */
+function sequencesUnder({ key, value }: YamlEntry, pointer: Pointer): Sequence[] {
+  const at = child(pointer, key)
+  return key === 'branches' && value.kind === 'map'
+    ? value.entries.flatMap((branch) => sequencesIn(branch.value, child(at, branch.key)))
+    : sequencesIn(value, at)
+}
+
+function sequencesIn(node: YamlNode, pointer: Pointer): Sequence[] {
   if (node.kind === 'scalar') return []
   if (node.kind === 'list') {
     return node.items.some(isStep) ? [{ items: itemsOf(node, pointer), list: node }] : []
   }
   if (isStep(node)) return [{ items: [{ node, pointer }] }]
-  return node.entries.flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+  return node.entries.flatMap((entry) => sequencesUnder(entry, pointer))
 }
 
 function isStep(node: YamlNode): boolean {

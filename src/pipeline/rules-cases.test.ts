@@ -68,6 +68,45 @@ describe('V-A2-TYPE', () => {
   })
 })
 
+describe('V-A8 and V-S3', () => {
+  const judged = 'output_schema: { type: object, properties: { a: { type: string } } }'
+  const under = (processing: string, more = 'agent: j') =>
+    `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    ${more}\n    meta: { processing: ${processing} }\n`
+
+  it('know the processing that stands under meta', () => {
+    expect(found(under('{ structured_output: auto }'))).toEqual([])
+    expect(found(under('{ structured_output: off }'))).toEqual([])
+    expect(found(under('{ aop: full }'))).toEqual(['V-A8 warning'])
+    expect(found(under('{ structured_output: auto }', 'agent: plain'))).toEqual(['V-S3 warning'])
+  })
+
+  it('is mended there, and keeps what else it says', () => {
+    const { text } = fixText(under('{ aop: minimal }'))
+    expect(text).toContain('meta: { processing: { aop: minimal, structured_output: openai_json, schema: ')
+    expect(found(text)).toEqual([])
+  })
+
+  it('leaves a meta alone that others share', () => {
+    const shared = `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    agent: plain\n    meta: &m { processing: { aop: minimal } }\n  - name: t\n    agent: j\n    meta: *m\n`
+    const { text } = fixText(shared)
+    expect(text).toContain('meta: &m { processing: { aop: minimal } }\n')
+    expect(text).toContain('processing: {"aop":"minimal", structured_output: openai_json')
+    expect(found(text)).toEqual([])
+  })
+})
+
+describe('branches that are called like keys of a step', () => {
+  it.each(['agent', 'name', 'uses', 'kind'])('%s: what stands in them is looked at', (name) => {
+    const branches = `branches: { ${name}: [{ name: x, agent: plain, input: "{{ input | uper }}" }], other: [{ name: y, agent: plain }] }`
+    for (const step of [
+      `{ kind: conditional, name: c, condition_expression: "{{ input }}", default_branch: other, ${branches} }`,
+      `{ kind: parallel, name: c, ${branches} }`,
+      `{ kind: router, name: c, router: { router_agent: plain, ${branches} } }`,
+    ])
+      expect(ofSteps(step)).toEqual(['V-T3 error'])
+  })
+})
+
 describe('V-A3', () => {
   it('is silent where nobody names the step, and where the branches do not see each other', () => {
     const loop = (input: string) =>
