@@ -79,9 +79,11 @@ function parseStep(
       key,
       key === 'processing'
         ? snakeProcessing(value)
-        : ['map', 'loop', 'router', 'usage_limits', 'constraints'].includes(key)
-          ? snakeKeys(value)
-          : value,
+        : key === 'meta'
+          ? snakeMeta(value)
+          : ['map', 'loop', 'router', 'usage_limits', 'constraints'].includes(key)
+            ? snakeKeys(value)
+            : value,
     ]),
   ) as Data
   const said = data['kind'] ?? 'step'
@@ -105,6 +107,12 @@ function parseStep(
   if (reading.issues.length > before) return undefined
   const name = typeof data['name'] === 'string' ? data['name'] : otherwise
   return readers[kind as StepKind](reading, { data, at, name })
+}
+
+/** Everything but `processing` is the author's own. */
+function snakeMeta(value: Json): Json {
+  if (!isObject(value) || value['processing'] === undefined) return value
+  return { ...(value as Data), processing: snakeProcessing(value['processing'] as Json) }
 }
 
 /** Texts with {{ }} in them must be readable wherever they stand. */
