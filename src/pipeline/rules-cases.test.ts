@@ -86,6 +86,23 @@ describe('V-A8 and V-S3', () => {
     expect(found(text)).toEqual([])
   })
 
+  it('writes the schema of the agent, whatever its anchor stands for at the step', () => {
+    const schema = (name: string) =>
+      `&s { type: object, required: [${name}], properties: { ${name}: { type: string } } }`
+    const given = `agents:\n  a: { model: m, output_schema: ${schema('one')} }\n  b: { model: m, output_schema: ${schema('two')} }\n`
+    const steps = 'steps:\n  - name: first\n    agent: a\n  - name: second\n    agent: b\n'
+    const copied = (text: string) => {
+      const read = readYaml(fixText(text).text)
+      const value = read.ok
+        ? (read.document.value as { steps: { processing?: { schema: { required: string[] } } }[] })
+        : { steps: [] }
+      return value.steps.map(({ processing }) => processing?.schema.required)
+    }
+    expect(copied(given + steps)).toEqual([['one'], ['two']])
+    expect(copied(steps + given)).toEqual([['one'], ['two']])
+    expect(fixText(given + steps).text).toContain('schema: *s')
+  })
+
   it('leaves a meta alone that others share', () => {
     const shared = `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    agent: plain\n    meta: &m { processing: { aop: minimal } }\n  - name: t\n    agent: j\n    meta: *m\n`
     const { text } = fixText(shared)

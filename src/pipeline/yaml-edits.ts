@@ -82,9 +82,9 @@ export function setEntry(source: Source, map: YamlMap, { key, value }: { key: st
   return { span, text: (span[0] === span[1] ? ` ${value}` : value) + end }
 }
 
-/** A value to be written: by its anchor where it has one, short ones on one line, long ones with a line for each key. */
+/** A value to be written out: short ones on one line, long ones with a line for each key. */
 export function written(node: YamlNode): NewEntry['value'] {
-  return node.anchor === undefined ? writtenJson(plainValue(node)) : `*${node.anchor}`
+  return writtenJson(plainValue(node))
 }
 
 const longest = 80
