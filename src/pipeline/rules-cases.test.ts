@@ -124,6 +124,14 @@ describe('branches that are called like keys of a step', () => {
   })
 })
 
+describe('a branch that is one step', () => {
+  it('gives the step its name, as it does in the run', () => {
+    const text = `${agents}steps: [{ kind: parallel, name: p, branches: { short: { agent: plain, updates_context: true } } }]\n`
+    const read = readYaml(text)
+    expect(read.ok && lint(read.document).issues).toMatchObject([{ code: 'V-C1', step: 'short' }])
+  })
+})
+
 describe('V-A3', () => {
   it('is silent where nobody names the step, and where the branches do not see each other', () => {
     const loop = (input: string) =>

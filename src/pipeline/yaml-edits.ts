@@ -38,7 +38,7 @@ function addInFlow({ text }: Source, map: YamlMap, { entries, before }: Adding):
 }
 
 function addInBlock(source: Source, map: YamlMap, { entries, before }: Adding): Edit {
-  const indent = columnOf(source, before?.keySpan[0] ?? map.span[0])
+  const indent = before ? keyColumn(source, before) : columnOf(source, map.span[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map((line) => ' '.repeat(indent) + line)
   if (before)
@@ -141,6 +141,12 @@ function insertion(at: number, text: string): Edit {
 
 function columnOf(source: Source, offset: number): number {
   return positionOf(source, offset).column - 1
+}
+
+/** Where the line of a key begins that may be written with a question mark: `? name`. */
+function keyColumn(source: Source, { keySpan: [start] }: YamlEntry): number {
+  const [mark = ''] = /\?[ \t]+$/.exec(source.text.slice(start - columnOf(source, start), start)) ?? []
+  return columnOf(source, start) - mark.length
 }
 
 function lineEnd(text: string, from: number): number {
