@@ -137,6 +137,24 @@ it('validate --fix keeps modes and links, and mends what several fixers mend wit
   expect(statSync(path('real.yaml')).mode & 0o777).toBe(0o640)
 })
 
+it('validate --fix does not promise again what it could not mend', async () => {
+  const text = `agents:
+  plain: { model: m }
+  judge: { model: m, output_schema: { type: object, properties: { good: true } }, processing: { structured_output: auto } }
+steps:
+  - { name: one, agent: plain, updates_context: &all true }
+  - { name: two, agent: judge, updates_context: *all }
+  - { name: three, agent: plain, input: "{{ context.good }}" }
+`
+  write('p.yaml', text)
+  const tried = await validate(['p.yaml', '--fix', '--yes'])
+  expect([tried.code, read('p.yaml')]).toEqual([4, text])
+  expect(tried.stdout).toContain('--fix leaves it: mending it would change something else in the file')
+  expect(tried.stdout).not.toContain('--fix does it')
+  const json = JSON.parse((await validate(['p.yaml', '--fix', '--yes', '--format', 'json'])).stdout)
+  expect(json.errors).toMatchObject([{ rule_id: 'V-C1', fixable: false }])
+})
+
 it('validate --fix-dry-run prints a patch and changes nothing', async () => {
   write('p.yaml', bad)
   const dry = await validate(['p.yaml', '--fix-dry-run'])

@@ -1,9 +1,12 @@
 /** `validate --fix` and `--fix-dry-run`: what would be mended, and what was. */
+
+import { matchesAny } from '../pipeline/glob.ts'
 import {
   type AppliedFix,
   type Fixed,
   fixText,
   type JsonReport,
+  type LintIssue,
   type LintOptions,
   unifiedDiff,
 } from '../pipeline/index.ts'
@@ -41,10 +44,11 @@ export async function mendPipeline(
     ...(rules && { rules }),
   })
   const diff = unifiedDiff(file, looked.text, fixed.text)
+  const tried = (issue: LintIssue) => issue.fixable && matchesAny(issue.code, rules ?? ['*'])
   if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
   if (diff === '') {
     printNote('There is nothing that --fix could mend.')
-    return { ...looked, extra: { fixes: applied([]) } }
+    return { ...looked, issues: leftOver(looked.issues, tried), extra: { fixes: applied([]) } }
   }
   // Where a program reads the answer, nobody is there to be asked.
   if (flags.format !== 'text' && !flags.yes) {
@@ -59,7 +63,18 @@ export async function mendPipeline(
   }
   printNote(`Mended ${inWords(fixed.applied)}; the original is ${file}.bak.`)
   const again = await lookAtPipeline(file, options)
-  return 'unreadable' in again ? again : { ...again, extra: { fixes: applied(fixed.applied) } }
+  if ('unreadable' in again) return again
+  return { ...again, issues: leftOver(again.issues, tried), extra: { fixes: applied(fixed.applied) } }
+}
+
+/** What is still there after mending has been tried is not promised again. */
+function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boolean): readonly LintIssue[] {
+  const cannotFix = 'mending it would change something else in the file'
+  return issues.map((issue) => {
+    if (!tried(issue)) return issue
+    const { fix: _, ...rest } = issue
+    return { ...rest, fixable: false, cannotFix }
+  })
 }
 
 function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {
