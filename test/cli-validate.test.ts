@@ -137,6 +137,13 @@ it('validate --fix keeps modes and links, and mends what several fixers mend wit
   expect(statSync(path('real.yaml')).mode & 0o777).toBe(0o640)
 })
 
+it('validate says where templates are looked at', async () => {
+  write('t.xml', '<task><description>Hi</description></task>')
+  const { code, stderr } = await validate(['t.xml'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('proviso prove t.xml')
+})
+
 it('validate --fix does not promise again what it could not mend', async () => {
   const text = `agents:
   plain: { model: m }
