@@ -441,3 +441,27 @@ it('refuses within a second what would unroll to millions of nodes', () => {
   expect(problems(`steps: [${map(map(inner))}]`, { input: [[1]] })).toEqual([])
   expect(performance.now() - began).toBeLessThan(2_000)
 })
+
+describe('what only follows from another mistake is not said', () => {
+  it('a loop behind one still puts its members into the context', () => {
+    const text = `${agents}
+steps:
+  - { name: first, agent: writer, input: "{{ steps.nope.output }}" }
+  - { name: l, kind: loop, loop: { max_loops: 2, body: [{ name: w, agent: writer, sink_to: kept }] } }
+  - { name: last, agent: writer, input: "{{ context.kept }}" }
+`
+    expect(problems(text).map(({ line }) => line)).toEqual([12])
+  })
+
+  it('an input that does not satisfy its schema is all that is wrong, and says how to give one', () => {
+    const text = `input_schema: { type: object, required: [topic] }
+${agents}
+steps: [{ name: w, agent: writer, input: "{{ input.topic }}" }]
+`
+    expect(problems(text)).toMatchObject([
+      { code: 'pipeline/input', hint: 'Give the pipeline an input (--input)' },
+    ])
+    expect(problems(text, { input: {} })).toHaveLength(1)
+    expect(problems(text, { input: { topic: 'tea' } })).toEqual([])
+  })
+})
