@@ -180,6 +180,9 @@ it('validate --fix writes nothing for programs without --yes, nor rules that wer
   await validate(['p.yaml', '--fix', '--yes', '--fix-rules', 'V-T*, V-C1'])
   await validate(['p.yaml', '--fix', '--yes'], { env: { PROVISO_FIX_RULES: 'V-C*' } })
   expect(read('p.yaml')).toBe(bad)
+  const idle = await validate(['p.yaml', '--fix', '--yes', '--fix-rules', 'V-A8,V-A9'])
+  expect([idle.code, read('p.yaml')]).toEqual([2, bad])
+  expect(idle.stderr).toContain('nothing mends "V-A9"')
 })
 
 it('validate --baseline reports only what is new', async () => {

@@ -1,6 +1,7 @@
 /** `validate --fix` and `--fix-dry-run`: what would be mended, and what was. */
 
-import { matchesAny } from '../pipeline/glob.ts'
+import { fixerTable } from '../pipeline/fixer-table.ts'
+import { matches, matchesAny } from '../pipeline/glob.ts'
 import {
   type AppliedFix,
   type Fixed,
@@ -14,6 +15,7 @@ import { env } from './env.ts'
 import { fixFile } from './fix-file.ts'
 import { type Format, type Looked, lookAtPipeline, type Or } from './look-at-pipeline.ts'
 import { printNote, printText } from './print.ts'
+import type { Unreadable } from './read-input.ts'
 
 export interface MendFlags {
   readonly format: Format
@@ -36,7 +38,12 @@ export async function mendPipeline(
 ): Promise<Or<Looked>> {
   if (!flags.fix && !flags.fixDryRun) return looked
   const given = flags.fixRules ?? env.fixRules
-  const rules = given?.split(',').map((glob) => glob.trim())
+  const rules = given
+    ?.split(',')
+    .map((glob) => glob.trim())
+    .filter(Boolean)
+  const idle = rules?.find((glob) => !fixable.some((rule) => matches(rule, glob)))
+  if (idle !== undefined) return { unreadable: nothingMends(idle) }
   const fixed = fixText(looked.text, {
     ...options,
     imports: looked.imports,
@@ -75,6 +82,15 @@ function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boo
     const { fix: _, ...rest } = issue
     return { ...rest, fixable: false, cannotFix }
   })
+}
+
+const fixable = fixerTable.map(({ rule }) => rule)
+
+function nothingMends(glob: string): Unreadable {
+  return {
+    message: `--fix-rules: nothing mends "${glob}"`,
+    hint: `There are ${fixable.join(', ')}, and globs such as V-T*`,
+  }
 }
 
 function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {
