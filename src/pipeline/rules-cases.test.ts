@@ -280,6 +280,23 @@ describe('V-C2', () => {
   })
 })
 
+describe('V-A5 and V-C1', () => {
+  it('are mended without taking a member of the context away from those who read it', () => {
+    const text = `context: { good: mine, two: kept }
+${agents}steps:
+  - { name: one, agent: judge }
+  - { name: two, agent: plain, input: "About {{ context.good }}", updates_context: true }
+  - { name: three, agent: plain, input: "{{ context.two }} {{ context.good }}", sink_to: two_output }
+  - { name: four, agent: plain, input: "{{ context.two_output }}" }
+`
+    const fixed = fixText(text).text
+    expect(found(fixed)).toEqual([])
+    expect(fixed).not.toContain('agent: judge, updates_context')
+    expect(fixed).toMatch(/key: one\n/)
+    expect(fixed).toMatch(/key: two_output_2\n/)
+  })
+})
+
 describe('HITL-NESTED-001', () => {
   it('says nothing without a limit, and counts what stands one after the other', () => {
     const ask = (name: string) => `{ kind: hitl, name: ${name}, message: "Good?" }`
