@@ -1,5 +1,5 @@
 /** The steps of a pipeline file, one reader per kind. */
-import { isObject, type Json } from '../base/json.ts'
+import { isObject, type Json, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Condition } from '../domain/contract.ts'
 import type { DraftNode } from '../domain/plan.ts'
@@ -87,10 +87,10 @@ function parseStep(
     ]),
   ) as Data
   const said = data['kind'] ?? 'step'
-  const kind = typeof said === 'string' ? (aliases[said] ?? said) : String(said)
+  const kind = (own(aliases, String(said)) as StepKind | undefined) ?? String(said)
   if (!Object.hasOwn(stepSchemas, kind)) {
     const hint =
-      notBuilt[kind] ??
+      (own(notBuilt, kind) as string | undefined) ??
       didYouMean(kind, Object.keys(stepSchemas), `There are ${Object.keys(stepSchemas).join(', ')}`)
     reading.issues.push(
       reading.complain(`${at}/kind`, {

@@ -1,6 +1,7 @@
 /** Every kind of step, run by the ordinary engine: what runs, what does not, and what comes out. */
 import { describe, expect, it } from 'vitest'
 import { createApp, type DefinedCapability } from '../../src/app.ts'
+import type { Json } from '../../src/base/json.ts'
 import type { ModelRequest } from '../../src/domain/ports/provider.ts'
 import { compile, defineCapability, inputOf, problems, run } from './support.ts'
 
@@ -440,6 +441,32 @@ it('refuses within a second what would unroll to millions of nodes', () => {
   expect(issue?.message).toContain('more than 1000 nodes')
   expect(problems(`steps: [${map(map(inner))}]`, { input: [[1]] })).toEqual([])
   expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+describe('what an input need not have', () => {
+  const text = (schema: string) => `input_schema: ${schema}
+steps: [{ name: w, uses: wrap_dict, input: "{{ input.tone | default('plain') }}" }]
+`
+  const open = '{ type: object, properties: { tone: { type: string } } }'
+
+  it('has its default where this one lacks it', async () => {
+    const answer = async (input: Json) => (await run(text(open), () => '', { input })).output
+    expect(await answer({})).toEqual({ value: 'plain' })
+    expect(await answer({ tone: 'warm' })).toEqual({ value: 'warm' })
+    const bare = text('true')
+    expect((await run(bare, () => '', { input: 'a text' })).output).toEqual({ value: 'plain' })
+  })
+
+  it('must be there without one, and where the schema rules it out a default does not help', () => {
+    expect(problems(text(open).replace(" | default('plain')", ''), { input: {} })).toHaveLength(1)
+    const closed = '{ type: object, additionalProperties: false }'
+    expect(problems(text(closed), { input: {} })).toHaveLength(1)
+  })
+})
+
+it('refuses kinds of steps that are called like members of every object', () => {
+  for (const kind of ['constructor', 'toString', '__proto__'])
+    expect(problems(`steps: [{ name: a, kind: ${kind} }]`)).toMatchObject([{ code: 'pipeline/kind' }])
 })
 
 describe('what only follows from another mistake is not said', () => {
