@@ -464,6 +464,18 @@ steps: [{ name: w, uses: wrap_dict, input: "{{ input.tone | default('plain') }}"
   })
 })
 
+it.each(['My tea, at five', '_tea', '日本のお茶', `${'long '.repeat(60)}`, '茶'.repeat(90)])(
+  'runs a pipeline called %s, with agents and people called like it',
+  async (name) => {
+    const text = `name: ${JSON.stringify(name)}
+agents: { ${JSON.stringify(name)}: { model: test/m }, ${JSON.stringify(`${name}2`)}: { model: test/m } }
+steps: [{ name: a, agent: ${JSON.stringify(name)} }, { name: b, agent: ${JSON.stringify(`${name}2`)} }]
+`
+    expect(await run(text, () => 'done', { input: 'x' })).toMatchObject({ output: 'done', issues: [] })
+    expect(new Set(compile(text, { input: 'x' }).draft.nodes.map((node) => node.capabilityId)).size).toBe(2)
+  },
+)
+
 it('refuses kinds of steps that are called like members of every object', () => {
   for (const kind of ['constructor', 'toString', '__proto__'])
     expect(problems(`steps: [{ name: a, kind: ${kind} }]`)).toMatchObject([{ code: 'pipeline/kind' }])
