@@ -1,7 +1,5 @@
 /** `validate --fix` and `--fix-dry-run`: what would be mended, and what was. */
 
-import { fixerTable } from '../pipeline/fixer-table.ts'
-import { matches, matchesAny } from '../pipeline/glob.ts'
 import {
   type AppliedFix,
   type Fixed,
@@ -9,6 +7,7 @@ import {
   type JsonReport,
   type LintIssue,
   type LintOptions,
+  mendable,
   unifiedDiff,
 } from '../pipeline/index.ts'
 import { env } from './env.ts'
@@ -42,7 +41,7 @@ export async function mendPipeline(
     ?.split(',')
     .map((glob) => glob.trim())
     .filter(Boolean)
-  const idle = rules?.find((glob) => !fixable.some((rule) => matches(rule, glob)))
+  const idle = rules?.find((glob) => mendable([glob]).length === 0)
   if (idle !== undefined) return { unreadable: nothingMends(idle) }
   const fixed = fixText(looked.text, {
     ...options,
@@ -51,7 +50,7 @@ export async function mendPipeline(
     ...(rules && { rules }),
   })
   const diff = unifiedDiff(file, looked.text, fixed.text)
-  const tried = (issue: LintIssue) => issue.fixable && matchesAny(issue.code, rules ?? ['*'])
+  const tried = ({ fixable, code }: LintIssue) => fixable && mendable(rules).includes(code)
   if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
   if (diff === '') {
     printNote('There is nothing that --fix could mend.')
@@ -84,12 +83,10 @@ function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boo
   })
 }
 
-const fixable = fixerTable.map(({ rule }) => rule)
-
 function nothingMends(glob: string): Unreadable {
   return {
     message: `--fix-rules: nothing mends "${glob}"`,
-    hint: `There are ${fixable.join(', ')}, and globs such as V-T*`,
+    hint: `There are ${mendable().join(', ')}, and globs such as V-T*`,
   }
 }
 
