@@ -5,7 +5,6 @@ import json
 import os
 import threading
 import time
-import urllib.error
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
@@ -24,7 +23,7 @@ def write(brief):
 
 def is_genuine(headers, body):
     timestamp = headers.get("proviso-timestamp", "")
-    if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
+    if not key or not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:  # without a key anybody could sign
         return False
     call = [unquote(headers.get(name, "")) for name in ("proviso-run-id", "proviso-node-id")]
     signed = [timestamp, headers.get("proviso-nonce", ""), *call, headers.get("proviso-attempt", ""), ""]
@@ -45,8 +44,7 @@ class Agent(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, *_):
-        pass
+    log_message = staticmethod(lambda *_: None)
 
 
 def proviso(method, path, body):
@@ -72,9 +70,11 @@ server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "4003"))),
 threading.Thread(target=server.serve_forever, daemon=True).start()
 interval = register(server.server_port)
 print(f"{CAPABILITY} is registered and listens", flush=True)
+known = True
 while True:
-    time.sleep(interval)
+    time.sleep(interval if known else 1)
     try:
-        proviso("PATCH", f"/{CAPABILITY}", {})
-    except urllib.error.HTTPError as error:
-        register(server.server_port) if error.code == 404 else print(error, flush=True)
+        known = bool(proviso("PATCH", f"/{CAPABILITY}", {}) if known else register(server.server_port))
+    except OSError as error:  # the server is away for a moment, or (404) does not know us any more
+        known = getattr(error, "code", 0) != 404
+        print(error, flush=True)

@@ -1,6 +1,6 @@
 /** An agent in TypeScript: registers, checks that it is Proviso who calls, answers, and says that it is alive. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 const { PROVISO_URL = 'http://127.0.0.1:3003', PROVISO_TOKEN = '', PORT = '4003' } = process.env
 const about = { capabilityId: 'writer.en', version: '1.0.0', displayName: 'Writer', summary: 'Writes copy' }
@@ -14,7 +14,8 @@ function write({ angle, keyPoints }: { angle: string; keyPoints: string[] }) {
 
 function isGenuine(header: (name: string) => string, body: string): boolean {
   const timestamp = header('proviso-timestamp')
-  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false
+  // Before there is a key, anybody could sign with none.
+  if (key === '' || !(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false
   const call = [header('proviso-run-id'), header('proviso-node-id')].map(decodeURIComponent)
   const signed = [timestamp, header('proviso-nonce'), ...call, header('proviso-attempt'), body].join('.')
   const wanted = Buffer.from(`v1=${createHmac('sha256', key).update(signed).digest('hex')}`)
@@ -22,14 +23,19 @@ function isGenuine(header: (name: string) => string, body: string): boolean {
   return given.some((each) => each.length === wanted.length && timingSafeEqual(Buffer.from(each), wanted))
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) body += chunk
-  if (!isGenuine((name) => String(request.headers[name] ?? ''), body)) return response.writeHead(401).end()
+  if (!isGenuine((name) => String(request.headers[name] ?? ''), body))
+    return void response.writeHead(401).end()
   // The same idempotency-key is the same call: whoever changes the world looks here whether it is done.
-  const answer = write(JSON.parse(body).inputs.writerBrief)
-  return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
-})
+  const value = write(JSON.parse(body).inputs.writerBrief)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+// What cannot be read is refused; it is not the end of the agent.
+const refuse = (response: ServerResponse) => () => void response.writeHead(400).end()
+const server = createServer((request, response) => void answer(request, response).catch(refuse(response)))
 
 async function proviso(method: string, path: string, body: object = {}): Promise<Response> {
   const headers = { authorization: `Bearer ${PROVISO_TOKEN}`, 'content-type': 'application/json' }

@@ -191,6 +191,15 @@ describe('proviso serve', () => {
     expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('fewer than 16 characters') })
   })
 
+  it.each([
+    { PROVISO_PUBLIC_URL: 'proviso.example', says: 'No agent could call back at "proviso.example"' },
+    { PROVISO_CORS: 'https://console.example/', says: '"https://console.example/" is no origin' },
+  ])('refuses to start with an address that would do nothing: $says', async ({ says, ...env }) => {
+    const served = ['serve', '--port', '0', '--store', 'memory:']
+    const refused = await proviso(served, { env: { FLEX_TOKEN: 'x'.repeat(32), ...env } })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(says) })
+  })
+
   it('seals signing keys of agents; without a key it refuses them, and only --dev stores them, which it says once', async () => {
     const registered = async (
       server: Awaited<ReturnType<typeof serve>>,

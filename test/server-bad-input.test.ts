@@ -243,7 +243,24 @@ it('headers that cannot be read are refused', async () => {
   const { runId } = await app.run(start().envelope, { draft: start().draft })
   const seen = await call(`${api}/runs/${runId}/events`, { headers: { 'last-event-id': 'seven' } })
   expect([seen.status, (await seen.json()).code]).toEqual([400, 'request/unreadable'])
+  const { seq = 0 } = (await app.store.head(runId)) ?? {}
+  for (const accept of ['application/json', 'text/event-stream']) {
+    const asked = { headers: { accept } }
+    const last = await call(`${api}/runs/${runId}/events?after=${seq}`, asked)
+    expect(last.ok).toBe(true)
+    const beyond = await call(`${api}/runs/${runId}/events?after=${seq + 1}`, asked)
+    expect(beyond.status).toBe(400)
+    expect((await beyond.json()).detail).toContain(`has ${seq} events`)
+  }
   const headers = { 'idempotency-key': 'k'.repeat(500) }
   const keyed = await call(`${api}/runs`, { body: start(), headers })
   expect([keyed.status, (await keyed.json()).code]).toEqual([400, 'request/unreadable'])
+})
+
+it('what is wrong with a part of the request is said with its place, also where only the detail is read', async () => {
+  const { call } = await serve()
+  const query = await (await call(`${api}/runs?limit=many`)).json()
+  expect(query.detail).toBe('the query: must be integer, but is the string "many", at /limit')
+  const body = await (await call(`${api}/tokens`, { body: { role: 'caller', name: 5 } })).json()
+  expect(body.detail).toBe('the body: must be string, but is the integer 5, at /name')
 })

@@ -210,10 +210,32 @@ describe('limits', () => {
     for (const stream of open) await stream.next()
     const refused = await call(`${api}/run.stream`, { body: start() })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    const page = { accept: 'application/json' }
+    expect((await call(`${api}/run.stream`, { body: start(), headers: page })).status).toBe(503)
     expect(await app.store.runs({})).toHaveLength(2)
     expect(server.streams).toBe(2)
+    // Pages are no streams, and what is not asked for by name is a page.
+    const [run] = await app.store.runs({})
+    for (const accept of ['application/json', '*/*'])
+      expect((await call(`${api}/runs/${run?.runId}/events`, { headers: { accept } })).status).toBe(200)
     for (const stream of open) await stream.return()
   })
+})
+
+it('of many streams that are wanted at the same moment as many begin as there are places, and no more runs', async () => {
+  const never = local('write', () => new Promise(() => {}))
+  const memory = createMemoryStore()
+  // Long enough that all of them have come before the first stream is open.
+  const create: typeof memory.create = async (run) => {
+    await new Promise<void>((resolve) => void systemClock.timer(systemClock.now() + 100, resolve))
+    return memory.create(run)
+  }
+  const store = { ...memory, create }
+  const { call, app } = await serve({ capabilities: [never], store }, { limits: { streams: 2 } })
+  const all = await Promise.all(Array.from({ length: 8 }, () => call(`${api}/run.stream`, { body: start() })))
+  expect(all.map(({ status }) => status).toSorted()).toEqual([200, 200, 503, 503, 503, 503, 503, 503])
+  expect(await app.store.runs({})).toHaveLength(2)
+  for (const response of all) await response.body?.cancel()
 })
 
 describe('browsers', () => {
@@ -236,8 +258,18 @@ describe('browsers', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin])
     const stream = await call(`${api}/run.stream`, { body: start(), headers: { origin } })
     expect(stream.headers.get('access-control-allow-origin')).toBe(origin)
+    // Browsers show pages the headers that are named, and the stream's names the run.
+    expect(stream.headers.get('access-control-expose-headers')?.split(', ')).toContain('proviso-run-id')
+    expect(stream.headers.get('proviso-run-id')).toMatch(/^flex_/)
     await frames(stream)
   })
+
+  it.each(['*', 'https://console.example/', 'console.example', 'null'])(
+    'an origin that no browser sends is refused, not forgotten: %s',
+    async (wrong) => {
+      await expect(serve(tea, { cors: [wrong] })).rejects.toThrow('is no origin whose pages could be let in')
+    },
+  )
 
   it('get headers that close doors on every answer, streams and errors included', async () => {
     const { call } = await serve(tea)

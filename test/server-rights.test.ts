@@ -92,7 +92,7 @@ const rights: { readonly [operation: string]: Row } = {
     ask: (own) => ({ path: '/api/hitl/resume', body: { ...own.request, decision: 'approve' } }),
   },
   proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
-  getMetrics: { may: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: '/metrics' }) },
+  getMetrics: { may: ['operator', 'admin'], own: 200, other: 403, ask: () => ({ path: '/metrics' }) },
   getOpenApi: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
   registerCapability: {
     may: ['agent', 'admin'],
@@ -274,4 +274,14 @@ describe('tokens', () => {
     const { call, tokenFor } = await serve(options)
     expect((await call(`${api}/runs?token=${await tokenFor('caller')}`, { token: '' })).status).toBe(401)
   })
+})
+
+it('only a token of the role agent can be for one capability: others would not be held to it', async () => {
+  const { call } = await serve()
+  const make = (role: Role) => call(`${api}/tokens`, { body: { role, name: 'x', capabilityId: 'writer.en' } })
+  expect((await make('agent')).status).toBe(201)
+  for (const role of ['caller', 'operator', 'admin'] as const) {
+    const response = await make(role)
+    expect([response.status, (await response.json()).code]).toEqual([422, 'option/invalid'])
+  }
 })

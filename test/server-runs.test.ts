@@ -150,6 +150,20 @@ describe('run.resume', () => {
     ])
   })
 
+  it('asking for a run that is there with POST runs begins no second one', async () => {
+    const { app, call } = await serve(tea)
+    const given = start({ constraints: { resumeRunId: 'flex_one' } })
+    for (const [body, pointer] of [
+      [given, '/envelope/constraints/resumeRunId'],
+      [given.envelope, '/constraints/resumeRunId'],
+    ] as const) {
+      const response = await call(`${api}/runs`, { body })
+      expect(response.status).toBe(422)
+      expect((await response.json()).issues).toMatchObject([{ pointer }])
+    }
+    expect(await app.store.runs({})).toEqual([])
+  })
+
   it('the older way, constraints.resumeRunId, needs the same thread and is deprecated', async () => {
     const { call } = await serve(tea)
     const constraints = { threadId: 't1' }

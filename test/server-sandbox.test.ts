@@ -7,6 +7,7 @@ import type { App } from '../src/app.ts'
 import type { ModelAnswer, Provider } from '../src/domain/ports/provider.ts'
 import { sandboxRoutes } from '../src/server/index.ts'
 import { rehearsal } from '../src/testing/index.ts'
+import { serveAgents, writer } from './agents/support.ts'
 import { api, serve, tea } from './server-support.ts'
 
 const base = `${api}/sandbox`
@@ -79,7 +80,7 @@ describe('sandbox', () => {
     await app.store.records.registrations.put({
       tenant: 'default',
       capabilityId: 'silent',
-      payload: { capabilityId: 'silent' },
+      payload: { capability: { capabilityId: 'silent', displayName: 'Silent' }, contracts: {} },
       endpoint: { url: 'https://agent.example', key: 'never' },
       ttlMs: 0,
       tokenId: 't',
@@ -100,8 +101,29 @@ describe('sandbox', () => {
       }
     ).capabilities
     expect(active.map(({ capabilityId }) => capabilityId)).toContain('write')
-    expect(all).toContainEqual({ capabilityId: 'silent', status: 'inactive' })
+    expect(all).toContainEqual({ capabilityId: 'silent', displayName: 'Silent', status: 'inactive' })
     expect(JSON.stringify(metadata)).not.toContain('agent.example')
+  })
+
+  it("shows each tenant its own agents and nobody another's", async () => {
+    const generate = () => Promise.reject(new Error('Nobody asks a model here'))
+    const { call, register, agentToken, tokenFor } = await serveAgents(
+      {},
+      { routes: sandboxRoutes({ generate }) },
+    )
+    await register(writer('http://127.0.0.1:9/', { capabilityId: 'writer.ours' }), await agentToken())
+    const theirs = await agentToken(undefined, 'other')
+    await register(writer('http://127.0.0.1:9/', { capabilityId: 'writer.theirs' }), theirs)
+    const seen = async (tenant: string) =>
+      (await call(`${base}/metadata`, { token: await tokenFor('caller', tenant) })).text()
+    for (const [tenant, own, another] of [
+      ['default', 'writer.ours', 'writer.theirs'],
+      ['other', 'writer.theirs', 'writer.ours'],
+    ] as const) {
+      const metadata = await seen(tenant)
+      expect(JSON.parse(metadata).prompts.system).toContain(own)
+      expect(metadata).not.toContain(another)
+    }
   })
 
   it('drafts an envelope by patches, validated again after every turn', async () => {

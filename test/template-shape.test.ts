@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseDraft } from '../src/domain/parse-draft.ts'
 import { parseTemplate } from '../src/pipeline/index.ts'
-import { compiled, complaints } from './template-support.ts'
+import { compiled, complaints, processorMs } from './template-support.ts'
 
 const task = '<task><description>Do it</description></task>'
 const sequence = (steps: string) => `<task type="sequential"><steps>${steps}</steps></task>`
@@ -195,10 +195,10 @@ describe('names and calls', () => {
       .join(
         '',
       )}<template name="e" params="${params}">${end}</template><call template="a">${params.replaceAll(/p\d+/g, '<arg>1</arg>')}</call></templates>`
-    const start = performance.now()
+    const start = process.cpuUsage()
     expect(complaints(xml)).toHaveLength(1)
     expect(complaints(xml)[0]).toMatch(/more than (500 nodes|5000 parts)/)
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(processorMs(start)).toBeLessThan(1000)
   })
 })
 
@@ -225,9 +225,9 @@ describe('a file that is meant to hurt', () => {
     ['texts and comments in turn', described('x<!---->'.repeat(size / 9))],
     ['names that are not visible', described(Array.from({ length: 15_000 }, (_, i) => `{{n${i}}}`).join(''))],
   ])('is answered within a second: %s', (_, xml) => {
-    const start = performance.now()
+    const start = process.cpuUsage()
     const said = complaints(xml, { in: {} })
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(processorMs(start)).toBeLessThan(1000)
     expect(said.length).toBeLessThanOrEqual(50)
     for (const message of said) expect(message.length).toBeLessThan(500)
   })

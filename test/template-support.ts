@@ -90,3 +90,9 @@ function inputsIn(prompt: string): { [name: string]: Json } {
   const line = prompt.split('\n').find((each) => each.startsWith('Inputs: '))
   return line === undefined ? {} : JSON.parse(line.slice('Inputs: '.length))
 }
+
+/** Processor time since the mark: the wall shows what others on the machine do, too. */
+export function processorMs(mark: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(mark)
+  return (user + system) / 1_000
+}

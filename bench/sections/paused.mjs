@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('../engines/paused-child.mjs', import.meta
 
 /** In a process of its own: what other sections left behind must not count. */
 export async function paused({ quick }) {
-  const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', program, quick ? '1000' : '5000'], {
+  const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', program, quick ? '1000' : '20000'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   })

@@ -33,6 +33,7 @@ export function wireAgents(
     selfRefreshMs: http.selfRefreshMs ?? wholeMs(env, 'capabilityRefreshMs') ?? 300_000,
     ...(http.agents && { own: http.agents }),
   })
+  if (typeof http.callbackUrl === 'string') requireCallbackUrl(http.callbackUrl)
   const { secretsOf, registrar, living, catalogs } = agents
   const callbacks = createCallbacks({
     once: store.records.once,
@@ -52,6 +53,15 @@ export function wireAgents(
   })
   const door: AgentsDoor = { registrar, callbacks }
   return { catalogs, living, dispatcher, door, guard }
+}
+
+/** Agents would be given it, and their answers would never arrive. */
+function requireCallbackUrl(url: string): void {
+  const { protocol, search, hash } = URL.canParse(url) ? new URL(url) : { protocol: '', search: '', hash: '' }
+  if (/^https?:$/.test(protocol) && search === '' && hash === '') return
+  throw new ProvisoError('option/invalid', `No agent could call back at "${url}"`, {
+    hint: `Set callbackUrl (${envNames.publicUrl[0]}) to where this server is reached, such as https://proviso.example`,
+  })
 }
 
 /** The newest first. */

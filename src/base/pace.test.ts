@@ -24,28 +24,41 @@ async function passesOf(turns: number, turnMs: number): Promise<number[]> {
   return passes
 }
 
-const most = (passes: readonly number[]) =>
-  Math.max(...passes.map((pass) => passes.filter((other) => other === pass).length))
+/** How many turns each pass took, the first pass first. */
+const counts = (passes: readonly number[]) =>
+  [...new Set(passes)].map((pass) => passes.filter((other) => other === pass).length)
 
-it('ends a pass of the loop after some milliseconds, however many wait', async () => {
-  expect(most(await passesOf(20, 3))).toBe(2)
-  expect(most(await passesOf(20, 50))).toBe(1)
+it('lets a few go on at once, and then ends a pass of the loop after some milliseconds, however many wait', async () => {
+  expect(counts(await passesOf(14, 3))).toEqual([8, 2, 2, 2])
+  expect(counts(await passesOf(11, 50))).toEqual([8, 1, 1, 1])
 })
 
 it('takes many short turns in one pass, and not all of them', async () => {
-  const passes = await passesOf(100, 0)
-  expect(most(passes)).toBe(32)
-  expect(new Set(passes).size).toBeLessThan(10)
+  expect(counts(await passesOf(100, 0))).toEqual([8, 32, 32, 28])
+})
+
+it('lets nobody go on at once where work has taken the time of the pass', async () => {
+  let now = 0
+  const pace = createPace(() => now)
+  await pace.turn()
+  now += 5
+  let begun = false
+  const late = pace.turn().then(() => {
+    begun = true
+  })
+  for (let step = 0; step < 10; step++) await undefined
+  expect(begun).toBe(false)
+  await late
 })
 
 it('takes one turn in a pass in which it has to hurry', async () => {
   const pace = createPace(() => 0)
   let begun = 0
+  pace.hurry()
   const turns = Array.from({ length: 3 }, async () => {
     await pace.turn()
     begun++
   })
-  pace.hurry()
   await new Promise((resolve) => setImmediate(resolve))
   expect(begun).toBe(1)
   await Promise.all(turns)
@@ -53,6 +66,8 @@ it('takes one turn in a pass in which it has to hurry', async () => {
 
 it('gives turns in order, and those who must be first before all others', async () => {
   const pace = createPace()
+  // Nobody goes on at once.
+  pace.hurry()
   const order: string[] = []
   const take = async (name: string, rank?: 'first') => {
     await pace.turn(rank)
@@ -64,6 +79,7 @@ it('gives turns in order, and those who must be first before all others', async 
 
 it('finishes what one turn begins before the next turn', async () => {
   const pace = createPace()
+  pace.hurry()
   const order: string[] = []
   const take = async (name: string) => {
     await pace.turn()

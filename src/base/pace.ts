@@ -27,6 +27,7 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   let hurried = false
   /** Turns that were free since the last pass. */
   let free = 0
+  let freeUntil = 0
 
   // What is called for while a pass is under way belongs to the next one; so the first one called for begins a pass. Whatever
   // a turn starts at once is done before the next turn: microtasks run in between.
@@ -47,7 +48,11 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   }
   const isFree = () => {
     if (hurried || free >= freeTurns || first.length + usual.length > 0) return false
-    if (free++ === 0) setImmediate(pass)
+    if (free > 0 && now() >= freeUntil) return false
+    if (free++ === 0) {
+      freeUntil = now() + passMs
+      setImmediate(pass)
+    }
     return true
   }
 

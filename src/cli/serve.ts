@@ -48,7 +48,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       allow: commaList(env.agentHosts),
       ...(flags.dev && { clearSecrets: tellClear }),
       // In development agents are on this machine and can call where the server listens.
-      callbackUrl: () => env.publicUrl ?? (flags.dev ? server?.address : undefined),
+      callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
     const options = { store, capabilities, facets, env, secrets, tracing, http, ...models }
     const app = await createApp({ ...options, onCrash: tellCrash })

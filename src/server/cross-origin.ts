@@ -1,4 +1,5 @@
 /** What browsers may do with the answers: headers that close doors, and the list of origins for which one is opened. */
+import { ProvisoError } from '../base/error.ts'
 
 /** Nothing here is a page: no script, no frame, no guessing of types, nothing kept. */
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -7,6 +8,15 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
+}
+
+/** An entry that no browser would ever send would keep its pages out without a word. */
+export function requireOrigins(origins: readonly string[]): void {
+  const wrong = origins.find((each) => !URL.canParse(each) || new URL(each).origin !== each)
+  if (wrong !== undefined)
+    throw new ProvisoError('option/invalid', `"${wrong}" is no origin whose pages could be let in`, {
+      hint: 'Write scheme, host and port alone, such as https://console.example: no path, no slash at the end, no *',
+    })
 }
 
 /** The headers for an origin that is on the list; none for others, so that browsers keep the answer from them. */
@@ -18,7 +28,8 @@ export function corsHeaders(
   if (origin === undefined || !allowed.includes(origin)) return { vary: 'origin' }
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'location, retry-after, idempotency-replayed, deprecation',
+    'access-control-expose-headers':
+      'location, retry-after, allow, proviso-run-id, idempotency-replayed, deprecation, warning, link',
     'cross-origin-resource-policy': 'cross-origin',
     vary: 'origin',
   }

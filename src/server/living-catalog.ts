@@ -1,6 +1,7 @@
 /**
  * Keeps what this process knows of registered agents as fresh as it is asked to: reads the store when somebody registered
- * here, and every so often for what other processes took. Endpoints are held here, apart from what planners see.
+ * here, every so often for what other processes took, and when the next agent would have to be given up. Endpoints are held
+ * here, apart from what planners see.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Endpoint } from '../domain/endpoint.ts'
@@ -39,6 +40,11 @@ export interface LivingCatalog {
   close(): void
 }
 
+/** Not more often: the clock of the store may be behind, and then an agent is alive for longer than it seems from here. */
+const leastMs = 1_000
+/** Silence is looked for a little after it begins. */
+const afterMs = 20
+
 export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalog {
   const { registrations, catalogs, shared, clock, seal } = options
   const { cacheTtlMs = 30_000, selfRefreshMs = 300_000 } = options
@@ -52,6 +58,20 @@ export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalo
     const all = await registrations.list({})
     rows = new Map(all.map((row) => [keyOf(row), row]))
     catalogs.learn(all)
+    watch()
+  }
+  let unwatch = () => {}
+  /** Looks again when the first of those who are alive would be silent for too long, if nobody does so before. */
+  const watch = () => {
+    unwatch()
+    const now = clock.now()
+    let left = Number.POSITIVE_INFINITY
+    for (const { status, heartbeatAt, ttlMs } of rows.values())
+      if (status === 'active') left = Math.min(left, heartbeatAt + ttlMs - now, ttlMs)
+    const waitMs = Math.max(left + afterMs, leastMs)
+    if (closed || waitMs >= cacheTtlMs) return
+    const look = () => refresh().catch((cause) => options.onError?.(cause))
+    unwatch = clock.timer(now + waitMs, () => void look())
   }
   const refresh = (): Promise<void> => {
     // One that is under way may have looked too early: all who come meanwhile share the one after it.
@@ -99,6 +119,7 @@ export function createLivingCatalog(options: LivingCatalogOptions): LivingCatalo
     },
     close() {
       closed = true
+      unwatch()
       for (const takeBack of takeBacks) takeBack()
     },
   }

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import { eventLoop } from '../base/pace.ts'
+import { acceptsStream } from './accepts-stream.ts'
 import { type Authenticate, authorise } from './authenticate.ts'
 import { answerOnce, readKey } from './idempotency.ts'
 import { problemOf, problemType, type Refusal, refusal, statusOf } from './problem.ts'
@@ -41,7 +42,10 @@ export interface Known {
 
 export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mounting): void {
   const { streams } = mounting
-  const mayStream = Object.values(route.replies).some(({ type }) => type === 'text/event-stream')
+  const shapes = Object.values(route.replies).filter(({ type }) => type === 'text/event-stream')
+  const hasPage = shapes.some(({ schema }) => schema !== undefined)
+  const willStream = ({ headers }: FastifyRequest) =>
+    shapes.length > 0 && (!hasPage || acceptsStream(headers.accept))
   fastify.route({
     method: route.method,
     url: route.path,
@@ -54,20 +58,22 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
       const signal = endSignal(reply, mounting.stopping)
       // Many may have come at once: each waits for its turn before anything is done for it.
       await eventLoop.turn('first')
-      if (mayStream && !wantsJson(request)) {
-        const full = streams.refused()
-        if (full) return sendRefusal(reply, full, mounting)
+      const place = willStream(request) ? streams.take() : undefined
+      if (place && 'refused' in place) return sendRefusal(reply, place, mounting)
+      try {
+        const answer = await answerCall(route, request, { ...mounting, signal })
+        if ('refused' in answer) return sendRefusal(reply, answer, mounting)
+        if (!('stream' in answer)) return sendAnswer(reply, answer, route)
+        const { headers } = mounting.known(request)
+        await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
+          if (!reply.raw.headersSent) throw cause
+          // The reader sees a connection that breaks off, and comes again.
+          mounting.tell(cause, request)
+        })
+        return reply
+      } finally {
+        place?.leave()
       }
-      const answer = await answerCall(route, request, { ...mounting, signal })
-      if ('refused' in answer) return sendRefusal(reply, answer, mounting)
-      if (!('stream' in answer)) return sendAnswer(reply, answer, route)
-      const { headers } = mounting.known(request)
-      await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
-        if (!reply.raw.headersSent) throw cause
-        // The reader sees a connection that breaks off, and comes again.
-        mounting.tell(cause, request)
-      })
-      return reply
     },
   })
 }
@@ -143,11 +149,6 @@ function sendAnswer(reply: FastifyReply, answer: Exclude<Answer, EventStream>, r
 
 function withDeprecation<T extends Answer>(answer: T, { deprecated }: Route): T {
   return deprecated ? { ...answer, headers: { deprecation: 'true', ...answer.headers } } : answer
-}
-
-/** The page of events instead of the stream: asked for by name, and the stream is not. */
-function wantsJson({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return accept.includes('application/json') && !accept.includes('text/event-stream')
 }
 
 /** Names in lower case; what came more than once is joined. */

@@ -64,8 +64,10 @@ function unwanted(body: Json): Issue[] {
   return [{ code: 'request/body', at: { pointer: '' }, message: 'the body: nothing is expected here' }]
 }
 
-function messageOf(issues: readonly Issue[]): string {
-  const [first] = issues
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return `${first?.message ?? ''}${more}`
+/** The first one with its place: whoever reads only this must know which of many it is. */
+function messageOf([first, ...others]: readonly Issue[]): string {
+  if (first === undefined) return ''
+  const pointer = 'pointer' in first.at ? first.at.pointer : ''
+  const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+  return `${first.message}${pointer === '' ? '' : `, at ${pointer}`}${more}`
 }

@@ -11,6 +11,7 @@ import {
   isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
+  requireOrigins,
   securityHeaders,
 } from './cross-origin.ts'
 import { answerNoise, ofFastify, unreadable } from './fastify-errors.ts'
@@ -35,7 +36,7 @@ export interface ServerOptions {
   readonly auth?: AuthOptions
   /** Routes in addition to those of runs, asks and proofs. */
   readonly routes?: readonly Route[]
-  /** Origins whose pages may call. Default: none. */
+  /** Origins whose pages may call, such as `https://console.example`. Default: none. */
   readonly cors?: readonly string[]
   readonly limits?: ServerLimits
   /** Log lines of what runs do (FLEX-70). Default: none. */
@@ -79,6 +80,7 @@ const cutEveryMs = 50
 export function createServer(given: Served, options: ServerOptions = {}): Server {
   serveStrangers()
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
+  requireOrigins(cors)
   const { app } = given
   const telemetry = createTelemetry(app, options.log)
   const metrics = metricsRoute(telemetry.metrics)

@@ -8,12 +8,17 @@ import { streamEvents } from './sse.ts'
 
 export interface Streams {
   readonly open: number
-  /** Why there is no place for one more. */
-  refused(): Refusal | undefined
+  /** A place for one more, from before anything is begun for it; or why there is none. */
+  take(): Place | Refusal
   /** Writes the run's events to the reply until they are over, the reader is gone or the server stops. */
   send(answer: EventStream, reply: FastifyReply, given: SendOptions): Promise<void>
   /** Resolves when none is open any more; whoever stops aborts the signal of `send` first. */
   ended(): Promise<void>
+}
+
+export interface Place {
+  /** The stream is over, or there was none. */
+  leave(): void
 }
 
 export interface SendOptions {
@@ -23,12 +28,16 @@ export interface SendOptions {
 
 export function createStreams(app: ServedApp, most: number, clock: Clock): Streams {
   const open = new Set<Promise<unknown>>()
+  let taken = 0
   return {
     get open() {
       return open.size
     },
-    refused() {
-      if (open.size < most) return undefined
+    take() {
+      if (taken < most) {
+        taken++
+        return { leave: () => void taken-- }
+      }
       return refusal('server/streams', `${most} streams are open, which is the most there may be`, {
         hint: 'Try again later, or read the events page by page with "Accept: application/json"',
         headers: { 'retry-after': '5' },

@@ -25,6 +25,12 @@ export async function createToken(
 ): Promise<{ readonly token: string; readonly row: TokenRow }> {
   if (given.tenant === '' || given.name === '')
     throw new ProvisoError('option/invalid', 'A token needs a tenant and a name')
+  if (given.capabilityId !== undefined && given.role !== 'agent')
+    throw new ProvisoError(
+      'option/invalid',
+      `Only an agent’s token can be for one capability; a token of the role ${given.role} would not be held to it`,
+      { hint: 'Leave the capability out, or make a token of the role agent' },
+    )
   const token = `${tokenPrefix}${randomBytes(32).toString('base64url')}`
   const tokenId = `tok_${randomBytes(8).toString('hex')}`
   const row = await tokens.add({ tokenId, hash: tokenHash(token), ...given })

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { requireBuild, root } from '../support.ts'
-import { api, listen, serveAgents, wanted } from './support.ts'
+import { api, brief, listen, serveAgents, wanted } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-agents-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -111,6 +112,40 @@ describe.each([
     },
   )
 
+  it.skipIf(!here)(
+    'trusts nobody before it has a key, and outlives nonsense and a server that is away',
+    async () => {
+      const heard: string[] = []
+      let work = ''
+      let letIn = () => {}
+      const { url: address } = await listen(async (request, response) => {
+        let body = ''
+        for await (const chunk of request.setEncoding('utf8')) body += chunk
+        heard.push(request.method ?? '')
+        if (heard.length === 1) {
+          work = JSON.parse(body).endpoint.url
+          await new Promise<void>((resolve) => {
+            letIn = resolve
+          })
+        }
+        // The first sign of life meets nobody, the second one a server that has forgotten the agent.
+        if (heard.length === 2) return request.socket.destroy()
+        const done = { signingKey: 'k', heartbeat: { intervalSeconds: 0.2 } }
+        response.writeHead(heard.length === 3 ? 404 : 200, { 'content-type': 'application/json' })
+        return response.end(JSON.stringify(done))
+      })
+      const started = startAgent(program(), { PROVISO_URL: address, HEARTBEAT_SECONDS: '0.2' })
+      await until(() => work !== '')
+      expect((await call(work, { key: '', runId: 'run' })).status).toBe(401)
+      letIn()
+      await started
+      expect((await call(work, { key: 'other', runId: '%' })).ok).toBe(false)
+      await until(() => heard.length >= 4)
+      expect(heard.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'POST'])
+      expect((await call(work, { key: 'k', runId: 'run' })).status).toBe(200)
+    },
+  )
+
   it(`fits on a page: at most ${most} lines`, () => {
     const lines = readFileSync(join(root, 'examples', name), 'utf8')
       .trimEnd()
@@ -118,3 +153,29 @@ describe.each([
     expect(lines.length).toBeLessThanOrEqual(most)
   })
 })
+
+/** Calls an agent as the server does, with this for the id of the run as it stands in the header. */
+function call(url: string, { key, runId }: { readonly key: string; readonly runId: string }) {
+  const body = JSON.stringify({ inputs: { writerBrief: brief } })
+  const signed = {
+    timestamp: String(Math.floor(Date.now() / 1_000)),
+    nonce: 'n',
+    runId,
+    nodeId: 'w',
+    attempt: 1,
+  }
+  const headers = {
+    [signatureHeaders.timestamp]: signed.timestamp,
+    [signatureHeaders.nonce]: signed.nonce,
+    [signatureHeaders.runId]: runId,
+    [signatureHeaders.nodeId]: signed.nodeId,
+    [signatureHeaders.attempt]: String(signed.attempt),
+    [signatureHeaders.signature]: sign({ ...signed, body }, [key]),
+  }
+  return fetch(url, { method: 'POST', headers, body })
+}
+
+/** Looks again every so often. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 20, resolve))
+}

@@ -65,6 +65,16 @@ describe('registering', () => {
     expect(await app.store.records.registrations.list({})).toEqual([])
   })
 
+  it.each(['', 'two words', 'a\nb', 'schlüssel'])(
+    'refuses a bearer token that could not stand in a header: %j',
+    async (bearer) => {
+      const { register, agentToken } = await serveAgents()
+      const auth = { kind: 'bearer', token: bearer }
+      const refused = await register(writer(address, { auth }), await agentToken())
+      expect(refused).toMatchObject({ status: 422, issues: [{ pointer: '/auth/token' }] })
+    },
+  )
+
   it('refuses names of the server itself, and names of another agent that is alive', async () => {
     const { register, agentToken } = await serveAgents()
     expect(
@@ -135,6 +145,18 @@ describe('staying', () => {
     expect((await call(path, { method: 'DELETE', token })).status).toBe(204)
     expect(isPlannable()).toBe(false)
     expect((await call(path, { method: 'PATCH', token })).status).toBe(404)
+  })
+
+  it('is inactive when its time is over, however seldom the store is read, and a heartbeat in time keeps it', async () => {
+    const { register, agentToken, call, app } = await serveAgents({ http: { cacheTtlMs: 600_000 } })
+    const token = await agentToken()
+    const isPlannable = () => app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en')
+    await register(writer(address, { heartbeat: { intervalSeconds: 0.5, timeoutSeconds: 1.5 } }), token)
+    await pause(1_000)
+    await call(`${api}/capabilities/writer.en`, { method: 'PATCH', token })
+    await pause(1_000)
+    expect(isPlannable()).toBe(true)
+    await until(() => !isPlannable())
   })
 
   it('only the token that registered it, or an admin, may keep it or take it away', async () => {
@@ -285,4 +307,8 @@ describe('how fresh the catalog is', () => {
 /** Looks again with every turn of the clock. */
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise<void>((resolve) => systemClock.timer(systemClock.now() + 2, resolve))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void systemClock.timer(systemClock.now() + ms, resolve))
 }

@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to
 
   it('is told 409 by both when the time of the node is over', async () => {
     const { heard, key, runId } = await accepted('writer.late', { node: { timeoutMs: 2_000 } })
-    expect(await endOf(runId)).toMatchObject({ status: 'failed', error: { code: 'attempt/timed_out' } })
+    expect(await endOf(runId)).toMatchObject({ status: 'failed', error: { reason: 'execution_timeout' } })
     for (const { address } of [caller, other]) expect((await post(heard, { key, address })).status).toBe(409)
   })
 

@@ -45,3 +45,17 @@ export function defineCapability(definition: CapabilityDefinition): DefinedCapab
     })
   return { capability: parsed.value, ...(run && { run }) }
 }
+
+/** For capabilities that come with the package: checked when somebody looks, for whoever only loads it should not wait. */
+export function defineLater(
+  definition: CapabilityDefinition & { readonly run: LocalFunction },
+): DefinedCapability {
+  let capability: Capability | undefined
+  return {
+    get capability() {
+      capability ??= defineCapability(definition).capability
+      return capability
+    },
+    run: definition.run,
+  }
+}

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newRun, runningHead, sampleEvent } from '../../testing/stores/sample.ts'
 import { openLibsql, type SqliteConnection } from './open-sqlite.ts'
 import { openSqliteStore } from './sqlite.ts'
+import { createDurability } from './sqlite-durability.ts'
 
 let folder: string
 beforeAll(() => {
@@ -18,7 +19,7 @@ async function openSlow(name: string) {
   const disk = {
     waiting: [] as (() => void)[],
     fails: { sync: false, checkpoint: false },
-    asked: { syncs: 0, checkpoints: 0 },
+    asked: { syncs: 0, inPlace: 0, checkpoints: 0 },
     /** Resolves as soon as somebody waits for the disk. */
     async awaited() {
       while (disk.waiting.length === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -47,6 +48,11 @@ async function openSlow(name: string) {
         if (disk.slow) await new Promise<void>((resolve) => disk.waiting.push(resolve))
         if (disk.fails.sync) throw ioError()
         await connection.sync?.()
+      },
+      syncNow() {
+        disk.asked.inPlace++
+        if (disk.fails.sync) throw ioError()
+        connection.syncNow?.()
       },
       close: () => connection.close(),
     }
@@ -118,4 +124,59 @@ it('says that the store is not there while the disk takes nothing, and goes on w
   expect(await store.append(append(seq))).toEqual({ kind: 'appended', seq: seq + 1 })
   expect((await store.read('r', 0)).map((event) => event.seq)).toEqual([1, 2, 3])
   await store.close()
+})
+
+describe('a disk', () => {
+  const createDisk = (syncMs: number) => {
+    let now = 0
+    const asked = { syncs: 0, inPlace: 0, checkpoints: 0 }
+    const disk = { asked, syncMs, fails: false }
+    const took = () => {
+      now += disk.syncMs
+      if (disk.fails) throw new Error('disk I/O error')
+    }
+    const durability = createDurability(
+      {
+        execute(sql) {
+          if (sql.startsWith('pragma wal_checkpoint')) asked.checkpoints++
+          return [{ n: 0, busy: 0 }]
+        },
+        async sync() {
+          asked.syncs++
+          took()
+        },
+        syncNow() {
+          asked.inPlace++
+          took()
+        },
+      },
+      () => now,
+    )
+    return { disk, write: () => durability.whenDurable(() => {}, { writes: true }) }
+  }
+
+  it('that is quick is waited for in place, as soon as that is known', async () => {
+    const { disk, write } = createDisk(0.2)
+    for (let count = 0; count < 100; count++) await write()
+    expect(disk.asked.syncs).toBeLessThan(20)
+    expect(disk.asked.syncs + disk.asked.inPlace).toBe(100)
+  })
+
+  it('that is slow, or becomes so, is waited for on another thread', async () => {
+    const { disk, write } = createDisk(0.2)
+    for (let count = 0; count < 100; count++) await write()
+    const { syncs, inPlace } = disk.asked
+    disk.syncMs = 10
+    for (let count = 0; count < 100; count++) await write()
+    expect(disk.asked.inPlace - inPlace).toBe(1)
+    expect(disk.asked.syncs - syncs).toBe(99)
+  })
+
+  it('that fails in place is asked in the other way, too', async () => {
+    const { disk, write } = createDisk(0.2)
+    for (let count = 0; count < 100; count++) await write()
+    disk.fails = true
+    await write()
+    expect(disk.asked.checkpoints).toBe(1)
+  })
 })

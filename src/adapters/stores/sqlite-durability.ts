@@ -34,7 +34,8 @@ export function createDurability(
   let underWay: Promise<void> | undefined
   /** A sync has failed: what was committed may be lost with the power until it is brought to the disk in another way. */
   let owed = false
-  let changes = totalChanges(connection)
+  /** Rows changed so far, as long as only reading was done since they were counted. */
+  let changes: number | undefined
 
   const start = () => {
     underWay = bringToDisk().finally(() => {
@@ -83,6 +84,8 @@ export function createDurability(
     async whenDurable(work, { writes } = { writes: false }) {
       // Looked at again after every wait: somebody else may have come first.
       while (underWay || owed) await (underWay ? underWay.catch(() => {}) : start())
+      if (writes) changes = undefined
+      else changes ??= totalChanges(connection)
       const result = work()
       if (!writes) {
         const total = totalChanges(connection)

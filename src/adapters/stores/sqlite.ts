@@ -112,7 +112,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   let closed = false
 
   function run<T>(steps: Steps<T>): T {
-    if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+    if (closed) throw isClosed()
     try {
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
@@ -125,11 +125,13 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
 
   /** What the work wrote is on the disk when this resolves; where SQLite itself sees to that, it is already. */
   async function onDisk<T>(work: () => T, about?: { readonly writes: boolean }): Promise<T> {
+    if (closed) throw isClosed()
     if (!durability) return work()
     try {
       return await durability.whenDurable(work, about)
     } catch (error) {
-      throw error instanceof ProvisoError ? error : unavailable(path, error)
+      if (error instanceof ProvisoError) throw error
+      throw closed ? isClosed() : unavailable(path, error)
     }
   }
 
@@ -174,6 +176,10 @@ function durabilityOf(
 ): Durability | undefined {
   const may = sync && syncNow && synchronous === 'FULL' && !readOnly
   return may ? createDurability({ sync, syncNow, execute }) : undefined
+}
+
+function isClosed(): ProvisoError {
+  return new ProvisoError('store/closed', 'The store is closed')
 }
 
 /** Errors of the values and not of the file. */

@@ -1,7 +1,7 @@
 /** Tools of quality assurance: copy scored by a rubric, and findings that a person must see handed to one. No model. */
 import type { Json } from '../../base/json.ts'
 import { marketingFacets } from '../../domain/facets/marketing.ts'
-import { type DefinedCapability, defineCapability } from '../dispatchers/define-capability.ts'
+import { type DefinedCapability, defineLater } from '../dispatchers/define-capability.ts'
 import { type Brief, checkTable, isCheck, type Variant } from './copy-scores.ts'
 
 /** Where the rubric names no threshold. */
@@ -21,7 +21,7 @@ interface Findings {
 
 type Severity = 'low' | 'medium' | 'high' | 'critical'
 
-export const scoreCopy: DefinedCapability = defineCapability({
+export const scoreCopy: DefinedCapability = defineLater({
   capabilityId: 'qa_score_copy',
   version: '1.0.0',
   displayName: 'Score copy',
@@ -84,7 +84,7 @@ const findingsSide = {
  * answers with an envelope, so that the engine opens an ask for everything that does not pass, and goes on by itself for
  * what does.
  */
-export const escalate: DefinedCapability = defineCapability({
+export const escalate: DefinedCapability = defineLater({
   capabilityId: 'hitl_escalate',
   version: '1.0.0',
   displayName: 'Escalate to a person',

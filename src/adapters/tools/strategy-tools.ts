@@ -1,6 +1,6 @@
 /** Tools of the strategy agent: what can be made of the assets at hand, and how the levers of a campaign are set. No model. */
 import { isObject, type Json, own } from '../../base/json.ts'
-import { type DefinedCapability, defineCapability } from '../dispatchers/define-capability.ts'
+import { type DefinedCapability, defineLater } from '../dispatchers/define-capability.ts'
 
 type AssetKind = 'image' | 'video' | 'document' | 'link' | 'text'
 
@@ -35,7 +35,7 @@ const assetAnalysis = {
   additionalProperties: false,
 } as const
 
-export const analyzeAssets: DefinedCapability = defineCapability({
+export const analyzeAssets: DefinedCapability = defineLater({
   capabilityId: 'strategy_analyze_assets',
   version: '1.0.0',
   displayName: 'Analyse assets',
@@ -74,7 +74,7 @@ const ctaTable: readonly (readonly [focus: string, words: RegExp])[] = [
 
 const numberWords: readonly string[] = ['one', 'two', 'three', 'four', 'five']
 
-export const planKnobs: DefinedCapability = defineCapability({
+export const planKnobs: DefinedCapability = defineLater({
   capabilityId: 'strategy_plan_knobs',
   version: '1.0.0',
   displayName: 'Plan knobs',

@@ -4,9 +4,11 @@ import { describeSourceIssue } from '../source.ts'
 import { isElement, readXml, xmlLimits } from './read-xml.ts'
 
 function refused(given: string | Uint8Array) {
-  const start = performance.now()
+  const start = process.cpuUsage()
   const read = readXml(given, 'bad.xml')
-  expect(performance.now() - start).toBeLessThan(1000)
+  // The wall shows what others on the machine do, too.
+  const { user, system } = process.cpuUsage(start)
+  expect((user + system) / 1_000).toBeLessThan(1000)
   if (read.ok) throw new Error('expected a refusal')
   const [issue] = read.issues
   if (issue === undefined) throw new Error('expected an issue')

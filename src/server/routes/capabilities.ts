@@ -15,6 +15,9 @@ const { kind: _kind, settings: _settings, ...fields } = capabilitySchema.propert
 const capabilityId = { ...text, maxLength: 200 } as const
 const params = closed({ capabilityId }, ['capabilityId'])
 
+/** As it can stand in a header. */
+const bearer = { type: 'string', maxLength: 4_000, pattern: '^[!-~]+$' } as const
+
 /** Open, so that a field that has no place here is refused by the registrar, which knows what it was meant to be. */
 const registration = {
   type: 'object',
@@ -27,10 +30,7 @@ const registration = {
       },
       ['url'],
     ),
-    auth: closed({ kind: { const: 'bearer' }, token: { type: 'string', minLength: 1, maxLength: 4_000 } }, [
-      'kind',
-      'token',
-    ]),
+    auth: closed({ kind: { const: 'bearer' }, token: bearer }, ['kind', 'token']),
     rotateKey: flag,
   },
   required: [

@@ -1,6 +1,7 @@
 /** `GET runs/:id/events`: the journal of a run, as a stream or page by page. */
 import type { Json } from '../../base/json.ts'
 import { closed, countOrNone } from '../../domain/schemas/parts.ts'
+import { acceptsStream } from '../accepts-stream.ts'
 import { pageLimits, readPage } from '../event-page.ts'
 import { frameSchema } from '../frame-schema.ts'
 import { refusal } from '../problem.ts'
@@ -41,8 +42,12 @@ export const runEvents: Route = {
         hint: 'Send the id of the last frame that you have seen, or leave the header out',
       })
     const after = seen === undefined ? Number(query['after'] ?? 0) : Number(seen)
-    if (headers['accept']?.includes('text/event-stream'))
-      return { stream: 'events', runId, after, until: 'over' }
+    // Whoever waited there would miss everything that comes before it.
+    if (after > head.seq)
+      return refusal('request/unreadable', `The run has ${head.seq} events so far, and none ${after}`, {
+        hint: 'Send the id of the last frame of this run that you have seen, or begin anew without it',
+      })
+    if (acceptsStream(headers['accept'])) return { stream: 'events', runId, after, until: 'over' }
     const limit = Number(query['limit'] ?? pageLimits.usual)
     const page = await readPage(app.store, { runId, correlationId, redactor: app.redactor, after, limit })
     // Frames are JSON: they came out of the journal.

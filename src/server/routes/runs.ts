@@ -1,14 +1,15 @@
 /** Runs as a resource: begin, list, cancel, and fire a policy by hand. */
-import type { Json } from '../../base/json.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
 import { parseEnvelope } from '../../domain/parse-envelope.ts'
 import { errorSchema } from '../../domain/schemas/error-schema.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
+import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
 import { isTerminal } from '../run-end.ts'
 import type { ServedApp } from '../served.ts'
 import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature, statuses } from './parts.ts'
-import { readStart, startBody, startRun } from './start-run.ts'
+import { constraintOf, readStart, startBody, startRun } from './start-run.ts'
 
 /** The longest that `?wait=` may ask for, in seconds. */
 const longestWait = 60
@@ -46,6 +47,7 @@ export const createRun: Route = {
   startsRun: true,
   async handle(call, { app }) {
     const start = readStart(call.body)
+    if (constraintOf(start, 'resumeRunId') !== undefined) return notToBeResumed(call.body)
     const runId = await startRun(app, call, start)
     const location = `${api}/runs/${runId}`
     const { warnings } = parseEnvelope(start.envelope)
@@ -55,6 +57,18 @@ export const createRun: Route = {
     if (settled === undefined) return { status: 202, headers, body: { ...begun, status: 'running' } }
     return { status: 200, headers, body: { ...begun, ...settled } }
   },
+}
+
+/** It asks for a run that is there, and would silently have got a second one. */
+function notToBeResumed(body: Json): Refusal {
+  const message = 'constraints.resumeRunId names a run that is there; this route begins a new one'
+  const hint = `Send it to ${api}/run.stream, look with GET ${api}/runs/:runId, or leave it out to begin a run`
+  const inside = isObject(body) && own(body, 'envelope') !== undefined ? '/envelope' : ''
+  const at = { pointer: `${inside}/constraints/resumeRunId` }
+  return refusal('request/invalid', message, {
+    hint,
+    issues: [{ code: 'request/resume', at, message, hint }],
+  })
 }
 
 /** How the run stands when it needs nobody to wait any longer; `undefined` when the time is over first. */

@@ -3,7 +3,7 @@
  * exist only where the flag is on; nothing of it is stored, and nothing here changes the catalog.
  */
 import { type Clock, systemClock } from '../../base/clock.ts'
-import type { Json } from '../../base/json.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
 import { closed, map, text } from '../../domain/schemas/parts.ts'
 import { draftRules, plannerPrompt } from '../../plan/index.ts'
 import { refusal } from '../problem.ts'
@@ -83,13 +83,14 @@ function metadataRoute(templateDir: string): Route {
       ...refusals(),
     },
     async handle({ caller }, { app }) {
-      const active = app.capabilities().map((capability) => ({ ...capability, status: 'active' }))
+      const known = app.capabilities(caller.tenant)
+      const active = known.map(({ settings: _, ...shown }) => ({ ...shown, status: 'active' }))
       const silent = await silentOnes(app, caller)
       const facets = app.facets()
       const metadata = {
         facets,
         capabilities: { active, all: [...active, ...silent] },
-        prompts: { system: plannerPrompt(facets, app.capabilities()), rules: draftRules },
+        prompts: { system: plannerPrompt(facets, known), rules: draftRules },
         templates: await readTemplates(templateDir),
       }
       // Plain data throughout; the redactor keeps the shape.
@@ -103,9 +104,11 @@ async function silentOnes({ store }: ServedApp, { tenant }: Caller): Promise<rea
   const rows = await store.records.registrations.list({ tenant })
   return rows
     .filter(({ status }) => status === 'inactive')
-    .map(
-      ({ capabilityId, payload }) => ({ ...(payload as object), capabilityId, status: 'inactive' }) as Json,
-    )
+    .map(({ capabilityId, payload }) => {
+      // As it was registered: the capability, and its compiled contracts beside it.
+      const capability = isObject(payload) ? own(payload, 'capability') : undefined
+      return { ...(capability as object | undefined), capabilityId, status: 'inactive' } as Json
+    })
 }
 
 const turnSchema = {

@@ -20,7 +20,7 @@ interface Tail {
 }
 
 /** Characters of JSON in all, and of one run. */
-const most = { all: 8_000_000, run: 500_000 } as const
+const most = { all: 4_000_000, run: 250_000 } as const
 /** What an event takes besides its text. */
 const perEvent = 200
 
