@@ -1,4 +1,6 @@
 /** `kind: loop`: the body again and again until its condition holds, unrolled up to its bound; the output is that of the last round. */
+
+import { anyOf } from '../made-schemas.ts'
 import type { LoopStep } from '../pipeline.ts'
 import {
   addFunction,
@@ -12,7 +14,7 @@ import {
 } from './build.ts'
 import { addRefusal, compileBranch, conditionAt } from './conditional.ts'
 import { addGate, addRouter } from './gate.ts'
-import { anyOf, constant, type Value } from './value.ts'
+import { constant, type Value } from './value.ts'
 
 interface Round {
   readonly value: Value
