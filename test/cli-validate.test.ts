@@ -137,6 +137,31 @@ it('validate --fix keeps modes and links, and mends what several fixers mend wit
   expect(statSync(path('real.yaml')).mode & 0o777).toBe(0o640)
 })
 
+it('validate says where templates are looked at', async () => {
+  write('t.xml', '<task><description>Hi</description></task>')
+  const { code, stderr } = await validate(['t.xml'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('proviso prove t.xml')
+})
+
+it('validate --fix does not promise again what it could not mend', async () => {
+  const text = `agents:
+  plain: { model: m }
+  judge: { model: m, output_schema: { type: object, properties: { good: true } }, processing: { structured_output: auto } }
+steps:
+  - { name: one, agent: plain, updates_context: &all true }
+  - { name: two, agent: judge, updates_context: *all }
+  - { name: three, agent: plain, input: "{{ context.good }}" }
+`
+  write('p.yaml', text)
+  const tried = await validate(['p.yaml', '--fix', '--yes'])
+  expect([tried.code, read('p.yaml')]).toEqual([4, text])
+  expect(tried.stdout).toContain('--fix leaves it: mending it would change something else in the file')
+  expect(tried.stdout).not.toContain('--fix does it')
+  const json = JSON.parse((await validate(['p.yaml', '--fix', '--yes', '--format', 'json'])).stdout)
+  expect(json.errors).toMatchObject([{ rule_id: 'V-C1', fixable: false }])
+})
+
 it('validate --fix-dry-run prints a patch and changes nothing', async () => {
   write('p.yaml', bad)
   const dry = await validate(['p.yaml', '--fix-dry-run'])
@@ -155,6 +180,9 @@ it('validate --fix writes nothing for programs without --yes, nor rules that wer
   await validate(['p.yaml', '--fix', '--yes', '--fix-rules', 'V-T*, V-C1'])
   await validate(['p.yaml', '--fix', '--yes'], { env: { PROVISO_FIX_RULES: 'V-C*' } })
   expect(read('p.yaml')).toBe(bad)
+  const idle = await validate(['p.yaml', '--fix', '--yes', '--fix-rules', 'V-A8,V-A9'])
+  expect([idle.code, read('p.yaml')]).toEqual([2, bad])
+  expect(idle.stderr).toContain('nothing mends "V-A9"')
 })
 
 it('validate --baseline reports only what is new', async () => {

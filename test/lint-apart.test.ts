@@ -63,7 +63,9 @@ it('what they share of the room is how a file is read, its nouns and the setting
   expect(shared.map((file) => file.slice('src/pipeline/'.length))).toMatchInlineSnapshot(`
     [
       "aros-config.ts",
+      "builtin-params.ts",
       "filters.ts",
+      "made-schemas.ts",
       "pipeline.ts",
       "reading.ts",
       "snake-keys.ts",

@@ -1,16 +1,20 @@
 /** `validate --fix` and `--fix-dry-run`: what would be mended, and what was. */
+
 import {
   type AppliedFix,
   type Fixed,
   fixText,
   type JsonReport,
+  type LintIssue,
   type LintOptions,
+  mendable,
   unifiedDiff,
 } from '../pipeline/index.ts'
 import { env } from './env.ts'
 import { fixFile } from './fix-file.ts'
 import { type Format, type Looked, lookAtPipeline, type Or } from './look-at-pipeline.ts'
 import { printNote, printText } from './print.ts'
+import type { Unreadable } from './read-input.ts'
 
 export interface MendFlags {
   readonly format: Format
@@ -33,7 +37,12 @@ export async function mendPipeline(
 ): Promise<Or<Looked>> {
   if (!flags.fix && !flags.fixDryRun) return looked
   const given = flags.fixRules ?? env.fixRules
-  const rules = given?.split(',').map((glob) => glob.trim())
+  const rules = given
+    ?.split(',')
+    .map((glob) => glob.trim())
+    .filter(Boolean)
+  const idle = rules?.find((glob) => mendable([glob]).length === 0)
+  if (idle !== undefined) return { unreadable: nothingMends(idle) }
   const fixed = fixText(looked.text, {
     ...options,
     imports: looked.imports,
@@ -41,10 +50,11 @@ export async function mendPipeline(
     ...(rules && { rules }),
   })
   const diff = unifiedDiff(file, looked.text, fixed.text)
+  const tried = ({ fixable, code }: LintIssue) => fixable && mendable(rules).includes(code)
   if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
   if (diff === '') {
     printNote('There is nothing that --fix could mend.')
-    return { ...looked, extra: { fixes: applied([]) } }
+    return { ...looked, issues: leftOver(looked.issues, tried), extra: { fixes: applied([]) } }
   }
   // Where a program reads the answer, nobody is there to be asked.
   if (flags.format !== 'text' && !flags.yes) {
@@ -59,7 +69,25 @@ export async function mendPipeline(
   }
   printNote(`Mended ${inWords(fixed.applied)}; the original is ${file}.bak.`)
   const again = await lookAtPipeline(file, options)
-  return 'unreadable' in again ? again : { ...again, extra: { fixes: applied(fixed.applied) } }
+  if ('unreadable' in again) return again
+  return { ...again, issues: leftOver(again.issues, tried), extra: { fixes: applied(fixed.applied) } }
+}
+
+/** What is still there after mending has been tried is not promised again. */
+function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boolean): readonly LintIssue[] {
+  const cannotFix = 'mending it would change something else in the file'
+  return issues.map((issue) => {
+    if (!tried(issue)) return issue
+    const { fix: _, ...rest } = issue
+    return { ...rest, fixable: false, cannotFix }
+  })
+}
+
+function nothingMends(glob: string): Unreadable {
+  return {
+    message: `--fix-rules: nothing mends "${glob}"`,
+    hint: `There are ${mendable().join(', ')}, and globs such as V-T*`,
+  }
 }
 
 function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {

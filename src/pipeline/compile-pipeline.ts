@@ -41,10 +41,13 @@ export type CompileResult =
 
 export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}): CompileResult {
   const { input = null, aros = arosConfig(), capabilities = [] } = options
+  const refused = inputIssues(pipeline, input)
+  // What steps do not find in such an input would only follow from it.
+  if (refused.length > 0) return { ok: false, issues: refused }
   const build: Build = {
     nodes: [],
     edges: [],
-    issues: inputIssues(pipeline, input),
+    issues: [],
     notes: [],
     aros,
     known: new Map(capabilities.map((each) => [each.capabilityId, each])),
@@ -121,7 +124,7 @@ function inputIssues(pipeline: Pipeline, input: Json): SourceIssue[] {
       return pipeline.issue('/input_schema', {
         code: 'pipeline/input',
         message: `the input does not satisfy input_schema: ${where} ${message}`,
-        ...(hint !== undefined && { hint }),
+        hint: hint ?? (input === null ? 'Give the pipeline an input (--input)' : 'Correct the input'),
       })
     })
 }

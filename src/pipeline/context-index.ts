@@ -1,7 +1,8 @@
 /** Who writes and who reads the members of the context, gathered once. */
 import { keysWritten, sinkOf } from './context-writes.ts'
-import type { LintStep } from './lint-view.ts'
+import type { LintStep, LintView } from './lint-view.ts'
 import { perView } from './per-view.ts'
+import { contextOf } from './step-schema.ts'
 
 export interface ContextIndex {
   /** The steps by what their `sink_to` names. */
@@ -46,6 +47,19 @@ export const contextIndex = perView((view): ContextIndex => {
   }
   return { sinks, writers, readers, mentions }
 })
+
+/** Does the context have such a member before anything is mended? To write it would change what its readers get. */
+export function isTaken(view: LintView, member: string): boolean {
+  return Object.hasOwn(contextOf(view), member) || contextIndex(view).writers.has(member)
+}
+
+/** A name for a member that nobody has. */
+export function freeMember(view: LintView, wanted: string): string {
+  if (!isTaken(view, wanted)) return wanted
+  let name = `${wanted}_output`
+  for (let count = 2; isTaken(view, name); count++) name = `${wanted}_output_${count}`
+  return name
+}
 
 /** `a.b.c` is also something below `a` and below `a.b`. */
 export function prefixes(dotted: string): readonly string[] {

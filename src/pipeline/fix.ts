@@ -25,6 +25,11 @@ export interface AppliedFix {
   readonly title: string
 }
 
+/** The rules among those named by globs that `fixText` may mend. */
+export function mendable(globs: readonly string[] = ['*']): readonly string[] {
+  return fixerTable.map(({ rule }) => rule).filter((rule) => matchesAny(rule, globs))
+}
+
 /** One fix can make room for another, but not without end. */
 const mostRounds = 4
 

@@ -18,7 +18,7 @@ export {
   resolveConfig,
   type Setting,
 } from './config/resolve-config.ts'
-export { type AppliedFix, type Fixed, type FixOptions, fixText } from './fix.ts'
+export { type AppliedFix, type Fixed, type FixOptions, fixText, mendable } from './fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint-settings.ts'
 export type { SeenImport, SeenImports } from './lint-view.ts'

@@ -86,17 +86,17 @@ export function lintView(document: YamlDocument, around: LintSurroundings = {}):
 
   const addSequence = (items: readonly Item[], list: YamlList | undefined, parent?: LintStep): LintStep[] => {
     const sequence: LintStep[] = []
-    for (const { node, pointer } of items) {
-      if (node.kind === 'map') add({ node, pointer, sequence, list, parent })
+    for (const { node, pointer, otherwise } of items) {
+      if (node.kind === 'map') add({ node, pointer, otherwise, sequence, list, parent })
     }
     return sequence
   }
-  const add = ({ node, pointer, sequence, list, parent }: Adding): void => {
+  const add = ({ node, pointer, otherwise, sequence, list, parent }: Adding): void => {
     const name = textAt(node, 'name')
     const agent = agentUsed(node, agents)
     const inside: LintStep[] = []
     const step: LintStep = {
-      label: name ?? `step_${sequence.length + 1}`,
+      label: name ?? otherwise ?? `step_${sequence.length + 1}`,
       ...(name !== undefined && { name }),
       kind: textAt(node, 'kind') ?? 'step',
       node,
@@ -123,11 +123,14 @@ export function lintView(document: YamlDocument, around: LintSurroundings = {}):
 interface Item {
   readonly node: YamlNode
   readonly pointer: Pointer
+  /** What the step is called if it does not say. */
+  readonly otherwise?: string
 }
 
 interface Adding {
   readonly node: YamlMap
   readonly pointer: Pointer
+  readonly otherwise: string | undefined
   readonly sequence: LintStep[]
   readonly list: YamlList | undefined
   readonly parent: LintStep | undefined
@@ -138,19 +141,39 @@ function itemsOf(list: YamlList, pointer: Pointer): Item[] {
 }
 
 /** The sequences of steps inside a step, however deep its own keys put them. */
-function sequencesOf(node: YamlMap, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+function sequencesOf(node: YamlMap, pointer: Pointer): Sequence[] {
   return node.entries
     .filter(({ key }) => nestingKeys.includes(key))
-    .flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+    .flatMap((entry) => sequencesUnder(entry, pointer))
 }
 
-function sequencesIn(node: YamlNode, pointer: Pointer): { items: Item[]; list?: YamlList }[] {
+interface Sequence {
+  readonly items: Item[]
+  readonly list?: YamlList
+}
+
+/** A branch may be called like a key of a step: the map of branches is no step all the same. */
+function sequencesUnder({ key, value }: YamlEntry, pointer: Pointer): Sequence[] {
+  const at = child(pointer, key)
+  return key === 'branches' && value.kind === 'map'
+    ? value.entries.flatMap((branch) => sequencesOfBranch(branch, child(at, branch.key)))
+    : sequencesIn(value, at)
+}
+
+/** A branch that is one step and no list gives the step its name. */
+function sequencesOfBranch({ key, value }: YamlEntry, pointer: Pointer): Sequence[] {
+  return value.kind === 'map'
+    ? [{ items: [{ node: value, pointer, otherwise: key }] }]
+    : sequencesIn(value, pointer)
+}
+
+function sequencesIn(node: YamlNode, pointer: Pointer): Sequence[] {
   if (node.kind === 'scalar') return []
   if (node.kind === 'list') {
     return node.items.some(isStep) ? [{ items: itemsOf(node, pointer), list: node }] : []
   }
   if (isStep(node)) return [{ items: [{ node, pointer }] }]
-  return node.entries.flatMap(({ key, value }) => sequencesIn(value, child(pointer, key)))
+  return node.entries.flatMap((entry) => sequencesUnder(entry, pointer))
 }
 
 function isStep(node: YamlNode): boolean {

@@ -1,7 +1,7 @@
 /** What kind of value a step yields, as far as the file says. */
 import { isObject, type Json } from '../base/json.ts'
 import { entryOf, type LintStep, plainAt, textAt } from './lint-view.ts'
-import { plainValue, type YamlNode } from './yaml-node.ts'
+import { plainValue, type YamlEntry, type YamlNode } from './yaml-node.ts'
 
 export type OutputKind = 'object' | 'array' | 'text' | 'scalar' | 'unknown'
 
@@ -31,12 +31,16 @@ export function schemaOf(step: LintStep): YamlNode | undefined {
 
 /** An empty schema says nothing, and leaves the word to the others. */
 function ofProcessing(node: YamlNode | undefined): YamlNode | undefined {
-  const processing = entryOf(node, 'processing') ?? entryOf(entryOf(node, 'meta')?.value, 'processing')
-  const schema = entryOf(processing?.value, 'schema')?.value
+  const schema = entryOf(processingOf(node)?.value, 'schema')?.value
   const isEmpty =
     (schema?.kind === 'map' && schema.entries.length === 0) ||
     (schema?.kind === 'scalar' && schema.value === true)
   return isEmpty ? undefined : schema
+}
+
+/** The `processing` of a step, which may also stand under `meta`. */
+export function processingOf(node: YamlNode | undefined): YamlEntry | undefined {
+  return entryOf(node, 'processing') ?? entryOf(entryOf(node, 'meta')?.value, 'processing')
 }
 
 /** Names of the original project end in `builtins.NAME`. */

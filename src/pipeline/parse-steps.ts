@@ -1,5 +1,5 @@
 /** The steps of a pipeline file, one reader per kind. */
-import { isObject, type Json } from '../base/json.ts'
+import { isObject, type Json, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Condition } from '../domain/contract.ts'
 import type { DraftNode } from '../domain/plan.ts'
@@ -79,16 +79,18 @@ function parseStep(
       key,
       key === 'processing'
         ? snakeProcessing(value)
-        : ['map', 'loop', 'router', 'usage_limits', 'constraints'].includes(key)
-          ? snakeKeys(value)
-          : value,
+        : key === 'meta'
+          ? snakeMeta(value)
+          : ['map', 'loop', 'router', 'usage_limits', 'constraints'].includes(key)
+            ? snakeKeys(value)
+            : value,
     ]),
   ) as Data
   const said = data['kind'] ?? 'step'
-  const kind = typeof said === 'string' ? (aliases[said] ?? said) : String(said)
+  const kind = (own(aliases, String(said)) as StepKind | undefined) ?? String(said)
   if (!Object.hasOwn(stepSchemas, kind)) {
     const hint =
-      notBuilt[kind] ??
+      (own(notBuilt, kind) as string | undefined) ??
       didYouMean(kind, Object.keys(stepSchemas), `There are ${Object.keys(stepSchemas).join(', ')}`)
     reading.issues.push(
       reading.complain(`${at}/kind`, {
@@ -105,6 +107,12 @@ function parseStep(
   if (reading.issues.length > before) return undefined
   const name = typeof data['name'] === 'string' ? data['name'] : otherwise
   return readers[kind as StepKind](reading, { data, at, name })
+}
+
+/** Everything but `processing` is the author's own. */
+function snakeMeta(value: Json): Json {
+  if (!isObject(value) || value['processing'] === undefined) return value
+  return { ...(value as Data), processing: snakeProcessing(value['processing'] as Json) }
 }
 
 /** Texts with {{ }} in them must be readable wherever they stand. */

@@ -67,6 +67,7 @@ const calling: Properties = {
   uses: text,
   params: map,
   processing: stepProcessing,
+  meta: { ...map, properties: { processing: stepProcessing } },
   output_schema: anySchema,
   validate_fields: { type: ['boolean', 'array'], items: text },
   fallback: {

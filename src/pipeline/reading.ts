@@ -54,9 +54,28 @@ export function parseProcessing(
   if (!isObject(given)) return undefined
   const { schema, ...said } = snakeProcessing(given as Json) as Data
   checkInside(reading, schema, `${at}/schema`)
+  checkPrecheck(reading, said['reasoning_precheck'], `${at}/reasoning_precheck`)
   const empty =
     schema === undefined || schema === true || (isObject(schema) && Object.keys(schema).length === 0)
   return { said, ...(!empty && { schema: schema as JsonSchema }) }
+}
+
+/** An agent that is not there could not look at any plan, and nobody would notice; one that is switched off may be named all the same. */
+function checkPrecheck(reading: Reading, given: Json | undefined, at: Pointer): void {
+  if (!isObject(given) || given['enabled'] === false) return
+  for (const key of ['validator_agent', 'consensus_agent']) {
+    const said = given[key]
+    if (typeof said !== 'string' || !said.startsWith('agents.')) continue
+    const name = said.slice('agents.'.length)
+    if (reading.agents.has(name)) continue
+    reading.issues.push(
+      reading.complain(`${at}/${key}`, {
+        code: 'pipeline/unknown',
+        message: `there is no agent ${name}`,
+        hint: didYouMean(name, [...reading.agents.keys()], 'Add it under agents:, or name a model'),
+      }),
+    )
+  }
 }
 
 /** Schemas and lists of conversions are the author's own words. */

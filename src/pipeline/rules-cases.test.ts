@@ -68,6 +68,70 @@ describe('V-A2-TYPE', () => {
   })
 })
 
+describe('V-A8 and V-S3', () => {
+  const judged = 'output_schema: { type: object, properties: { a: { type: string } } }'
+  const under = (processing: string, more = 'agent: j') =>
+    `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    ${more}\n    meta: { processing: ${processing} }\n`
+
+  it('know the processing that stands under meta', () => {
+    expect(found(under('{ structured_output: auto }'))).toEqual([])
+    expect(found(under('{ structured_output: off }'))).toEqual([])
+    expect(found(under('{ aop: full }'))).toEqual(['V-A8 warning'])
+    expect(found(under('{ structured_output: auto }', 'agent: plain'))).toEqual(['V-S3 warning'])
+  })
+
+  it('is mended there, and keeps what else it says', () => {
+    const { text } = fixText(under('{ aop: minimal }'))
+    expect(text).toContain('meta: { processing: { aop: minimal, structured_output: openai_json, schema: ')
+    expect(found(text)).toEqual([])
+  })
+
+  it('writes the schema of the agent, whatever its anchor stands for at the step', () => {
+    const schema = (name: string) =>
+      `&s { type: object, required: [${name}], properties: { ${name}: { type: string } } }`
+    const given = `agents:\n  a: { model: m, output_schema: ${schema('one')} }\n  b: { model: m, output_schema: ${schema('two')} }\n`
+    const steps = 'steps:\n  - name: first\n    agent: a\n  - name: second\n    agent: b\n'
+    const copied = (text: string) => {
+      const read = readYaml(fixText(text).text)
+      const value = read.ok
+        ? (read.document.value as { steps: { processing?: { schema: { required: string[] } } }[] })
+        : { steps: [] }
+      return value.steps.map(({ processing }) => processing?.schema.required)
+    }
+    expect(copied(given + steps)).toEqual([['one'], ['two']])
+    expect(copied(steps + given)).toEqual([['one'], ['two']])
+    expect(fixText(given + steps).text).toContain('schema: *s')
+  })
+
+  it('leaves a meta alone that others share', () => {
+    const shared = `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    agent: plain\n    meta: &m { processing: { aop: minimal } }\n  - name: t\n    agent: j\n    meta: *m\n`
+    const { text } = fixText(shared)
+    expect(text).toContain('meta: &m { processing: { aop: minimal } }\n')
+    expect(text).toContain('processing: {"aop":"minimal", structured_output: openai_json')
+    expect(found(text)).toEqual([])
+  })
+})
+
+describe('branches that are called like keys of a step', () => {
+  it.each(['agent', 'name', 'uses', 'kind'])('%s: what stands in them is looked at', (name) => {
+    const branches = `branches: { ${name}: [{ name: x, agent: plain, input: "{{ input | uper }}" }], other: [{ name: y, agent: plain }] }`
+    for (const step of [
+      `{ kind: conditional, name: c, condition_expression: "{{ input }}", default_branch: other, ${branches} }`,
+      `{ kind: parallel, name: c, ${branches} }`,
+      `{ kind: router, name: c, router: { router_agent: plain, ${branches} } }`,
+    ])
+      expect(ofSteps(step)).toEqual(['V-T3 error'])
+  })
+})
+
+describe('a branch that is one step', () => {
+  it('gives the step its name, as it does in the run', () => {
+    const text = `${agents}steps: [{ kind: parallel, name: p, branches: { short: { agent: plain, updates_context: true } } }]\n`
+    const read = readYaml(text)
+    expect(read.ok && lint(read.document).issues).toMatchObject([{ code: 'V-C1', step: 'short' }])
+  })
+})
+
 describe('V-A3', () => {
   it('is silent where nobody names the step, and where the branches do not see each other', () => {
     const loop = (input: string) =>
@@ -213,6 +277,23 @@ describe('V-C2', () => {
     const { text: fixed } = fixText(both)
     expect(fixed.match(/sink_to: \S+/g)).toEqual(['sink_to: k', 'sink_to: k'])
     expect(fixed).toContain('{{ context.k }}')
+  })
+})
+
+describe('V-A5 and V-C1', () => {
+  it('are mended without taking a member of the context away from those who read it', () => {
+    const text = `context: { good: mine, two: kept }
+${agents}steps:
+  - { name: one, agent: judge }
+  - { name: two, agent: plain, input: "About {{ context.good }}", updates_context: true }
+  - { name: three, agent: plain, input: "{{ context.two }} {{ context.good }}", sink_to: two_output }
+  - { name: four, agent: plain, input: "{{ context.two_output }}" }
+`
+    const fixed = fixText(text).text
+    expect(found(fixed)).toEqual([])
+    expect(fixed).not.toContain('agent: judge, updates_context')
+    expect(fixed).toMatch(/key: one\n/)
+    expect(fixed).toMatch(/key: two_output_2\n/)
   })
 })
 

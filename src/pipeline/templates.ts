@@ -212,3 +212,9 @@ function evaluate({ path, constant, filters: used, source }: Expression, find: F
 export function asText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
+
+/** A bare path is understood as one. */
+export function asTemplate(text: string): string {
+  const parsed = parseTemplate(text)
+  return parsed.ok && parsed.parts.some((part) => 'expr' in part) ? text : `{{ ${text} }}`
+}

@@ -38,7 +38,7 @@ function addInFlow({ text }: Source, map: YamlMap, { entries, before }: Adding):
 }
 
 function addInBlock(source: Source, map: YamlMap, { entries, before }: Adding): Edit {
-  const indent = columnOf(source, before?.keySpan[0] ?? map.span[0])
+  const indent = before ? keyColumn(source, before) : columnOf(source, map.span[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map((line) => ' '.repeat(indent) + line)
   if (before)
@@ -82,9 +82,9 @@ export function setEntry(source: Source, map: YamlMap, { key, value }: { key: st
   return { span, text: (span[0] === span[1] ? ` ${value}` : value) + end }
 }
 
-/** A value to be written: by its anchor where it has one, short ones on one line, long ones with a line for each key. */
+/** A value to be written out: short ones on one line, long ones with a line for each key. */
 export function written(node: YamlNode): NewEntry['value'] {
-  return node.anchor === undefined ? writtenJson(plainValue(node)) : `*${node.anchor}`
+  return writtenJson(plainValue(node))
 }
 
 const longest = 80
@@ -141,6 +141,12 @@ function insertion(at: number, text: string): Edit {
 
 function columnOf(source: Source, offset: number): number {
   return positionOf(source, offset).column - 1
+}
+
+/** Where the line of a key begins that may be written with a question mark: `? name`. */
+function keyColumn(source: Source, { keySpan: [start] }: YamlEntry): number {
+  const [mark = ''] = /\?[ \t]+$/.exec(source.text.slice(start - columnOf(source, start), start)) ?? []
+  return columnOf(source, start) - mark.length
 }
 
 function lineEnd(text: string, from: number): number {

@@ -1,6 +1,7 @@
 /** Every kind of step, run by the ordinary engine: what runs, what does not, and what comes out. */
 import { describe, expect, it } from 'vitest'
 import { createApp, type DefinedCapability } from '../../src/app.ts'
+import type { Json } from '../../src/base/json.ts'
 import type { ModelRequest } from '../../src/domain/ports/provider.ts'
 import { compile, defineCapability, inputOf, problems, run } from './support.ts'
 
@@ -440,4 +441,66 @@ it('refuses within a second what would unroll to millions of nodes', () => {
   expect(issue?.message).toContain('more than 1000 nodes')
   expect(problems(`steps: [${map(map(inner))}]`, { input: [[1]] })).toEqual([])
   expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+describe('what an input need not have', () => {
+  const text = (schema: string) => `input_schema: ${schema}
+steps: [{ name: w, uses: wrap_dict, input: "{{ input.tone | default('plain') }}" }]
+`
+  const open = '{ type: object, properties: { tone: { type: string } } }'
+
+  it('has its default where this one lacks it', async () => {
+    const answer = async (input: Json) => (await run(text(open), () => '', { input })).output
+    expect(await answer({})).toEqual({ value: 'plain' })
+    expect(await answer({ tone: 'warm' })).toEqual({ value: 'warm' })
+    const bare = text('true')
+    expect((await run(bare, () => '', { input: 'a text' })).output).toEqual({ value: 'plain' })
+  })
+
+  it('must be there without one, and where the schema rules it out a default does not help', () => {
+    expect(problems(text(open).replace(" | default('plain')", ''), { input: {} })).toHaveLength(1)
+    const closed = '{ type: object, additionalProperties: false }'
+    expect(problems(text(closed), { input: {} })).toHaveLength(1)
+  })
+})
+
+it.each(['My tea, at five', '_tea', '日本のお茶', `${'long '.repeat(60)}`, '茶'.repeat(90)])(
+  'runs a pipeline called %s, with agents and people called like it',
+  async (name) => {
+    const text = `name: ${JSON.stringify(name)}
+agents: { ${JSON.stringify(name)}: { model: test/m }, ${JSON.stringify(`${name}2`)}: { model: test/m } }
+steps: [{ name: a, agent: ${JSON.stringify(name)} }, { name: b, agent: ${JSON.stringify(`${name}2`)} }]
+`
+    expect(await run(text, () => 'done', { input: 'x' })).toMatchObject({ output: 'done', issues: [] })
+    expect(new Set(compile(text, { input: 'x' }).draft.nodes.map((node) => node.capabilityId)).size).toBe(2)
+  },
+)
+
+it('refuses kinds of steps that are called like members of every object', () => {
+  for (const kind of ['constructor', 'toString', '__proto__'])
+    expect(problems(`steps: [{ name: a, kind: ${kind} }]`)).toMatchObject([{ code: 'pipeline/kind' }])
+})
+
+describe('what only follows from another mistake is not said', () => {
+  it('a loop behind one still puts its members into the context', () => {
+    const text = `${agents}
+steps:
+  - { name: first, agent: writer, input: "{{ steps.nope.output }}" }
+  - { name: l, kind: loop, loop: { max_loops: 2, body: [{ name: w, agent: writer, sink_to: kept }] } }
+  - { name: last, agent: writer, input: "{{ context.kept }}" }
+`
+    expect(problems(text).map(({ line }) => line)).toEqual([12])
+  })
+
+  it('an input that does not satisfy its schema is all that is wrong, and says how to give one', () => {
+    const text = `input_schema: { type: object, required: [topic] }
+${agents}
+steps: [{ name: w, agent: writer, input: "{{ input.topic }}" }]
+`
+    expect(problems(text)).toMatchObject([
+      { code: 'pipeline/input', hint: 'Give the pipeline an input (--input)' },
+    ])
+    expect(problems(text, { input: {} })).toHaveLength(1)
+    expect(problems(text, { input: { topic: 'tea' } })).toEqual([])
+  })
 })

@@ -201,6 +201,30 @@ steps: [{ name: a, agent: one${step} }]
     })
   })
 
+  it('what is wrong under meta is refused at its line, and other keys there belong to the author', () => {
+    const under = (meta: string) => plain(`, meta: ${meta}`)
+    expect(problems(under('{ processing: { structured_outputt: auto } }'))).toMatchObject([
+      {
+        code: 'pipeline/additionalProperties',
+        pointer: '/steps/0/meta/processing/structured_outputt',
+      },
+    ])
+    expect(problems(under('{ processing: { aop: fulll } }'))[0]?.code).toBe('pipeline/enum')
+    expect(
+      processingOf(under('{ ownKey: { any: 1 }, processing: { structuredOutput: auto } }')).processing,
+    ).toMatchObject({ structured_output: 'auto' })
+  })
+
+  it('an agent that looks at plans must be there, unless nobody looks', () => {
+    const precheck = (more: string) =>
+      plain(`, processing: { reasoning_precheck: { validator_agent: agents.onne, ${more} } }`)
+    expect(problems(precheck('enabled: true'))).toMatchObject([
+      { code: 'pipeline/unknown', hint: 'Did you mean one?' },
+    ])
+    expect(problems(precheck('max_tokens: 9'))).toHaveLength(1)
+    expect(processingOf(precheck('enabled: false')).processing).toBeDefined()
+  })
+
   it('validate_fields makes members required, mergeable_output decides about the context', async () => {
     const text = `
 agents: { one: { model: test/m, output_schema: { type: object, properties: { a: { type: integer } } } } }

@@ -67,6 +67,11 @@ export function addValidateCommand(program: Command): void {
 async function validate(file: string | undefined, flags: Flags): Promise<number> {
   if (flags.explain !== undefined) return explain(flags.explain)
   if (file === undefined) return refuse({ message: 'no file is given', hint: 'proviso validate FILE' })
+  if (/\.xml$/i.test(file))
+    return refuse({
+      message: `${file} is a template, and the rules are about pipelines`,
+      hint: `proviso prove ${file} --input … says what is wrong with a template`,
+    })
   if (flags.updateBaseline && flags.baseline === undefined)
     return refuse({
       message: '--update-baseline needs --baseline',

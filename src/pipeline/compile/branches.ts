@@ -1,4 +1,6 @@
 /** `kind: parallel`: branches side by side; the output is a map of theirs. */
+
+import { mapOf } from '../made-schemas.ts'
 import type { ParallelStep } from '../pipeline.ts'
 import {
   addFunction,
@@ -9,7 +11,7 @@ import {
   nodeValue,
   type Scope,
 } from './build.ts'
-import { mapOf, type Value } from './value.ts'
+import type { Value } from './value.ts'
 
 export function compileBranches(scope: Scope, step: ParallelStep, compileSteps: CompileSteps): Value {
   const before = scope.tails

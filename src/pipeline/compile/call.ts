@@ -6,13 +6,14 @@ import { both } from '../../schema/combine.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { membersOf } from '../../schema/members.ts'
 import { builtinParams } from '../builtin-params.ts'
+import { mapOf } from '../made-schemas.ts'
 import type { Agent, BuiltinName, CallStep, Worker } from '../pipeline.ts'
 import { didYouMean } from '../reading.ts'
 import { addFunction, addNode, asBinding, complain, type Data, nodeValue, type Scope } from './build.ts'
 import { agentId, extractId } from './capabilities.ts'
 import { templateValue } from './names.ts'
 import { decideProcessing, isStructured, withModels } from './step-processing.ts'
-import { bring, constant, inside, mapOf, type Value } from './value.ts'
+import { bring, constant, inside, type Value } from './value.ts'
 
 const takesInput: JsonSchema = { type: 'object', properties: { input: true }, required: ['input'] }
 const plainText: JsonSchema = { type: 'string' }

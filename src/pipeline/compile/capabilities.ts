@@ -1,18 +1,28 @@
 /** The capabilities that a pipeline brings along: its agents and those of its imports, the people it asks, and the functions of its own nodes. */
+import { sha256Hex } from '../../base/hash.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { CallStep, Pipeline, Step } from '../pipeline.ts'
 import { type PipelineCapability, pipelineFunctions } from './functions.ts'
 
 export function agentId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
-  return `${name}/agents.${agent}`
+  return idOf(`${name}/agents.${agent}`)
 }
 
 export function hitlId({ name }: Pick<Pipeline, 'name'>): string {
-  return `${name}/hitl`
+  return idOf(`${name}/hitl`)
 }
 
 export function extractId({ name }: Pick<Pipeline, 'name'>, { params }: Pick<CallStep, 'params'>): string {
-  return `${name}/extract_from_text${typeof params['model'] === 'string' ? `/${params['model']}` : ''}`
+  return idOf(`${name}/extract_from_text${typeof params['model'] === 'string' ? `/${params['model']}` : ''}`)
+}
+
+const longestId = 200
+
+/** Pipelines and agents are called what people like, in every script; ids of capabilities have few signs and an end. */
+function idOf(words: string): string {
+  const plain = words.replace(/[^A-Za-z0-9_.:/-]/gu, (sign) => `:${sign.codePointAt(0)?.toString(16)}:`)
+  const id = /^[A-Za-z0-9]/.test(plain) ? plain : `pipeline:${plain}`
+  return id.length <= longestId ? id : `${id.slice(0, 120)}:${sha256Hex(words)}`
 }
 
 /** A pipeline under the name that it has inside of another. */

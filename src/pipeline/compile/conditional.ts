@@ -2,12 +2,13 @@
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Condition } from '../../domain/contract.ts'
+import { anyOf } from '../made-schemas.ts'
 import type { ConditionalStep, Step } from '../pipeline.ts'
 import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
 import { addGate, addRouter, type Gate, type Router } from './gate.ts'
 import { baseOf, cannotBe, templateValue } from './names.ts'
-import { anyOf, bring, type Value } from './value.ts'
+import { bring, type Value } from './value.ts'
 
 export function compileConditional(
   scope: Scope,

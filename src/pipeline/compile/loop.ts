@@ -1,4 +1,6 @@
 /** `kind: loop`: the body again and again until its condition holds, unrolled up to its bound; the output is that of the last round. */
+
+import { anyOf } from '../made-schemas.ts'
 import type { LoopStep } from '../pipeline.ts'
 import {
   addFunction,
@@ -12,7 +14,7 @@ import {
 } from './build.ts'
 import { addRefusal, compileBranch, conditionAt } from './conditional.ts'
 import { addGate, addRouter } from './gate.ts'
-import { anyOf, constant, type Value } from './value.ts'
+import { constant, type Value } from './value.ts'
 
 interface Round {
   readonly value: Value
@@ -28,7 +30,11 @@ export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileS
   const leaving: string[] = []
   for (let n = 1; n < step.maxLoops; n++) {
     const before = rounds[n - 1] as Round
-    if (scope.build.issues.length > 0 || isFull(scope.build)) return undefined
+    if (scope.build.issues.length > 0 || isFull(scope.build)) {
+      // No more rounds are needed to refuse the pipeline; what this one puts into the context is there all the same.
+      scope.context = [...first.end.context, ...context]
+      return undefined
+    }
     const router = addRouter(before.end, `${id}/${n}.again`)
     const gate = addGate(before.end, router, `${id}/${n + 1}`)
     if (step.exitCondition === undefined) router.route(true, [gate.begin], 'again')

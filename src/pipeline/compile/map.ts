@@ -1,6 +1,8 @@
 /** `kind: map`: the body once for each item of a list, side by side, unrolled up to its bound; the output is the list of outputs. */
+
+import { anyOf, listOf } from '../made-schemas.ts'
 import type { MapStep } from '../pipeline.ts'
-import { parseTemplate } from '../templates.ts'
+import { asTemplate } from '../templates.ts'
 import {
   addFunction,
   asBinding,
@@ -15,7 +17,7 @@ import { addRefusal, compileBranch } from './conditional.ts'
 import { functionId } from './functions.ts'
 import { addGate, addRouter } from './gate.ts'
 import { templateValue } from './names.ts'
-import { anyOf, constant, inside, listOf, type Value } from './value.ts'
+import { constant, inside, type Value } from './value.ts'
 
 export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`
@@ -73,12 +75,6 @@ export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSte
   scope.context = [...scope.context, ...ends.flatMap(({ added }) => added)]
   const inputs = Object.fromEntries(ends.map(({ value }, index) => [`i${index}`, asBinding(value)]))
   return nodeValue(addFunction(scope, { id, name: 'list', inputs, output }), output, scope.region)
-}
-
-/** A bare path is understood as one. */
-export function asTemplate(text: string): string {
-  const parsed = parseTemplate(text)
-  return parsed.ok && parsed.parts.some((part) => 'expr' in part) ? text : `{{ ${text} }}`
 }
 
 function isEmptyList({ known }: Value): boolean {

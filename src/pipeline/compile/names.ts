@@ -12,6 +12,8 @@ import { bring, constant, either, inside, type Value } from './value.ts'
 export interface Mention {
   readonly at: Pointer
   readonly words: string
+  /** There is a default for it, so that it need not be there. */
+  readonly optional?: boolean
 }
 
 const roots = ['input', 'initial_input', 'previous_step', 'steps', 'context', 'item', 'index', 'iteration']
@@ -122,6 +124,8 @@ function step(
 ): Value | undefined {
   const found = inside(value, path)
   if (!('absent' in found)) return found
+  // What this run is given lacks it; what the schema rules out is a mistake all the same.
+  if (mention.optional && value.known && !cannotBe(value, path)) return undefined
   const hint = didYouMean(
     path[0] ?? '',
     found.absent,
@@ -150,7 +154,8 @@ export function templateValue(
   const found = new Map<string, Value>()
   for (const expr of used) {
     if (expr.path === undefined) continue
-    const value = lookUp(scope, expr.path, { at, words: expr.source })
+    const optional = expr.filters[0]?.name === 'default'
+    const value = lookUp(scope, expr.path, { at, words: expr.source, optional })
     if (value) found.set(JSON.stringify(expr.path), value)
   }
   if (scope.build.issues.length > before) return undefined

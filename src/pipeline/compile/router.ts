@@ -1,5 +1,6 @@
 /** `kind: router`: an agent names the branches that run; the output is a map of theirs. */
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { mapOf } from '../made-schemas.ts'
 import type { RouterStep } from '../pipeline.ts'
 import {
   addFunction,
@@ -13,7 +14,7 @@ import { compileCall } from './call.ts'
 import { compileBranch } from './conditional.ts'
 import { functionId } from './functions.ts'
 import { addGate, addRouter } from './gate.ts'
-import { mapOf, type Value } from './value.ts'
+import type { Value } from './value.ts'
 
 export function compileRouter(scope: Scope, step: RouterStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`

@@ -1,14 +1,14 @@
 /** A value that a pipeline will have: where it comes from, what its schema is, and whether it is certainly there. */
-import { type Json, own } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Source } from '../../domain/plan.ts'
-import { placed } from '../../schema/combine.ts'
 import { follow, missing } from '../../schema/condition-evaluate.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { membersOf } from '../../schema/members.ts'
 import { project } from '../../schema/project.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { isAbsent } from '../../schema/value-set.ts'
+import { anyOf } from '../made-schemas.ts'
 
 export interface Value {
   /** The first that exists is taken. */
@@ -78,47 +78,4 @@ export function either(values: readonly Value[], home: Region): Value {
     certain: values.some(({ certain }) => certain),
     home,
   }
-}
-
-export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
-  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
-  if (distinct.length === 0) return true
-  if (distinct.length === 1) return distinct[0] as JsonSchema
-  if (distinct.includes(true)) return true
-  return withDefs((place) => ({ anyOf: distinct.map((schema, index) => place(schema, `way${index + 1}`)) }))
-}
-
-export function listOf(items: JsonSchema, maxItems: number): JsonSchema {
-  return withDefs((place) => ({ type: 'array', items: place(items, 'item'), maxItems }))
-}
-
-/** A map of these members; those that are certain are required. */
-export function mapOf(members: Readonly<Record<string, Pick<Value, 'schema' | 'certain'>>>): JsonSchema {
-  const required = Object.keys(members).filter((name) => (own(members, name) as Value).certain)
-  return withDefs((place) => ({
-    type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(members).map(([name, { schema }]) => [name, place(schema, name)]),
-    ),
-    ...(required.length > 0 && { required }),
-  }))
-}
-
-/** References inside the parts keep their meaning. */
-function withDefs(
-  make: (place: (schema: JsonSchema, name: string) => JsonSchema) => { readonly [keyword: string]: unknown },
-): JsonSchema {
-  const $defs: Record<string, JsonSchema> = {}
-  const made = make((schema, name) => placed(schema, name, $defs))
-  const whole = Object.keys($defs).length > 0 ? { ...made, $defs } : made
-  return JSON.stringify(whole).length > longestSchema ? outline(made) : whole
-}
-
-/** Schemas of values that wrap each other in every round of a loop would grow without end. */
-const longestSchema = 16_000
-
-/** What is certain of the root; nothing is said about the parts. */
-function outline({ type, required }: { readonly [keyword: string]: unknown }): JsonSchema {
-  if (type === undefined) return true
-  return { type, ...(required !== undefined && { required }) }
 }

@@ -140,6 +140,14 @@ describe('what is wrong is shown with its line', () => {
     expect(refused('[aros]\nenabled = maybe')[0]).toMatchObject({ code: 'config/toml', line: 2 })
   })
 
+  it('a variable that is no setting, with the one that was probably meant', async () => {
+    const env = { PROVISO_AROS_REPAIR_MAX_ATEMPTS: '1', PROVISO_AROS_OLD: '', PROVISO_PRESET: 'safe' }
+    const result = await resolveConfig({ cwd: folder, env })
+    expect(result.ok ? [] : result.issues.map(({ file, hint }) => [file, hint])).toEqual([
+      ['$PROVISO_AROS_REPAIR_MAX_ATEMPTS', 'Did you mean PROVISO_AROS_REPAIR_MAX_ATTEMPTS?'],
+    ])
+  })
+
   it('a variable or a flag with a wrong value, by its name', async () => {
     const result = await resolveConfig({
       cwd: folder,

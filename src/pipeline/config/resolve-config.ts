@@ -152,12 +152,28 @@ export function envName(key: ArosKey): string {
 
 function fromEnv(env: NonNullable<ConfigRequest['env']>): Layer {
   const pairs = [['preset', 'PROVISO_PRESET'] as const, ...keys.map((key) => [key, envName(key)] as const)]
-  return collect(
+  const { values, issues } = collect(
     pairs.flatMap(([key, name]) => {
       const text = env[name]
       return text === undefined || text === '' ? [] : [{ key, text, from: `$${name}` }]
     }),
   )
+  return { values, issues: [...issues, ...misspelled(env)] }
+}
+
+/** A variable that nobody reads is a mistake like a key of the file that nobody reads. */
+function misspelled(env: NonNullable<ConfigRequest['env']>): SourceIssue[] {
+  const known = keys.map(envName)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('PROVISO_AROS_') && env[name] !== '' && !known.includes(name))
+    .map((name) =>
+      issueAt(createSource(name, `$${name}`), {
+        code: 'config/value',
+        span: [0, name.length],
+        message: 'there is no setting of this name',
+        hint: didYouMean(name, known, `Remove it; there are ${known.join(', ')}`),
+      }),
+    )
 }
 
 function fromFlags(set: readonly string[]): Layer {

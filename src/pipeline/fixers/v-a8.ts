@@ -1,6 +1,7 @@
 /** V-A8: switches structured output on for the step, with the schema of its agent. */
+import { aliasAt } from '../alias-at.ts'
 import { entryOf, type LintView } from '../lint-view.ts'
-import { schemaOf } from '../output-kind.ts'
+import { processingOf, schemaOf } from '../output-kind.ts'
 import type { Fixer } from '../rule.ts'
 import { vA8 } from '../rules/v-a8.ts'
 import { addEntries, flowEntries, type NewEntry, written } from '../yaml-edits.ts'
@@ -13,18 +14,19 @@ export const fixA8: Fixer = {
     const { source } = view.document
     const schema = step && schemaOf(step)
     if (!step || !schema) return { cannot: 'the step has no schema' }
-    const processing = entryOf(step.node, 'processing')
+    const processing = processingOf(step.node)
     const entries: NewEntry[] = [{ key: 'structured_output', value: 'openai_json' }]
     if (entryOf(processing?.value, 'schema') === undefined)
-      entries.push({ key: 'schema', value: written(schema) })
+      entries.push({ key: 'schema', value: aliasAt(view, schema, step.node.span[1]) ?? written(schema) })
     const behind = ['agent', 'uses', 'name']
-    if (!processing || processing.merged) {
-      const value = processing ? over(processing.value, entries) : entries
+    if (!processing || processing.merged || isInSharedMeta(step.node)) {
+      const value = processing ? over(view, processing.value, { entries, place: step.node.span[1] }) : entries
       return { edits: [addEntries(source, step.node, { entries: [{ key: 'processing', value }], behind })] }
     }
     const { value } = processing
     // What others share through an anchor stays theirs.
-    if (value.alias) return { edits: [{ span: value.alias, text: over(value, entries) }] }
+    if (value.alias)
+      return { edits: [{ span: value.alias, text: over(view, value, { entries, place: value.alias[0] }) }] }
     if (value.anchor !== undefined && isSharedBeyond(view, value))
       return { cannot: `its processing is shared through &${value.anchor} with steps that need no change` }
     if (value.kind === 'map') return { edits: [addEntries(source, value, { entries })] }
@@ -39,16 +41,26 @@ export const fixA8: Fixer = {
 /** Do steps get this very value through an alias that have nothing to be mended? */
 function isSharedBeyond(view: LintView, { span }: YamlNode): boolean {
   const flagged = new Set([...vA8.check(view)].map(({ step }) => step))
-  return view.steps.some(
-    (step) => entryOf(step.node, 'processing')?.value.span[0] === span[0] && !flagged.has(step),
-  )
+  return view.steps.some((step) => processingOf(step.node)?.value.span[0] === span[0] && !flagged.has(step))
+}
+
+/** What stands in a `meta` that others have, too, is not changed there: the step gets a block of its own, which goes over it. */
+function isInSharedMeta(node: YamlNode): boolean {
+  if (entryOf(node, 'processing')) return false
+  const meta = entryOf(node, 'meta')
+  return meta?.merged === true || meta?.value.alias !== undefined || meta?.value.anchor !== undefined
+}
+
+interface Adding {
+  readonly entries: readonly NewEntry[]
+  /** Where the map will stand. */
+  readonly place: number
 }
 
 /** A map with everything of another one, and some entries more. */
-function over(under: YamlNode, entries: readonly NewEntry[]): string {
+function over(view: LintView, under: YamlNode, { entries, place }: Adding): string {
+  const alias = aliasAt(view, under, place)
   const shared =
-    under.anchor !== undefined
-      ? `<<: *${under.anchor}`
-      : JSON.stringify(plainValue(under)).replace(/^\{|\}$/g, '')
+    alias !== undefined ? `<<: ${alias}` : JSON.stringify(plainValue(under)).replace(/^\{|\}$/g, '')
   return `{${[shared, flowEntries(entries)].filter(Boolean).join(', ')}}`
 }

@@ -1,5 +1,6 @@
 /** A step that makes an object of the output before it and puts it into the context: what V-C1 and V-A5 insert. */
 import type { Edit } from '../../base/issue.ts'
+import { freeMember } from '../context-index.ts'
 import { entryOf, type LintStep, type LintView } from '../lint-view.ts'
 import { perView } from '../per-view.ts'
 import type { Mend } from '../rule.ts'
@@ -14,7 +15,7 @@ export function keepOutput(view: LintView, step: LintStep): Mend {
   const wrapped: Mend = isLast ? { cannot: 'it is the last step, and has no name' } : wrapOutput(view, step)
   if ('edits' in wrapped || step.node.alias || step.name === undefined) return wrapped
   if (entryOf(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
-  const entries = [{ key: 'sink_to', value: step.name }]
+  const entries = [{ key: 'sink_to', value: freeMember(view, step.name) }]
   return {
     edits: [addEntries(view.document.source, step.node, { entries, behind: ['agent', 'uses', 'name'] })],
   }
@@ -33,7 +34,7 @@ function wrapOutput(view: LintView, step: LintStep): Mend {
     { key: 'name', value: freeName(view, `${step.name}_object`) },
     { key: 'uses', value: 'wrap_dict' },
     { key: 'input', value: `"{{ ${output} }}"` },
-    { key: 'params', value: [{ key: 'key', value: step.name }] },
+    { key: 'params', value: [{ key: 'key', value: freeMember(view, step.name) }] },
     { key: 'updates_context', value: 'true' },
   ]
   return { edits: [...kept.edits, addItem(source, step.list, { after: step.node, entries })] }

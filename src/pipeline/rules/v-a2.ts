@@ -4,12 +4,11 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { project } from '../../schema/project.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { isAbsent } from '../../schema/value-set.ts'
-import { asTemplate } from '../compile/map.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../lint-view.ts'
 import { kindOf } from '../output-kind.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
 import { referred } from '../step-schema.ts'
-import { expressionsIn, parseTemplate } from '../templates.ts'
+import { asTemplate, expressionsIn, parseTemplate } from '../templates.ts'
 import type { YamlEntry } from '../yaml-node.ts'
 
 export const vA2: Rule = {

@@ -1,6 +1,6 @@
 /** V-A8: an agent promises an object or a list, and nobody holds the model to it. */
 import { entryOf, plainAt } from '../lint-view.ts'
-import { kindOf, outputKind, schemaOf } from '../output-kind.ts'
+import { kindOf, outputKind, processingOf, schemaOf } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
 import { plainValue } from '../yaml-node.ts'
 
@@ -43,7 +43,7 @@ steps:
   *check({ steps, settings }) {
     for (const step of steps) {
       const schema = schemaOf(step)
-      const processing = entryOf(step.node, 'processing')
+      const processing = processingOf(step.node)
       if (!schema || plainAt(processing?.value, 'structured_output') !== undefined) continue
       if (plainAt(entryOf(step.agent?.node, 'processing')?.value, 'structured_output') !== undefined) continue
       if (settings.structuredOutput !== 'off' || step.kind !== 'step') continue

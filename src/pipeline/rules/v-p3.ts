@@ -1,10 +1,9 @@
 /** V-P3: branches side by side that take the same value for different things. */
-import { asTemplate } from '../compile/map.ts'
 import { entryOf, type LintStep, textAt } from '../lint-view.ts'
 import type { Rule } from '../rule.ts'
 import { previousOf } from '../step-schema.ts'
 import { partsOf } from '../template-marks.ts'
-import { expressionsIn } from '../templates.ts'
+import { asTemplate, expressionsIn } from '../templates.ts'
 
 type Kind = 'a list' | 'an object'
 

@@ -1,6 +1,6 @@
 /** V-S3: structured output for plain text. */
 import { entryOf, plainAt } from '../lint-view.ts'
-import { outputKind } from '../output-kind.ts'
+import { outputKind, processingOf } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
 
 export const vS3: Rule = {
@@ -28,8 +28,8 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      const said = entryOf(entryOf(step.node, 'processing')?.value, 'structured_output')
-      const way = plainAt(entryOf(step.node, 'processing')?.value, 'structured_output')
+      const said = entryOf(processingOf(step.node)?.value, 'structured_output')
+      const way = plainAt(processingOf(step.node)?.value, 'structured_output')
       if (!said || way === 'off' || step.kind !== 'step' || outputKind(step) !== 'text') continue
       yield {
         span: said.value.alias ?? said.value.span,
