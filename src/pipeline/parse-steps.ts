@@ -291,9 +291,17 @@ function parseCall(reading: Reading, given: Given): CallStep | undefined {
           none: `${at}/fallback`,
         })
   const meta = isObject(data['meta']) ? (data['meta'] as Data) : {}
-  const processing =
-    parseProcessing(reading, data['processing'], `${at}/processing`) ??
-    parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
+  const under = parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
+  const beside = parseProcessing(reading, data['processing'], `${at}/processing`)
+  if (under !== undefined && beside !== undefined)
+    reading.issues.push(
+      reading.complain(`${at}/meta/processing`, {
+        code: 'pipeline/processing',
+        message: 'processing stands here and at the step itself',
+        hint: 'Keep one of the two: they mean the same',
+      }),
+    )
+  const processing = beside ?? under
   checkInside(reading, data['output_schema'], `${at}/output_schema`)
   if (worker === undefined) return undefined
   const fields = data['validate_fields']

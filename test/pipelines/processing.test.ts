@@ -215,6 +215,17 @@ steps: [{ name: a, agent: one${step} }]
     ).toMatchObject({ structured_output: 'auto' })
   })
 
+  it('processing at the step and under its meta is one too many', () => {
+    const both = plain(', processing: { aop: full }, meta: { processing: { aop: minimal } }')
+    expect(problems(both)).toMatchObject([
+      {
+        code: 'pipeline/processing',
+        pointer: '/steps/0/meta/processing',
+        hint: expect.stringContaining('Keep one'),
+      },
+    ])
+  })
+
   it('an agent that looks at plans must be there, unless nobody looks', () => {
     const precheck = (more: string) =>
       plain(`, processing: { reasoning_precheck: { validator_agent: agents.onne, ${more} } }`)

@@ -108,7 +108,8 @@ enable_reasoning_precheck = false
       'aros.schema_simplify': '$PROVISO_AROS_SCHEMA_SIMPLIFY',
       'aros.enabled': 'default',
     })
-    expect(settings).toHaveLength(Object.keys(arosTable).length + 1)
+    // The preset before, and two that only the file can say behind.
+    expect(settings).toHaveLength(Object.keys(arosTable).length + 3)
   })
 
   it('PROVISO_CONFIG names another file, and a flag one before that', async () => {
@@ -159,4 +160,14 @@ describe('what is wrong is shown with its line', () => {
       ['--set aros.enabeld=true', 'Did you mean enabled?'],
     ])
   })
+})
+
+it('what only the file says is explained as well, with its line', async () => {
+  const path = write('[catalog]\nuse = ["./mine.js"]\n\n[validation]\nprofile = "strict"\n')
+  const { settings } = await resolved()
+  const last = settings.slice(-2).map(({ key, value, from }) => ({ key, value, from }))
+  expect(last).toEqual([
+    { key: 'catalog.use', value: ['./mine.js'], from: `${path}:2` },
+    { key: 'validation.profile', value: 'strict', from: `${path}:5` },
+  ])
 })

@@ -68,7 +68,7 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
     ok: true,
     config: {
       aros: arosConfig(values),
-      settings: settingsOf(given),
+      settings: [...settingsOf(given), ...ofFileAlone(read?.file)],
       ...(path !== undefined && { file: path }),
       use:
         Array.isArray(use) && path !== undefined
@@ -103,6 +103,19 @@ function settingsOf(given: Given): Setting[] {
       }
     }),
   ]
+}
+
+/** What only the file can say. */
+function ofFileAlone(file: ConfigFile | undefined): Setting[] {
+  const said = {
+    'catalog.use': 'modules with capabilities of your own',
+    'validation.profile': 'how severe the rules of validate are, by name',
+  }
+  return Object.entries(said).map(([key, what]) => {
+    const found = file?.values.get(key)
+    const from = found === undefined ? 'default' : `${file?.source.name}:${found.line}`
+    return { key, value: found?.value ?? null, from, what }
+  })
 }
 
 async function findUpward(from: string): Promise<string | undefined> {
