@@ -96,7 +96,7 @@ describe('ProvisoError', () => {
     })
     expect(new ProvisoError('aborted', 'stop')).toMatchObject({ exitCode: 130, fate: 'stopped' })
     expect(new ProvisoError('schema/limit', 'no', { hint: 'other' }).hint).toBe('other')
-    expect(new ProvisoError('option/invalid', 'no').hint).toBeUndefined()
+    expect(new ProvisoError('option/invalid', 'no').hint).toBe('Correct the option that is named')
   })
 })
 

@@ -6,6 +6,8 @@ import type { Acknowledged } from '../kill/effects.ts'
 export interface Fault {
   /** Which operation fails, counted from 1. */
   readonly at: number
+  /** Only operations of this name count. */
+  readonly of?: string
   readonly when: 'before' | 'after'
   /** `reported`: as our stores report it, to be tried again. `raw`: as a store that does not know our errors would. */
   readonly form: 'reported' | 'raw'
@@ -51,7 +53,8 @@ export function failingStore(real: Store, fault: Fault): FailingStore {
   }
   const failing = <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) => {
     return async (...args: A): Promise<T> => {
-      const fails = ++count === fault.at
+      if (fault.of === undefined || fault.of === name) count++
+      const fails = count === fault.at && (fault.of ?? name) === name && failed === undefined
       if (fails && fault.when === 'before') throw failure(name)
       const result = await work(...args)
       if (fails) throw failure(name)
