@@ -291,17 +291,10 @@ function parseCall(reading: Reading, given: Given): CallStep | undefined {
           none: `${at}/fallback`,
         })
   const meta = isObject(data['meta']) ? (data['meta'] as Data) : {}
-  const under = parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
-  const beside = parseProcessing(reading, data['processing'], `${at}/processing`)
-  if (under !== undefined && beside !== undefined)
-    reading.issues.push(
-      reading.complain(`${at}/meta/processing`, {
-        code: 'pipeline/processing',
-        message: 'processing stands here and at the step itself',
-        hint: 'Keep one of the two: they mean the same',
-      }),
-    )
-  const processing = beside ?? under
+  // What stands at the step goes before what it may share with others by its meta.
+  const processing =
+    parseProcessing(reading, data['processing'], `${at}/processing`) ??
+    parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
   checkInside(reading, data['output_schema'], `${at}/output_schema`)
   if (worker === undefined) return undefined
   const fields = data['validate_fields']

@@ -215,15 +215,9 @@ steps: [{ name: a, agent: one${step} }]
     ).toMatchObject({ structured_output: 'auto' })
   })
 
-  it('processing at the step and under its meta is one too many', () => {
+  it('processing at the step goes before what stands under its meta', () => {
     const both = plain(', processing: { aop: full }, meta: { processing: { aop: minimal } }')
-    expect(problems(both)).toMatchObject([
-      {
-        code: 'pipeline/processing',
-        pointer: '/steps/0/meta/processing',
-        hint: expect.stringContaining('Keep one'),
-      },
-    ])
+    expect(processingOf(both).processing).toMatchObject({ aop: 'full' })
   })
 
   it('an agent that looks at plans must be there, unless nobody looks', () => {
