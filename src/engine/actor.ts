@@ -269,6 +269,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     stopped = true
     planning?.abort()
     takeBackAlarm()
+    // Attempts that somebody else has settled while this process stood still: what they bring is not applied.
+    for (const { abort } of inFlight.values()) abort.abort(new Error('The run goes on without this attempt'))
     context.onIdle(actor, current, { more: again || latestHeard > current.seq, missing })
   }
 
