@@ -30,14 +30,17 @@ const testCode = tryRun(
     '--reporter=json',
     `--outputFile.json=${report}`,
   ],
-  // The machine may be slow; a test that hangs must not hang everything.
-  long ? { env: { PROVISO_LONG: '1' } } : { timeoutMs: 14 * 60_000 },
+  // A quarter of an hour is the aim. A machine that others use may take several times as long, and every test has a limit
+  // of its own: this one is for what hangs in between.
+  long ? { env: { PROVISO_LONG: '1' } } : { timeoutMs: 60 * 60_000 },
 )
+const minutes = (performance.now() / 60_000).toFixed(1)
 const counts = countTests(report)
 rmSync(folder, { recursive: true, force: true })
 
 if (checkCode !== 0) console.log('\nThe check failed: see above, or run `npm run check`.')
 if (testCode !== 0 && counts.failed === 0) console.log('\nNo test failed, but vitest did: see above.')
+console.log(`\nTook ${minutes} minutes.`)
 console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
 process.exit(checkCode !== 0 || testCode !== 0 || counts.failed > 0 ? 1 : 0)
 

@@ -1,21 +1,25 @@
 /** What one node costs when every step is durable: the same ten nodes on every engine, one run at a time and many at once. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { nodeCount } from '../engines/dag.mjs'
-import { openFloor } from '../engines/floor.mjs'
-import { openProviso } from '../engines/proviso.mjs'
 import { median } from '../lib/measure.mjs'
 import { ms, table, times } from '../lib/table.mjs'
 
+const program = fileURLToPath(new URL('../engines/child.mjs', import.meta.url))
+
+/** No engine, but what the disk itself takes. */
 const floor = 'one commit of one row'
 
-/** Peers are loaded one by one: one that is not installed or does not run is a row that says so. */
+/** A peer that is not installed or does not run is a row that says so. */
 const engines = [
-  ['proviso', openProviso],
-  ['LangGraph 1.4.18', async (folder) => (await import('../engines/langgraph.mjs')).openLangGraph(folder)],
-  ['Mastra 0.24.9', async (folder) => (await import('../engines/mastra.mjs')).openMastra(folder)],
-  [floor, openFloor],
+  ['proviso', 'proviso'],
+  ['langgraph', 'LangGraph 1.4.18'],
+  ['mastra', 'Mastra 0.24.9'],
+  ['floor', floor],
 ]
 
 export async function nodes({ quick }) {
@@ -24,51 +28,52 @@ export async function nodes({ quick }) {
   const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
   const rows = []
   try {
-    for (const [name, open] of engines) {
-      try {
-        const engine = await open(folder)
-        // Compilers have done their work by then, everybody's alike.
-        for (let i = 0; i < (quick ? 30 : 300); i++) await engine.run()
-        for (let i = 0; i < (quick ? 1 : 3); i++)
-          await Promise.all(Array.from({ length: concurrent }, engine.run))
-        rows.push({ name, engine, settings: engine.settings, one: [], many: [] })
-      } catch (error) {
-        rows.push({ name, failed: String(error?.message ?? error).split('\n')[0] })
-      }
+    for (const [name, label] of engines) {
+      const child = startChild()
+      const { failed, settings } = await child.tell('open', { name, folder })
+      rows.push({ label, child, failed, settings, one: [], many: [] })
+      if (failed) continue
+      // Compilers have done their work by then, everybody's alike.
+      await child.tell('one', { runs: quick ? 30 : 300 })
+      for (let i = 0; i < (quick ? 1 : 3); i++) await child.tell('many', { runs: concurrent })
     }
-    const running = rows.filter(({ engine }) => engine)
-    globalThis.gc?.()
-    const atOnce = (run) => Promise.all(Array.from({ length: concurrent }, run))
+    const running = rows.filter(({ failed }) => !failed)
     for (let turn = 0; turn < turns; turn++) {
-      for (const { engine, one } of running)
-        one.push(await timed(() => inTurn(engine.run, sequential), sequential))
-      for (const { engine, many } of running) many.push(await timed(() => atOnce(engine.run), concurrent))
+      for (const { child, one } of running) one.push(await child.tell('one', { runs: sequential }))
+      for (const { child, many } of running) many.push(await child.tell('many', { runs: concurrent }))
     }
-    for (const { engine } of running) await engine.close()
   } finally {
+    for (const { child } of rows) await child.close()
     rmSync(folder, { recursive: true, force: true })
   }
   return {
     concurrent,
-    engines: rows.map(({ name, failed, settings, one, many }) =>
+    engines: rows.map(({ label: name, failed, settings, one, many }) =>
       failed ? { name, failed } : { name, settings, one: medians(one), many: medians(many) },
     ),
   }
 }
 
-async function inTurn(run, count) {
-  for (let i = 0; i < count; i++) await run()
+/** An engine in its own process, which works only while it is told to: they take turns. */
+function startChild() {
+  const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const gone = once(child, 'exit')
+  return {
+    async tell(what, given) {
+      child.send({ what, ...given })
+      const [answer] = await Promise.race([
+        once(child, 'message'),
+        gone.then(([code]) => Promise.reject(new Error(`An engine's process ended with ${code}`))),
+      ])
+      if (answer.failed && what !== 'open') throw new Error(answer.failed)
+      return answer
+    },
+    async close() {
+      if (child.connected) child.send({ what: 'close' })
+      await gone
+    },
+  }
 }
-
-/** Time on the wall and of the processor, per run. The second is what others on the machine cannot take away. */
-async function timed(work, runs) {
-  const start = performance.now()
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return { ms: (performance.now() - start) / runs, cpuMs: (user + system) / 1000 / runs }
-}
-
 function medians(turns) {
   return { ms: median(turns.map(({ ms }) => ms)), cpuMs: median(turns.map(({ cpuMs }) => cpuMs)) }
 }

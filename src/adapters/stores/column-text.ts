@@ -5,15 +5,19 @@
  */
 
 const mark = '\uffff'
-const troublesome = /[\0\uffff\p{Surrogate}]/u
 const eachTroublesome = /[\0\uffff\p{Surrogate}]/gu
 const marks = /\uffff(\uffff|[0-9a-f]{4})/g
 
 export function toColumn(text: string): string {
-  if (!troublesome.test(text)) return text
+  if (!isTroublesome(text)) return text
   return text.replace(eachTroublesome, (unit) =>
     unit === mark ? mark + mark : mark + unit.charCodeAt(0).toString(16).padStart(4, '0'),
   )
+}
+
+/** Most texts are short and plain, and these three look at them without a regular expression. */
+function isTroublesome(text: string): boolean {
+  return text.includes('\0') || text.includes(mark) || !text.isWellFormed()
 }
 
 export function fromColumn(text: string): string {

@@ -140,3 +140,16 @@ export const keys = {
   agent_messages: ['message_id'],
   correction_ledger: ['id'],
 } as const satisfies { readonly [T in keyof Tables]?: readonly (keyof Tables[T])[] }
+
+/** What is often the same in all rows of a statement. Not what depends on the moment: each combination is a statement of its own. */
+export const alike = {
+  flex_events: ['run_id', 'version', 'at', 'plan_version', 'write_id'],
+  flex_plan_nodes: ['run_id', 'plan_version', 'kind'],
+  flex_plan_snapshots: [],
+  flex_run_outputs: [],
+  hitl_requests: [],
+  hitl_events: [],
+  spans: ['run_id'],
+  agent_messages: [],
+  correction_ledger: [],
+} as const satisfies { readonly [T in keyof typeof keys | 'flex_events']: readonly (keyof Tables[T])[] }

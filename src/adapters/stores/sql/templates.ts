@@ -16,8 +16,8 @@ class Placeholder {
 /** Gives the place of a value; its type is that of the value, so that the query is checked as if it were there. */
 export type Param<P> = <K extends keyof P & string>(name: K) => P[K]
 
-/** Places for the values of some rows, by column. */
-export type Places = (columns: readonly string[]) => Record<string, unknown>[]
+/** Rows that hold the places of their values. */
+export type Places = Record<string, unknown>[]
 
 export interface Templates {
   /** A query with named values. */
@@ -29,10 +29,15 @@ export interface Templates {
     build: (param: Param<P>, items: T[]) => Compilable,
   ): (values: P, items: readonly T[]) => Statement
   /**
-   * A query that takes whole rows, in as few statements as are worth preparing. Columns that hold nothing in all of the rows
-   * are left out, for binding a value costs more than the rest: they must be null where nothing is said of them.
+   * A query that takes whole rows, in as few statements as are worth preparing, and with as few values as possible, for
+   * binding them costs more than the rest. Columns that hold nothing in all of the rows are left out: they must be null where
+   * nothing is said of them. What is often the same in all rows (`alike`) is given once when it is.
    */
-  rows<R extends object>(build: (places: Places) => Compilable): (rows: readonly R[]) => Statement[]
+  rows<R extends object>(
+    columns: readonly string[],
+    alike: readonly string[],
+    build: (places: Places) => Compilable,
+  ): (rows: readonly R[]) => Statement[]
 }
 
 /** The most items or rows in one statement. */
@@ -89,27 +94,29 @@ export function createTemplates(prefix: string): Templates {
       }
     },
 
-    rows(build) {
+    rows(columns, alike, build) {
       const byForm = new Map<string, Required<Statement>>()
+      const templateOf = (size: number, form: string): Required<Statement> => {
+        const name = `${size} ${form}`
+        let template = byForm.get(name)
+        if (template === undefined) {
+          if (form !== '' && byForm.size >= mostForms) return templateOf(size, '')
+          template = numbered(compile(build(rowPlaces(columns, size, form))))
+          byForm.set(name, template)
+        }
+        return template
+      }
       return (rows) => {
         const statements: Statement[] = []
-        const empty = byForm.size < mostForms ? emptyColumns(rows) : []
+        const form = formOf(rows as readonly Record<string, unknown>[], columns, alike)
         for (let from = 0; from < rows.length; ) {
           const size = chunk(rows.length - from)
           const first = from
-          const form = `${size} ${empty.join()}`
-          let template = byForm.get(form)
-          if (template === undefined) {
-            const places: Places = (columns) =>
-              rowPlaces(
-                columns.filter((name) => !empty.includes(name)),
-                size,
-              )
-            template = compile(build(places))
-            byForm.set(form, template)
-          }
           statements.push(
-            fill(template, ({ name, index }) => (rows[first + index] as Record<string, unknown>)[name]),
+            fill(
+              templateOf(size, form),
+              ({ name, index }) => (rows[first + index] as Record<string, unknown>)[name],
+            ),
           )
           from += size
         }
@@ -119,15 +126,40 @@ export function createTemplates(prefix: string): Templates {
   }
 }
 
-/** Beyond as many forms of one query, all columns are given: each form is a statement to prepare. */
+/** Beyond as many forms of one query, all values are given: each form is a statement to prepare. */
 const mostForms = 64
 
-function emptyColumns(rows: readonly object[]): string[] {
-  const [first] = rows
-  if (first === undefined) return []
-  return Object.keys(first).filter((name) =>
-    rows.every((row) => (row as Record<string, unknown>)[name] === null),
-  )
+/** What each column of some rows holds: nothing (`0`), the same in all (`=`) or its own in each (`*`). */
+function formOf(
+  rows: readonly Record<string, unknown>[],
+  columns: readonly string[],
+  alike: readonly string[],
+): string {
+  let form = ''
+  for (const name of columns) {
+    const value = rows[0]?.[name]
+    const isSame = (value === null || alike.includes(name)) && isSameInAll(rows, name)
+    form += !isSame ? '*' : value === null ? '0' : '='
+  }
+  return form
+}
+
+function isSameInAll(rows: readonly Record<string, unknown>[], name: string): boolean {
+  const value = rows[0]?.[name]
+  for (let index = 1; index < rows.length; index++) if (rows[index]?.[name] !== value) return false
+  return true
+}
+
+/** One number for a place that stands in several rows: its value is given once. */
+function numbered({ sql, parameters, ...rest }: Required<Statement>): Required<Statement> {
+  const places = [...new Set(parameters)]
+  if (places.length === parameters.length) return { sql, parameters, ...rest }
+  let index = 0
+  const numberedSql = sql.replace(/\?|\$\d+/g, (mark) => {
+    const place = places.indexOf(parameters[index++]) + 1
+    return `${mark[0]}${place}`
+  })
+  return { sql: numberedSql, parameters: places, ...rest }
 }
 
 /** Small numbers as they are, larger ones by powers of two: few statements to prepare, and few to run. */
@@ -135,8 +167,13 @@ function chunk(rows: number): number {
   return rows <= 8 ? rows : Math.min(largest, 2 ** Math.floor(Math.log2(rows)))
 }
 
-function rowPlaces(columns: readonly string[], count: number): Record<string, unknown>[] {
+function rowPlaces(columns: readonly string[], count: number, form: string): Places {
+  const shared = new Map<string, Placeholder>()
+  for (const [index, column] of columns.entries()) {
+    if (form[index] === '=') shared.set(column, new Placeholder(column))
+  }
+  const given = columns.filter((_, index) => form[index] !== '0')
   return Array.from({ length: count }, (_, row) =>
-    Object.fromEntries(columns.map((column) => [column, new Placeholder(column, row)])),
+    Object.fromEntries(given.map((column) => [column, shared.get(column) ?? new Placeholder(column, row)])),
   )
 }

@@ -1,6 +1,6 @@
 /** The statements of an append: hold the heads still, look at the rows that will change, write. */
 import { type Insertable, type Kysely, sql } from 'kysely'
-import { columns, keys } from './columns.ts'
+import { alike, columns, keys } from './columns.ts'
 import { type Dialect, nowIn, type Timed } from './now.ts'
 import type { RunTable, Tables } from './tables.ts'
 import { createTemplates, type Templates } from './templates.ts'
@@ -47,11 +47,11 @@ export function createWriteStatements(
 ) {
   /** Writes rows, over those that are there. Keys stay out of what is set: SQLite would write their index again. */
   const upsert = <T extends keyof typeof keys>(table: T) =>
-    templates.rows((places) =>
+    templates.rows(columns[table], alike[table], (places) =>
       db
         .insertInto(table)
         // The places of all columns, in their order, pass for complete rows.
-        .values(places(columns[table]) as unknown as Insertable<Tables[T]>[])
+        .values(places as unknown as Insertable<Tables[T]>[])
         .onConflict((conflict) =>
           conflict
             .columns([...keys[table]] as never)
@@ -146,10 +146,10 @@ export function createWriteStatements(
       return dialect === 'postgres' ? query.forKeyShare() : query
     }),
 
-    insertValues: templates.rows((places) =>
+    insertValues: templates.rows(columns.flex_values, [], (places) =>
       db
         .insertInto('flex_values')
-        .values(places(columns.flex_values) as unknown as Tables['flex_values'][])
+        .values(places as unknown as Tables['flex_values'][])
         .onConflict((conflict) => {
           const there = conflict.column('hash')
           // Somebody else wrote it just now: an update that changes nothing holds the row as above.
@@ -159,15 +159,15 @@ export function createWriteStatements(
         }),
     ),
 
-    insertUses: templates.rows((places) =>
+    insertUses: templates.rows(columns.flex_value_uses, ['run_id'], (places) =>
       db
         .insertInto('flex_value_uses')
-        .values(places(columns.flex_value_uses) as unknown as Tables['flex_value_uses'][])
+        .values(places as unknown as Tables['flex_value_uses'][])
         .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
     ),
 
-    insertEvents: templates.rows((places) =>
-      db.insertInto('flex_events').values(places(columns.flex_events) as unknown as Tables['flex_events'][]),
+    insertEvents: templates.rows(columns.flex_events, alike.flex_events, (places) =>
+      db.insertInto('flex_events').values(places as unknown as Tables['flex_events'][]),
     ),
 
     upsertNodes: upsert('flex_plan_nodes'),

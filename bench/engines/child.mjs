@@ -1,0 +1,45 @@
+/** One engine in a process of its own, that does as it is told: opens, runs some plans one by one or at once, and closes. */
+import { openFloor } from './floor.mjs'
+import { openProviso } from './proviso.mjs'
+
+/** Peers are loaded only where they run: what one changes in its process is nobody else's business. */
+const engines = {
+  proviso: openProviso,
+  langgraph: async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder),
+  mastra: async (folder) => (await import('./mastra.mjs')).openMastra(folder),
+  floor: openFloor,
+}
+
+let engine
+
+const work = {
+  async open({ name, folder }) {
+    engine = await engines[name](folder)
+    return { settings: engine.settings }
+  },
+  one: ({ runs }) =>
+    timed(runs, async () => {
+      for (let i = 0; i < runs; i++) await engine.run()
+    }),
+  many: ({ runs }) => timed(runs, () => Promise.all(Array.from({ length: runs }, engine.run))),
+  async close() {
+    await engine?.close()
+    process.disconnect()
+  },
+}
+
+/** Time on the wall and of the processor, per run. The second is what others on the machine cannot take away. */
+async function timed(runs, run) {
+  const start = performance.now()
+  const before = process.cpuUsage()
+  await run()
+  const { user, system } = process.cpuUsage(before)
+  return { ms: (performance.now() - start) / runs, cpuMs: (user + system) / 1000 / runs }
+}
+
+process.on('message', async ({ what, ...given }) => {
+  const answer = await work[what](given).catch((error) => ({
+    failed: String(error?.message ?? error).split('\n')[0],
+  }))
+  if (process.connected) process.send(answer ?? {})
+})
