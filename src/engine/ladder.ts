@@ -50,6 +50,9 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
 function nextTry(node: NodeState, result: AttemptResult): { candidate: number; waitMs: number } | undefined {
   const { retry = {}, alternates = [], callBudget = defaultCallBudget } = node.node
   if (hopeless.has(result.outcome)) return undefined
+  const alternate =
+    node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
+  if (result.final) return alternate
   if (result.outcome === 'throttled' && node.throttles <= maxThrottles)
     return {
       candidate: node.candidate,
@@ -60,7 +63,7 @@ function nextTry(node: NodeState, result: AttemptResult): { candidate: number; w
     return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
   if (node.failures <= (retry.max ?? 0))
     return { candidate: node.candidate, waitMs: backoff(retry.backoffMs ?? 0, node.failures) }
-  return node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
+  return alternate
 }
 
 function backoff(first: number, times: number): number {

@@ -12,6 +12,7 @@ import { isTextContract } from '../providers/structured-plan.ts'
 import { createCaller, type OnEvent } from './caller.ts'
 import { findProvider } from './find-provider.ts'
 import { climb } from './ladder.ts'
+import { noProvider } from './no-provider.ts'
 import type { Price } from './prices.ts'
 import { taskWords } from './prompts.ts'
 import type { PartialValue } from './stream-watch.ts'
@@ -136,22 +137,4 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     onEvent,
   })
   return redactResult(result, { redactor })
-}
-
-/** What to do about a model that nobody here can call. */
-export function noProvider(model: string): AttemptResult {
-  return {
-    outcome: 'provider_error',
-    issues: [
-      {
-        code: 'model/no-provider',
-        at: { pointer: '' },
-        message: `No provider for the model "${model}" is registered`,
-        hint: 'Set its key (such as OPENAI_API_KEY), or pass providers; rehearsal() of proviso/testing needs no key',
-      },
-    ],
-    usage: { calls: 0 },
-    model,
-    notApplied: true,
-  }
 }
