@@ -6,6 +6,7 @@ import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { policyFacts } from './policies.ts'
+import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
 
 export const defaultCallBudget = 4
@@ -90,13 +91,16 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
   const result = node.attempt?.result
   const outcome = result?.outcome ?? 'provider_error'
   const first = result?.issues[0]
+  // What the budget refused never came to a provider; an answer that is wrong stays wrong, though nothing is left to mend it.
+  const spent = outcome === 'provider_error' && first?.code === 'budget/exhausted'
   const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
   const declared = format && result && formatFailure(format, result)
   const error: Failure = {
-    code: `attempt/${outcome}`,
+    code: spent ? 'budget/exhausted' : `attempt/${outcome}`,
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
     ...(declared && { details: { ...declared.details } }),
+    ...(spent && { details: { ...usedUpWithin(state, node) } }),
   }
   return factsFor(state, now)(
     'node_error',

@@ -390,6 +390,31 @@ describe('budgets of a run', () => {
     }
   })
 
+  it.each([
+    ['maxTokens', 50, 'context', { limits: { maxTokens: 50, maxCalls: 9 } }, {}],
+    ['tokenBudget', 60, 'context', { limits: { maxTokens: 9_000 } }, { tokenBudget: 60 }],
+    ['maxTokens', 40, 'context', { limits: { maxTokens: 40 } }, { tokenBudget: 60 }],
+    ['maxCostUsd', 0.01, 'turns', { limits: { maxCostUsd: 0.01 } }, {}],
+    ['costBudgetUsd', 0.02, 'turns', {}, { costBudgetUsd: 0.02 }],
+  ])(
+    'that runs out inside of a call is named as it is: %s %d',
+    async (limitName, limit, resource, whole, own) => {
+      const server = await serve([{ text: good }])
+      const app = await open({ providers: providersAt(server), capabilities: [model('write')], prices })
+      const done = await app.run(envelope(), { draft: { ...node(own), ...whole } })
+      expect(done).toMatchObject({
+        status: 'failed',
+        failure: 'budget/exhausted',
+        error: {
+          type: 'RESOURCE_EXHAUSTION',
+          reason: resource,
+          details: { limitName, resource, metrics: { used: 0, limit } },
+        },
+      })
+      expect((await app.replay(done.runId)).differences).toEqual([])
+    },
+  )
+
   it('is estimated before the run, and unknown prices are said to be unknown', async () => {
     const options = { providers: [], capabilities: [model('write')] }
     const known = await open({ ...options, prices })
