@@ -190,6 +190,10 @@ const watchRows = {
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
 } satisfies RowsOf<WatchOptions>
 
+const estimateRows = {
+  draft: must((value) => value !== null, 'a draft', 'Write one, or let `search` make it'),
+}
+
 /** Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {
   refuseOptions('createApp', options, appRows)
@@ -197,6 +201,12 @@ export function checkAppOptions(options: unknown): void {
 
 export function checkWatchOptions(options: unknown): void {
   refuseOptions('watch', options, watchRows)
+}
+
+/** Required: there is no estimate of what nobody has drafted. */
+export function checkEstimateOptions(options: unknown): void {
+  const given = isObject(options) ? { ...options, draft: options['draft'] ?? null } : options
+  refuseOptions('estimate', given, estimateRows)
 }
 
 export function checkReplayChanges(options: unknown): void {

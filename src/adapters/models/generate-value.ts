@@ -79,13 +79,8 @@ const generateRows = {
  * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
  */
 export async function generateValue(options: GenerateOptions): Promise<AttemptResult> {
+  refuseOptions('generate', withRequired(options), generateRows)
   const { providers, model, objective, schema, signal = new AbortController().signal } = options
-  // Required: without them a model would be asked for nothing, and anything would do.
-  refuseOptions(
-    'generate',
-    { ...options, objective: objective ?? null, schema: schema ?? null },
-    generateRows,
-  )
   const provider = findProvider(providers, model)
   if (provider === undefined) return noProvider(model)
   const redactor = createRedactor({
@@ -137,4 +132,11 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     onEvent,
   })
   return redactResult(result, { redactor })
+}
+
+/** Without these a model would be asked for nothing, of nobody, and anything would do. */
+function withRequired(options: unknown): unknown {
+  if (!isObject(options)) return options
+  const { providers = null, model = null, objective = null, schema = null } = options
+  return { ...options, objective, schema, providers, model }
 }
