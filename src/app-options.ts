@@ -20,6 +20,7 @@ import {
   rowIssues,
 } from './base/option-rows.ts'
 import { child, type Pointer } from './base/pointer.ts'
+import { isWellFormed } from './base/well-formed.ts'
 import type { Endpoint } from './domain/endpoint.ts'
 import type { Facet } from './domain/facet.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -166,8 +167,14 @@ const appRows = {
   ledger: must((value) => typeof value === 'boolean', 'true or false'),
 } satisfies RowsOf<AppOptions>
 
+/** It goes into headers and URLs of those who are called. */
+const sendable = must(
+  (value) => typeof value === 'string' && isWellFormed(value),
+  'a text of whole characters',
+)
+
 const runRows = {
-  runId: name,
+  runId: (value: unknown, at: Pointer) => [...name(value, at), ...sendable(value, at)].slice(0, 1),
   tenant: name,
   threadId: name,
   correlationId: name,

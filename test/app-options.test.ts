@@ -70,6 +70,7 @@ describe('a run', () => {
   const runs: readonly [string, unknown, string][] = [
     ['an empty id', { runId: '' }, '/runId'],
     ['an id that is no text', { runId: 7 }, '/runId'],
+    ['an id that no header can carry', { runId: 'r\ud800' }, '/runId'],
     ['an empty tenant', { tenant: '' }, '/tenant'],
     ['an unknown name', { runid: 'r' }, '/runid'],
     ['a signal that is none', { signal: {} }, '/signal'],
