@@ -131,7 +131,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
       checkEstimateOptions(wanted)
       const { prices = [] } = options
       const { capability } = catalog
-      return estimateDraft(value, readDraft(wanted.draft), { capability, defaultModel, prices })
+      return estimateDraft(value, readDraft(wanted.draft), { capability, defaultModel, prices, providers })
     },
     async generate(given) {
       // Nothing at all is refused like any other request without an objective.

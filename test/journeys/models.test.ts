@@ -415,6 +415,25 @@ describe('budgets of a run', () => {
     },
   )
 
+  it('of cost is not touched by the rehearsal model, whatever the model costs that it stands for', async () => {
+    const capabilities = [model('write', { preferredModels: ['openai/gpt-5-pro'] })]
+    const own = [{ model: 'openai/*', inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 }]
+    for (const options of [{}, { prices: own }, { tracing: false } as const]) {
+      const app = await open({ providers: [rehearsal()], capabilities, ...options })
+      const draft = { ...node(), limits: { maxCostUsd: 0.000_001 } }
+      const estimated = app.estimate(envelope(), { draft })
+      expect(estimated).toMatchObject({ costUsd: { least: 0, most: 0 }, unknownPrices: [] })
+      expect(estimated).not.toHaveProperty('priceNote')
+      const done = await app.run(envelope(), { draft })
+      expect(done.status).toBe('completed')
+      const events = await journal(app, done.runId)
+      const ends = events.filter((event) => event.type === 'attempt_end')
+      expect(ends).toMatchObject([{ payload: { usage: { costUsd: 0, inputTokens: expect.any(Number) } } }])
+      const told = events.find(({ payload }) => 'event' in payload && payload.event === 'agent.usage')
+      expect(told?.payload).toMatchObject({ payload: { cost_usd: 0 } })
+    }
+  })
+
   it('is estimated before the run, and unknown prices are said to be unknown', async () => {
     const options = { providers: [], capabilities: [model('write')] }
     const known = await open({ ...options, prices })
