@@ -20,6 +20,7 @@ import {
   rowIssues,
 } from './base/option-rows.ts'
 import { child, type Pointer } from './base/pointer.ts'
+import { isWellFormed } from './base/well-formed.ts'
 import type { Endpoint } from './domain/endpoint.ts'
 import type { Facet } from './domain/facet.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -166,8 +167,14 @@ const appRows = {
   ledger: must((value) => typeof value === 'boolean', 'true or false'),
 } satisfies RowsOf<AppOptions>
 
+/** It goes into headers and URLs of those who are called. */
+const sendable = must(
+  (value) => typeof value === 'string' && isWellFormed(value),
+  'a text of whole characters',
+)
+
 const runRows = {
-  runId: name,
+  runId: (value: unknown, at: Pointer) => [...name(value, at), ...sendable(value, at)].slice(0, 1),
   tenant: name,
   threadId: name,
   correlationId: name,
@@ -190,6 +197,10 @@ const watchRows = {
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
 } satisfies RowsOf<WatchOptions>
 
+const estimateRows = {
+  draft: must((value) => value !== null, 'a draft', 'Write one, or let `search` make it'),
+}
+
 /** Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {
   refuseOptions('createApp', options, appRows)
@@ -197,6 +208,12 @@ export function checkAppOptions(options: unknown): void {
 
 export function checkWatchOptions(options: unknown): void {
   refuseOptions('watch', options, watchRows)
+}
+
+/** Required: there is no estimate of what nobody has drafted. */
+export function checkEstimateOptions(options: unknown): void {
+  const given = isObject(options) ? { ...options, draft: options['draft'] ?? null } : options
+  refuseOptions('estimate', given, estimateRows)
 }
 
 export function checkReplayChanges(options: unknown): void {

@@ -6,7 +6,7 @@ import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
 import { estimateDraft, generateValue, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
-import type { App } from './app/app.ts'
+import type { App, GenerateRequest } from './app/app.ts'
 import { knownSecrets } from './app/known-secrets.ts'
 import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
 import { readDraft, readEnvelope } from './app/read-given.ts'
@@ -14,7 +14,7 @@ import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
 import { timesOf } from './app/times.ts'
 import { wireAgents } from './app/wire-agents.ts'
-import { type AppOptions, checkAppOptions, checkWatchOptions } from './app-options.ts'
+import { type AppOptions, checkAppOptions, checkEstimateOptions, checkWatchOptions } from './app-options.ts'
 import { systemClock } from './base/clock.ts'
 import { eventLoop } from './base/pace.ts'
 import { pick } from './base/pick.ts'
@@ -126,12 +126,16 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     async run(envelope, given = {}) {
       return result(await start(envelope, given), given.signal)
     },
-    estimate(given, { draft }) {
+    estimate(given, wanted) {
+      const { value } = readEnvelope(given)
+      checkEstimateOptions(wanted)
       const { prices = [] } = options
       const { capability } = catalog
-      return estimateDraft(readEnvelope(given).value, readDraft(draft), { capability, defaultModel, prices })
+      return estimateDraft(value, readDraft(wanted.draft), { capability, defaultModel, prices, providers })
     },
-    generate({ maxOutputTokens, model = defaultModel, ...request }) {
+    async generate(given) {
+      // Nothing at all is refused like any other request without an objective.
+      const { maxOutputTokens, model = defaultModel, ...request } = given ?? ({} as GenerateRequest)
       const { processing, prices = [], secrets = [] } = options
       return generateValue({
         ...request,

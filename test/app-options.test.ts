@@ -1,6 +1,7 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { generateValue } from '../src/adapters/models/index.ts'
 import { type AppOptions, createApp, type RunOptions } from '../src/app.ts'
 import { envelope, local, open } from './journeys/support.ts'
 
@@ -69,6 +70,7 @@ describe('a run', () => {
   const runs: readonly [string, unknown, string][] = [
     ['an empty id', { runId: '' }, '/runId'],
     ['an id that is no text', { runId: 7 }, '/runId'],
+    ['an id that no header can carry', { runId: 'r\ud800' }, '/runId'],
     ['an empty tenant', { tenant: '' }, '/tenant'],
     ['an unknown name', { runid: 'r' }, '/runid'],
     ['a signal that is none', { signal: {} }, '/signal'],
@@ -124,6 +126,42 @@ describe('a contract that is a schema object of Zod', () => {
     expect(await app.run(envelope({ outputContract: { schema } }), { draft })).toMatchObject({
       failure: 'plan/rejected',
     })
+  })
+})
+
+describe('nothing at all', () => {
+  // Callers without types come with nothing, or with something else.
+  const untyped = async () =>
+    (await open({ providers: [] })) as unknown as Record<string, (...given: unknown[]) => unknown>
+
+  it.each([
+    ['generate', [], '/objective'],
+    ['generate', [null], '/objective'],
+    ['generate', [{ schema: {} }], '/objective'],
+    ['estimate', [envelope()], ''],
+    ['estimate', [envelope(), null], ''],
+    ['estimate', [envelope(), {}], '/draft'],
+    ['estimate', [envelope(), { drafft: {} }], '/drafft'],
+  ])('%s of %j is refused with its place', async (call, given, pointer) => {
+    const app = await untyped()
+    await expect(async () => app[call]?.(...given)).rejects.toMatchObject({
+      name: 'ProvisoError',
+      code: 'option/invalid',
+      at: { pointer },
+    })
+  })
+
+  it('run and estimate of nothing are refused as an envelope', async () => {
+    const app = await untyped()
+    for (const call of ['run', 'estimate'])
+      await expect(async () => app[call]?.()).rejects.toMatchObject({ code: 'envelope/invalid' })
+  })
+
+  it('generateValue of nothing says that it wants an object, and of an empty one what is missing', async () => {
+    const generate = generateValue as unknown as (given?: unknown) => Promise<unknown>
+    await expect(generate()).rejects.toMatchObject({ code: 'option/invalid', at: { pointer: '' } })
+    const missing = ['/objective', '/schema', '/providers', '/model'].map((pointer) => ({ at: { pointer } }))
+    await expect(generate({})).rejects.toMatchObject({ code: 'option/invalid', issues: missing })
   })
 })
 

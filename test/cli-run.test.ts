@@ -80,6 +80,20 @@ describe('how a run ends', () => {
     expect(done.stderr).toContain('budget/exhausted')
   })
 
+  it('7: the budget is exhausted inside of a call', async () => {
+    const capability = {
+      ...scripted('write', []),
+      kind: 'model',
+      settings: {},
+      preferredModels: ['compatible/http://127.0.0.1:1/v1#any'],
+    }
+    const poor = { ...runFile({ draft: { limits: { maxTokens: 50 } } }), capabilities: [capability] }
+    const done = await run('too-poor.json', poor)
+    expect(done).toMatchObject({ code: 7, stdout: '' })
+    expect(done.stderr).toContain('The budget of tokens does not allow another call')
+    expect(done.stderr).toContain('budget/exhausted: run r')
+  })
+
   it('130: Ctrl-C cancels the run, and waits until it has ended', async () => {
     const slow = file('slow.json', runFile({ script: [{ text: '{}', delayMs: 60_000 }] }))
     const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'run', slow, '--json'])

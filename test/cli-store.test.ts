@@ -33,6 +33,23 @@ it('asks lists what waits for a person', async () => {
   expect(await command('asks', '--run', 'other')).toMatchObject({ code: 0, stdout: '' })
 })
 
+it('asks goes on after the last one that it has listed, and lists what is answered', async () => {
+  const { command, path } = await waiting()
+  await command('run', path, '--run-id', 's')
+  const first = await command('asks', '--limit', '1', '--json')
+  expect(JSON.parse(first.stdout)).toMatchObject([{ requestId: 'r:ask:1' }])
+  expect(first.stderr).toBe('There are more: --after r:ask:1\n')
+  const rest = await command('asks', '--limit', '1', '--after', 'r:ask:1', '--json')
+  expect(JSON.parse(rest.stdout)).toMatchObject([{ requestId: 's:ask:1' }])
+  expect(rest.stderr).toBe('')
+  await command('reply', 'r:ask:1', 'approve', '--by', 'ann', '--record-only')
+  const resolved = await command('asks', '--status', 'resolved', '--json')
+  expect(JSON.parse(resolved.stdout)).toMatchObject([{ requestId: 'r:ask:1', by: 'ann' }])
+  const lost = await command('asks', '--after', 'none')
+  expect(lost).toMatchObject({ code: 2, stdout: '' })
+  expect(lost.stderr).toContain('There is no ask "none" in this store')
+})
+
 it('reply shows what is decided, records it, and carries the run to its answer; a second one is refused', async () => {
   const { command, path } = await waiting()
   const reply = ['reply', 'r:ask:1', 'approve', '--by', 'ann', '--file', path]

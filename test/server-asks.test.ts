@@ -25,6 +25,37 @@ describe('hitl', () => {
     expect((await (await served.call(`${api}/hitl?status=resolved`)).json()).asks).toEqual([])
   })
 
+  it('lists page by page, so that none is beyond reach, and only those of the caller', async () => {
+    const served = await serve(tea)
+    const asked: string[] = []
+    for (let round = 0; round < 5; round++) {
+      const { requestId, valueHash } = (await waiting(served)).ask
+      const body = { requestId, valueHash, decision: 'approve' }
+      expect((await served.call(`${api}/hitl/resolve`, { body })).status).toBe(200)
+      asked.push(requestId)
+    }
+    const page = async (query: string) => (await served.call(`${api}/hitl?status=resolved&${query}`)).json()
+    const paged: string[] = []
+    let next: string | undefined
+    do {
+      const body = await page(`limit=2${next === undefined ? '' : `&after=${next}`}`)
+      expect(body.asks.length).toBe(next === asked[3] ? 1 : 2)
+      paged.push(...body.asks.map((ask: { requestId: string }) => ask.requestId))
+      // Here it is the id of an ask.
+      next = body.next as unknown as string | undefined
+    } while (next !== undefined)
+    expect(paged).toEqual(asked)
+    expect(await page('limit=5')).not.toHaveProperty('next')
+    const token = await served.tokenFor('operator', 'other', 'eve')
+    for (const [after, who] of [
+      ['none', {}],
+      [asked[0], { token }],
+    ] as const) {
+      const lost = await served.call(`${api}/hitl?after=${after}`, who)
+      expect([lost.status, (await lost.json()).code]).toEqual([404, 'ask/unknown'])
+    }
+  })
+
   it('resolve records the decision with who took it, and the run goes on to its end', async () => {
     const served = await serve(tea)
     const { runId, ask } = await waiting(served)

@@ -63,6 +63,11 @@ export const errorTable = {
   'ask/expired': { fate: 'mend', exitCode: 2, hint: 'The ask counts as rejected' },
   'ask/stale': { fate: 'mend', exitCode: 2, hint: 'Read the ask again and reply with its valueHash' },
   'ask/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
+  'capability/refused': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Change what it is given: the same would be refused again',
+  },
   'capability/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'capability/taken': {
     fate: 'mend',

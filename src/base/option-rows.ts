@@ -45,8 +45,8 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
   const issues = isObject(options) ? rowIssues(options, '', rows) : object(options, '')
   const [first] = issues
   if (first === undefined) return
-  const where = 'pointer' in first.at ? first.at.pointer : ''
-  const message = `The options of ${what} cannot be used: ${where} ${first.message}`
+  const where = 'pointer' in first.at && first.at.pointer !== '' ? `${first.at.pointer} ` : ''
+  const message = `The options of ${what} cannot be used: ${where}${first.message}`
   throw new ProvisoError('option/invalid', message, {
     at: first.at,
     issues,

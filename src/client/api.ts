@@ -1646,6 +1646,7 @@ export interface operations {
                 status?: "pending" | "resolved" | "denied";
                 runId?: string;
                 limit?: number;
+                after?: string;
             };
             header?: {
                 /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
@@ -1656,7 +1657,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The asks, with the hash that a reply must name */
+            /** @description A page of asks, the oldest first; ask for what comes after it with after=next */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1686,6 +1687,7 @@ export interface operations {
                             by?: string;
                             note?: string;
                         }[];
+                        next?: string;
                     };
                 };
             };

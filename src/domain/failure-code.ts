@@ -19,8 +19,8 @@ const ownTable = {
     hint: 'Read the note of the reply, and begin a run that heeds it; if nobody replied, give people longer (askMs)',
   },
   'budget/exhausted': {
-    says: 'the budget of the run does not allow the next node to start',
-    hint: 'Raise the limit that details.limitName names, or let fewer nodes work',
+    says: 'the budget of the run or of a node does not allow the next node to start, or its next call',
+    hint: 'Raise the limit that details.limitName names, ask for less, or let fewer nodes work',
   },
   'contract/unmet': {
     says: 'everything is done, and the answer does not satisfy the contract',

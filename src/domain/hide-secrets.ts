@@ -1,4 +1,5 @@
 /** Takes known secrets out of texts: the longest first, each also as it looks in JSON and in URLs. */
+import { isWellFormed } from '../base/well-formed.ts'
 import { redacted } from './secret-shapes.ts'
 
 /** Shorter ones are in every text. */
@@ -19,7 +20,7 @@ export function hiderOf(secrets: readonly string[]): ((text: string) => string) 
 
 /** Halves of surrogate pairs have no form in URLs. */
 function encoded(secret: string): string {
-  return /\p{Surrogate}/u.test(secret) ? secret : encodeURIComponent(secret)
+  return isWellFormed(secret) ? encodeURIComponent(secret) : secret
 }
 
 function byPattern(secrets: readonly string[]): (text: string) => string {

@@ -54,4 +54,6 @@ export interface AttemptResult {
   readonly retryAfterMs?: number
   /** The capability said that nothing was applied, so that trying again is safe. */
   readonly notApplied?: boolean
+  /** The same attempt would end so again: it is not repeated, and an alternate has its turn at once. */
+  readonly final?: true
 }

@@ -64,6 +64,20 @@ describe('a draft', () => {
 })
 
 describe('mistakes in a draft', () => {
+  it('an id with half of a surrogate pair is refused where it stands: no header of a call could carry it', () => {
+    const nodes = [
+      write,
+      { ...write, id: 'a\ud800' },
+      { ...write, id: '\udc00' },
+      { ...write, id: 'tea \u{1F375}' },
+    ]
+    expect(refused({ nodes })).toEqual([
+      { at: '/nodes/1/id', hint: 'Give the node an id of whole characters' },
+      { at: '/nodes/2/id', hint: 'Give the node an id of whole characters' },
+    ])
+    expect(JSON.stringify(parseDraft({ nodes }))).toContain('\\\\ud800')
+  })
+
   it.each<[what: string, given: object, at: string, hint: string]>([
     [
       'a misspelt key',

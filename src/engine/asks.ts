@@ -107,7 +107,12 @@ export function expireFact(
 /** Why a reply cannot be taken: `resolved` is a conflict with somebody else's, the rest are mistakes of this one. */
 export type ReplyRefusal =
   | { readonly reason: 'unknown' | 'resolved' | 'expired' | 'stale'; readonly message: string }
-  | { readonly reason: 'invalid'; readonly message: string; readonly issues: readonly Issue[] }
+  | {
+      readonly reason: 'invalid'
+      readonly message: string
+      readonly issues: readonly Issue[]
+      readonly hint?: string
+    }
 
 export function checkReply(state: RunState, now: number, reply: Reply): ReplyRefusal | undefined {
   const ask = state.asks.get(reply.requestId)
@@ -115,26 +120,44 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
   if (!state.openAsks.has(reply.requestId))
     return { reason: 'resolved', message: `The ask "${reply.requestId}" has been answered already` }
   if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }
+  // What is no decision is none about any value, shown or not.
+  const wrongForm = checkForm(ask, reply)
+  if (wrongForm) return wrongForm
   if (reply.valueHash !== ask.valueHash)
     return {
       reason: 'stale',
       message: 'The reply is about another value than the one shown: look at it again',
     }
-  if (!ask.decisions.includes(reply.decision))
-    return {
-      reason: 'invalid',
-      message: `"${reply.decision}" is not an answer to this ask; it takes ${ask.decisions.join(', ')}`,
-      issues: [],
-    }
   return checkValue(state, ask, reply)
 }
 
+const withValue: ReadonlySet<Decision> = new Set(['edit', 'answer'])
+
+/** The decision is one of those that the ask takes, and has a value where it needs one. */
+function checkForm(ask: Ask, { decision, value }: Reply): ReplyRefusal | undefined {
+  const given = JSON.stringify(decision) ?? 'Nothing'
+  const taken = ask.decisions.join(', ')
+  if (!ask.decisions.includes(decision))
+    return malformed(ask, '/decision', `${given} is no answer to this ask; it takes ${taken}`)
+  if (withValue.has(decision) && value === undefined)
+    return malformed(ask, '/value', `"${decision}" needs a value`)
+  if (!withValue.has(decision) && value !== undefined)
+    return malformed(ask, '/value', `"${decision}" takes no value`)
+  return undefined
+}
+
+function malformed({ decisions }: Ask, pointer: string, message: string): ReplyRefusal {
+  const ways = decisions.map((decision) => (withValue.has(decision) ? `${decision} with a value` : decision))
+  const hint = `Decide one of: ${ways.join(', ')}`
+  return {
+    reason: 'invalid',
+    message,
+    hint,
+    issues: [{ code: 'ask/invalid', at: { pointer }, message, hint }],
+  }
+}
+
 function checkValue(state: RunState, ask: Ask, reply: Reply): ReplyRefusal | undefined {
-  const needsValue = reply.decision === 'edit' || reply.decision === 'answer'
-  if (needsValue && reply.value === undefined)
-    return { reason: 'invalid', message: `"${reply.decision}" needs a value`, issues: [] }
-  if (!needsValue && reply.value !== undefined)
-    return { reason: 'invalid', message: `"${reply.decision}" takes no value; use edit`, issues: [] }
   if (reply.value === undefined || ask.kind === 'clarify') return undefined
   const issues = obligations(state, ask, reply.value)
   return issues.length === 0

@@ -63,25 +63,6 @@ export function reservation(
   }
 }
 
-/** Which limit a run has come up against, in the words of the error taxonomy: the first of calls, tokens and cost. */
-export function usedUp({ plan, budget }: RunState): {
-  readonly resource: 'turns' | 'context'
-  readonly limitName: string
-  readonly metrics: { readonly used: number; readonly limit: number }
-} {
-  const { maxCalls, maxTokens, maxCostUsd } = plan?.limits ?? {}
-  if (maxCalls !== undefined && (budget.calls >= maxCalls || (maxTokens ?? maxCostUsd) === undefined))
-    return { resource: 'turns', limitName: 'maxCalls', metrics: { used: budget.calls, limit: maxCalls } }
-  if (maxCostUsd !== undefined && (budget.costUsd >= maxCostUsd || maxTokens === undefined))
-    return {
-      resource: 'turns',
-      limitName: 'maxCostUsd',
-      metrics: { used: budget.costUsd, limit: maxCostUsd },
-    }
-  const limit = maxTokens ?? 0
-  return { resource: 'context', limitName: 'maxTokens', metrics: { used: budget.tokens, limit } }
-}
-
 /** What an attempt is charged: where nobody has counted its tokens, as many as were set aside, for it may have used them. */
 export function charged(state: RunState, nodeId: string, usage: Usage): Usage {
   const tokens = state.reserved.get(nodeId)?.tokens ?? 0

@@ -6,6 +6,7 @@ import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { policyFacts } from './policies.ts'
+import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
 
 export const defaultCallBudget = 4
@@ -50,6 +51,9 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
 function nextTry(node: NodeState, result: AttemptResult): { candidate: number; waitMs: number } | undefined {
   const { retry = {}, alternates = [], callBudget = defaultCallBudget } = node.node
   if (hopeless.has(result.outcome)) return undefined
+  const alternate =
+    node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
+  if (result.final) return alternate
   if (result.outcome === 'throttled' && node.throttles <= maxThrottles)
     return {
       candidate: node.candidate,
@@ -60,7 +64,7 @@ function nextTry(node: NodeState, result: AttemptResult): { candidate: number; w
     return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
   if (node.failures <= (retry.max ?? 0))
     return { candidate: node.candidate, waitMs: backoff(retry.backoffMs ?? 0, node.failures) }
-  return node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
+  return alternate
 }
 
 function backoff(first: number, times: number): number {
@@ -87,13 +91,16 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
   const result = node.attempt?.result
   const outcome = result?.outcome ?? 'provider_error'
   const first = result?.issues[0]
+  // What the budget refused never came to a provider; an answer that is wrong stays wrong, though nothing is left to mend it.
+  const spent = outcome === 'provider_error' && first?.code === 'budget/exhausted'
   const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
   const declared = format && result && formatFailure(format, result)
   const error: Failure = {
-    code: `attempt/${outcome}`,
+    code: spent ? 'budget/exhausted' : `attempt/${outcome}`,
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
     ...(declared && { details: { ...declared.details } }),
+    ...(spent && { details: { ...usedUpWithin(state, node) } }),
   }
   return factsFor(state, now)(
     'node_error',

@@ -64,8 +64,8 @@ export function reply(outside: Outside, runId: string, given: Reply): Promise<Ru
   return appendChecked(outside, runId, given, (state, { now }) => {
     const refusal = checkReply(state, now, given)
     if (!refusal) return [resolveFact(state, now, given)]
-    const issues = 'issues' in refusal ? refusal.issues : undefined
-    throw new ProvisoError(refusalCodes[refusal.reason], refusal.message, issues && { issues })
+    const { reason, message, ...details } = refusal
+    throw new ProvisoError(refusalCodes[reason], message, details)
   })
 }
 

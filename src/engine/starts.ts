@@ -8,11 +8,12 @@ import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { askFacts } from './asks.ts'
-import { type Reserved, reservation, usedUp } from './budget.ts'
+import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
 import { candidateOf } from './missing.ts'
+import { usedUp } from './used-up.ts'
 import { assembleInputs } from './values.ts'
 
 /** An attempt that may leave as soon as these events are in the journal. */

@@ -113,6 +113,32 @@ describe('V-C1', () => {
 
 describe('suppression', () => {
   it.each([
+    ['V-A88', '  - name: a # proviso: ignore V-A88\n    agent: writer\n', 'Did you mean V-A8?'],
+    ['VA9', '  - name: a # proviso: ignore VA9 because\n    agent: writer\n', 'Did you mean V-A'],
+    ['V-Z99', '  - name: a # proviso: ignore V-A8, V-Z99 as it is\n    agent: writer\n', 'Rules: V-A1, '],
+    ['V-Q*', '  - name: a\n    agent: writer\n    meta: { suppress_rules: [V-A8, V-Q*] }\n', 'Rules: V-A1, '],
+    ['V-A8O', '  - name: a\n    agent: writer\nmeta: { suppress_rules: V-A8O }\n', 'Did you mean V-A8?'],
+  ])('of %s, which is no rule, is told where it stands', (rule, steps, hint) => {
+    const text = `${head}steps:\n${steps}`
+    const { issues } = look(text)
+    const unknown = issues.filter(({ code }) => code === 'lint/unknown-rule')
+    expect(unknown).toMatchObject([
+      { severity: 'warning', hint: expect.stringContaining(hint), message: expect.stringContaining(rule) },
+    ])
+    expect(unknown.map(({ at }) => text.slice(...at.span))).toEqual([rule])
+  })
+
+  it('of a rule of the original project that cannot be broken here is worth a note', () => {
+    const { issues } = look(`${head}steps:\n  - name: a # proviso: ignore V-I6, V-A8\n    agent: writer\n`)
+    expect(issues).toMatchObject([{ code: 'lint/unknown-rule', severity: 'note' }])
+  })
+
+  it('may say why, with numbers and names', () => {
+    const why = 'V-A8 because gpt-4 answers since 2024-11 as well-known v2'
+    expect(codes(`${head}steps:\n  - name: a # proviso: ignore ${why}\n    agent: writer\n`)).toEqual([])
+  })
+
+  it.each([
     ['on the line', '  - name: a\n    agent: writer # proviso: ignore V-A8\n'],
     ['above the step', '  # proviso: ignore V-A8\n  - name: a\n    agent: writer\n'],
     [

@@ -11,6 +11,7 @@ import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
 import { issueAt } from './source.ts'
 import { suppression } from './suppress.ts'
+import { unknownRuleCode, unknownRules } from './unknown-rules.ts'
 
 export interface LintOptions {
   readonly settings?: LintSettings
@@ -47,6 +48,13 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
       else issues.push(issueOf(view, { rule, finding, severity }))
     }
   }
+  for (const finding of unknownRules(view)) {
+    const severity = severityOf({ id: unknownRuleCode, severity: 'warning' }, finding, options.profile ?? [])
+    if (severity === 'off') continue
+    const { span, message, hint } = finding
+    const issue = issueAt(document.source, { code: unknownRuleCode, span, message, ...(hint && { hint }) })
+    issues.push({ ...issue, severity, fixable: false })
+  }
   issues.push(...misread(document, issues))
   issues.sort((a, b) => a.at.span[0] - b.at.span[0] || (a.code < b.code ? -1 : 1))
   return { issues, suppressed }
@@ -63,7 +71,7 @@ function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue[
     .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
 }
 
-function severityOf(rule: Rule, finding: RuleFinding, profile: Profile): Severity {
+function severityOf(rule: Pick<Rule, 'id' | 'severity'>, finding: RuleFinding, profile: Profile): Severity {
   return profile.findLast(([glob]) => matches(rule.id, glob))?.[1] ?? finding.severity ?? rule.severity
 }
 

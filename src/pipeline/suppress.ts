@@ -2,8 +2,9 @@
  * Rules that a pipeline itself switches off: `# proviso: ignore RULE` at a step, an agent or an import,
  * `meta.suppress_rules` in a step, or `meta.suppress_rules` of the file for all of it.
  */
+import type { Span } from '../base/issue.ts'
 import { matchesAny } from './glob.ts'
-import { entryOf, type LintStep, type LintView, plainAt } from './lint-view.ts'
+import { entryOf, type LintStep, type LintView } from './lint-view.ts'
 import type { RuleFinding } from './rule.ts'
 import type { YamlComment } from './scan-yaml.ts'
 import { lineText, positionOf, type Source } from './source.ts'
@@ -36,14 +37,38 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
   }
 }
 
-function inMeta(node: YamlNode): string[] {
-  const rules = plainAt(entryOf(node, 'meta')?.value, 'suppress_rules')
-  return (Array.isArray(rules) ? rules : [rules]).filter((rule) => typeof rule === 'string')
+/** A rule, or a glob of rules, where a file names it. */
+export interface NamedRule {
+  readonly rule: string
+  readonly span: Span
 }
 
-function rulesOf({ text }: YamlComment): string[] {
-  const [, rules = ''] = /^#\s*proviso:\s*ignore\s+([\w*,\s-]+)/.exec(text) ?? []
-  return rules.split(/[\s,]+/).filter(Boolean)
+export function namedInMeta(node: YamlNode): NamedRule[] {
+  const named = entryOf(entryOf(node, 'meta')?.value, 'suppress_rules')?.value
+  const items = named?.kind === 'list' ? named.items : named ? [named] : []
+  return items.flatMap((item) =>
+    item.kind === 'scalar' && typeof item.value === 'string'
+      ? [{ rule: item.value, span: item.alias ?? item.span }]
+      : [],
+  )
+}
+
+/** The words behind `ignore`: rules, and after them perhaps why. */
+export function namedInComment({ text, span: [start] }: YamlComment): NamedRule[] {
+  const [said = '', rules = ''] = /^#\s*proviso:\s*ignore\s+([\w*,\s-]+)/.exec(text) ?? []
+  const from = start + said.length - rules.length
+  return [...rules.matchAll(/[^\s,]+/g)].map(({ 0: rule, index }) => ({
+    rule,
+    span: [from + index, from + index + rule.length],
+  }))
+}
+
+function inMeta(node: YamlNode): string[] {
+  return namedInMeta(node).map(({ rule }) => rule)
+}
+
+function rulesOf(comment: YamlComment): string[] {
+  return namedInComment(comment).map(({ rule }) => rule)
 }
 
 /** Finds what a comment stands in or, on a line of its own, above. */

@@ -1,5 +1,6 @@
 /** `{{ path | filter }}` in texts: read once with located problems, rendered by a pure function when the values are there. There are no statements. */
 import { closest } from '../base/closest.ts'
+import { ProvisoError } from '../base/error.ts'
 import { isObject, type Json, own, setOwn } from '../base/json.ts'
 import { type Filter, filters } from './filters.ts'
 
@@ -203,9 +204,9 @@ function evaluate({ path, constant, filters: used, source }: Expression, find: F
   let value: Json | undefined = path === undefined ? constant : find(path)
   for (const { name, args } of used) value = (own(filters, name) as Filter)(value, ...args)
   if (value === undefined)
-    throw new Error(
-      `{{ ${source} }} stands for nothing here: give it a default, as in {{ ${source} | default("…") }}`,
-    )
+    throw new ProvisoError('capability/refused', `{{ ${source} }} stands for nothing here`, {
+      hint: `Give it a default, as in {{ ${source} | default("…") }}`,
+    })
   return value
 }
 

@@ -1,5 +1,6 @@
 /** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
 import { describe, expect, it } from 'vitest'
+import type { Reply } from '../../src/domain/ask.ts'
 import { answer, envelope, journal, local, open, rao, says, typesOf } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
@@ -80,6 +81,33 @@ describe('approvals', () => {
       by: 'ann',
     })
     await expect(reply).rejects.toMatchObject({ code: 'ask/stale' })
+  })
+
+  it.each([
+    ['edit without a value', { decision: 'edit' }, '/value', '"edit" needs a value'],
+    ['a value with a yes', { decision: 'approve', value: {} }, '/value', '"approve" takes no value'],
+    ['a decision of other asks', { decision: 'answer', value: {} }, '/decision', '"answer" is no answer'],
+    [
+      'a decision that nobody knows',
+      { decision: 'maybe', valueHash: 'x' },
+      '/decision',
+      '"maybe" is no answer',
+    ],
+    ['no decision', {}, '/decision', 'Nothing is no answer'],
+  ])('%s is refused where it stands, with what can be decided', async (_, given, pointer, message) => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    const [ask] = await app.store.asks({ runId })
+    const { requestId, valueHash } = ask!
+    const reply = app.reply(runId, { requestId, valueHash, by: 'ann', ...given } as Reply)
+    const hint = 'Decide one of: approve, edit with a value, reject'
+    await expect(reply).rejects.toMatchObject({
+      code: 'ask/invalid',
+      message: expect.stringContaining(message),
+      hint,
+      issues: [{ code: 'ask/invalid', at: { pointer }, hint }],
+    })
+    expect((await app.store.asks({ runId, status: 'pending' })).length).toBe(1)
   })
 
   it('a person can be the one who does the work', async () => {

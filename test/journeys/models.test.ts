@@ -9,6 +9,8 @@ import {
 } from '../../src/adapters/dispatchers/define-capability.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
+import { failureError } from '../../src/domain/failure-error.ts'
+import { verifyHistory } from '../../src/engine/verify.ts'
 import { cassette, rehearsal } from '../../src/testing/index.ts'
 import { type OpenAiServer, openAiServer, type Reply, type Seen } from '../models/openai-server.ts'
 import { envelope, journal, open, rao, text } from './support.ts'
@@ -209,14 +211,45 @@ describe('a node that calls a model', () => {
     })
   })
 
-  it('without a provider it says what to do', async () => {
-    const app = await open({ env: {}, capabilities: [model('write', { preferredModels: ['openai/gpt-5'] })] })
-    const done = await app.run(envelope(), { draft: node() })
-    expect(done).toMatchObject({ status: 'failed' })
-    const end = (await journal(app, done.runId)).find((event) => event.type === 'attempt_end')
-    expect(end?.payload).toMatchObject({
-      issues: [{ code: 'model/no-provider', hint: expect.stringContaining('OPENAI_API_KEY') }],
+  it('without a provider it fails at once, however many retries it has, and says which setting is missing', async () => {
+    const app = await open({
+      env: {},
+      capabilities: [model('write', { preferredModels: ['anthropic/claude-sonnet-4-5'] })],
     })
+    const done = await app.run(envelope(), { draft: node({ retry: { max: 3, backoffMs: 60_000 } }) })
+    const issue = {
+      code: 'model/no-provider',
+      message: expect.stringContaining('anthropic/claude-sonnet-4-5'),
+      hint: expect.stringContaining('ANTHROPIC_API_KEY'),
+    }
+    expect(done).toMatchObject({ status: 'failed', issues: [issue] })
+    const events = await journal(app, done.runId)
+    const ends = events.filter((event) => event.type === 'attempt_end')
+    expect(ends).toMatchObject([{ payload: { final: true, issues: [issue] } }])
+    expect(events.map(({ type }) => type)).not.toContain('timer_set')
+    const [last] = events.slice(-1)
+    const told = last?.type === 'complete' && last.payload.error && failureError(last.payload.error)
+    expect(told).toMatchObject({ details: { hint: expect.stringContaining('ANTHROPIC_API_KEY') } })
+    const replayed = await app.replay(done.runId)
+    expect(replayed.differences).toEqual([])
+    expect(verifyHistory(events)).toEqual([])
+  })
+
+  it('without a provider an alternate does it, at once', async () => {
+    const server = await serve([{ text: good }])
+    const app = await open({
+      env: {},
+      providers: providersAt(server),
+      capabilities: [model('write', { preferredModels: ['openai/gpt-5'] }), model('other')],
+    })
+    const draft = node({ retry: { max: 3, backoffMs: 60_000 }, alternates: ['other'] })
+    const done = await app.run(envelope(), { draft })
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    const starts = (await journal(app, done.runId)).filter((event) => event.type === 'attempt_start')
+    expect(starts.map(({ payload }) => payload)).toMatchObject([
+      { capabilityId: 'write' },
+      { capabilityId: 'other' },
+    ])
   })
 
   it('runs on the rehearsal model when that is asked for', async () => {
@@ -354,6 +387,50 @@ describe('budgets of a run', () => {
       expect(done.status).toBe('failed')
       expect(server.seen.length).toBeLessThanOrEqual(3)
       expect(JSON.stringify(await journal(app, done.runId))).toContain('budget/exhausted')
+    }
+  })
+
+  it.each([
+    ['maxTokens', 50, 'context', { limits: { maxTokens: 50, maxCalls: 9 } }, {}],
+    ['tokenBudget', 60, 'context', { limits: { maxTokens: 9_000 } }, { tokenBudget: 60 }],
+    ['maxTokens', 40, 'context', { limits: { maxTokens: 40 } }, { tokenBudget: 60 }],
+    ['maxCostUsd', 0.01, 'turns', { limits: { maxCostUsd: 0.01 } }, {}],
+    ['costBudgetUsd', 0.02, 'turns', {}, { costBudgetUsd: 0.02 }],
+  ])(
+    'that runs out inside of a call is named as it is: %s %d',
+    async (limitName, limit, resource, whole, own) => {
+      const server = await serve([{ text: good }])
+      const app = await open({ providers: providersAt(server), capabilities: [model('write')], prices })
+      const done = await app.run(envelope(), { draft: { ...node(own), ...whole } })
+      expect(done).toMatchObject({
+        status: 'failed',
+        failure: 'budget/exhausted',
+        error: {
+          type: 'RESOURCE_EXHAUSTION',
+          reason: resource,
+          details: { limitName, resource, metrics: { used: 0, limit } },
+        },
+      })
+      expect((await app.replay(done.runId)).differences).toEqual([])
+    },
+  )
+
+  it('of cost is not touched by the rehearsal model, whatever the model costs that it stands for', async () => {
+    const capabilities = [model('write', { preferredModels: ['openai/gpt-5-pro'] })]
+    const own = [{ model: 'openai/*', inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 }]
+    for (const options of [{}, { prices: own }, { tracing: false } as const]) {
+      const app = await open({ providers: [rehearsal()], capabilities, ...options })
+      const draft = { ...node(), limits: { maxCostUsd: 0.000_001 } }
+      const estimated = app.estimate(envelope(), { draft })
+      expect(estimated).toMatchObject({ costUsd: { least: 0, most: 0 }, unknownPrices: [] })
+      expect(estimated).not.toHaveProperty('priceNote')
+      const done = await app.run(envelope(), { draft })
+      expect(done.status).toBe('completed')
+      const events = await journal(app, done.runId)
+      const ends = events.filter((event) => event.type === 'attempt_end')
+      expect(ends).toMatchObject([{ payload: { usage: { costUsd: 0, inputTokens: expect.any(Number) } } }])
+      const told = events.find(({ payload }) => 'event' in payload && payload.event === 'agent.usage')
+      expect(told?.payload).toMatchObject({ payload: { cost_usd: 0 } })
     }
   })
 

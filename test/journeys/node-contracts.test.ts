@@ -3,6 +3,7 @@ import { nodeContractOf, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { LocalContext } from '../../src/adapters/dispatchers/local.ts'
+import { ProvisoError } from '../../src/base/error.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
@@ -201,5 +202,27 @@ it('errors of a run name facet, pointer and keyword', async () => {
     facet: 'copyVariants',
     pointer: '/copyVariants/0/body',
     keyword: 'type',
+  })
+})
+
+describe('a function that refuses what it is given', () => {
+  it('is called once, however many retries it has, and what to change is the hint of the run', async () => {
+    let calls = 0
+    const picky = local('write', () => {
+      calls++
+      throw new ProvisoError('capability/refused', 'There is no tea of that name', {
+        hint: 'Name another tea',
+      })
+    })
+    const app = await open({ capabilities: [picky] })
+    const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 3, backoffMs: 60_000 } }] }
+    const done = await app.run(envelope(), { draft })
+    expect(done).toMatchObject({
+      status: 'failed',
+      failure: 'attempt/refused',
+      error: { message: 'There is no tea of that name', details: { hint: 'Name another tea' } },
+    })
+    expect(calls).toBe(1)
+    expect((await app.replay(done.runId)).differences).toEqual([])
   })
 })

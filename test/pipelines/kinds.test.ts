@@ -196,8 +196,14 @@ steps:
       output: ['a', 'b'],
     })
     const over = await run(listed, answering('["a","b","c"]'))
-    expect(over.status).toBe('failed')
-    expect(over.issues[0]?.message).toContain('at most 2 items')
+    expect(over).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
+    expect(over.issues).toMatchObject([
+      {
+        code: 'capability/refused',
+        message: expect.stringContaining('at most 2 items'),
+        hint: expect.stringContaining('Raise max_items'),
+      },
+    ])
     expect(over.seen).toHaveLength(1)
   })
 })
@@ -241,8 +247,10 @@ steps:
   it('fails at its bound, or accepts the last round where the author says so', async () => {
     const low = [0.1, 0.2, 0.3, 0.4]
     const failed = await run(text(), scores(low), { input: 'x' })
-    expect(failed.status).toBe('failed')
-    expect(failed.issues[0]?.message).toContain('4 rounds')
+    expect(failed).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
+    expect(failed.issues).toMatchObject([
+      { message: expect.stringContaining('4 rounds'), hint: expect.stringContaining('Raise max_loops') },
+    ])
     expect(await run(text('on_max_loops: accept'), scores(low), { input: 'x' })).toMatchObject({
       status: 'completed',
       output: '0.4 0.4',

@@ -1,4 +1,5 @@
 /** Calls functions of this process. */
+import { ProvisoError } from '../../base/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import { plainCopy } from '../../domain/plain-copy.ts'
@@ -13,7 +14,11 @@ export interface LocalContext extends Omit<Bundle, 'inputs'> {
   readonly signal: AbortSignal
 }
 
-/** What a capability of kind `local` does: its inputs in, its output out. */
+/**
+ * What a capability of kind `local` does: its inputs in, its output out. It throws `ProvisoError` with the code
+ * `capability/refused` for inputs that will never do, and is not called again with them; whatever else it throws may be tried
+ * again.
+ */
 export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
 
 export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): Dispatcher {
@@ -32,7 +37,13 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
       const run = functions.get(capability.capabilityId)
       if (!run) throw new Error(`"${capability.capabilityId}" has no function in this process`)
       const { inputs, ...rest } = bundle
-      const value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
+      let value: Json
+      try {
+        value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
+      } catch (cause) {
+        if (cause instanceof ProvisoError && cause.code === 'capability/refused') return refused(cause)
+        throw cause
+      }
       // A copy: the journal must not change when the function changes what it has returned.
       const copy = plainCopy(value, { holes: 'refuse' })
       if (copy.ok) return { outcome: 'ok', output: { value: copy.value }, issues: [], usage: { calls: 1 } }
@@ -40,4 +51,8 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
       return { outcome: 'invalid', issues: [{ ...copy.issue, hint }], usage: { calls: 1 } }
     },
   }
+}
+
+function refused({ code, message, hint, at = { pointer: '' } }: ProvisoError): AttemptResult {
+  return { outcome: 'refused', issues: [{ code, at, message, hint }], usage: { calls: 1 }, final: true }
 }

@@ -14,8 +14,8 @@ import { createRedactor, type Redactor } from '../../domain/redact.ts'
 import { redactResult } from '../../domain/redact-result.ts'
 import { createCaller, type OnEvent } from '../models/caller.ts'
 import { findProvider } from '../models/find-provider.ts'
-import { noProvider } from '../models/generate-value.ts'
 import { climb } from '../models/ladder.ts'
+import { noProvider } from '../models/no-provider.ts'
 import { precheck } from '../models/precheck.ts'
 import type { Price } from '../models/prices.ts'
 import { taskWords } from '../models/prompts.ts'
@@ -168,7 +168,13 @@ function firstIssue(blocks: readonly (GivenProcessing | undefined)[]): AttemptRe
   for (const block of blocks) {
     const checked = block && checkProcessing(block)
     if (checked && !checked.ok)
-      return { outcome: 'provider_error', issues: checked.issues, usage: { calls: 0 }, notApplied: true }
+      return {
+        outcome: 'provider_error',
+        issues: checked.issues,
+        usage: { calls: 0 },
+        notApplied: true,
+        final: true,
+      }
   }
   return undefined
 }

@@ -38,7 +38,7 @@ export function isLimited({ tokens, costUsd }: Budget): boolean {
 }
 
 export function allowance(budget: Budget, spent: Usage, wanted: Wanted): Allowed | Issue {
-  if (spent.calls >= budget.calls) return exhausted('calls')
+  if (spent.calls >= budget.calls) return exhausted('calls', `all ${budget.calls} are used`)
   const { words, beside, price, maxOutputTokens } = wanted
   const prompt = mostTokens(words.system) + mostTokens(words.prompt) + framing + beside
   const limits: number[] = maxOutputTokens === undefined ? [] : [maxOutputTokens]
@@ -52,7 +52,8 @@ export function allowance(budget: Budget, spent: Usage, wanted: Wanted): Allowed
   const outputTokens = Math.min(...limits)
   const enough = Math.min(shortestAnswer, maxOutputTokens ?? shortestAnswer)
   if (outputTokens >= enough) return { most: { inputTokens: prompt, outputTokens } }
-  return exhausted(budget.costUsd === undefined ? 'tokens' : 'tokens or dollars')
+  const most = `an answer could have ${Math.max(Math.floor(outputTokens), 0)} tokens, and ${enough} are the least`
+  return exhausted(budget.costUsd === undefined ? 'tokens' : 'tokens or dollars', most)
 }
 
 /** How many tokens of an answer the rest of the money buys, once the prompt is paid for. */
@@ -62,11 +63,11 @@ function affordable(dollars: number, prompt: number, price: Price): number {
   return Math.floor(left / price.outputPerMillion)
 }
 
-function exhausted(what: string): Issue {
+function exhausted(what: string, why: string): Issue {
   return {
     code: 'budget/exhausted',
     at: { pointer: '' },
-    message: `The budget of ${what} does not allow another call`,
+    message: `The budget of ${what} does not allow another call: ${why}`,
     hint: 'Raise the limit, or ask for less; a prompt is set aside with one token for each of its bytes',
   }
 }

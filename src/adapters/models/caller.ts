@@ -12,7 +12,7 @@ import type { Trace } from '../../domain/trace.ts'
 import { schemaHash } from '../../schema/hash.ts'
 import { parseModelId } from '../providers/model-id.ts'
 import { type Allowed, allowance, type Budget, isLimited } from './allowance.ts'
-import { costOf, type Price, priceOf } from './prices.ts'
+import { costOf, nothing, type Price, priceOf } from './prices.ts'
 import type { Words } from './prompts.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 
@@ -52,7 +52,7 @@ export function createCaller(options: CallerOptions): Caller {
     spent: () => (unknownCost ? withoutCost(spent) : spent),
     async call(given) {
       const words = { system: redactor.text(given.system), prompt: redactor.text(given.prompt) }
-      const price = priceOf(given.model, prices)
+      const price = given.provider.free ? { model: given.model, ...nothing } : priceOf(given.model, prices)
       const { maxOutputTokens } = given
       const beside = isLimited(budget) ? await tokensBeside(given) : 0
       const allowed = allowance(budget, spent, { words, beside, price, maxOutputTokens })

@@ -3,7 +3,9 @@ import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
-import { costOf, isListed, type Price, priceList, priceOf } from './prices.ts'
+import type { Provider } from '../../domain/ports/provider.ts'
+import { findProvider } from './find-provider.ts'
+import { costOf, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
 
 export interface Range {
   readonly least: number
@@ -35,6 +37,8 @@ export interface EstimateContext {
   readonly capability: (id: string) => Capability | undefined
   readonly defaultModel: string
   readonly prices: readonly Price[]
+  /** Who would be asked: those who are `free` take nothing. Default: nobody who is. */
+  readonly providers?: readonly Provider[]
 }
 
 /** What the instruction around a task takes. */
@@ -60,7 +64,9 @@ export function estimateDraft(envelope: Envelope, draft: Draft, context: Estimat
       },
     }),
     unknownPrices,
-    ...(nodes.some(({ model }) => isListed(model, context.prices)) && { priceNote: priceList.note }),
+    ...(nodes.some(({ model }) => !isFree(model, context) && isListed(model, context.prices)) && {
+      priceNote: priceList.note,
+    }),
     nodes,
   }
 }
@@ -78,7 +84,8 @@ function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateCont
     (estimated ?? 0) - inputTokens,
     Math.ceil(roughTokens(schema) / 2),
   )
-  const costUsd = costOf({ inputTokens, outputTokens }, priceOf(model, context.prices))
+  const price = isFree(model, context) ? { model, ...nothing } : priceOf(model, context.prices)
+  const costUsd = costOf({ inputTokens, outputTokens }, price)
   return [
     {
       nodeId: node.id,
@@ -89,4 +96,8 @@ function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateCont
       ...(costUsd !== undefined && { costUsd }),
     },
   ]
+}
+
+function isFree(model: string, { providers = [] }: EstimateContext): boolean {
+  return findProvider(providers, model)?.free === true
 }

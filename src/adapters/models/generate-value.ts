@@ -12,6 +12,7 @@ import { isTextContract } from '../providers/structured-plan.ts'
 import { createCaller, type OnEvent } from './caller.ts'
 import { findProvider } from './find-provider.ts'
 import { climb } from './ladder.ts'
+import { noProvider } from './no-provider.ts'
 import type { Price } from './prices.ts'
 import { taskWords } from './prompts.ts'
 import type { PartialValue } from './stream-watch.ts'
@@ -78,13 +79,8 @@ const generateRows = {
  * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
  */
 export async function generateValue(options: GenerateOptions): Promise<AttemptResult> {
+  refuseOptions('generate', withRequired(options), generateRows)
   const { providers, model, objective, schema, signal = new AbortController().signal } = options
-  // Required: without them a model would be asked for nothing, and anything would do.
-  refuseOptions(
-    'generate',
-    { ...options, objective: objective ?? null, schema: schema ?? null },
-    generateRows,
-  )
   const provider = findProvider(providers, model)
   if (provider === undefined) return noProvider(model)
   const redactor = createRedactor({
@@ -138,20 +134,9 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
   return redactResult(result, { redactor })
 }
 
-/** What to do about a model that nobody here can call. */
-export function noProvider(model: string): AttemptResult {
-  return {
-    outcome: 'provider_error',
-    issues: [
-      {
-        code: 'model/no-provider',
-        at: { pointer: '' },
-        message: `No provider for the model "${model}" is registered`,
-        hint: 'Set its key (such as OPENAI_API_KEY), or pass providers; rehearsal() of proviso/testing needs no key',
-      },
-    ],
-    usage: { calls: 0 },
-    model,
-    notApplied: true,
-  }
+/** Without these a model would be asked for nothing, of nobody, and anything would do. */
+function withRequired(options: unknown): unknown {
+  if (!isObject(options)) return options
+  const { providers = null, model = null, objective = null, schema = null } = options
+  return { ...options, objective, schema, providers, model }
 }

@@ -48,6 +48,9 @@ export const listPrices: readonly Price[] = [
   { model: 'rehearsal/*', inputPerMillion: 0, outputPerMillion: 0 },
 ]
 
+/** What a provider takes whose answers cost nothing, whatever model is named. */
+export const nothing = { inputPerMillion: 0, outputPerMillion: 0 } as const
+
 /** The price of a model; `undefined` says that nobody knows it. */
 export function priceOf(id: string, own: readonly Price[] = []): Price | undefined {
   return find(id, [...own, ...listPrices])

@@ -26,6 +26,7 @@ import {
   released,
   type StoredHead,
 } from './heads.ts'
+import { newestFirst, oldestFirst, order } from './list-order.ts'
 import { createListeners } from './listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
 import { sampleRuns } from './memory-sample.ts'
@@ -209,16 +210,19 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
 
     onChange: (listener) => listeners.add(listener),
 
-    async asks({ tenant, runId, status, limit = defaultLimits.asks }) {
+    async asks({ tenant, runId, status, limit = defaultLimits.asks, after }) {
+      const last = after === undefined ? undefined : askedIn.get(after)?.asks.get(after)
+      if (after !== undefined && last === undefined) return []
       const from = runId === undefined ? [...opened().values()] : [find(runId) ?? []].flat()
       return from
         .flatMap((run) => [...run.asks.values()])
         .filter(
           (ask) =>
             (tenant === undefined || ask.tenant === tenant) &&
-            (status === undefined || ask.status === status),
+            (status === undefined || ask.status === status) &&
+            (last === undefined || oldestFirst(last, ask) < 0),
         )
-        .sort((one, other) => one.createdAt - other.createdAt || order(one.requestId, other.requestId))
+        .sort(oldestFirst)
         .slice(0, limit)
     },
 
@@ -281,13 +285,4 @@ function listCorrections(
 
 function leaseOf({ owner = '', epoch }: StoredHead): Lease {
   return { owner, epoch }
-}
-
-function newestFirst(one: StoredHead, other: StoredHead): number {
-  return other.createdAt - one.createdAt || order(other.runId, one.runId)
-}
-
-/** By code unit, not by language: databases are told to do the same. */
-function order(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
 }

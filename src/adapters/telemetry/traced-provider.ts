@@ -17,6 +17,7 @@ export function tracedProvider(provider: Provider, options: Partial<Tracers> = {
   const { tracer = hostTracer(), captureContent = false, redact = (text: string) => text } = options
   const own: Provider = {
     name: provider.name,
+    ...(provider.free && { free: provider.free }),
     ...(provider.structured && { structured: (request) => provider.structured?.(request) ?? nothing }),
     ...(provider.secrets && { secrets: () => provider.secrets?.() ?? [] }),
     async generate(request) {

@@ -1,37 +1,59 @@
 /** `proviso asks`: what waits for a person. */
-import type { Command } from 'commander'
-import type { AskRow } from '../../domain/ports/store.ts'
+import { type Command, Option } from 'commander'
+import { ProvisoError } from '../../base/error.ts'
+import type { AskRow, Store } from '../../domain/ports/store.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { spell } from '../one-line.ts'
 import { printJson, printNote, printText, redactor } from '../print.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
+import { wholeNumber } from '../whole-number.ts'
 
 interface Flags {
   readonly store?: string
   readonly run?: string
+  readonly status: AskRow['status']
+  readonly limit: number
+  readonly after?: string
   readonly json?: true
 }
 
-const mostAsks = 1_000
+const statuses: readonly AskRow['status'][] = ['pending', 'resolved', 'denied']
 
 export function addAsksCommand(program: Command): void {
   addStoreOption(
     program
       .command('asks')
       .summary('list what waits for a person')
-      .description('Lists the questions that wait for a person.'),
+      .description('Lists the questions that wait for a person, the oldest first.'),
   )
     .option('--run <id>', 'of this run only')
+    .addOption(new Option('--status <status>', 'those that stand so').choices(statuses).default('pending'))
+    .option('--limit <n>', 'most asks', wholeNumber, 1_000)
+    .option('--after <request>', 'those that come after this one')
     .option('--json', 'print the asks as one JSON list, with what they show')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {
-      const query = { status: 'pending', limit: mostAsks, ...(flags.run && { runId: flags.run }) } as const
-      const asks = await readStore(chooseExistingStore(flags.store), (store) => store.asks(query))
+      const found = await readStore(chooseExistingStore(flags.store), (store) => find(store, flags))
+      const asks = found.slice(0, flags.limit)
       if (flags.json) printJson(redactor.value(asks), 'line')
       else if (asks.length === 0) printNote('Nothing is asked.')
       else printText(table(heads, asks.map(cells)))
+      const last = asks.at(-1)
+      if (last && found.length > asks.length) printNote(`There are more: --after ${last.requestId}`)
     })
+}
+
+/** One more than is wanted, which tells whether there are more. */
+async function find(store: Store, { status, run, limit, after }: Flags): Promise<readonly AskRow[]> {
+  if (after !== undefined && (await store.ask(after)) === undefined)
+    throw new ProvisoError('ask/unknown', `There is no ask "${after}" in this store`)
+  return store.asks({
+    status,
+    limit: limit + 1,
+    ...(run && { runId: run }),
+    ...(after !== undefined && { after }),
+  })
 }
 
 const heads = ['REQUEST', 'KIND', 'NODE', 'DECISIONS', 'LEFT', 'QUESTION']

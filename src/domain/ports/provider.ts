@@ -81,6 +81,8 @@ export type ModelAnswer = Common &
 export interface Provider {
   /** The part of a model's name before the slash; `*` answers for every provider that is not there. */
   readonly name: string
+  /** Its answers cost nothing, whatever the model costs that it stands for. */
+  readonly free?: true
   generate(request: ModelRequest): Promise<ModelAnswer>
   /** What the provider would make of an intent, before any call; absent: nothing, models are left alone. */
   structured?(

@@ -79,6 +79,15 @@ export interface AskRow extends Ask {
   readonly note?: string
 }
 
+export interface AskQuery {
+  readonly tenant?: string
+  readonly runId?: string
+  readonly status?: AskRow['status']
+  readonly limit?: number
+  /** Asks younger than this one (by creation, then id), for paging. */
+  readonly after?: string
+}
+
 /** The ledger of one node, as the debugging endpoint shows it. */
 export interface NodeRow {
   readonly runId: string
@@ -206,12 +215,8 @@ export interface Store {
   /** Something was appended, by this process or (where the store can tell) another. Only wakes; the truth is read. */
   onChange(listener: (runId: string, seq: number) => void): () => void
 
-  asks(query: {
-    tenant?: string
-    runId?: string
-    status?: AskRow['status']
-    limit?: number
-  }): Promise<AskRow[]>
+  /** The oldest first. */
+  asks(query: AskQuery): Promise<AskRow[]>
   ask(requestId: string): Promise<AskRow | undefined>
   nodes(runId: string): Promise<NodeRow[]>
   snapshots(runId: string): Promise<SnapshotRow[]>

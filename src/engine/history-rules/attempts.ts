@@ -48,19 +48,21 @@ export function outputsAreOfTheirAttempt(): Rule {
 
 /** A capability is tried as often as the plan says, and further only when a person asked for it. */
 export function triesAreCounted(): Rule {
-  const tries = new Map<string, { readonly capabilityId: string; failed: number }>()
+  const tries = new Map<string, { readonly capabilityId: string; failed: number; final?: true }>()
   return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_start') {
       const { capabilityId } = event.payload
       const earlier = tries.get(nodeId)
       if (earlier?.capabilityId !== capabilityId) tries.set(nodeId, { capabilityId, failed: 0 })
+      else if (earlier.final) report('tries', `"${nodeId}" is tried again after an attempt that was final`)
       else if (earlier.failed > (before?.nodes.get(nodeId)?.node.retry?.max ?? 0))
         report('tries', `"${nodeId}" is tried again after ${earlier.failed} failures`)
     }
     const present = tries.get(nodeId)
     if (event.type === 'attempt_end' && present && countsAsFailure.has(event.payload.outcome))
       present.failed++
+    if (event.type === 'attempt_end' && present && event.payload.final) present.final = true
     // Well as far as the attempt could tell, and found wanting by a condition.
     const result = before?.nodes.get(nodeId)?.attempt?.result
     if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++

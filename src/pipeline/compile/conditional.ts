@@ -50,7 +50,8 @@ export function compileConditional(
   const sources = ends.flatMap(({ value }) => value.sources)
   if (router.node.routing?.elseTo === undefined) {
     const message = `No branch of ${step.name} is for this value: there are ${[...branches.keys()].join(', ')}`
-    const refusal = addRefusal(scope, router, { id: `${id}/none`, message, output: schema })
+    const hint = 'Add a branch for it, or a default_branch'
+    const refusal = addRefusal(scope, router, { id: `${id}/none`, message, hint, output: schema })
     sources.push({ node: refusal })
     tails.push(refusal)
   }
@@ -100,17 +101,17 @@ function settled(value: Value, { region }: Gate): Value {
   return region.carry(region.parent === undefined ? value : bring(value, region.parent))
 }
 
-/** A node that ends the run with a message, where a router has no other way. */
+/** A node that ends the run, says why and what to change, where a router has no other way. */
 export function addRefusal(
   scope: Scope,
   router: Router,
-  { id, message, output }: { id: string; message: string; output: Value['schema'] },
+  { id, message, hint, output }: { id: string; message: string; hint: string; output: Value['schema'] },
 ): string {
   scope.build.nodes.push({
     id,
     kind: 'transformation',
     capabilityId: functionId('refuse'),
-    inputs: { message: { value: message } },
+    inputs: { message: { value: message }, hint: { value: hint } },
     contracts: { output },
   })
   router.otherwise([id])

@@ -1,4 +1,5 @@
 /** What the nodes do that a pipeline adds by itself: pure functions of their inputs, the same for every pipeline. */
+import { ProvisoError } from '../../base/error.ts'
 import { isObject, type Json, own, setOwn } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { renderValue } from '../templates.ts'
@@ -41,8 +42,12 @@ const functions: Readonly<Record<string, { summary: string; run: (inputs: Member
   },
   refuse: {
     summary: 'Ends a run that went where the pipeline has no way.',
-    run({ message }) {
-      throw new Error(String(message))
+    run({ message, hint }) {
+      throw new ProvisoError(
+        'capability/refused',
+        String(message),
+        typeof hint === 'string' ? { hint } : undefined,
+      )
     },
   },
   wrap_dict: {

@@ -65,7 +65,8 @@ export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileS
     router.route(condition, [id], 'done')
     leaving.push(router.node.id)
     const message = `${step.name} has gone ${step.maxLoops} rounds (max_loops) and its exit_condition does not hold`
-    tails = [addRefusal(scope, router, { id: `${id}/not-done`, message, output })]
+    const hint = 'Raise max_loops, ask less of exit_condition, or say on_max_loops: accept'
+    tails = [addRefusal(scope, router, { id: `${id}/not-done`, message, hint, output })]
   }
   scope.context = [...first.end.context, ...context]
   scope.tails = [...leaving, ...tails]

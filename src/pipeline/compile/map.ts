@@ -70,7 +70,8 @@ export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSte
     )
   const output = listOf(anyOf(ends.map(({ value }) => value.schema)), step.maxItems)
   const message = `${step.name} goes over at most ${step.maxItems} items (max_items), and its input is longer or no list`
-  const refusal = addRefusal(scope, router, { id: `${id}/too-many`, message, output })
+  const hint = 'Raise max_items of the map, or give it a shorter list'
+  const refusal = addRefusal(scope, router, { id: `${id}/too-many`, message, hint, output })
   scope.tails = [...ends.flatMap(({ tails }) => tails), none, refusal]
   scope.context = [...scope.context, ...ends.flatMap(({ added }) => added)]
   const inputs = Object.fromEntries(ends.map(({ value }, index) => [`i${index}`, asBinding(value)]))

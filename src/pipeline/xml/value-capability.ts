@@ -1,4 +1,5 @@
 /** The one capability that templates bring along: hands a value on, as the native value that a text stands for, or one part of it. */
+import { ProvisoError } from '../../base/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { detectJson } from '../../output/index.ts'
@@ -39,6 +40,10 @@ function handOn(inputs: Json): Json {
   if (!Array.isArray(path)) return { value: native }
   const part = follow(native, path.map(String))
   if (part === undefined)
-    throw new Error(`"${String(given('name') ?? 'the value')}" has nothing at "${path.join('.')}"`)
+    throw new ProvisoError(
+      'capability/refused',
+      `"${String(given('name') ?? 'the value')}" has nothing at "${path.join('.')}"`,
+      { hint: 'Name a part that is always there, or declare the output_format that has it' },
+    )
   return { value: part }
 }

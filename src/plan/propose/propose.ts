@@ -46,6 +46,8 @@ export interface Proposal {
   readonly usage: Usage
 }
 
+const free: PlannerPrice = { inputPerMillion: 0, outputPerMillion: 0 }
+
 /**
  * @example
  * const { draft, runtime } = await propose(request, { provider, model: 'gpt-5' })
@@ -53,7 +55,7 @@ export interface Proposal {
 export async function propose(request: DraftRequest, options: ProposeOptions): Promise<Proposal> {
   const { asks = 2, searchFrom = 3, redactor = createRedactor() } = options
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
-  const account = openAccount(request, options.price)
+  const account = openAccount(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
   const instead = (reason: string): Proposal => {
     const { draft } = search(request)

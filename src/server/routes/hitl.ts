@@ -5,7 +5,7 @@ import type { Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
 import { replySchema } from '../../domain/schemas/reply-schema.ts'
-import type { Route } from '../route.ts'
+import type { Caller, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { api, iso, ok, refusals, requireRun, signature, statuses } from './parts.ts'
 
@@ -53,26 +53,34 @@ export const listAsks: Route = {
     status: { enum: ['pending', 'resolved', 'denied'] },
     runId: text,
     limit: { type: 'integer', minimum: 1, maximum: 200 },
+    after: text,
   }),
   replies: {
-    200: ok('The asks, with the hash that a reply must name', {
+    200: ok('A page of asks, the oldest first; ask for what comes after it with after=next', {
       type: 'object',
       required: ['asks'],
-      properties: { asks: { type: 'array', items: askSchema } },
+      properties: { asks: { type: 'array', items: askSchema }, next: text },
     }),
     ...refusals(404),
   },
   async handle({ caller, query }, { app }) {
     // The route's schema has said so.
-    const { status = 'pending', runId, limit = 50 } = query as unknown as AsksQuery
+    const { status = 'pending', runId, limit = 50, after } = query as unknown as AsksQuery
     if (runId !== undefined) await requireRun(app, caller, runId)
+    if (after !== undefined) await requireAsk(app, caller, after)
     const found = await app.store.asks({
       tenant: caller.tenant,
       status,
-      limit,
+      limit: limit + 1,
       ...(runId !== undefined && { runId }),
+      ...(after !== undefined && { after }),
     })
-    return { status: 200, body: { asks: found.map((ask) => askView(ask, app)) } }
+    const page = found.slice(0, limit)
+    const next = found.length > limit ? page.at(-1)?.requestId : undefined
+    return {
+      status: 200,
+      body: { asks: page.map((ask) => askView(ask, app)), ...(next !== undefined && { next }) },
+    }
   },
 }
 
@@ -80,6 +88,15 @@ interface AsksQuery {
   readonly status?: AskRow['status']
   readonly runId?: string
   readonly limit?: number
+  readonly after?: string
+}
+
+/** An ask of the caller's own tenant; others do not exist. */
+async function requireAsk(app: ServedApp, { tenant }: Caller, requestId: string): Promise<AskRow> {
+  const ask = await app.store.ask(requestId)
+  if (ask === undefined || ask.tenant !== tenant)
+    throw new ProvisoError('ask/unknown', `There is no ask "${requestId}"`)
+  return ask
 }
 
 function askView(row: AskRow, { redactor }: ServedApp): Json {
@@ -117,10 +134,7 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
     // The route's schema has said so.
     const given = body as unknown as Omit<Reply, 'by'>
     const { requestId, decision } = given
-    const ask = await app.store.ask(requestId)
-    if (ask === undefined || ask.tenant !== caller.tenant)
-      throw new ProvisoError('ask/unknown', `There is no ask "${requestId}"`)
-    const { runId } = ask
+    const { runId } = await requireAsk(app, caller, requestId)
     await app.reply(runId, { ...given, by: signature(caller) })
     const status = (await app.store.head(runId))?.status ?? 'running'
     return { status: 200, body: { ok: true, runId, requestId, decision, status } }

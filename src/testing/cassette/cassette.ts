@@ -53,6 +53,7 @@ export function cassette(options: CassetteOptions): Cassette {
 
   return {
     name: options.name ?? provider?.name ?? '*',
+    ...(provider?.free && { free: provider.free }),
     misses,
     get unused() {
       return mode === 'record' ? 0 : left.length

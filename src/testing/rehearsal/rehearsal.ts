@@ -54,6 +54,7 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
 
   return {
     name,
+    free: true,
     get calls() {
       return calls
     },

@@ -280,6 +280,37 @@ export function projectionSuite({ test, expect }: Suite): void {
     expect(await store.ask('none')).toBe(undefined)
   })
 
+  test('lists asks page by page, also from one on that was answered meanwhile', async ({ store }) => {
+    for (let index = 0; index < 6; index++) {
+      const ask = { ...sampleAsk(`q-${index}`), audit: { prev: '', subjectHash: 'v', hash: `${index}` } }
+      // Two of each time: the id decides between them.
+      const asked = sampleEvent('hitl_request', ask, { at: 5_000 - Math.floor(index / 2) })
+      const tenant = index === 3 ? 't-2' : 't-1'
+      await store.create(newRun(`r-${index}`, { tenant, events: [planEvent(), asked] }))
+    }
+    const ids = async (query: Parameters<typeof store.asks>[0]) =>
+      (await store.asks(query)).map((ask) => ask.requestId)
+    const all = ['q-4', 'q-5', 'q-2', 'q-3', 'q-0', 'q-1']
+    expect(await ids({})).toEqual(all)
+    const paged: string[] = []
+    for (let page = await ids({ limit: 2 }); page.length > 0; ) {
+      paged.push(...page)
+      page = await ids({ limit: 2, after: page.at(-1) ?? '' })
+    }
+    expect(paged).toEqual(all)
+    expect(await ids({ tenant: 't-1', after: 'q-2' })).toEqual(['q-0', 'q-1'])
+    expect(await ids({ runId: 'r-0', after: 'q-2' })).toEqual(['q-0'])
+    expect(await ids({ runId: 'r-4', after: 'q-2' })).toEqual([])
+    const answer = { requestId: 'q-2', decision: 'approve', valueHash: 'v', by: 'ann' } as const
+    const audit = { prev: '', subjectHash: 'v', hash: 'x' }
+    const events = [sampleEvent('hitl_resolved', { ...answer, audit })]
+    const head = { status: 'running', planVersion: 1 } as const
+    await store.append({ runId: 'r-2', expectedSeq: 2, events, head })
+    expect(await ids({ status: 'pending', after: 'q-2' })).toEqual(['q-3', 'q-0', 'q-1'])
+    expect(await ids({ status: 'resolved', after: 'q-4' })).toEqual(['q-2'])
+    expect(await ids({ after: 'none' })).toEqual([])
+  })
+
   test('has nothing to show of a run that only logs', async ({ store }) => {
     await store.create(newRun('r', { events: [logEvent(1)] }))
     expect(await store.nodes('r')).toEqual([])

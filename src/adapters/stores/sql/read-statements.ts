@@ -1,6 +1,6 @@
 /** The statements that answer questions. Those without a fixed form are built each time. */
 import type { Kysely } from 'kysely'
-import type { RunQuery, Store } from '../../../domain/ports/store.ts'
+import type { AskQuery, RunQuery } from '../../../domain/ports/store.ts'
 import { defaultLimits } from '../default-limits.ts'
 import type { Statement } from './steps.ts'
 import type { Tables } from './tables.ts'
@@ -85,11 +85,24 @@ export function createReadStatements(db: Kysely<Tables>, templates: Templates = 
       return query.orderBy('created_at', 'desc').orderBy('run_id', 'desc').limit(limit).compile()
     },
 
-    asks({ tenant, runId, status, limit = defaultLimits.asks }: Parameters<Store['asks']>[0]): Statement {
+    asks({ tenant, runId, status, limit = defaultLimits.asks, after }: AskQuery): Statement {
       let query = db.selectFrom('hitl_requests').selectAll()
       if (tenant !== undefined) query = query.where('tenant', '=', tenant)
       if (runId !== undefined) query = query.where('run_id', '=', runId)
       if (status !== undefined) query = query.where('status', '=', status)
+      if (after !== undefined) {
+        query = query.where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('created_at', 'request_id'),
+            '>',
+            selectFrom('hitl_requests as last')
+              .select(['last.created_at', 'last.request_id'])
+              .where('last.request_id', '=', after)
+              .limit(1)
+              .$asTuple('created_at', 'request_id'),
+          ),
+        )
+      }
       return query.orderBy('created_at').orderBy('request_id').limit(limit).compile()
     },
   }

@@ -1,0 +1,34 @@
+/** How an attempt ends whose model nobody here can call: at once, with the setting that is missing. */
+import type { AttemptResult } from '../../domain/output.ts'
+import { parseModelId } from '../providers/model-id.ts'
+
+/** The variable that brings each provider that comes with the package; `compatible` needs none. */
+const settings: ReadonlyMap<string, string> = new Map([
+  ['openai', 'OPENAI_API_KEY'],
+  ['anthropic', 'ANTHROPIC_API_KEY'],
+  ['google', 'GEMINI_API_KEY'],
+])
+
+export function noProvider(model: string): AttemptResult {
+  const { provider } = parseModelId(model)
+  const setting = settings.get(provider)
+  const bring =
+    setting === undefined
+      ? `Pass a provider named "${provider}" in \`providers\`, or name a model of one that is there`
+      : `Set ${setting}, or pass a provider named "${provider}" in \`providers\``
+  return {
+    outcome: 'provider_error',
+    issues: [
+      {
+        code: 'model/no-provider',
+        at: { pointer: '' },
+        message: `No provider for the model "${model}" is registered: there is none called "${provider}"`,
+        hint: `${bring}; rehearsal() of proviso/testing needs no key`,
+      },
+    ],
+    usage: { calls: 0 },
+    model,
+    notApplied: true,
+    final: true,
+  }
+}
