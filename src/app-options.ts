@@ -20,7 +20,6 @@ import {
   rowIssues,
 } from './base/option-rows.ts'
 import { child, type Pointer } from './base/pointer.ts'
-import { isWellFormed } from './base/well-formed.ts'
 import type { Endpoint } from './domain/endpoint.ts'
 import type { Facet } from './domain/facet.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -169,7 +168,7 @@ const appRows = {
 
 /** It goes into headers and URLs of those who are called. */
 const sendable = must(
-  (value) => typeof value === 'string' && isWellFormed(value),
+  (value) => typeof value === 'string' && value.isWellFormed(),
   'a text of whole characters',
 )
 

@@ -1,5 +1,4 @@
 /** Takes known secrets out of texts: the longest first, each also as it looks in JSON and in URLs. */
-import { isWellFormed } from '../base/well-formed.ts'
 import { redacted } from './secret-shapes.ts'
 
 /** Shorter ones are in every text. */
@@ -20,7 +19,7 @@ export function hiderOf(secrets: readonly string[]): ((text: string) => string) 
 
 /** Halves of surrogate pairs have no form in URLs. */
 function encoded(secret: string): string {
-  return isWellFormed(secret) ? encodeURIComponent(secret) : secret
+  return secret.isWellFormed() ? encodeURIComponent(secret) : secret
 }
 
 function byPattern(secrets: readonly string[]): (text: string) => string {

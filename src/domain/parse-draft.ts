@@ -1,6 +1,5 @@
 /** A draft as a person or a model writes it; a node needs only an id and a capability. Whether it can run is for `prove`. */
 import type { Issue } from '../base/issue.ts'
-import { isWellFormed } from '../base/well-formed.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
 import { below, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
@@ -40,7 +39,7 @@ type NodeCheck = (node: DraftNode, at: string, options: ParseNounOptions) => Iss
 /** What the schema cannot say of a node, one row per thing. */
 const nodeChecks: readonly NodeCheck[] = [
   function idCanBeSent({ id }, at) {
-    if (isWellFormed(id)) return []
+    if (id.isWellFormed()) return []
     // As JSON, which writes the half in its escaped form: the message can be sent, too.
     const message = `the id ${JSON.stringify(id)} has half of a surrogate pair, which no header and no URL can carry`
     const hint = 'Give the node an id of whole characters'
