@@ -235,6 +235,14 @@ describe('a node that calls a model', () => {
     expect(verifyHistory(events)).toEqual([])
   })
 
+  it('with a key that the provider does not take it fails at once, however many retries it has', async () => {
+    const server = await serve([{ status: 401, body: { error: { message: 'Incorrect API key provided' } } }])
+    const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
+    const done = await app.run(envelope(), { draft: node({ retry: { max: 3, backoffMs: 60_000 } }) })
+    expect(done).toMatchObject({ status: 'failed', issues: [{ message: expect.stringContaining('401') }] })
+    expect(server.seen).toHaveLength(1)
+  })
+
   it('without a provider an alternate does it, at once', async () => {
     const server = await serve([{ text: good }])
     const app = await open({
@@ -476,7 +484,10 @@ describe('secrets', () => {
     const file = join(folder, 'tape.json')
     const echo = `no JSON, but your key is sk-planted-provider-key and planted-known-secret`
     const server = await serve([
-      { status: 401, body: { error: { message: 'Incorrect API key provided: sk-planted-provider-key' } } },
+      {
+        status: 500,
+        body: { error: { message: 'Something went wrong with the key: sk-planted-provider-key' } },
+      },
       { text: echo },
       { text: '{"text":"Your key is sk-planted-provider-key"}' },
     ])

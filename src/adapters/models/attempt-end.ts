@@ -16,6 +16,7 @@ export function ended(task: Climb, last: (Pick<Try, 'answer'> & Partial<Try>) | 
     usage,
     model: task.target.model,
     ...(usage.calls === 0 && outcome !== 'cancelled' && { notApplied: true }),
+    ...(answer.kind === 'error' && answer.fatal && { final: true }),
     ...(answer.kind === 'throttled' &&
       answer.retryAfterMs !== undefined && { retryAfterMs: answer.retryAfterMs }),
   }
