@@ -7,7 +7,7 @@ import { describeCampaign } from './report.ts'
 import type { Death } from './trial.ts'
 
 const usage =
-  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lease-ms MS] [--json]'
+  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lanes N] [--lease-ms MS] [--json]'
 
 /** Leases of processes that died hold for this long, where another process could still be alive. */
 export const shortLeaseMs = 500
@@ -22,22 +22,23 @@ export async function main(program: string, args: readonly string[]): Promise<nu
       seed: { type: 'string', default: '1' },
       trial: { type: 'string' },
       deaths: { type: 'string' },
+      lanes: { type: 'string', default: String(laneCount()) },
       'lease-ms': { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
   const { store, json } = values
-  const [kills, seed] = [Number(values.kills), Number(values.seed)]
+  const [kills, seed, lanes] = [Number(values.kills), Number(values.seed), Number(values.lanes)]
   const again = { trial: Number(values.trial ?? 0), deaths: (values.deaths ?? '').split(', ').map(deathOf) }
   const known = store === 'sqlite' || store === 'postgres'
   // A trial is known by its number and its deaths together.
   const halfTold = (values.trial === undefined) !== (values.deaths === undefined)
-  if (!known || halfTold || ![kills, seed, again.trial].every(Number.isInteger)) {
+  if (!known || halfTold || ![kills, seed, lanes, again.trial].every(Number.isInteger) || lanes < 1) {
     console.error(usage)
     return 2
   }
   const lease = values['lease-ms'] ?? (store === 'postgres' ? shortLeaseMs : undefined)
-  const result = await campaignOn(store, {
+  const result = await campaignOn(store, values.trial === undefined ? lanes : 1, {
     program,
     store,
     kills,
@@ -61,9 +62,9 @@ function deathOf(text: string): Death {
 
 async function campaignOn(
   store: 'sqlite' | 'postgres',
+  count: number,
   options: Omit<CampaignOptions, 'lanes'>,
 ): Promise<CampaignResult> {
-  const count = options.again === undefined ? laneCount() : 1
   if (store === 'sqlite') return runCampaign({ ...options, lanes: Array.from({ length: count }, () => ({})) })
   const missing = missingPostgres()
   if (missing !== undefined) throw new Error(missing)

@@ -15,13 +15,14 @@ const done = (passed: readonly string[], recovered = passed.length): Life => ({
 })
 
 /** As a process would: it dies at the first place that it was told, or lives. */
-function live(passed: readonly string[], death: Death | undefined): Life {
-  if (death && 'afterMs' in death) return { end: 'killed', reports: [], errors: '' }
+function live(passed: readonly string[], death: Death | undefined, lastsMs: number): Life {
+  if (death && 'afterMs' in death)
+    return death.afterMs < lastsMs ? { end: 'killed', reports: [], errors: '' } : done(passed, 15)
   const diedAt = passed.find((place) => death?.places.includes(place))
   return diedAt === undefined ? done(passed, 15) : { end: 'killed', diedAt, reports: [], errors: '' }
 }
 
-function campaign(kills: number, seed = 1) {
+function campaign(kills: number, { seed = 1, lastsMs = 2_000 } = {}) {
   const plan = createPlan({ seed, wanted: kills, calm: [done(first), done(first)], calmMs: 1_000 })
   const deaths: string[][] = []
   for (let index = 1; plan.kills < kills; index++) {
@@ -29,7 +30,7 @@ function campaign(kills: number, seed = 1) {
     const died: string[] = []
     for (let life: Life | undefined; life?.end !== 'done'; ) {
       const death = trial.death()
-      life = live(died.length === 0 ? first : later, death)
+      life = live(died.length === 0 ? first : later, death, lastsMs)
       trial.lived(life)
       if (life.end === 'killed') died.push(life.diedAt ?? 'moment')
     }
@@ -60,8 +61,15 @@ describe('a campaign', () => {
     expect(moments).toBeLessThanOrEqual(400 * shares.moment + 3)
   })
 
+  it('goes on when lives are over before the moment of their death', () => {
+    const { first: firsts, moments, deaths } = campaign(100, { lastsMs: 0 })
+    expect(moments).toBe(0)
+    expect(firsts.covered).toBe(40)
+    expect(deaths.filter((died) => died.length === 0).length).toBeLessThanOrEqual(10)
+  })
+
   it('goes by its seed', () => {
     expect(campaign(50)).toEqual(campaign(50))
-    expect(campaign(50).deaths).not.toEqual(campaign(50, 2).deaths)
+    expect(campaign(50).deaths).not.toEqual(campaign(50, { seed: 2 }).deaths)
   })
 })

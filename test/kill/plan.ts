@@ -17,7 +17,7 @@ export interface PlanOptions {
   readonly wanted: number
   /** Lives that nothing happened to: what a first life passes. */
   readonly calm: readonly Life[]
-  /** How long one of them took. */
+  /** How long the shortest of them took. */
   readonly calmMs: number
 }
 
@@ -39,7 +39,8 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
   for (const life of calm) first.lived(passedBy(life))
   const count = { first: 0, recovery: 0, moment: 0 }
   const kills = () => count.first + count.recovery + count.moment
-  const owes = (sort: keyof typeof shares) => count[sort] < shares[sort] * kills()
+  /** Moments that were chosen: a life may be over before its moment, and is not made up for. */
+  let moments = 0
 
   /** While first lives have new places to die at, there; later, where a recovery comes to a new place. */
   const firstDeath = (asker: Asker): Death => {
@@ -50,17 +51,18 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
   return {
     trial(index, asker) {
       const random = createRandom(seed * 100_003 + index)
-      const atMoments = owes('moment')
+      const atMoments = moments < shares.moment * kills()
       const died: Life[] = []
       let death: Death | undefined
       const next = (): Death | undefined => {
         if (kills() >= wanted) return undefined
         if (atMoments) {
-          const afterMs = random.int(0, Math.ceil(calmMs))
-          return died.length < momentDeaths ? { afterMs } : undefined
+          if (died.length === momentDeaths) return undefined
+          moments += 1
+          return { afterMs: random.int(0, Math.ceil(calmMs)) }
         }
         if (died.length === 0) return firstDeath(asker)
-        const more = died.length <= recoveryDeaths && owes('recovery')
+        const more = died.length <= recoveryDeaths && count.recovery < shares.recovery * kills()
         return more ? { places: recovery.all(asker) } : undefined
       }
       return {
