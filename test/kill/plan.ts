@@ -45,7 +45,7 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
   /** While first lives have new places to die at, there; later, where a recovery comes to a new place. */
   const firstDeath = (asker: Asker): Death => {
     const wish = first.complete ? recovery.wish(asker) : undefined
-    return { places: wish === undefined ? first.one(asker) : [wish] }
+    return { places: wish === undefined ? first.one(asker) : first.only(wish) }
   }
 
   return {

@@ -91,4 +91,15 @@ describe('a sweep', () => {
     sweep.died('claim:after#1', [])
     expect(sweep.wish(alone)).toBeUndefined()
   })
+
+  it('forgets nothing of the turns of others when somebody is sent to one place only', () => {
+    const sweep = createSweep(1)
+    sweep.lived(places)
+    const [place = ''] = places
+    const told = sweep.only(place)
+    expect(told).toEqual([place])
+    expect(sweep.one(alone)).not.toContain(place)
+    sweep.died(place, told)
+    expect(new Set([place, ...deaths(sweep, 19)])).toEqual(new Set(places))
+  })
 })

@@ -31,6 +31,8 @@ export interface Sweep {
   one(asker: Asker): readonly string[]
   /** All places whose turn it is. */
   all(asker: Asker): readonly string[]
+  /** This place and no other, whosever turn it is. */
+  only(place: string): readonly string[]
   /** A death after which a life came to a place that nobody has died at yet; none when all were tried often enough. */
   wish(asker: Asker): string | undefined
   /** Every place was died at, or tried often enough. */
@@ -114,6 +116,7 @@ export function createSweep(seed: number): Sweep {
       const own = due.filter((row) => isFor(asker, row))
       return tell([...(own.length > 0 ? own : due), ...vain.filter((row) => isFor(asker, row))])
     },
+    only: (place) => tell([rowOf(place)]),
     wish(asker) {
       const [chosen] = ranked()
         .filter((row) => row.kills === 0 && row.after !== undefined && !givenUp(row) && isFor(asker, row))
