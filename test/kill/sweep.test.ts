@@ -68,6 +68,17 @@ describe('a sweep', () => {
     expect(sweep.coverage()).toMatchObject({ covered: 20, known: 21, unreached: ['rare#1'], missed: [] })
   })
 
+  it('tries places that only some lives come to together, after all others', () => {
+    const sweep = createSweep(1)
+    const rare = Array.from({ length: 10 }, (_, index) => `sync:before#${index + 1}`)
+    sweep.lived([...places, ...rare])
+    sweep.lived(places)
+    expect(new Set(deaths(sweep, 20))).toEqual(new Set(places))
+    for (let life = 0; life < patience; life++) sweep.lived(places, sweep.one(alone))
+    expect(sweep.complete).toBe(true)
+    expect(sweep.coverage().unreached).toEqual(rare)
+  })
+
   it('takes a place that only some lives come to whenever one does', () => {
     const sweep = createSweep(1)
     sweep.lived([...places, 'rare#1'])

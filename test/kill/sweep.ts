@@ -45,7 +45,7 @@ interface Row {
   /** The seed's order. */
   readonly rank: number
   kills: number
-  /** Lives that were sent here. */
+  /** Lives that were sent here in vain. */
   tries: number
   /** Lives under way that were told to die here. */
   underWay: number
@@ -96,6 +96,9 @@ export function createSweep(seed: number): Sweep {
         row.lives += 1
         if (after !== undefined) row.after = after
       }
+      // After a death, it depends on that death where a life comes to: nothing was tried.
+      const came = new Set(passed)
+      if (after === undefined) for (const place of told) if (!came.has(place)) rowOf(place).tries += 1
     },
     died(place, told) {
       kills += 1
@@ -105,9 +108,10 @@ export function createSweep(seed: number): Sweep {
     one(asker) {
       const { due, vain } = turn()
       // When others are on their way to all of them, one more goes where the first of them went.
-      const chosen = due.find((row) => row.underWay === 0) ?? due[0]
+      // Rare places come last: most of them are come to on the way to others.
+      const waiting = [...due.filter(steady), ...due.filter((row) => !steady(row))]
+      const chosen = waiting.find((row) => row.underWay === 0) ?? waiting[0]
       if (!chosen) return []
-      chosen.tries += 1
       const rare = [...due, ...vain].filter((row) => row.kills === 0 && !steady(row) && isFor(asker, row))
       return tell([chosen, ...rare.filter((row) => row !== chosen && row.underWay === 0)])
     },
