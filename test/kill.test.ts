@@ -36,7 +36,7 @@ describe('a process killed at any boundary', () => {
     'loses nothing and doubles nothing on SQLite, and goes on without waiting for leases',
     async () => {
       const lanes: Lane[] = Array.from({ length: laneCount() }, () => ({}))
-      nothingIsWrong(await runCampaign({ program, store: 'sqlite', kills: long ? 600 : 40, seed: 1, lanes }))
+      nothingIsWrong(await runCampaign({ program, store: 'sqlite', kills: long ? 700 : 40, seed: 1, lanes }))
     },
     limitMs,
   )
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)('on PostgreSQL', () => {
     'a process killed at any boundary loses nothing and doubles nothing',
     async () => {
       const { lanes } = opened
-      const kills = long ? 600 : 20
+      const kills = long ? 700 : 20
       nothingIsWrong(await runCampaign({ program, store: 'postgres', kills, seed: 1, lanes, leaseMs: 500 }))
     },
     limitMs,

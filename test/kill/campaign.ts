@@ -68,7 +68,7 @@ const runsPerTrial = 2
 /** Lives that nothing happens to, before all others. */
 const calmLives = 3
 
-/** One more than there are processors: a life waits for the disk and for leases for about half of its time. */
+/** One more than there are processors: a life also waits, for the disk and for leases. */
 export function laneCount(): number {
   return Math.min(cpus().length + 1, 5)
 }

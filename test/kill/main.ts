@@ -18,7 +18,7 @@ export async function main(program: string, args: readonly string[]): Promise<nu
     args: [...args],
     options: {
       store: { type: 'string', default: 'sqlite' },
-      kills: { type: 'string', default: '600' },
+      kills: { type: 'string', default: '700' },
       seed: { type: 'string', default: '1' },
       trial: { type: 'string' },
       deaths: { type: 'string' },
