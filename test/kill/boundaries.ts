@@ -1,32 +1,32 @@
 /**
- * Where a process can die: every place at which something is about to happen, or has happened and nobody knows yet. The
- * places are counted, and the process ends itself, as `kill -9` would, at the one it was told.
+ * Where a process can die: every place at which something is about to happen, or has happened and nobody knows yet. Places
+ * have names, `append:before#3` is the third before an append; the process ends itself, as `kill -9` would, at the first that
+ * it was told.
  */
 import type { OpenSqlite } from '../../src/adapters/stores/open-sqlite.ts'
 import type { Append, NewRun, Store } from '../../src/domain/ports/store.ts'
 import type { Acknowledged } from './effects.ts'
 
 export interface Boundaries {
-  /** The process is at a place; it may not come back. */
-  pass(place: string): void
-  readonly count: number
-  /** How many places of each kind there were. */
-  readonly places: ReadonlyMap<string, number>
+  /** The process is at a place of this kind; it may not come back. */
+  pass(kind: string): void
+  /** The names of all places so far, in order. */
+  readonly passed: readonly string[]
 }
 
-export function createBoundaries(killAt: number | undefined, die: (place: string) => void): Boundaries {
-  const places = new Map<string, number>()
-  let count = 0
+export function createBoundaries(killAt: readonly string[], die: (place: string) => void): Boundaries {
+  const deadly = new Set(killAt)
+  const counts = new Map<string, number>()
+  const passed: string[] = []
   return {
-    pass(place) {
-      count += 1
-      places.set(place, (places.get(place) ?? 0) + 1)
-      if (count === killAt) die(place)
+    pass(kind) {
+      const count = (counts.get(kind) ?? 0) + 1
+      counts.set(kind, count)
+      const place = `${kind}#${count}`
+      passed.push(place)
+      if (deadly.has(place)) die(place)
     },
-    get count() {
-      return count
-    },
-    places,
+    passed,
   }
 }
 
@@ -80,10 +80,14 @@ export function withBoundaries(store: Store, boundaries: Boundaries, heard: Hear
   }
 }
 
-/** SQLite with a place before every statement that writes: the middle of transactions, and just before a commit. */
+/**
+ * SQLite with a place before every statement that writes (the middle of transactions, and just before a commit), and one
+ * between a commit and the disk.
+ */
 export function sqliteWithBoundaries(open: OpenSqlite, boundaries: Boundaries): OpenSqlite {
   return (path) => {
     const connection = open(path)
+    const { sync, syncNow } = connection
     if (path.endsWith('-writer')) return connection
     return {
       execute(sql, parameters, single) {
@@ -93,6 +97,19 @@ export function sqliteWithBoundaries(open: OpenSqlite, boundaries: Boundaries): 
       get inTransaction() {
         return connection.inTransaction
       },
+      // Without these the store would sync within each commit, and not as it does for everybody else.
+      ...(sync && {
+        sync() {
+          boundaries.pass('sync:before')
+          return sync()
+        },
+      }),
+      ...(syncNow && {
+        syncNow() {
+          boundaries.pass('sync:before')
+          syncNow()
+        },
+      }),
       close: connection.close,
     }
   }

@@ -1,8 +1,10 @@
-/** Many trials: every place in turn, a second death while the next process recovers, and deaths at any moment from outside. */
+/** Many trials: lives that nothing happens to show which places there are, and the plan has processes die at all of them. */
 import { cpus } from 'node:os'
 import type { Store } from '../../src/domain/ports/store.ts'
-import { createRandom } from '../../src/testing/noise/random.ts'
-import { type Death, expected, runTrial, type Trial } from './trial.ts'
+import type { Life } from './life.ts'
+import { createPlan, shares } from './plan.ts'
+import type { Coverage } from './sweep.ts'
+import { type Death, expected, runTrial, type Trial, type TrialOptions } from './trial.ts'
 
 /** Where the trials of one lane keep their runs; without one each trial has a SQLite file of its own. */
 export interface Lane {
@@ -17,8 +19,8 @@ export interface CampaignOptions {
   readonly seed: number
   /** Trials side by side, one lane each. */
   readonly lanes: readonly Lane[]
-  /** Only this trial, to see a violation again. */
-  readonly only?: number
+  /** Only this trial with these deaths, to see a violation again. */
+  readonly again?: { readonly trial: number; readonly deaths: readonly Death[] }
   /** How long a claim holds without a sign of life. Default: the engine's own. */
   readonly leaseMs?: number
   readonly onTrial?: (done: { readonly kills: number; readonly trials: number }) => void
@@ -38,10 +40,14 @@ export interface CampaignResult {
   readonly kills: number
   readonly trials: number
   readonly runs: number
-  /** Places at which a process that does all the work can die. */
-  readonly boundaries: number
-  /** How many of them somebody died at. */
-  readonly covered: number
+  /** Places in the lives of processes that begin with nothing. */
+  readonly first: Coverage
+  /** Places in the lives of those that come after a death, until every run has gone a step. */
+  readonly recovery: Coverage
+  /** Kills from outside at any moment. */
+  readonly moments: number
+  /** So many kills reach all places that are known now. */
+  readonly fullSweep: number
   readonly killsPerMinute: number
   readonly lost: number
   readonly duplicated: number
@@ -52,97 +58,120 @@ export interface CampaignResult {
   readonly leaseMs: number | 'default'
   readonly violations: readonly {
     readonly trial: number
-    readonly deaths: readonly Death[]
+    readonly deaths: readonly string[]
     readonly message: string
   }[]
 }
 
 const runsPerTrial = 2
 
+/** Lives that nothing happens to, before all others. */
+const calmLives = 3
+
+/** One more than there are processors: a life also waits, for the disk and for leases. */
 export function laneCount(): number {
-  return Math.max(1, Math.min(cpus().length, 4))
+  return Math.min(cpus().length + 1, 5)
+}
+
+/** Whether nothing is wrong with what was left, nor with the campaign. */
+export function isClean({ violations, first, recovery }: CampaignResult): boolean {
+  return violations.length + first.missed.length + recovery.missed.length === 0
 }
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { program, seed, lanes, leaseMs } = options
-  const trial = (lane: Lane, index: number, deaths: readonly Death[]) =>
-    runTrial({
-      program,
-      name: `s${seed}-t${index}`,
-      runs: runsPerTrial,
-      deaths,
-      seed: seed + index,
-      expected,
-      ...(leaseMs !== undefined && { leaseMs }),
-      ...lane,
-    })
-  const [first = {}] = lanes
-  const began = performance.now()
-  const calm = await trial(first, 0, [])
-  const calmMs = performance.now() - began
-  if (calm.violations.length > 0) throw new Error(`Even without a death: ${calm.violations.join('\n')}`)
-
-  const done: { readonly index: number; readonly deaths: readonly Death[]; readonly trial: Trial }[] = []
-  const kills = () => done.reduce((sum, one) => sum + one.trial.kills, 0)
+  const { seed, lanes, again } = options
+  const calm = again ? { lives: [], ms: 0 } : await liveInCalm(options)
+  const plan = createPlan({ seed, wanted: options.kills, calm: calm.lives, calmMs: calm.ms })
+  const done: { readonly index: number; readonly trial: Trial }[] = []
   const started = performance.now()
-  let next = options.only ?? 1
-  const work = async (lane: Lane) => {
-    while (kills() < options.kills && (options.only === undefined || next === options.only)) {
+  if (again) {
+    const deaths = again.deaths.values()
+    const trial = await trialOf(options, again.trial, {
+      ...(lanes[0] && { lane: lanes[0] }),
+      death: () => deaths.next().value,
+    })
+    done.push({ index: again.trial, trial })
+  }
+  let next = 1
+  const work = async (lane: Lane, number: number) => {
+    while (plan.kills < options.kills) {
       const index = next++
-      const deaths = deathsOf({ index, seed, boundaries: calm.boundaries, calmMs, wanted: options.kills })
-      done.push({ index, deaths, trial: await trial(lane, index, deaths) })
-      options.onTrial?.({ kills: kills(), trials: done.length })
+      if (index > 3 * options.kills)
+        throw new Error(`${plan.kills} kills in ${index} trials: processes do not die`)
+      const { death, lived } = plan.trial(index, { lane: number, lanes: lanes.length })
+      done.push({ index, trial: await trialOf(options, index, { lane, death, onLife: lived }) })
+      options.onTrial?.({ kills: plan.kills, trials: done.length })
     }
   }
-  await Promise.all(lanes.map(work))
+  if (!again) await Promise.all(lanes.map(work))
   const minutes = (performance.now() - started) / 60_000
 
   const sum = (of: (trial: Trial) => number) => done.reduce((total, one) => total + of(one.trial), 0)
-  const covered = new Set(
-    done.flatMap(({ deaths: [death] }) => (death && 'place' in death ? [death.place] : [])),
-  )
+  const kills = sum((trial) => trial.kills)
   const recoveries = done.flatMap(({ trial: { recoveries } }) => recoveries)
+  const coverage = plan.coverage()
   return {
     store: options.store,
     seed,
     wanted: options.kills,
-    kills: kills(),
+    kills,
     trials: done.length,
     runs: done.length * runsPerTrial,
-    boundaries: calm.boundaries,
-    covered: covered.size,
-    killsPerMinute: Math.round(kills() / minutes),
+    ...coverage,
+    fullSweep: fullSweep(coverage),
+    killsPerMinute: Math.round(kills / minutes),
     lost: sum(({ lost }) => lost),
     duplicated: sum(({ duplicated }) => duplicated),
     reexecuted: sum(({ reexecuted }) => reexecuted),
     recoveryMs: quantiles(recoveries.map(({ ms }) => ms)),
     afterLoadMs: quantiles(recoveries.map(({ afterLoadMs }) => afterLoadMs)),
-    leaseMs: leaseMs ?? 'default',
-    violations: done.flatMap(({ index, deaths, trial: { violations } }) =>
+    leaseMs: options.leaseMs ?? 'default',
+    violations: done.flatMap(({ index, trial: { deaths, violations } }) =>
       violations.map((message) => ({ trial: index, deaths, message })),
     ),
   }
 }
 
-interface Place {
-  readonly index: number
-  readonly seed: number
-  readonly boundaries: number
-  readonly calmMs: number
-  /** Kills of the whole campaign. */
-  readonly wanted: number
+function trialOf(
+  { program, seed, leaseMs }: CampaignOptions,
+  index: number,
+  { lane = {}, ...hooks }: Pick<TrialOptions, 'death' | 'onLife'> & { readonly lane?: Lane },
+): Promise<Trial> {
+  return runTrial({
+    program,
+    name: `s${seed}-t${index}`,
+    runs: runsPerTrial,
+    seed: seed + index,
+    expected,
+    ...(leaseMs !== undefined && { leaseMs }),
+    ...lane,
+    ...hooks,
+  })
 }
 
-/** Most trials die at a place and again while recovering; every sixth dies three times at any moment. */
-function deathsOf({ index, seed, boundaries, calmMs, wanted }: Place): Death[] {
-  const random = createRandom(seed * 100_003 + index)
-  const moment = () => ({ afterMs: random.int(0, Math.ceil(calmMs)) })
-  if (index % 6 === 0) return [moment(), moment(), moment()]
-  // All places in turn; when there are more places than trials, evenly spread, at other ones with another seed.
-  const stride = Math.max(1, (boundaries * 2) / wanted)
-  const turn = index - Math.floor(index / 6) - 1
-  const place = 1 + (Math.floor(turn * stride + (stride > 1 ? (seed * 7) % stride : 0)) % boundaries)
-  return [{ place }, { place: random.int(1, Math.ceil(boundaries / 3)) }]
+/** Some lives to the end, one after the other on each lane, and how long the shortest takes. */
+async function liveInCalm(options: CampaignOptions): Promise<{ lives: readonly Life[]; ms: number }> {
+  const lives: Life[] = []
+  let ms = Number.POSITIVE_INFINITY
+  let next = 0
+  const work = async (lane: Lane) => {
+    while (next < calmLives) {
+      // Indexes that no trial has.
+      const index = -next++
+      const began = performance.now()
+      const { violations } = await trialOf(options, index, { lane, onLife: (life) => lives.push(life) })
+      ms = Math.min(ms, performance.now() - began)
+      if (violations.length > 0) throw new Error(`Even without a death: ${violations.join('\n')}`)
+    }
+  }
+  await Promise.all(options.lanes.map(work))
+  return { lives, ms }
+}
+
+function fullSweep({ first, recovery }: Pick<CampaignResult, 'first' | 'recovery'>): number {
+  return Math.ceil(
+    Math.max(first.known / (1 - shares.recovery - shares.moment), recovery.known / shares.recovery),
+  )
 }
 
 function quantiles(values: readonly number[]): Quantiles {

@@ -2,10 +2,12 @@
  * The process that is killed. It opens the store, starts the runs that are not there, goes on with those that are, answers
  * what people are asked, and ends when all runs are over. What it has to say goes to the parent line by line.
  */
+import { writeSync } from 'node:fs'
 import { openLibsql } from '../../src/adapters/stores/open-sqlite.ts'
 import { openPostgresStore } from '../../src/adapters/stores/postgres.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
 import { createApp } from '../../src/app.ts'
+import type { NewEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import {
   type Boundaries,
@@ -22,18 +24,25 @@ import { capabilities, draft, envelope, model } from './workload.ts'
 const task = JSON.parse(process.argv[2] ?? '{}') as ChildTask
 const effects = openLog<Effect>(task.effects, { sync: true })
 const acknowledged = openLog<Acknowledged>(task.acknowledged, { sync: false })
-const boundaries = createBoundaries(task.killAt, dieAtOnce)
+const boundaries = createBoundaries(task.killAt ?? [], (place) => {
+  say({ kind: 'dying', place })
+  dieAtOnce()
+})
 
-const say = (report: ChildReport) => process.stdout.write(`${JSON.stringify(report)}\n`)
+/** Written at once: whoever dies next has said it. */
+function say(report: ChildReport): void {
+  writeSync(1, `${JSON.stringify(report)}\n`)
+}
 
 const mark = (call: Effect) => {
-  boundaries.pass('call:before')
+  boundaries.pass(`call:before ${call.nodeId}`)
   effects.write(call)
-  boundaries.pass('call:after')
+  boundaries.pass(`call:after ${call.nodeId}`)
 }
 
 const loaded = performance.now()
 const inner = await openStore(task, boundaries)
+const steps = watchSteps()
 const store = watchResumption(
   withBoundaries(inner, boundaries, { acknowledged: (line) => acknowledged.write(line) }),
 )
@@ -51,10 +60,11 @@ await Promise.all(
     if ((await store.head(runId)) === undefined) await app.start(envelope, { runId, draft })
     for await (const event of app.watch(runId))
       if (task.progress) say({ kind: 'progress', runId, seq: event.seq })
+    steps.gone(runId)
   }),
 )
 stopAnswering()
-say({ kind: 'done', boundaries: boundaries.count, places: Object.fromEntries(boundaries.places) })
+say({ kind: 'done', passed: boundaries.passed, recovered: steps.recovered })
 await app.close()
 await inner.close()
 
@@ -64,6 +74,25 @@ function openStore({ store: place }: ChildTask, counted: Boundaries): Promise<St
     : openSqliteStore({ path: place, open: sqliteWithBoundaries(openLibsql, counted) })
 }
 
+/** Counts the places until every run has gone a step in this process, or was over. */
+function watchSteps() {
+  const still = new Set(task.runIds)
+  let recovered = 0
+  return {
+    gone(runId: string): void {
+      if (still.delete(runId) && still.size === 0) recovered = boundaries.passed.length
+    },
+    get recovered() {
+      return recovered
+    },
+  }
+}
+
+/** An attempt whose end is known is one that this process made; those of the dead end as unknown. */
+function endsAttempt(event: NewEvent): boolean {
+  return event.type === 'attempt_end' && event.payload.outcome !== 'outcome_unknown'
+}
+
 /** Tells when the first attempt is in the journal, counted from the birth of this process. */
 function watchResumption(store: Store): Store {
   let told = false
@@ -71,6 +100,7 @@ function watchResumption(store: Store): Store {
     ...store,
     async append(append) {
       const result = await store.append(append)
+      if (result.kind === 'appended' && append.events.some(endsAttempt)) steps.gone(append.runId)
       if (!told && result.kind === 'appended' && append.events.some(({ type }) => type === 'attempt_start')) {
         told = true
         say({ kind: 'resumed', ms: performance.now(), loadedMs: loaded })

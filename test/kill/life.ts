@@ -5,6 +5,8 @@ import type { ChildReport, ChildTask } from './messages.ts'
 
 export interface Life {
   readonly end: 'done' | 'killed' | 'failed' | 'stuck'
+  /** The place at which it ended itself. */
+  readonly diedAt?: string
   readonly reports: readonly ChildReport[]
   /** What it said when it failed. */
   readonly errors: string
@@ -46,7 +48,8 @@ export function live({ program, task, killAfterMs, limitMs, onReport }: LifeOpti
       clearTimeout(limit)
       clearTimeout(ours)
       const end = stuck ? 'stuck' : signal === 'SIGKILL' ? 'killed' : code === 0 ? 'done' : 'failed'
-      resolve({ end, reports, errors })
+      const last = reports.at(-1)
+      resolve({ end, ...(last?.kind === 'dying' && { diedAt: last.place }), reports, errors })
     })
   })
 }

@@ -1,12 +1,13 @@
 /** `npm run kill`: one campaign from the command line. */
 import { parseArgs } from 'node:util'
 import { missingPostgres, start } from '../../scripts/postgres.mjs'
-import { type CampaignOptions, type CampaignResult, laneCount, runCampaign } from './campaign.ts'
+import { type CampaignOptions, type CampaignResult, isClean, laneCount, runCampaign } from './campaign.ts'
 import { openLanes } from './postgres-lanes.ts'
 import { describeCampaign } from './report.ts'
+import type { Death } from './trial.ts'
 
 const usage =
-  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I] [--lease-ms MS] [--json]'
+  'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lanes N] [--lease-ms MS] [--json]'
 
 /** Leases of processes that died hold for this long, where another process could still be alive. */
 export const shortLeaseMs = 500
@@ -17,26 +18,32 @@ export async function main(program: string, args: readonly string[]): Promise<nu
     args: [...args],
     options: {
       store: { type: 'string', default: 'sqlite' },
-      kills: { type: 'string', default: '500' },
+      kills: { type: 'string', default: '700' },
       seed: { type: 'string', default: '1' },
       trial: { type: 'string' },
+      deaths: { type: 'string' },
+      lanes: { type: 'string', default: String(laneCount()) },
       'lease-ms': { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
   const { store, json } = values
-  const [kills, seed] = [Number(values.kills), Number(values.seed)]
-  if ((store !== 'sqlite' && store !== 'postgres') || !Number.isInteger(kills) || !Number.isInteger(seed)) {
+  const [kills, seed, lanes] = [Number(values.kills), Number(values.seed), Number(values.lanes)]
+  const again = { trial: Number(values.trial ?? 0), deaths: (values.deaths ?? '').split(', ').map(deathOf) }
+  const known = store === 'sqlite' || store === 'postgres'
+  // A trial is known by its number and its deaths together.
+  const halfTold = (values.trial === undefined) !== (values.deaths === undefined)
+  if (!known || halfTold || ![kills, seed, lanes, again.trial].every(Number.isInteger) || lanes < 1) {
     console.error(usage)
     return 2
   }
   const lease = values['lease-ms'] ?? (store === 'postgres' ? shortLeaseMs : undefined)
-  const result = await campaignOn(store, {
+  const result = await campaignOn(store, values.trial === undefined ? lanes : 1, {
     program,
     store,
     kills,
     seed,
-    ...(values.trial !== undefined && { only: Number(values.trial) }),
+    ...(values.trial !== undefined && { again }),
     ...(lease !== undefined && { leaseMs: Number(lease) }),
     onTrial: (done) => {
       if (!json && process.stderr.isTTY) process.stderr.write(`\r${done.kills} kills, ${done.trials} trials `)
@@ -44,14 +51,20 @@ export async function main(program: string, args: readonly string[]): Promise<nu
   })
   if (!json && process.stderr.isTTY) process.stderr.write('\n')
   console.log(json ? JSON.stringify(result) : describeCampaign(result))
-  return result.violations.length === 0 ? 0 : 1
+  return isClean(result) ? 0 : 1
+}
+
+/** As reports write it: `append:before#3`, or `120ms` after the start. */
+function deathOf(text: string): Death {
+  const [, ms] = /^(\d+)ms$/.exec(text) ?? []
+  return ms === undefined ? { places: [text] } : { afterMs: Number(ms) }
 }
 
 async function campaignOn(
   store: 'sqlite' | 'postgres',
+  count: number,
   options: Omit<CampaignOptions, 'lanes'>,
 ): Promise<CampaignResult> {
-  const count = options.only === undefined ? laneCount() : 1
   if (store === 'sqlite') return runCampaign({ ...options, lanes: Array.from({ length: count }, () => ({})) })
   const missing = missingPostgres()
   if (missing !== undefined) throw new Error(missing)

@@ -7,8 +7,8 @@ export interface ChildTask {
   /** Files of what the outside saw, and of what the store acknowledged. */
   readonly effects: string
   readonly acknowledged: string
-  /** The place at which it dies; absent means that it lives. */
-  readonly killAt?: number
+  /** It dies at the first of these places that it comes to; absent means that it lives. */
+  readonly killAt?: readonly string[]
   /** Decides how people answer. */
   readonly seed: number
   readonly leaseMs?: number
@@ -22,8 +22,7 @@ export type ChildReport =
   | { readonly kind: 'progress'; readonly runId: string; readonly seq: number }
   /** A run could not go on; it is claimed again later. */
   | { readonly kind: 'crash'; readonly runId: string; readonly message: string }
-  | {
-      readonly kind: 'done'
-      readonly boundaries: number
-      readonly places: { readonly [place: string]: number }
-    }
+  /** Its last word: it is at this place, and dies there. */
+  | { readonly kind: 'dying'; readonly place: string }
+  /** All runs are over. It passed these places; by the first `recovered` of them every run had gone a step. */
+  | { readonly kind: 'done'; readonly passed: readonly string[]; readonly recovered: number }

@@ -1,19 +1,36 @@
 /** The figures of a campaign in words, and how to see a violation again. */
 import type { CampaignResult, Quantiles } from './campaign.ts'
+import type { Coverage } from './sweep.ts'
 
 export function describeCampaign(result: CampaignResult): string {
-  const { store, seed, kills, runs, boundaries, covered, recoveryMs } = result
+  const { store, seed, kills, runs, first, recovery, recoveryMs } = result
   const lines = [
-    `${store}: ${kills} kills over ${runs} runs (seed ${seed}), ${covered} of ${boundaries} boundaries, ${result.killsPerMinute} kills/min`,
+    `${store}: ${kills} kills over ${runs} runs (seed ${seed}), ${result.killsPerMinute} kills/min`,
+    `boundaries: ${share(first)} in first lives (${first.kills} kills), ${share(recovery)} in recoveries (${recovery.kills} kills); ${result.moments} kills at any moment`,
     `lost ${result.lost}, duplicated ${result.duplicated}, re-executed calls ${result.reexecuted} (at least once, under the same key)`,
     `recovery from process start to first attempt: ${quantiles(recoveryMs)}; without loading the code: ${quantiles(result.afterLoadMs)} (n=${recoveryMs.count}, lease ${result.leaseMs === 'default' ? '15 s' : `${result.leaseMs} ms`})`,
   ]
+  if (first.untried + recovery.untried > 0)
+    lines.push(
+      `nobody was sent to ${first.untried} in first lives and ${recovery.untried} in recoveries: all take about ${result.fullSweep} kills`,
+    )
+  for (const [lives, { unreached, missed }] of [
+    ['first lives', first],
+    ['recoveries', recovery],
+  ] as const) {
+    if (unreached.length > 0)
+      lines.push(`never reached, because not every life comes there (${lives}): ${unreached.join(', ')}`)
+    if (missed.length > 0)
+      lines.push(`MISSED, though every life comes there (${lives}): ${missed.join(', ')}`)
+  }
   for (const { trial, deaths, message } of result.violations)
     lines.push(
-      `VIOLATION in trial ${trial}, deaths ${JSON.stringify(deaths)}: ${message}`,
-      `  again: npm run kill -- --store ${store} --kills ${result.wanted} --seed ${seed} --trial ${trial}`,
+      `VIOLATION in trial ${trial}, deaths ${deaths.join(', ')}: ${message}`,
+      `  again: npm run kill -- --store ${store} --seed ${seed} --trial ${trial} --deaths "${deaths.join(', ')}"`,
     )
   return lines.join('\n')
 }
+
+const share = ({ covered, known }: Coverage) => `${covered} of ${known}`
 
 const quantiles = ({ p50, p99, most }: Quantiles) => `p50 ${p50} ms, p99 ${p99} ms, most ${most} ms`

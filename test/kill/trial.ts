@@ -7,19 +7,20 @@ import type { Json } from '../../src/base/json.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { checkRuns, type Verdict } from './check.ts'
 import { type Acknowledged, type Effect, readLog } from './effects.ts'
-import { type Life, type LifeOptions, live } from './life.ts'
+import { type Life, live } from './life.ts'
 import type { ChildReport, ChildTask } from './messages.ts'
 
-/** How a process of the trial dies: at a place of its own, or from outside after a time. */
-export type Death = { readonly place: number } | { readonly afterMs: number }
+/** How a process of the trial dies: at the first of these places, or from outside after a time. */
+export type Death = { readonly places: readonly string[] } | { readonly afterMs: number }
 
 export interface TrialOptions {
   readonly program: string
   /** Names the trial; run ids begin with it. */
   readonly name: string
   readonly runs: number
-  /** One process per death, and one that lives. */
-  readonly deaths: readonly Death[]
+  /** How the next process dies; asked for each until one lives. Absent: the first one lives. */
+  readonly death?: () => Death | undefined
+  readonly onLife?: (life: Life) => void
   readonly seed: number
   readonly expected: Json
   readonly leaseMs?: number
@@ -37,15 +38,18 @@ export interface Recovery {
 
 export interface Trial extends Verdict {
   readonly kills: number
-  /** Places that the last process passed, if it had all the work. */
-  readonly boundaries: number
-  readonly places: { readonly [place: string]: number }
+  /** How they came about: at a place, or after a time; `--deaths` takes it. */
+  readonly deaths: readonly string[]
   /** Of each process after a death that came to start an attempt. */
   readonly recoveries: readonly Recovery[]
 }
 
 /** The answer of a run that nothing happened to. */
 export const expected: Json = { text: 'the four parts, seen; plain; receipt' }
+
+interface Lived extends Life {
+  readonly death?: Death
+}
 
 /** A process that takes longer for these few runs has lost its way. */
 const limitMs = 120_000
@@ -73,7 +77,8 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
         acknowledged: readLog<Acknowledged>(task.acknowledged),
       }
       const verdict = await checkRuns(store, task.runIds, { outside, expected: options.expected })
-      return { ...judge(lives), ...verdict }
+      const violations = [...survivors(lives), ...verdict.violations]
+      return { ...judge(lives), ...verdict, violations }
     } finally {
       if (!options.postgres) await store.close()
     }
@@ -82,29 +87,30 @@ export async function runTrial(options: TrialOptions): Promise<Trial> {
   }
 }
 
-async function liveOn(task: ChildTask, options: TrialOptions): Promise<Life[]> {
-  const lives: Life[] = []
-  for (const death of [...options.deaths, undefined]) {
-    const life: LifeOptions = {
+async function liveOn(task: ChildTask, options: TrialOptions): Promise<Lived[]> {
+  const lives: Lived[] = []
+  do {
+    const death = options.death?.()
+    const life = await live({
       program: options.program,
-      task: { ...task, ...(death && 'place' in death && { killAt: death.place }) },
+      task: { ...task, ...(death && 'places' in death && { killAt: death.places }) },
       ...(death && 'afterMs' in death && { killAfterMs: death.afterMs }),
       limitMs,
       ...(options.onReport && { onReport: options.onReport }),
-    }
-    const lived = await live(life)
-    lives.push(lived)
-    if (lived.end !== 'killed') break
-  }
+    })
+    options.onLife?.(life)
+    lives.push({ ...life, ...(death && { death }) })
+  } while (lives.at(-1)?.end === 'killed')
   return lives
 }
 
-function judge(lives: readonly Life[]): Pick<Trial, 'kills' | 'boundaries' | 'places' | 'recoveries'> {
-  const done = lives.at(-1)?.reports.find((report) => report.kind === 'done')
+function judge(lives: readonly Lived[]): Pick<Trial, 'kills' | 'deaths' | 'recoveries'> {
+  const killed = lives.filter(({ end }) => end === 'killed')
   return {
-    kills: lives.filter(({ end }) => end === 'killed').length,
-    boundaries: done?.boundaries ?? 0,
-    places: done?.places ?? {},
+    kills: killed.length,
+    deaths: killed.map(
+      ({ diedAt, death }) => diedAt ?? (death && 'afterMs' in death ? `${death.afterMs}ms` : '?'),
+    ),
     recoveries: lives
       .slice(1)
       .flatMap(({ reports }) =>
@@ -113,6 +119,17 @@ function judge(lives: readonly Life[]): Pick<Trial, 'kills' | 'boundaries' | 'pl
         ),
       ),
   }
+}
+
+/** Whoever was told to die at a place and went past it has shown nothing. */
+function survivors(lives: readonly Lived[]): string[] {
+  return lives.flatMap(({ death, reports }) => {
+    const told = death && 'places' in death ? death.places : []
+    const passed = reports.flatMap((report) => (report.kind === 'done' ? report.passed : []))
+    return told
+      .filter((place) => passed.includes(place))
+      .map((place) => `a process was told to die at ${place}, and went past it`)
+  })
 }
 
 function failure(lives: readonly Life[]): Verdict {
