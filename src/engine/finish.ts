@@ -8,6 +8,7 @@ import type { Source } from '../domain/plan.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { finalAskOpen } from './head.ts'
 import { checkAnswer } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { findValue, knownValues } from './values.ts'
@@ -16,7 +17,7 @@ import { findValue, knownValues } from './values.ts'
 export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const composed = compose(state)
   const reply = state.finalReply
-  const output = reply?.value ?? composed.output
+  const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
   if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
@@ -59,7 +60,7 @@ function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number
 }
 
 function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
-  if ([...state.openAsks].some((id) => state.asks.get(id)?.kind === 'final')) return []
+  if (finalAskOpen(state)) return []
   const ask = askFacts(state, moment, {
     kind: 'final',
     question: 'Approve the answer?',
