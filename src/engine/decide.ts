@@ -201,5 +201,5 @@ export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
     const purpose = { kind: 'policy', policyId: id } as const
     facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))
   }
-  return [...facts, ...policyFacts(state, moment, { kind: 'onStart', values: () => knownValues(state) })]
+  return [...facts, ...policyFacts(state, moment, { kinds: ['onStart'], values: () => knownValues(state) })]
 }

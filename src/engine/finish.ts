@@ -53,7 +53,7 @@ function asksAtTheEnd({ envelope, plan }: RunState): boolean {
 function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number): NewEvent[] {
   if (state.satisfactionJudged === state.planVersion) return []
   return policyFacts(state, moment, {
-    kind: 'onMetricBelow',
+    kinds: ['onMetricBelow'],
     values: () => knownValues(state),
     metrics: { satisfaction },
   })

@@ -27,7 +27,7 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
     facts.push(make('validation_error', { scope: `node:${id}`, errors: result.issues }, { nodeId: id }))
     facts.push(
       ...policyFacts(state, moment, {
-        kind: 'onValidationFail',
+        kinds: ['onValidationFail'],
         node,
         values: () => knownValues(state, result.output?.value),
         ...(result.output && { fresh: result.output.value }),

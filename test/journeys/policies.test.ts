@@ -1,5 +1,6 @@
 /** Runtime policies: every trigger fires, every action acts, and no policy acts more often than it may. */
 import { describe, expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { App } from '../../src/app.ts'
 import { answer, envelope, journal, local, open, rao, says, text } from './support.ts'
 
@@ -67,6 +68,46 @@ describe('triggers', () => {
       action: { type: 'fail' },
     }
     expect((await app.run(under(other), { draft: one })).status).toBe('completed')
+  })
+
+  it('onNodeComplete selects by the capability of a person, too', async () => {
+    const person = defineCapability({
+      capabilityId: 'person',
+      kind: 'human',
+      inputContract: { type: 'object' },
+      outputContract: text,
+    })
+    const app = await open({ capabilities: [person] })
+    const heard = {
+      id: 'heard',
+      trigger: { kind: 'onNodeComplete', selector: { capabilityId: 'person' } },
+      action: { type: 'emit', event: 'heard' },
+    }
+    const { runId } = await app.run(under(heard), {
+      draft: { nodes: [{ id: 'do', capabilityId: 'person' }] },
+    })
+    await answer(app, runId, 'answer', { text: 'Tea' })
+    expect(await app.result(runId)).toMatchObject({
+      status: 'completed',
+      provenance: [{ nodeId: 'do', capabilityId: 'person', person: 'ann' }],
+    })
+    expect(await triggered(app, runId)).toEqual(['onNodeComplete heard emit'])
+  })
+
+  it('of all policies that a completed node sets off, the first in the list acts, whatever its trigger', async () => {
+    const app = await open({
+      capabilities: [local('write', () => ({ text: 'Tea', score: 0.1 }), { outputContract: scored })],
+    })
+    const guard = {
+      id: 'guard',
+      trigger: { kind: 'onMetricBelow', metric: 'score', threshold: 0.5 },
+      action: { type: 'fail', message: 'Too weak' },
+    }
+    const tell = { id: 'tell', trigger: { kind: 'onNodeComplete' }, action: { type: 'emit', event: 'done' } }
+    const guarded = await app.run(under(guard, tell), { draft: one })
+    expect(guarded).toMatchObject({ status: 'failed', issues: [{ message: 'Too weak' }] })
+    const told = await app.run(under(tell, guard), { draft: one })
+    expect(await triggered(app, told.runId)).toEqual(['onNodeComplete tell emit'])
   })
 
   it('onValidationFail acts when an output does not satisfy its contract', async () => {
