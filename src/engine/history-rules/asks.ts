@@ -89,7 +89,7 @@ export function theAuditIsAChain(): Rule {
       what: asked ? 'asked' : event.payload.decision,
       subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
     })
-    if (link.prev !== audit.prev || link.hash !== audit.hash)
+    if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
       report('audit', `the audit chain is broken at "${requestId}"`)
     if (asked && valueHash(event.payload.value) !== event.payload.valueHash)
       report('ask-hash', `"${requestId}" is not bound to what it shows`)
