@@ -9,6 +9,7 @@ import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { readRaoEnvelope } from '../domain/rao-envelope.ts'
+import { violationIssue } from '../domain/rao-error.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 
@@ -99,7 +100,7 @@ function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
   const contract = readRaoContract(node.data ?? {})
   if (contract === undefined || isRaoError(contract)) return validated(node, result, result.output)
   const envelope = readRaoEnvelope(result.output.value, contract)
-  if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [issue(envelope.message)] }
+  if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
   const read = readPrimary(envelope.primaryOutput, node)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
   return validated(node, result, {

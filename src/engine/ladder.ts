@@ -2,6 +2,7 @@
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
+import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -94,6 +95,7 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
     ...(declared && { details: { ...declared.details } }),
+    ...(first?.code === violationCode && { details: { error: 'SchemaViolation' } }),
   }
   return factsFor(state, now)(
     'node_error',

@@ -7,7 +7,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 import { capability, object, envelope as parsed } from '../plan-support.ts'
-import { envelope, journal, local, open, text } from './support.ts'
+import { envelope, journal, local, open, says, text } from './support.ts'
 
 /** Remembers what it was given. */
 function listening(capabilityId: string) {
@@ -180,6 +180,44 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
       },
     },
   ])
+})
+
+describe('an answer that breaks its RAO contract', () => {
+  const whole = {
+    primary_output: '{"text":"Tea"}',
+    confidence: 0.9,
+    confidence_type: 'verbalized',
+    escalate: false,
+  }
+  const { primary_output: _p, ...noOutput } = whole
+  const { confidence: _c, ...noConfidence } = whole
+  const { escalate: _e, ...noEscalate } = whole
+  const broken: readonly (readonly [unknown, string])[] = [
+    ['just text', 'output is not a JSON object'],
+    [noOutput, 'missing string field `primary_output`'],
+    [noConfidence, 'missing numeric field `confidence`'],
+    [{ ...whole, confidence: '0.9' }, 'missing numeric field `confidence`'],
+    [{ ...whole, confidence: 1.2 }, 'confidence 1.2 is outside [0.0, 1.0]'],
+    [{ ...whole, confidence_type: 'vibes' }, 'unknown confidence_type `vibes`'],
+    [noEscalate, 'missing boolean field `escalate`'],
+    [{ ...whole, reasoning: 7 }, '`reasoning` must be a string when present, got 7'],
+    [{ ...whole, route: 'auto_approve' }, 'unknown field `route`'],
+  ]
+  const dresses = [(said: string) => said, (said: string) => `Here it is:\n\`\`\`json\n${said}\n\`\`\``]
+  it.each(broken)('fails its node in the words of the specification: %j', async (said, why) => {
+    for (const dress of dresses) {
+      const app = await open({ capabilities: [says('write', [dress(JSON.stringify(said))])] })
+      const done = await app.run(envelope(), {
+        draft: { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] },
+      })
+      const message = `output violates contract schema: ${why}`
+      expect(done).toMatchObject({
+        status: 'failed',
+        failure: 'attempt/invalid',
+        error: { reason: 'output_format_failure', message, details: { error: 'SchemaViolation' } },
+      })
+    }
+  })
 })
 
 it('errors of a run name facet, pointer and keyword', async () => {
