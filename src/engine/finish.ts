@@ -20,7 +20,8 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
-  if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
+  if (issues.length > 0)
+    return unmetFacts(state, moment, { output, issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
   if (low.length > 0) return low
   if (asksAtTheEnd(state)) {
@@ -51,7 +52,7 @@ function asksAtTheEnd({ envelope, plan }: RunState): boolean {
 
 /** A policy on low satisfaction acts once under each plan: a person who said that the run may go on is not asked again. */
 function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number): NewEvent[] {
-  if (state.satisfactionJudged === state.planVersion) return []
+  if (state.answerJudged === state.planVersion) return []
   return policyFacts(state, moment, {
     kinds: ['onMetricBelow'],
     values: () => knownValues(state),
@@ -77,22 +78,30 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
   })
 }
 
-/** A contract that is not met: a new plan where one can be made, else the end with the account of why. */
+/**
+ * A contract that is not met: what a policy says, once under each plan (a new one may do better), else the end with the
+ * account of why. Nobody can wave it through.
+ */
 function unmetFacts(
   state: RunState,
   moment: Moment,
-  unmet: { issues: readonly Issue[]; satisfaction: number },
+  unmet: { output: Json; issues: readonly Issue[]; satisfaction: number },
 ): NewEvent[] {
-  const make = factsFor(state, moment.now)
+  const { output, issues } = unmet
   const error: Failure = {
     code: 'contract/unmet',
-    message: `The answer does not satisfy the contract: ${unmet.issues[0]?.message ?? ''}`,
-    issues: unmet.issues,
+    message: `The answer does not satisfy the contract: ${issues[0]?.message ?? ''}`,
+    issues,
   }
-  return [
-    make('validation_error', { scope: 'output', errors: unmet.issues }),
-    ...endFacts(state, moment.now, { status: 'failed', error, observedSatisfaction: unmet.satisfaction }),
-  ]
+  const end = { status: 'failed', error, observedSatisfaction: unmet.satisfaction } as const
+  if (state.answerJudged === state.planVersion) return endFacts(state, moment.now, end)
+  const told = factsFor(state, moment.now)('validation_error', { scope: 'output', errors: issues })
+  const acted = policyFacts(state, moment, {
+    kinds: ['onValidationFail'],
+    values: () => knownValues(state, output),
+    fresh: output,
+  })
+  return [told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
 }
 
 /** The last event, after every ask that is still open has been taken back. */
