@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
 import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, Usage } from '../domain/output.ts'
@@ -90,6 +91,9 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
   if (!dispatcher) return `Nothing here can call capabilities of kind "${capability.kind}"`
   if (call.constraints.no_network_access && dispatcher.remote)
     return `"${node.id}" has no network access, and "${capability.capabilityId}" is remote`
+  // A capability may have been registered anew since the proof.
+  if (call.constraints.no_execution_authority && canAct(capability))
+    return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
   return undefined
 }
 

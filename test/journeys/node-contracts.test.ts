@@ -3,6 +3,7 @@ import { nodeContractOf, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { LocalContext } from '../../src/adapters/dispatchers/local.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
@@ -142,6 +143,31 @@ describe('constraints of a node', () => {
     const app = await open({ capabilities: [send] })
     const nodes = [{ id: 'write', capabilityId: 'write', constraints: { no_execution_authority: true } }]
     expect(await app.run(envelope(), { draft: { nodes } })).toMatchObject({ failure: 'plan/rejected' })
+  })
+
+  it('no_execution_authority: what has come to change the world since the proof is not called', async () => {
+    const store = createMemoryStore()
+    let sent = 0
+    const write = (sideEffect: boolean) => local('write', () => ({ text: `sent ${++sent}` }), { sideEffect })
+    const first = local('first', () => ({ text: 'Tea' }))
+    const node = {
+      id: 'write',
+      capabilityId: 'write',
+      inputs: { text: { node: 'first', pointer: '/text' } },
+      constraints: { no_execution_authority: true },
+    }
+    const pause = { id: 'wait', trigger: { kind: 'onNodeComplete' }, action: { type: 'pause' } }
+    const before = await open({ store, carry: 'own', capabilities: [first, write(false)] })
+    const { runId, status } = await before.run(envelope({ policies: { runtime: [pause] } }), {
+      draft: { nodes: [{ id: 'first', capabilityId: 'first' }, node], output: { node: 'write' } },
+    })
+    expect(status).toBe('awaiting_human')
+    const after = await open({ store, carry: 'own', capabilities: [first, write(true)] })
+    await after.resume(runId, { by: 'ann' })
+    const ended = await after.result(runId)
+    expect(ended).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
+    expect(ended.issues[0]?.message).toContain('no execution authority')
+    expect(sent).toBe(0)
   })
 })
 
