@@ -17,6 +17,7 @@ import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
 import type { ProveResult, prove } from '../plan/index.ts'
 import { leftToSpend } from './budget.ts'
 import { completedNodes } from './completed-nodes.ts'
+import { deadlineFacts } from './deadline.ts'
 import { factsFor } from './fact.ts'
 
 /** Proves drafts; an engine that has proved one lately remembers it. */
@@ -134,10 +135,9 @@ function planFacts(state: RunState, now: number, { plan, trigger, usage }: Prove
   if (state.plan) {
     const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
     events.push(make('plan_updated', { previousVersion: state.planVersion, version, nodes, trigger }))
-  } else if (limits.deadlineMs !== undefined) {
-    const dueAt = state.startedAt + limits.deadlineMs
-    events.push(make('timer_set', { timerId: 'deadline', dueAt, purpose: { kind: 'deadline' } }))
   }
+  const { startedAt, timers } = state
+  events.push(...deadlineFacts({ startedAt, timers, planVersion: version }, now, limits))
   return events
 }
 
