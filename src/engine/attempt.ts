@@ -5,12 +5,13 @@ import type { Json } from '../base/json.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
 import { withFacets } from '../domain/facet-issue.ts'
-import type { AttemptResult, Output, Usage } from '../domain/output.ts'
+import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { readRaoEnvelope } from '../domain/rao-envelope.ts'
 import { violationIssue } from '../domain/rao-error.ts'
+import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 
@@ -107,9 +108,11 @@ function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
   if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
   const read = readPrimary(envelope.primaryOutput, node)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
+  const repairs = [...(result.output.repairs ?? []), ...read.repairs]
   return validated(node, result, {
     ...result.output,
     value: read.value,
+    ...(repairs.length > 0 && { repairs }),
     confidence: envelope.confidence,
     confidenceType: envelope.confidenceType,
     escalate: envelope.escalate,
@@ -118,11 +121,14 @@ function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
 }
 
 /** `primary_output` is text; where the node's contract wants something else, it is read like any text of a model. */
-function readPrimary(text: string, node: PlanNode): { value: Json } | { issues: readonly Issue[] } {
+function readPrimary(
+  text: string,
+  node: PlanNode,
+): { value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] } {
   const schema = node.contracts.output
-  if (compileSchema(schema).accepts(text)) return { value: text }
+  if (compileSchema(schema).accepts(text)) return { value: text, repairs: [] }
   const read = parse(text, schema)
-  return read.ok ? { value: read.value as Json } : { issues: read.issues }
+  return read.ok ? { value: read.value as Json, repairs: repairNotes(read.repairs) } : { issues: read.issues }
 }
 
 function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {

@@ -5,6 +5,7 @@ import { child } from '../base/pointer.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
 import type { Source } from '../domain/plan.ts'
+import { notesAbout } from '../domain/repair-notes.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -164,13 +165,14 @@ function provenanceOf(state: RunState, source: Source, pointer: string): Provena
   const facet = node?.node.facetProvenance.output.find(
     (entry) => entry.pointer === (source.pointer ?? ''),
   )?.facet
+  const repairs = notesAbout(done?.output.repairs ?? [], source.pointer ?? '')
   return {
     pointer,
     nodeId: source.node,
     ...(done?.capabilityId !== undefined && { capabilityId: done.capabilityId }),
     ...(done && { attempt: done.attempt }),
     ...(facet !== undefined && { facet }),
-    ...(done?.output.repairs && { repairs: done.output.repairs }),
+    ...(repairs.length > 0 && { repairs }),
     ...(done?.person !== undefined && { person: done.person }),
   }
 }

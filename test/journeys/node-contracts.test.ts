@@ -8,7 +8,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 import { capability, object, envelope as parsed } from '../plan-support.ts'
-import { envelope, journal, local, open, says, text } from './support.ts'
+import { envelope, journal, local, open, rao, says, text } from './support.ts'
 
 /** Remembers what it was given. */
 function listening(capabilityId: string) {
@@ -206,6 +206,37 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
       },
     },
   ])
+})
+
+describe('repairs in the provenance of an answer', () => {
+  const pair = {
+    type: 'object',
+    properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+    required: ['a', 'b'],
+  } as const
+  const parts = { a: { node: 'write', pointer: '/a' }, b: { node: 'write', pointer: '/b' } }
+  const provenanceOf = async (said: string, data = {}) => {
+    const app = await open({ capabilities: [says('write', [said], { outputContract: pair })] })
+    const done = await app.run(envelope({ outputContract: { schema: pair } }), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write', data }], output: { properties: parts } },
+    })
+    expect(done).toMatchObject({ status: 'completed', output: { a: 1, b: 2 } })
+    return done.provenance.map(({ pointer, repairs = [] }) => [pointer, ...repairs.map(({ rule }) => rule)])
+  }
+
+  it('are those of its part, and those of the whole text', async () => {
+    expect(await provenanceOf(`{"a": "1", "b": 2,}`)).toEqual([
+      ['/a', 'trailing-comma', 'str->int'],
+      ['/b', 'trailing-comma'],
+    ])
+  })
+
+  it('are told of a primary_output, too', async () => {
+    expect(await provenanceOf(rao({ a: '1', b: 2 }, 0.95), { contract: true })).toEqual([
+      ['/a', 'str->int'],
+      ['/b'],
+    ])
+  })
 })
 
 describe('an answer that breaks its RAO contract', () => {

@@ -7,6 +7,7 @@ import type { StructuredOutcome } from '../../domain/ports/provider.ts'
 import type { Processing } from '../../domain/processing.ts'
 import { raoEnvelopeSchema, readRaoEnvelope } from '../../domain/rao-envelope.ts'
 import { isRaoError, violationIssue } from '../../domain/rao-error.ts'
+import { repairNotes } from '../../domain/repair-notes.ts'
 import { type ParseOptions, type ParseSuccess, parse } from '../../output/index.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -60,14 +61,9 @@ function read(text: string, schema: JsonSchema, options: ParseOptions): Reading 
 }
 
 function accepted(result: ParseSuccess<unknown>): Reading {
-  const repairs = result.repairs
-    .slice(0, mostNotes)
-    .map(({ stage, rule, at }) => ({ stage, rule, ...('pointer' in at && { pointer: at.pointer }) }))
+  const repairs = repairNotes(result.repairs)
   return { ok: true, value: result.value as Json, repairs, truncated: result.truncated }
 }
-
-/** Provenance, not evidence: a text with more repairs than this is told by its raw text. */
-const mostNotes = 100
 
 /** `enforce_grammar`: the text is a sentence of the schema's language as it stands, or the attempt fails (AROS-37). */
 function readGrammar(text: string, schema: JsonSchema): Reading {
