@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { defineCapability } from '../adapters/dispatchers/define-capability.ts'
 import { createApp } from '../app.ts'
+import type { EventType } from '../domain/event.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { verifyRuns } from './verify-runs.ts'
 
@@ -69,7 +70,7 @@ it('says where the audit table or an approved answer was tampered with', async (
   for (let answers = 0; answers < 2; answers++) {
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     const { requestId = '', valueHash = '' } = ask ?? {}
-    await app.reply(runId, { requestId, valueHash, decision: 'approve', by: 'ann' })
+    await app.reply(runId, { requestId, valueHash, decision: 'approve', by: 'ann', note: 'fine' })
     await app.result(runId)
   }
   const issuesOf = async (forged: Partial<Store>) => {
@@ -88,13 +89,16 @@ it('says where the audit table or an approved answer was tampered with', async (
   expect(await issuesOf({ audit: async () => rows.filter((row) => row !== second) })).toEqual([
     `${at} the audit table lacks it`,
   ])
-  expect(
-    await issuesOf({
+  const withJournal = (type: EventType, forged: object) =>
+    issuesOf({
       read: async (id, after, limit) =>
         (await app.store.read(id, after, limit)).map((event) =>
-          event.type === 'complete' ? { ...event, payload: { ...event.payload, output: { no: 1 } } } : event,
+          event.type === type ? ({ ...event, payload: { ...event.payload, ...forged } } as never) : event,
         ),
-    }),
-  ).toContainEqual(expect.stringContaining('history/unapproved'))
+    })
+  const containing = (words: string) => expect.arrayContaining([expect.stringContaining(words)])
+  expect(await withJournal('complete', { output: { no: 1 } })).toEqual(containing('history/unapproved'))
+  expect(await withJournal('hitl_resolved', { note: 'forged' })).toEqual(containing('chain is broken'))
+  expect(await withJournal('hitl_request', { question: 'forged' })).toEqual(containing('chain is broken'))
   await app.close()
 })

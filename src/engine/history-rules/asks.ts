@@ -88,6 +88,7 @@ export function theAuditIsAChain(): Rule {
       by: asked ? 'system' : event.payload.by,
       what: asked ? 'asked' : event.payload.decision,
       subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
+      words: asked ? event.payload.question : event.payload.note,
     })
     if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
       report('audit', `the audit chain is broken at "${requestId}"`)
