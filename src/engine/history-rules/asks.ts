@@ -56,19 +56,23 @@ export function whatIsDeniedDoesNotHappen(): Rule {
 
 /** Where a person had to say yes to the answer, the run ends with the value that was shown or given, under the same plan. */
 export function theAnswerIsTheOneThatWasApproved(): Rule {
-  const finals = new Set<string>()
+  /** The question about the answer of the plan in force. */
+  let asked: string | undefined
   let approved: string | undefined
   return (event, before, report) => {
-    if (event.type === 'hitl_request' && event.payload.kind === 'final') finals.add(event.payload.requestId)
-    if (event.type === 'plan_updated') approved = undefined
-    if (event.type === 'hitl_resolved' && finals.has(event.payload.requestId)) {
+    if (event.type === 'hitl_request' && event.payload.kind === 'final') asked = event.payload.requestId
+    if (event.type === 'plan_updated') {
+      asked = undefined
+      approved = undefined
+    }
+    if (event.type === 'hitl_resolved' && event.payload.requestId === asked) {
       const { decision, value, valueHash: shown } = event.payload
       if (decision === 'approve') approved = shown
       else approved = decision === 'edit' && value !== undefined ? valueHash(value) : undefined
     }
     if (event.type !== 'complete' || event.payload.status !== 'completed') return
     const { askBeforeFinish } = before?.envelope.policies.planner.directives ?? {}
-    if (askBeforeFinish !== true && finals.size === 0) return
+    if (askBeforeFinish !== true && asked === undefined) return
     if (approved !== valueHash(event.payload.output ?? null))
       report('unapproved', 'the run completed with an answer that nobody has approved')
   }
