@@ -1,9 +1,10 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
+import { isObject, type Json } from '../base/json.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
+import { outcomeTable } from '../domain/event-table.ts'
 import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
@@ -52,8 +53,12 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     const result = await Promise.race([work, stopped])
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
-    if (signal.aborted || result === undefined)
-      return failed('cancelled', 'The attempt was cancelled', { usage: spent })
+    if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
+    const fault = resultFault(result)
+    if (result === undefined || fault !== undefined)
+      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${fault}`, {
+        usage: spent,
+      })
     return checkOutput(node, result)
   } catch (cause) {
     if (deadline?.late)
@@ -95,6 +100,19 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
   // A capability may have been registered anew since the proof.
   if (call.constraints.no_execution_authority && canAct(capability))
     return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
+  return undefined
+}
+
+/** What keeps a result from being one: dispatchers come from outside, and what they say goes into the journal. */
+function resultFault(result: unknown): string | undefined {
+  if (!isObject(result)) return 'brought no result'
+  const { outcome, issues, usage } = result
+  if (typeof outcome !== 'string' || !Object.hasOwn(outcomeTable, outcome))
+    return `brought an outcome that there is not: ${typeof outcome === 'string' ? outcome : typeof outcome}`
+  if (!Array.isArray(issues)) return 'brought a result without a list of issues'
+  const calls = isObject(usage) ? usage['calls'] : undefined
+  if (typeof calls !== 'number' || !Number.isFinite(calls) || calls < 0)
+    return 'brought a result that does not say how many calls were made (usage.calls)'
   return undefined
 }
 

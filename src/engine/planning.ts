@@ -8,6 +8,7 @@ import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
 import type { Usage } from '../domain/output.ts'
+import { plainCopy } from '../domain/plain-copy.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
@@ -178,7 +179,10 @@ async function draftBy(
   }
   if (!planner) return { failure: missing, final: 'there is no planner to ask' }
   try {
-    return { draft: await planner.draft(request) }
+    const copy = plainCopy(await planner.draft(request))
+    if (!copy.ok) throw new Error(`its draft is no plain JSON: ${copy.issue.message}`)
+    // The prover looks at its shape.
+    return { draft: copy.value as unknown as Draft }
   } catch (cause) {
     const message = redactor.text(cause instanceof Error ? cause.message : String(cause))
     return {
