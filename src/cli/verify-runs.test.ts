@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { defineCapability } from '../adapters/dispatchers/define-capability.ts'
 import { createApp } from '../app.ts'
+import type { EventType } from '../domain/event.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { verifyRuns } from './verify-runs.ts'
 
@@ -44,5 +46,59 @@ it('says where a journal has lost an event', async () => {
   }
   const [run] = await verify(lossy)
   expect(run?.issues[0]).toMatchObject({ code: 'history/gap', at: { pointer: '/3' } })
+  await app.close()
+})
+
+it('says where the audit table or an approved answer was tampered with', async () => {
+  const schema = { type: 'object' }
+  const work = {
+    capabilityId: 'work',
+    inputContract: schema,
+    outputContract: schema,
+    run: () => ({ done: 1 }),
+  }
+  const app = await createApp({ capabilities: [defineCapability(work)] })
+  const asked = { objective: 'x', outputContract: { schema } }
+  const policies = {
+    planner: { directives: { askBeforeFinish: true } },
+    runtime: [{ id: 'gate', trigger: { kind: 'onStart' }, action: { type: 'hitl' } }],
+  }
+  const { runId } = await app.run(
+    { ...asked, policies },
+    { draft: { nodes: [{ id: 'only', capabilityId: 'work' }] } },
+  )
+  for (let answers = 0; answers < 2; answers++) {
+    const [ask] = await app.store.asks({ runId, status: 'pending' })
+    const { requestId = '', valueHash = '' } = ask ?? {}
+    await app.reply(runId, { requestId, valueHash, decision: 'approve', by: 'ann', note: 'fine' })
+    await app.result(runId)
+  }
+  const issuesOf = async (forged: Partial<Store>) => {
+    const [run] = await verify({ ...app.store, ...forged })
+    return run?.issues.map(({ code, message }) => `${code} ${message}`)
+  }
+  expect(await issuesOf({})).toEqual([])
+  const rows = await app.store.audit(runId)
+  const [, second] = rows
+  const at = `history/audit event ${second?.seq}:`
+  expect(
+    await issuesOf({
+      audit: async () => rows.map((row) => (row === second ? { ...row, by: 'mallory' } : row)),
+    }),
+  ).toEqual([`${at} the audit table says something else of it`])
+  expect(await issuesOf({ audit: async () => rows.filter((row) => row !== second) })).toEqual([
+    `${at} the audit table lacks it`,
+  ])
+  const withJournal = (type: EventType, forged: object) =>
+    issuesOf({
+      read: async (id, after, limit) =>
+        (await app.store.read(id, after, limit)).map((event) =>
+          event.type === type ? ({ ...event, payload: { ...event.payload, ...forged } } as never) : event,
+        ),
+    })
+  const containing = (words: string) => expect.arrayContaining([expect.stringContaining(words)])
+  expect(await withJournal('complete', { output: { no: 1 } })).toEqual(containing('history/unapproved'))
+  expect(await withJournal('hitl_resolved', { note: 'forged' })).toEqual(containing('chain is broken'))
+  expect(await withJournal('hitl_request', { question: 'forged' })).toEqual(containing('chain is broken'))
   await app.close()
 })

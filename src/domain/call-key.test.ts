@@ -20,4 +20,9 @@ describe('the key of calls', () => {
     const mail = nextCall(turnTo(letter, 'mail'), 'mail')
     expect([letter.logical, mail.logical, turnTo(mail, 'letter').logical]).toEqual([3, 4, 5])
   })
+
+  it('is a number, also for a capability that is called like something every object has', () => {
+    expect(isInDoubt(firstKey(1), 'constructor')).toBe(false)
+    expect(turnTo(firstKey(1), 'constructor').logical).toBe(2)
+  })
 })

@@ -30,12 +30,13 @@ export function doubted(key: CallKey, capabilityId: string): CallKey {
 }
 
 export function isInDoubt(key: CallKey, capabilityId: string): boolean {
-  return key.inDoubt[capabilityId] !== undefined
+  return Object.hasOwn(key.inDoubt, capabilityId)
 }
 
 /** Another capability has its turn, or the first one again: its own call in doubt is taken up. */
 export function turnTo(key: CallKey, capabilityId: string): CallKey {
-  const logical = key.inDoubt[capabilityId]
+  // A capability may be called `constructor`.
+  const logical = Object.hasOwn(key.inDoubt, capabilityId) ? key.inDoubt[capabilityId] : undefined
   if (logical !== undefined) return { ...key, logical }
   const used = key.used + 1
   return { ...key, logical: used, used }

@@ -13,6 +13,8 @@ export function installPlan(state: RunState, plan: Plan): void {
   const before = state.nodes
   state.plan = plan
   state.planVersion = plan.version
+  // Who approved or wrote the answer of another plan has not seen the one to come.
+  delete state.finalReply
   state.nodes = new Map()
   state.outgoing = new Map()
   for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()

@@ -197,7 +197,8 @@ const appliers: Appliers = {
     const { policyId, actionDetails, requestId, trigger } = payload
     // What follows from a person's reply is the same act of the policy that asked.
     if (trigger !== 'follow_up') state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + 1)
-    if (trigger === 'onMetricBelow' && nodeId === undefined) state.satisfactionJudged = planVersion
+    if ((trigger === 'onMetricBelow' || trigger === 'onValidationFail') && nodeId === undefined)
+      state.answerJudged = planVersion
     if (requestId !== undefined)
       state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
     switch (actionDetails.type) {

@@ -1,5 +1,6 @@
 /** What is wrong with a RAO contract or with what a model answered under one; the texts are the specification's own. */
 import { canonicalJson } from '../base/canonical.ts'
+import type { Issue } from '../base/issue.ts'
 import { isObject, own } from '../base/json.ts'
 
 export type RaoError =
@@ -36,6 +37,13 @@ export function invalidThresholds(reason: string): RaoError {
 
 export function schemaViolation(reason: string): RaoError {
   return { error: 'SchemaViolation', reason, message: `output violates contract schema: ${reason}` }
+}
+
+/** The issue of an answer that breaks its contract, by which others know it. */
+export const violationCode = 'rao/schema-violation'
+
+export function violationIssue({ message }: RaoError): Issue {
+  return { code: violationCode, at: { pointer: '' }, message }
 }
 
 /** Longer values are cut: a model must not be able to fill a log with its answer. */

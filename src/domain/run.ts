@@ -134,8 +134,8 @@ export interface RunState {
   followUps: FollowUp[]
   timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
   policyFired: Map<string, number>
-  /** The version of the plan under which a policy has acted on the satisfaction of the whole answer. */
-  satisfactionJudged?: number
+  /** The version of the plan under which a policy has acted on the whole answer: its contract, or its satisfaction. */
+  answerJudged?: number
   /** The run has to fail; carried out once nothing is in flight. */
   failing?: Failure
   paused?: { readonly reason: string; readonly policyId?: string }

@@ -23,5 +23,18 @@ it('reads an event of an old version as one of today, step by step', () => {
 
 it('leaves events of today alone', () => {
   expect(upcast(written)).toEqual(written)
-  expect(upcast({ ...written, version: 3 }, { timer_fired: { 1: () => ({}) } })).toMatchObject({ version: 3 })
+  expect(upcast({ ...written, version: 2 }, { timer_fired: { 1: () => ({}) } })).toMatchObject({
+    payload: written.payload,
+    version: 2,
+  })
+})
+
+it('refuses what a newer version has written, instead of taking it for something else', () => {
+  const newer = expect.objectContaining({
+    code: 'store/newer',
+    message: expect.stringContaining('event 1 of'),
+  })
+  expect(() => upcast({ ...written, version: 2 })).toThrow(newer)
+  expect(() => upcast({ ...written, version: 3 }, { timer_fired: { 1: () => ({}) } })).toThrow(newer)
+  expect(() => upcast({ ...written, type: 'moon_landed' as never })).toThrow(newer)
 })

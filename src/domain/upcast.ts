@@ -2,7 +2,9 @@
  * Events of older versions, read as today's. An event in a journal is never edited; when the payload of a type gets a new
  * meaning, its version grows and a row here says how to read the version before. Stores call this on everything they read.
  */
+import { ProvisoError } from '../base/error.ts'
 import type { EventType, JournalEvent } from './event.ts'
+import { eventTable } from './event-table.ts'
 
 /** An event as it was written: its payload may be of an older version. */
 export type WrittenEvent = Omit<JournalEvent, 'payload'> & { readonly payload: unknown }
@@ -23,6 +25,17 @@ export function upcast(event: WrittenEvent, table: Upcasters = upcasters): Journ
     payload = step(payload, event)
     version += 1
   }
+  if (version > latestVersion(steps) || !Object.hasOwn(eventTable, event.type)) throw fromTheFuture(event)
   // The chain of upcasters ends at the payload of today.
   return { ...event, version, payload } as JournalEvent
+}
+
+function latestVersion(steps: Upcasters[EventType]): number {
+  return steps === undefined ? 1 : Math.max(...Object.keys(steps).map(Number)) + 1
+}
+
+/** Read as one of today it would mean something else, and be decided on. */
+function fromTheFuture({ type, version, runId, seq }: WrittenEvent): ProvisoError {
+  const what = `event ${seq} of the run "${runId}" is "${type}" in version ${version}`
+  return new ProvisoError('store/newer', `This version of proviso cannot read it: ${what}`)
 }

@@ -41,6 +41,7 @@ export function askFacts(
     by: 'system',
     what: 'asked',
     subjectHash: hash,
+    words: wanted.question,
   })
   const ask = { ...wanted, requestId, valueHash: hash, decisions: decisionsOf[wanted.kind], expiresAt }
   return [
@@ -77,6 +78,7 @@ export function resolveFact(
     by,
     what: decision,
     subjectHash: value === undefined ? reply.valueHash : valueHash(value),
+    words: note,
   })
   const nodeId = state.asks.get(requestId)?.nodeId
   return factsFor(state, now)(

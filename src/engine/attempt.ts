@@ -1,14 +1,18 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
+import { isObject, type Json } from '../base/json.ts'
+import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
+import { outcomeTable } from '../domain/event-table.ts'
 import { withFacets } from '../domain/facet-issue.ts'
-import type { AttemptResult, Output, Usage } from '../domain/output.ts'
+import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { readRaoEnvelope } from '../domain/rao-envelope.ts'
+import { violationIssue } from '../domain/rao-error.ts'
+import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 
@@ -49,8 +53,12 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     const result = await Promise.race([work, stopped])
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
-    if (signal.aborted || result === undefined)
-      return failed('cancelled', 'The attempt was cancelled', { usage: spent })
+    if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
+    const fault = resultFault(result)
+    if (result === undefined || fault !== undefined)
+      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${fault}`, {
+        usage: spent,
+      })
     return checkOutput(node, result)
   } catch (cause) {
     if (deadline?.late)
@@ -89,6 +97,22 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
   if (!dispatcher) return `Nothing here can call capabilities of kind "${capability.kind}"`
   if (call.constraints.no_network_access && dispatcher.remote)
     return `"${node.id}" has no network access, and "${capability.capabilityId}" is remote`
+  // A capability may have been registered anew since the proof.
+  if (call.constraints.no_execution_authority && canAct(capability))
+    return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
+  return undefined
+}
+
+/** What keeps a result from being one: dispatchers come from outside, and what they say goes into the journal. */
+function resultFault(result: unknown): string | undefined {
+  if (!isObject(result)) return 'brought no result'
+  const { outcome, issues, usage } = result
+  if (typeof outcome !== 'string' || !Object.hasOwn(outcomeTable, outcome))
+    return `brought an outcome that there is not: ${typeof outcome === 'string' ? outcome : typeof outcome}`
+  if (!Array.isArray(issues)) return 'brought a result without a list of issues'
+  const calls = isObject(usage) ? usage['calls'] : undefined
+  if (typeof calls !== 'number' || !Number.isFinite(calls) || calls < 0)
+    return 'brought a result that does not say how many calls were made (usage.calls)'
   return undefined
 }
 
@@ -99,12 +123,14 @@ function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
   const contract = readRaoContract(node.data ?? {})
   if (contract === undefined || isRaoError(contract)) return validated(node, result, result.output)
   const envelope = readRaoEnvelope(result.output.value, contract)
-  if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [issue(envelope.message)] }
+  if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
   const read = readPrimary(envelope.primaryOutput, node)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
+  const repairs = [...(result.output.repairs ?? []), ...read.repairs]
   return validated(node, result, {
     ...result.output,
     value: read.value,
+    ...(repairs.length > 0 && { repairs }),
     confidence: envelope.confidence,
     confidenceType: envelope.confidenceType,
     escalate: envelope.escalate,
@@ -113,11 +139,14 @@ function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
 }
 
 /** `primary_output` is text; where the node's contract wants something else, it is read like any text of a model. */
-function readPrimary(text: string, node: PlanNode): { value: Json } | { issues: readonly Issue[] } {
+function readPrimary(
+  text: string,
+  node: PlanNode,
+): { value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] } {
   const schema = node.contracts.output
-  if (compileSchema(schema).accepts(text)) return { value: text }
+  if (compileSchema(schema).accepts(text)) return { value: text, repairs: [] }
   const read = parse(text, schema)
-  return read.ok ? { value: read.value as Json } : { issues: read.issues }
+  return read.ok ? { value: read.value as Json, repairs: repairNotes(read.repairs) } : { issues: read.issues }
 }
 
 function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {

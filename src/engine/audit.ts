@@ -17,6 +17,8 @@ export interface AuditSubject {
   readonly what: string
   /** Hash of the value that was shown or given. */
   readonly subjectHash: string
+  /** What was asked, or the note of who decided. */
+  readonly words?: string | undefined
 }
 
 export function auditLink(prev: string, subject: AuditSubject): AuditLink {

@@ -5,9 +5,11 @@
 import { rootOf } from '../domain/diagnostic.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
+import { envelopeLimits } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
 import { chargedInDoubt, settlement } from './budget.ts'
 import { policyFields } from './considered.ts'
+import { deadlineFacts } from './deadline.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
 import { isHeld, policyAskOpen } from './head.ts'
@@ -195,11 +197,12 @@ function finished(state: RunState, moment: Moment): NewEvent[] {
 /** The facts with which a run begins besides `start`: its timers, and the policies on start. */
 export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
   const make = factsFor(state, moment.now)
-  const facts: NewEvent[] = []
+  // The caller's deadline holds before there is a plan, too: for planners, and for asks on start.
+  const facts = deadlineFacts(state, moment.now, envelopeLimits(state.envelope))
   for (const { id, enabled, trigger } of state.envelope.policies.runtime) {
     if (!enabled || trigger.kind !== 'onTimeout') continue
     const purpose = { kind: 'policy', policyId: id } as const
     facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))
   }
-  return [...facts, ...policyFacts(state, moment, { kind: 'onStart', values: () => knownValues(state) })]
+  return [...facts, ...policyFacts(state, moment, { kinds: ['onStart'], values: () => knownValues(state) })]
 }

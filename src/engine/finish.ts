@@ -5,9 +5,11 @@ import { child } from '../base/pointer.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
 import type { Source } from '../domain/plan.ts'
+import { notesAbout } from '../domain/repair-notes.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { finalAskOpen } from './head.ts'
 import { checkAnswer } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { findValue, knownValues } from './values.ts'
@@ -16,10 +18,11 @@ import { findValue, knownValues } from './values.ts'
 export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const composed = compose(state)
   const reply = state.finalReply
-  const output = reply?.value ?? composed.output
+  const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
-  if (issues.length > 0) return unmetFacts(state, moment, { issues, satisfaction: verdict.satisfaction })
+  if (issues.length > 0)
+    return unmetFacts(state, moment, { output, issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
   if (low.length > 0) return low
   if (asksAtTheEnd(state)) {
@@ -50,16 +53,16 @@ function asksAtTheEnd({ envelope, plan }: RunState): boolean {
 
 /** A policy on low satisfaction acts once under each plan: a person who said that the run may go on is not asked again. */
 function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number): NewEvent[] {
-  if (state.satisfactionJudged === state.planVersion) return []
+  if (state.answerJudged === state.planVersion) return []
   return policyFacts(state, moment, {
-    kind: 'onMetricBelow',
+    kinds: ['onMetricBelow'],
     values: () => knownValues(state),
     metrics: { satisfaction },
   })
 }
 
 function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
-  if ([...state.openAsks].some((id) => state.asks.get(id)?.kind === 'final')) return []
+  if (finalAskOpen(state)) return []
   const ask = askFacts(state, moment, {
     kind: 'final',
     question: 'Approve the answer?',
@@ -76,22 +79,30 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
   })
 }
 
-/** A contract that is not met: a new plan where one can be made, else the end with the account of why. */
+/**
+ * A contract that is not met: what a policy says, once under each plan (a new one may do better), else the end with the
+ * account of why. Nobody can wave it through.
+ */
 function unmetFacts(
   state: RunState,
   moment: Moment,
-  unmet: { issues: readonly Issue[]; satisfaction: number },
+  unmet: { output: Json; issues: readonly Issue[]; satisfaction: number },
 ): NewEvent[] {
-  const make = factsFor(state, moment.now)
+  const { output, issues } = unmet
   const error: Failure = {
     code: 'contract/unmet',
-    message: `The answer does not satisfy the contract: ${unmet.issues[0]?.message ?? ''}`,
-    issues: unmet.issues,
+    message: `The answer does not satisfy the contract: ${issues[0]?.message ?? ''}`,
+    issues,
   }
-  return [
-    make('validation_error', { scope: 'output', errors: unmet.issues }),
-    ...endFacts(state, moment.now, { status: 'failed', error, observedSatisfaction: unmet.satisfaction }),
-  ]
+  const end = { status: 'failed', error, observedSatisfaction: unmet.satisfaction } as const
+  if (state.answerJudged === state.planVersion) return endFacts(state, moment.now, end)
+  const told = factsFor(state, moment.now)('validation_error', { scope: 'output', errors: issues })
+  const acted = policyFacts(state, moment, {
+    kinds: ['onValidationFail'],
+    values: () => knownValues(state, output),
+    fresh: output,
+  })
+  return [told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
 }
 
 /** The last event, after every ask that is still open has been taken back. */
@@ -154,13 +165,14 @@ function provenanceOf(state: RunState, source: Source, pointer: string): Provena
   const facet = node?.node.facetProvenance.output.find(
     (entry) => entry.pointer === (source.pointer ?? ''),
   )?.facet
+  const repairs = notesAbout(done?.output.repairs ?? [], source.pointer ?? '')
   return {
     pointer,
     nodeId: source.node,
     ...(done?.capabilityId !== undefined && { capabilityId: done.capabilityId }),
     ...(done && { attempt: done.attempt }),
     ...(facet !== undefined && { facet }),
-    ...(done?.output.repairs && { repairs: done.output.repairs }),
+    ...(repairs.length > 0 && { repairs }),
     ...(done?.person !== undefined && { person: done.person }),
   }
 }

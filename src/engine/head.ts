@@ -1,4 +1,5 @@
 /** What a store keeps beside the journal: where the run stands, and when somebody has to look at it. */
+import type { AskKind } from '../domain/ask.ts'
 import type { HeadUpdate } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
@@ -16,15 +17,21 @@ export function isHeld(state: RunState): boolean {
   if (state.paused || state.failing || state.cancel || state.planning || state.replan || state.finished)
     return true
   if (state.fatal.size > 0 || state.followUps.length > 0) return true
-  return policyAskOpen(state)
+  return policyAskOpen(state) || finalAskOpen(state)
 }
 
 /** A policy's question holds the whole run, a node's only the node. */
 export function policyAskOpen(state: RunState): boolean {
-  for (const id of state.openAsks) {
-    const kind = state.asks.get(id)?.kind
-    if (kind === 'policy' || kind === 'final') return true
-  }
+  return isOpen(state, 'policy')
+}
+
+/** The question about the answer holds the end, and nothing else is left to hold; a new plan takes it back. */
+export function finalAskOpen(state: RunState): boolean {
+  return isOpen(state, 'final')
+}
+
+function isOpen(state: RunState, kind: AskKind): boolean {
+  for (const id of state.openAsks) if (state.asks.get(id)?.kind === kind) return true
   return false
 }
 
@@ -38,6 +45,7 @@ function mayGoOn(state: RunState): boolean {
   if (state.judging.size > 0 || state.dead.size > 0) return true
   if (state.paused || policyAskOpen(state)) return false
   if (!state.plan || state.replan || state.fatal.size > 0) return true
+  if (finalAskOpen(state)) return false
   return state.ready.size > 0 || state.unsettled === 0
 }
 

@@ -4,6 +4,7 @@
  */
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
+  theAnswerIsTheOneThatWasApproved,
   theAuditIsAChain,
   whatIsDeniedDoesNotHappen,
 } from './history-rules/asks.ts'
@@ -39,6 +40,7 @@ const makers: readonly (() => Rule)[] = [
   budgetsAreKept,
   asksAreAnsweredOnceInTimeAndAsShown,
   whatIsDeniedDoesNotHappen,
+  theAnswerIsTheOneThatWasApproved,
   policiesKnowTheirLimits,
   timersFireOnceAndNotEarly,
   theAuditIsAChain,

@@ -9,6 +9,7 @@ import type { AskReply, NodeState, RunState } from '../domain/run.ts'
 import { askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { errorFact, failureFacts } from './ladder.ts'
+import { candidateOf } from './missing.ts'
 import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -146,26 +147,27 @@ export function completeFacts(
 ): NewEvent[] {
   const { output, person, chosen } = done
   const { raw: _evidence, ...kept } = output
-  const capabilityId = node.attempt?.capabilityId
+  const capabilityId = candidateOf(node)
   const complete = factsFor(state, moment.now)(
     'node_complete',
     {
       output: kept,
       attempt: node.attempts,
-      ...(capabilityId !== undefined && { capabilityId }),
+      ...(capabilityId !== '' && { capabilityId }),
       ...(chosen && { chosen }),
       ...(person !== undefined && { person }),
       facetProvenance: node.node.facetProvenance,
     },
     { nodeId: node.node.id },
   )
-  const values = () => knownValues(state, output.value)
-  const signal = { node, values, fresh: output.value, metrics: { confidence: output.confidence } }
-  const triggered = policyFacts(state, moment, { kind: 'onNodeComplete', ...signal })
-  return [
-    complete,
-    ...(triggered.length > 0 ? triggered : policyFacts(state, moment, { kind: 'onMetricBelow', ...signal })),
-  ]
+  const triggered = policyFacts(state, moment, {
+    kinds: ['onNodeComplete', 'onMetricBelow'],
+    node,
+    values: () => knownValues(state, output.value),
+    fresh: output.value,
+    metrics: { confidence: output.confidence },
+  })
+  return [complete, ...triggered]
 }
 
 export function nodeError(

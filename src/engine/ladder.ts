@@ -2,6 +2,7 @@
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
+import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -28,7 +29,7 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
     facts.push(make('validation_error', { scope: `node:${id}`, errors: result.issues }, { nodeId: id }))
     facts.push(
       ...policyFacts(state, moment, {
-        kind: 'onValidationFail',
+        kinds: ['onValidationFail'],
         node,
         values: () => knownValues(state, result.output?.value),
         ...(result.output && { fresh: result.output.value }),
@@ -101,6 +102,7 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
     ...(result && result.issues.length > 0 && { issues: result.issues }),
     ...(declared && { details: { ...declared.details } }),
     ...(spent && { details: { ...usedUpWithin(state, node) } }),
+    ...(first?.code === violationCode && { details: { error: 'SchemaViolation' } }),
   }
   return factsFor(state, now)(
     'node_error',

@@ -8,6 +8,7 @@ import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
 import type { Usage } from '../domain/output.ts'
+import { plainCopy } from '../domain/plain-copy.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
@@ -17,6 +18,7 @@ import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
 import type { ProveResult, prove } from '../plan/index.ts'
 import { leftToSpend } from './budget.ts'
 import { completedNodes } from './completed-nodes.ts'
+import { deadlineFacts } from './deadline.ts'
 import { factsFor } from './fact.ts'
 
 /** Proves drafts; an engine that has proved one lately remembers it. */
@@ -134,10 +136,9 @@ function planFacts(state: RunState, now: number, { plan, trigger, usage }: Prove
   if (state.plan) {
     const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
     events.push(make('plan_updated', { previousVersion: state.planVersion, version, nodes, trigger }))
-  } else if (limits.deadlineMs !== undefined) {
-    const dueAt = state.startedAt + limits.deadlineMs
-    events.push(make('timer_set', { timerId: 'deadline', dueAt, purpose: { kind: 'deadline' } }))
   }
+  const { startedAt, timers } = state
+  events.push(...deadlineFacts({ startedAt, timers, planVersion: version }, now, limits))
   return events
 }
 
@@ -178,7 +179,10 @@ async function draftBy(
   }
   if (!planner) return { failure: missing, final: 'there is no planner to ask' }
   try {
-    return { draft: await planner.draft(request) }
+    const copy = plainCopy(await planner.draft(request))
+    if (!copy.ok) throw new Error(`its draft is no plain JSON: ${copy.issue.message}`)
+    // The prover looks at its shape.
+    return { draft: copy.value as unknown as Draft }
   } catch (cause) {
     const message = redactor.text(cause instanceof Error ? cause.message : String(cause))
     return {

@@ -7,10 +7,12 @@ import type { NodeState, RunState } from '../domain/run.ts'
 import { askFacts } from './asks.ts'
 import { holds, type Verdict } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { candidateOf } from './missing.ts'
 
 /** What has happened, as far as policies care. */
 export interface Signal {
-  readonly kind: TriggerKind
+  /** Every trigger that it may set off: among all of them together the first policy wins. */
+  readonly kinds: readonly TriggerKind[]
   readonly node?: NodeState
   /** What conditions see; made only when a policy asks. */
   readonly values: () => Json
@@ -33,7 +35,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
     return actionFacts(state, moment, {
       policyId: policy.id,
       action,
-      trigger: signal.kind,
+      trigger: policy.trigger.kind,
       nodeId: signal.node?.node.id,
       shown: signal.fresh,
     })
@@ -43,7 +45,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
 
 function matches(state: RunState, policy: RuntimePolicy, signal: Signal): Verdict {
   const { trigger } = policy
-  if (!policy.enabled || trigger.kind !== signal.kind) return 'no'
+  if (!policy.enabled || !signal.kinds.includes(trigger.kind)) return 'no'
   if (!mayAct(state, policy)) return 'no'
   switch (trigger.kind) {
     case 'onNodeComplete':
@@ -72,10 +74,11 @@ function limitOf(policy: RuntimePolicy): number {
   return policy.maxAttempts ?? (policy.action.type === 'replan' ? defaultReplans : Number.POSITIVE_INFINITY)
 }
 
+/** By who did the work: the capability, or the stand-in whose turn it was; a person's too, who needs no attempt. */
 function selects(selector: Selector | undefined, node: NodeState | undefined): boolean {
   if (selector === undefined) return true
-  if (selector.kind !== undefined && node?.node.kind !== selector.kind) return false
-  return selector.capabilityId === undefined || node?.attempt?.capabilityId === selector.capabilityId
+  if (node === undefined || (selector.kind !== undefined && node.node.kind !== selector.kind)) return false
+  return selector.capabilityId === undefined || candidateOf(node) === selector.capabilityId
 }
 
 /** A named number, or a number inside what the event brought; a missing or other value never counts as low. */

@@ -2,6 +2,7 @@
  * The one checker of histories: what must hold of every journal, whatever crashed while it was written. The simulation, the
  * kill tests and `proviso verify` all ask it.
  */
+import { canonicalJson } from '../base/canonical.ts'
 import type { Issue } from '../base/issue.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { applyEvent, begin } from '../domain/fold.ts'
@@ -36,6 +37,7 @@ export function verifyHistory(events: readonly JournalEvent[], beside: Beside = 
     }
   }
   if (state) compareHead(state, beside, (rule, message) => report(events.length, rule, message))
+  if (beside.audit) compareAudit(events, beside.audit, report)
   return issues
 }
 
@@ -58,7 +60,7 @@ function* stateFaults(state: RunState): Generator<string> {
 
 function compareHead(
   state: RunState,
-  { head, audit }: Beside,
+  { head }: Beside,
   report: (rule: string, message: string) => void,
 ): void {
   if (head && head.seq !== state.seq)
@@ -67,7 +69,30 @@ function compareHead(
     report('head', `the head has plan version ${head.planVersion}, the journal ${state.planVersion}`)
   if (head && head.status !== statusOf(state))
     report('head', `the head says ${head.status}, the journal ${statusOf(state)}`)
-  const last = audit?.at(-1)
-  if (audit && (last?.hash ?? '') !== state.audit)
-    report('audit', 'the audit table does not end where the journal does')
+}
+
+/** Row by row: a chain that ends right says nothing of rows that were changed or taken out before its end. */
+function compareAudit(
+  events: readonly JournalEvent[],
+  audit: readonly AuditRow[],
+  report: (seq: number, rule: string, message: string) => void,
+): void {
+  const rows = new Map(audit.map((row) => [row.seq, row]))
+  for (const event of events) {
+    if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') continue
+    const row = rows.get(event.seq)
+    rows.delete(event.seq)
+    if (row === undefined) report(event.seq, 'audit', 'the audit table lacks it')
+    else if (canonicalJson({ ...row }) !== canonicalJson({ ...auditRow(event) }))
+      report(event.seq, 'audit', 'the audit table says something else of it')
+  }
+  for (const seq of rows.keys()) report(seq, 'audit', 'the audit table has it, and the journal does not')
+}
+
+function auditRow(event: JournalEvent<'hitl_request' | 'hitl_resolved'>): AuditRow {
+  const { runId, seq, at } = event
+  const { requestId, audit } = event.payload
+  const asked = event.type === 'hitl_request'
+  const [by, what] = asked ? ['system', 'asked'] : [event.payload.by, event.payload.decision]
+  return { runId, requestId, seq, at, by, what, ...audit }
 }

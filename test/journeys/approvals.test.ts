@@ -1,7 +1,7 @@
 /** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
 import { describe, expect, it } from 'vitest'
 import type { Reply } from '../../src/domain/ask.ts'
-import { answer, envelope, journal, local, open, rao, says, typesOf } from './support.ts'
+import { answer, envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }
 const unsure = () => [says('write', [rao({ text: 'Tea is warm' }, 0.7)])]
@@ -132,6 +132,49 @@ describe('approvals', () => {
     expect(status).toBe('awaiting_hitl')
     await answer(app, runId, 'approve')
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('an approval is for the answer that was shown: under a new plan the next one is asked for anew', async () => {
+    let drafts = 0
+    const planner = {
+      name: 'new',
+      draft: async () => ({ nodes: [{ id: `write${++drafts}`, capabilityId: 'write' }] }),
+    }
+    const app = await open({ planner, capabilities: [local('write', () => ({ text: `Tea ${drafts}` }))] })
+    const byHand = (id: string, type: string) => ({ id, trigger: { kind: 'manual' }, action: { type } })
+    const { runId } = await app.run(
+      envelope({
+        policies: {
+          planner: { directives: { askBeforeFinish: true } },
+          runtime: [byHand('again', 'replan'), byHand('hold', 'pause')],
+        },
+      }),
+    )
+    await app.trigger(runId, { policyId: 'hold', by: 'ann' })
+    await answer(app, runId, 'approve')
+    await app.trigger(runId, { policyId: 'again', by: 'ann' })
+    await app.resume(runId, { by: 'ann' })
+    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    const [ask] = await app.store.asks({ runId, status: 'pending' })
+    expect(ask?.value).toEqual({ text: 'Tea 2' })
+    // A new plan takes the question about the old answer back, and waits for nobody to answer it.
+    await app.trigger(runId, { policyId: 'again', by: 'ann' })
+    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    const [next] = await app.store.asks({ runId, status: 'pending' })
+    expect(next?.value).toEqual({ text: 'Tea 3' })
+    await answer(app, runId, 'approve')
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea 3' } })
+  })
+
+  it('an answer can be edited to null where the contract allows it', async () => {
+    const schema = { ...text, type: ['object', 'null'] }
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const { runId } = await app.run(
+      envelope({ outputContract: { schema }, policies: { requiresHitlApproval: true } }),
+      { draft: { nodes: [{ id: 'write', capabilityId: 'write' }], output: { node: 'write' } } },
+    )
+    await answer(app, runId, 'edit', null)
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: null })
   })
 
   it('a side effect after content that nobody has checked needs a yes', async () => {

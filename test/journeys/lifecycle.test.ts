@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
 const tea = local('write', () => ({ text: 'Tea' }))
@@ -211,6 +212,29 @@ describe('lifecycle', () => {
     const app = await open({ capabilities: [local('write', () => new Promise(() => {}))] })
     const done = await app.run(envelope(), { draft: { ...one, limits: { deadlineMs: 30 } } })
     expect(done).toMatchObject({ status: 'failed', failure: 'run/deadline' })
+  })
+
+  it("a caller's deadline holds before there is a plan: for planners, and for asks on start", async () => {
+    const hasty = { constraints: { deadlineMs: 30 } }
+    let told = false
+    const planner: Planner = {
+      name: 'silent',
+      draft: ({ signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => {
+            told = true
+          })
+        }),
+    }
+    const app = await open({ planner, capabilities: [tea] })
+    const unplanned = await app.run(envelope(hasty))
+    expect(unplanned).toMatchObject({ status: 'failed', failure: 'run/deadline' })
+    expect(told).toBe(true)
+    const gate = { id: 'gate', trigger: { kind: 'onStart' }, action: { type: 'hitl' } }
+    const runId = await app.start(envelope({ ...hasty, policies: { runtime: [gate] } }), { draft: one })
+    for await (const event of app.watch(runId))
+      if (event.type === 'complete') expect(event.payload.error?.code).toBe('run/deadline')
+    expect((await app.replay(runId)).differences).toEqual([])
   })
 
   it('timers survive a restart: a retry that was due while nobody was there happens when somebody is', async () => {

@@ -3,12 +3,13 @@ import { nodeContractOf, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { LocalContext } from '../../src/adapters/dispatchers/local.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import { ProvisoError } from '../../src/base/error.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 import { capability, object, envelope as parsed } from '../plan-support.ts'
-import { envelope, journal, local, open, text } from './support.ts'
+import { envelope, journal, local, open, rao, says, text } from './support.ts'
 
 /** Remembers what it was given. */
 function listening(capabilityId: string) {
@@ -144,6 +145,31 @@ describe('constraints of a node', () => {
     const nodes = [{ id: 'write', capabilityId: 'write', constraints: { no_execution_authority: true } }]
     expect(await app.run(envelope(), { draft: { nodes } })).toMatchObject({ failure: 'plan/rejected' })
   })
+
+  it('no_execution_authority: what has come to change the world since the proof is not called', async () => {
+    const store = createMemoryStore()
+    let sent = 0
+    const write = (sideEffect: boolean) => local('write', () => ({ text: `sent ${++sent}` }), { sideEffect })
+    const first = local('first', () => ({ text: 'Tea' }))
+    const node = {
+      id: 'write',
+      capabilityId: 'write',
+      inputs: { text: { node: 'first', pointer: '/text' } },
+      constraints: { no_execution_authority: true },
+    }
+    const pause = { id: 'wait', trigger: { kind: 'onNodeComplete' }, action: { type: 'pause' } }
+    const before = await open({ store, carry: 'own', capabilities: [first, write(false)] })
+    const { runId, status } = await before.run(envelope({ policies: { runtime: [pause] } }), {
+      draft: { nodes: [{ id: 'first', capabilityId: 'first' }, node], output: { node: 'write' } },
+    })
+    expect(status).toBe('awaiting_human')
+    const after = await open({ store, carry: 'own', capabilities: [first, write(true)] })
+    await after.resume(runId, { by: 'ann' })
+    const ended = await after.result(runId)
+    expect(ended).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
+    expect(ended.issues[0]?.message).toContain('no execution authority')
+    expect(sent).toBe(0)
+  })
 })
 
 it('a node of a plan is an RAO node contract: kind, type, title, schemas, constraints', () => {
@@ -181,6 +207,75 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
       },
     },
   ])
+})
+
+describe('repairs in the provenance of an answer', () => {
+  const pair = {
+    type: 'object',
+    properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+    required: ['a', 'b'],
+  } as const
+  const parts = { a: { node: 'write', pointer: '/a' }, b: { node: 'write', pointer: '/b' } }
+  const provenanceOf = async (said: string, data = {}) => {
+    const app = await open({ capabilities: [says('write', [said], { outputContract: pair })] })
+    const done = await app.run(envelope({ outputContract: { schema: pair } }), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write', data }], output: { properties: parts } },
+    })
+    expect(done).toMatchObject({ status: 'completed', output: { a: 1, b: 2 } })
+    return done.provenance.map(({ pointer, repairs = [] }) => [pointer, ...repairs.map(({ rule }) => rule)])
+  }
+
+  it('are those of its part, and those of the whole text', async () => {
+    expect(await provenanceOf(`{"a": "1", "b": 2,}`)).toEqual([
+      ['/a', 'trailing-comma', 'str->int'],
+      ['/b', 'trailing-comma'],
+    ])
+  })
+
+  it('are told of a primary_output, too', async () => {
+    expect(await provenanceOf(rao({ a: '1', b: 2 }, 0.95), { contract: true })).toEqual([
+      ['/a', 'str->int'],
+      ['/b'],
+    ])
+  })
+})
+
+describe('an answer that breaks its RAO contract', () => {
+  const whole = {
+    primary_output: '{"text":"Tea"}',
+    confidence: 0.9,
+    confidence_type: 'verbalized',
+    escalate: false,
+  }
+  const { primary_output: _p, ...noOutput } = whole
+  const { confidence: _c, ...noConfidence } = whole
+  const { escalate: _e, ...noEscalate } = whole
+  const broken: readonly (readonly [unknown, string])[] = [
+    ['just text', 'output is not a JSON object'],
+    [noOutput, 'missing string field `primary_output`'],
+    [noConfidence, 'missing numeric field `confidence`'],
+    [{ ...whole, confidence: '0.9' }, 'missing numeric field `confidence`'],
+    [{ ...whole, confidence: 1.2 }, 'confidence 1.2 is outside [0.0, 1.0]'],
+    [{ ...whole, confidence_type: 'vibes' }, 'unknown confidence_type `vibes`'],
+    [noEscalate, 'missing boolean field `escalate`'],
+    [{ ...whole, reasoning: 7 }, '`reasoning` must be a string when present, got 7'],
+    [{ ...whole, route: 'auto_approve' }, 'unknown field `route`'],
+  ]
+  const dresses = [(said: string) => said, (said: string) => `Here it is:\n\`\`\`json\n${said}\n\`\`\``]
+  it.each(broken)('fails its node in the words of the specification: %j', async (said, why) => {
+    for (const dress of dresses) {
+      const app = await open({ capabilities: [says('write', [dress(JSON.stringify(said))])] })
+      const done = await app.run(envelope(), {
+        draft: { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] },
+      })
+      const message = `output violates contract schema: ${why}`
+      expect(done).toMatchObject({
+        status: 'failed',
+        failure: 'attempt/invalid',
+        error: { reason: 'output_format_failure', message, details: { error: 'SchemaViolation' } },
+      })
+    }
+  })
 })
 
 it('errors of a run name facet, pointer and keyword', async () => {

@@ -1,6 +1,8 @@
 /** Runtime policies: every trigger fires, every action acts, and no policy acts more often than it may. */
 import { describe, expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { App } from '../../src/app.ts'
+import type { Planner } from '../../src/domain/ports/planner.ts'
 import { answer, envelope, journal, local, open, rao, says, text } from './support.ts'
 
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
@@ -69,6 +71,46 @@ describe('triggers', () => {
     expect((await app.run(under(other), { draft: one })).status).toBe('completed')
   })
 
+  it('onNodeComplete selects by the capability of a person, too', async () => {
+    const person = defineCapability({
+      capabilityId: 'person',
+      kind: 'human',
+      inputContract: { type: 'object' },
+      outputContract: text,
+    })
+    const app = await open({ capabilities: [person] })
+    const heard = {
+      id: 'heard',
+      trigger: { kind: 'onNodeComplete', selector: { capabilityId: 'person' } },
+      action: { type: 'emit', event: 'heard' },
+    }
+    const { runId } = await app.run(under(heard), {
+      draft: { nodes: [{ id: 'do', capabilityId: 'person' }] },
+    })
+    await answer(app, runId, 'answer', { text: 'Tea' })
+    expect(await app.result(runId)).toMatchObject({
+      status: 'completed',
+      provenance: [{ nodeId: 'do', capabilityId: 'person', person: 'ann' }],
+    })
+    expect(await triggered(app, runId)).toEqual(['onNodeComplete heard emit'])
+  })
+
+  it('of all policies that a completed node sets off, the first in the list acts, whatever its trigger', async () => {
+    const app = await open({
+      capabilities: [local('write', () => ({ text: 'Tea', score: 0.1 }), { outputContract: scored })],
+    })
+    const guard = {
+      id: 'guard',
+      trigger: { kind: 'onMetricBelow', metric: 'score', threshold: 0.5 },
+      action: { type: 'fail', message: 'Too weak' },
+    }
+    const tell = { id: 'tell', trigger: { kind: 'onNodeComplete' }, action: { type: 'emit', event: 'done' } }
+    const guarded = await app.run(under(guard, tell), { draft: one })
+    expect(guarded).toMatchObject({ status: 'failed', issues: [{ message: 'Too weak' }] })
+    const told = await app.run(under(tell, guard), { draft: one })
+    expect(await triggered(app, told.runId)).toEqual(['onNodeComplete tell emit'])
+  })
+
   it('onValidationFail acts when an output does not satisfy its contract', async () => {
     const app = await open({ capabilities: [says('write', ['nothing like it', '{"text":"Tea"}'])] })
     const note = {
@@ -81,6 +123,47 @@ describe('triggers', () => {
     })
     expect(done.status).toBe('completed')
     expect(await triggered(app, done.runId)).toEqual(['onValidationFail note emit'])
+  })
+
+  it('onValidationFail acts on the whole answer, once under each plan, and nobody waves it through', async () => {
+    const hard = { constraintId: 'strong', level: 'hard', expr: { '>=': [{ var: 'score' }, 0.5] } }
+    const check = local('check', () => ({ text: 'seen' }), {
+      nodeKind: 'validation',
+      inputContract: { type: 'object', properties: { score: { type: 'number' } } },
+    })
+    const opened = async () => {
+      let drafts = 0
+      const draft: Planner['draft'] = async () => {
+        const id = `write${++drafts}`
+        const score = { node: id, pointer: '/score' }
+        return {
+          nodes: [
+            { id, capabilityId: 'write' },
+            { id: `check${drafts}`, capabilityId: 'check', kind: 'validation', inputs: { score } },
+          ],
+          output: { node: id },
+        }
+      }
+      const write = () => (drafts === 1 ? { text: 'Tea' } : { text: 'Tea', score: 0.9 })
+      const capabilities = [local('write', write, { outputContract: scored }), check]
+      return open({ planner: { name: 'again', draft }, capabilities })
+    }
+    const when = (action: unknown) =>
+      envelope({
+        outputContract: { schema: scored, constraints: [hard] },
+        policies: { runtime: [{ id: 'weak', trigger: { kind: 'onValidationFail' }, action }] },
+      })
+    const app = await opened()
+    const mended = await app.run(when({ type: 'replan' }))
+    expect(mended).toMatchObject({ status: 'completed', output: { score: 0.9 } })
+    expect(await triggered(app, mended.runId)).toEqual(['onValidationFail weak replan'])
+
+    const asking = await opened()
+    const { runId } = await asking.run(when({ type: 'hitl' }))
+    await answer(asking, runId, 'approve')
+    expect(await asking.result(runId)).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    const errors = (await journal(asking, runId)).filter(({ type }) => type === 'validation_error')
+    expect(errors.map(({ payload }) => payload)).toMatchObject([{ scope: 'output' }])
   })
 
   it('onTimeout acts when the run takes longer, also while it waits', async () => {

@@ -196,8 +196,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'double completion',
     file: engine('judge'),
-    find: '  return [\n    complete,\n',
-    replace: '  return [\n    complete,\n    complete,\n',
+    find: 'return [complete, ...triggered]',
+    replace: 'return [complete, complete, ...triggered]',
     seed: 1,
   },
   {

@@ -5,8 +5,10 @@ import { tokens } from '../../base/pointer.ts'
 import type { RepairNote } from '../../domain/output.ts'
 import type { StructuredOutcome } from '../../domain/ports/provider.ts'
 import type { Processing } from '../../domain/processing.ts'
-import { raoEnvelopeSchema } from '../../domain/rao-envelope.ts'
-import { type ParseOptions, parse } from '../../output/index.ts'
+import { raoEnvelopeSchema, readRaoEnvelope } from '../../domain/rao-envelope.ts'
+import { isRaoError, violationIssue } from '../../domain/rao-error.ts'
+import { repairNotes } from '../../domain/repair-notes.ts'
+import { type ParseOptions, type ParseSuccess, parse } from '../../output/index.ts'
 import { compileSchema } from '../../schema/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isTextContract } from '../providers/structured-plan.ts'
@@ -34,7 +36,7 @@ export function readText(text: string, context: ReadingContext, structured?: Str
   const { schema, rao, processing, onEvent } = context
   const { shadow } = processing
   if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)
-  if (rao) return read(text, raoEnvelopeSchema, { ...untouched, shadow, onEvent })
+  if (rao) return readEnvelope(text, { ...untouched, shadow, onEvent })
   if (isTextContract(schema)) {
     const value = plainText(text)
     if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
@@ -44,18 +46,24 @@ export function readText(text: string, context: ReadingContext, structured?: Str
   return read(text, schema, { aop: processing.aop, ...processing.reader, shadow, onEvent })
 }
 
-function read(text: string, schema: JsonSchema, options: ParseOptions): Reading {
-  const result = parse(text, schema, options)
-  const { truncated } = result
-  if (!result.ok) return { ok: false, issues: result.issues, truncated }
-  const repairs = result.repairs
-    .slice(0, mostNotes)
-    .map(({ stage, rule, at }) => ({ stage, rule, ...('pointer' in at && { pointer: at.pointer }) }))
-  return { ok: true, value: result.value as Json, repairs, truncated }
+/** What keeps an answer from being the envelope is said in the specification's own words; where it is follows. */
+function readEnvelope(text: string, options: ParseOptions): Reading {
+  const result = parse(text, raoEnvelopeSchema, options)
+  if (result.ok) return accepted(result)
+  const violation = readRaoEnvelope(result.candidate)
+  const issues = isRaoError(violation) ? [violationIssue(violation), ...result.issues] : result.issues
+  return { ok: false, issues, truncated: result.truncated }
 }
 
-/** Provenance, not evidence: a text with more repairs than this is told by its raw text. */
-const mostNotes = 100
+function read(text: string, schema: JsonSchema, options: ParseOptions): Reading {
+  const result = parse(text, schema, options)
+  return result.ok ? accepted(result) : { ok: false, issues: result.issues, truncated: result.truncated }
+}
+
+function accepted(result: ParseSuccess<unknown>): Reading {
+  const repairs = repairNotes(result.repairs)
+  return { ok: true, value: result.value as Json, repairs, truncated: result.truncated }
+}
 
 /** `enforce_grammar`: the text is a sentence of the schema's language as it stands, or the attempt fails (AROS-37). */
 function readGrammar(text: string, schema: JsonSchema): Reading {

@@ -29,6 +29,7 @@ export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
 export function whatIsDeniedDoesNotHappen(): Rule {
   const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
   const denied = new Set<string>()
+  let deniedAnswer: string | undefined
   let deniedRun: string | undefined
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
@@ -37,14 +38,43 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       const { decision, requestId } = event.payload
       const ask = asks.get(requestId)
       if (decision !== 'reject' && decision !== 'expired') return
-      if (ask?.kind === 'final' || (ask?.kind === 'policy' && !ask.rejectAction)) deniedRun = requestId
+      if (ask?.kind === 'final') deniedAnswer = requestId
+      else if (ask?.kind === 'policy' && !ask.rejectAction) deniedRun = requestId
       else if (ask?.kind !== 'policy' && ask?.nodeId !== undefined) denied.add(ask.nodeId)
     }
     if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
       report('denied', `"${nodeId}" goes on, although it was denied`)
-    if (event.type === 'plan_updated') denied.clear()
-    if (event.type === 'complete' && event.payload.status === 'completed' && deniedRun !== undefined)
-      report('denied', `the run completed, although "${deniedRun}" was denied`)
+    if (event.type === 'plan_updated') {
+      denied.clear()
+      deniedAnswer = undefined
+    }
+    const no = deniedRun ?? deniedAnswer
+    if (event.type === 'complete' && event.payload.status === 'completed' && no !== undefined)
+      report('denied', `the run completed, although "${no}" was denied`)
+  }
+}
+
+/** Where a person had to say yes to the answer, the run ends with the value that was shown or given, under the same plan. */
+export function theAnswerIsTheOneThatWasApproved(): Rule {
+  /** The question about the answer of the plan in force. */
+  let asked: string | undefined
+  let approved: string | undefined
+  return (event, before, report) => {
+    if (event.type === 'hitl_request' && event.payload.kind === 'final') asked = event.payload.requestId
+    if (event.type === 'plan_updated') {
+      asked = undefined
+      approved = undefined
+    }
+    if (event.type === 'hitl_resolved' && event.payload.requestId === asked) {
+      const { decision, value, valueHash: shown } = event.payload
+      if (decision === 'approve') approved = shown
+      else approved = decision === 'edit' && value !== undefined ? valueHash(value) : undefined
+    }
+    if (event.type !== 'complete' || event.payload.status !== 'completed') return
+    const { askBeforeFinish } = before?.envelope.policies.planner.directives ?? {}
+    if (askBeforeFinish !== true && asked === undefined) return
+    if (approved !== valueHash(event.payload.output ?? null))
+      report('unapproved', 'the run completed with an answer that nobody has approved')
   }
 }
 
@@ -62,8 +92,9 @@ export function theAuditIsAChain(): Rule {
       by: asked ? 'system' : event.payload.by,
       what: asked ? 'asked' : event.payload.decision,
       subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
+      words: asked ? event.payload.question : event.payload.note,
     })
-    if (link.prev !== audit.prev || link.hash !== audit.hash)
+    if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
       report('audit', `the audit chain is broken at "${requestId}"`)
     if (asked && valueHash(event.payload.value) !== event.payload.valueHash)
       report('ask-hash', `"${requestId}" is not bound to what it shows`)

@@ -1,17 +1,19 @@
 /** RAO's limits on what a node may do, as far as its capabilities tell. Dispatch enforces them again. */
+import { own } from '../../base/json.ts'
+import { canAct } from '../../domain/can-act.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { finding } from '../findings.ts'
 import type { Resolved, ResolvedNode } from '../request.ts'
 
-/** Whether a kind of capability leaves the machine, and whether it can act. Other kinds are known to their dispatcher. */
-const kindTable: Readonly<Record<string, { readonly remote: boolean; readonly acts: boolean }>> = {
-  local: { remote: false, acts: false },
-  scripted: { remote: false, acts: false },
-  human: { remote: false, acts: false },
-  model: { remote: true, acts: false },
-  http: { remote: true, acts: true },
-  mcp: { remote: true, acts: true },
+/** Whether a kind of capability leaves the machine. Other kinds are known to their dispatcher. */
+const remoteKinds: Readonly<Record<string, boolean>> = {
+  local: false,
+  scripted: false,
+  human: false,
+  model: true,
+  http: true,
+  mcp: true,
 }
 
 export function nodeConstraints({ nodes, request }: Resolved): readonly Diagnostic[] {
@@ -28,10 +30,10 @@ export function nodeConstraints({ nodes, request }: Resolved): readonly Diagnost
 
 function network({ id, draft }: ResolvedNode, { capabilityId, kind }: Capability): Diagnostic[] {
   if (!draft.constraints?.no_network_access) return []
-  const row = Object.hasOwn(kindTable, kind) ? kindTable[kind] : undefined
-  if (row?.remote === false) return []
+  const remote = own(remoteKinds, kind)
+  if (remote === false) return []
   return [
-    finding(row === undefined ? 'plan/node-network-unknown' : 'plan/node-network', {
+    finding(remote === undefined ? 'plan/node-network-unknown' : 'plan/node-network', {
       constraint: `"${capabilityId}" stays on this machine`,
       nodeId: id,
       capabilityId,
@@ -42,13 +44,7 @@ function network({ id, draft }: ResolvedNode, { capabilityId, kind }: Capability
 }
 
 function authority({ id, draft }: ResolvedNode, capability: Capability): Diagnostic[] {
-  if (!draft.constraints?.no_execution_authority) return []
-  const tools = capability.settings?.['tools']
-  const acts =
-    capability.sideEffect ||
-    (Object.hasOwn(kindTable, capability.kind) && kindTable[capability.kind]?.acts) ||
-    (Array.isArray(tools) && tools.length > 0)
-  if (!acts) return []
+  if (!draft.constraints?.no_execution_authority || !canAct(capability)) return []
   return [
     finding('plan/node-authority', {
       constraint: `"${capability.capabilityId}" only answers`,

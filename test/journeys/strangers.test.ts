@@ -1,0 +1,44 @@
+/** Dispatchers and planners of others: whatever they bring, the run comes to an end and says why. */
+import { expect, it } from 'vitest'
+import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
+import type { Planner } from '../../src/domain/ports/planner.ts'
+import { envelope, local, open, text } from './support.ts'
+
+const value = { text: 'Tea' }
+const results: readonly (readonly [string, unknown, string])[] = [
+  ['nothing', undefined, 'brought no result'],
+  ['null', null, 'brought no result'],
+  ['an outcome of its own', { outcome: 'great', issues: [], usage: { calls: 1 } }, 'great'],
+  ['no issues', { outcome: 'ok', output: { value }, usage: { calls: 1 } }, 'issues'],
+  ['no usage', { outcome: 'ok', output: { value }, issues: [] }, 'usage.calls'],
+  [
+    'calls that are no number',
+    { outcome: 'ok', output: { value }, issues: [], usage: { calls: Number.NaN } },
+    'usage.calls',
+  ],
+]
+
+it.each(results)('a dispatcher that brings %s fails its node', async (_name, brought, why) => {
+  const odd: Dispatcher = { kind: 'odd', remote: false, dispatch: async () => brought as never }
+  const inputContract = { type: 'object' } as const
+  const write = defineCapability({ capabilityId: 'write', kind: 'odd', inputContract, outputContract: text })
+  const app = await open({ dispatchers: [odd], capabilities: [write] })
+  const done = await app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } })
+  expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
+  expect(done.issues[0]?.message).toContain(why)
+})
+
+const endless: { nodes: unknown[] } = { nodes: [] }
+endless.nodes.push({ id: 'write', capabilityId: 'write', data: endless })
+
+it.each([
+  ['that is nothing', undefined],
+  ['without nodes', {}],
+  ['without end', endless],
+  ['with a function', { nodes: [{ id: 'write', capabilityId: 'write', data: { run: () => 1 } }] }],
+])('a planner that drafts something %s is refused', async (_name, draft) => {
+  const planner: Planner = { name: 'odd', draft: async () => draft as never }
+  const app = await open({ planner, capabilities: [local('write', () => value)] })
+  expect(await app.run(envelope())).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+})
