@@ -130,7 +130,9 @@ describe('metrics', () => {
       finish: 'stop',
       usage: { inputTokens: 10, outputTokens: 3 },
     } as const
-    const app = await open({ capabilities: [writer], providers: [rehearsal({ faults: { 1: bad } })] })
+    // As somebody who takes money for it, and nobody knows how much.
+    const { free: _, ...priced } = rehearsal({ faults: { 1: bad } })
+    const app = await open({ capabilities: [writer], providers: [priced] })
     const counts = await counted(app)
     await app.run(envelope(), { draft: plain })
     const found = await counts()
