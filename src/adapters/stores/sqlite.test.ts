@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Migrator } from 'kysely'
@@ -135,6 +135,28 @@ describe('a SQLite file', () => {
     })
     await store.close()
     await (await openSqliteStore({ path })).close()
+  })
+
+  it('has one writer, whatever link leads to it', async () => {
+    const path = newPath()
+    const [link, early] = [`${path}-link`, `${path}-early`]
+    symlinkSync(path, early)
+    const store = await openSqliteStore({ path: early })
+    symlinkSync(path, link)
+    for (const way of [path, link, early])
+      await expect(openSqliteStore({ path: way }), way).rejects.toMatchObject({ code: 'store/locked' })
+    await store.close()
+    await (await openSqliteStore({ path: link })).close()
+  })
+
+  it('does not take a lock that is broken for one that another process holds', async () => {
+    const path = newPath()
+    writeFileSync(`${path}-writer`, 'no database '.repeat(100))
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/unavailable',
+      message: `${path} cannot be locked for writing: file is not a database`,
+      hint: expect.stringContaining(`${path}-writer`),
+    })
   })
 
   it('is followed by a reader that never writes', async () => {

@@ -2,7 +2,7 @@
  * One writing process per SQLite file. A file beside it is locked by a transaction that never ends; the system gives the
  * lock back when the process ends, however it ends.
  */
-import { realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { ProvisoError } from '../../base/error.ts'
 import type { OpenSqlite } from './open-sqlite.ts'
 
@@ -11,21 +11,35 @@ const writing = new Set<string>()
 
 /** Takes the lock or throws; returns the way to give it back. */
 export function lockWriter(path: string, open: OpenSqlite): () => void {
-  const lock = openLock(path, open)
+  const file = realFile(path)
+  const lock = openLock(path, file, open)
   try {
     lock.execute('pragma busy_timeout = 0')
     lock.execute('begin exclusive')
   } catch (cause) {
     lock.close()
-    throw writing.has(realPath(path)) ? heldHere(path, cause) : heldElsewhere(path, cause)
+    if (!isBusy(cause)) throw noLock(path, file, cause)
+    throw writing.has(file) ? heldHere(path, cause) : heldElsewhere(path, cause)
   }
-  const held = realPath(path)
-  writing.add(held)
+  writing.add(file)
   return () => {
-    writing.delete(held)
+    writing.delete(file)
     lock.execute('rollback')
     lock.close()
   }
+}
+
+function isBusy(cause: unknown): boolean {
+  return String((cause as { code?: unknown }).code).startsWith('SQLITE_BUSY')
+}
+
+/** Not held by anybody: it cannot be used at all. */
+function noLock(path: string, file: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `${path} cannot be locked for writing: ${message}`, {
+    hint: `Look at ${lockOf(file)}: it is made and used by the process that writes alone, and may be removed while none does`,
+    cause,
+  })
 }
 
 function heldElsewhere(path: string, cause: unknown): ProvisoError {
@@ -39,19 +53,33 @@ function heldHere(path: string, cause: unknown): ProvisoError {
   })
 }
 
-/** The lock is there now, whatever way leads to it. */
-function realPath(path: string): string {
-  return realpathSync(`${path}-writer`)
+const lockOf = (file: string) => `${file}-writer`
+
+/**
+ * The file itself, whatever way leads to it: SQLite follows links, and a lock beside each of them would let two processes
+ * write to one file. It is made if it is missing, for only then is it certain where it is.
+ */
+function realFile(path: string): string {
+  try {
+    closeSync(openSync(path, 'a'))
+    return realpathSync(path)
+  } catch (cause) {
+    throw cannotOpen(path, cause)
+  }
 }
 
-/** Where even the lock cannot be made, the store cannot be opened: mostly a folder that is not there. */
-function openLock(path: string, open: OpenSqlite): ReturnType<OpenSqlite> {
+function openLock(path: string, file: string, open: OpenSqlite): ReturnType<OpenSqlite> {
   try {
-    return open(`${path}-writer`)
+    return open(lockOf(file))
   } catch (cause) {
-    throw new ProvisoError('store/unavailable', `SQLite cannot open ${path}`, {
-      hint: 'See that the folder exists and may be written to',
-      cause,
-    })
+    throw cannotOpen(path, cause)
   }
+}
+
+/** Mostly a folder that is not there. */
+function cannotOpen(path: string, cause: unknown): ProvisoError {
+  return new ProvisoError('store/unavailable', `SQLite cannot open ${path}`, {
+    hint: 'See that the folder exists and may be written to',
+    cause,
+  })
 }
