@@ -140,6 +140,14 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await store.renew({ owner: 'b', leaseMs, runIds: ['z'] })).toEqual([])
   })
 
+  test('prolongs as many leases as there are', async ({ store, elapse }) => {
+    await store.create(newRun('last', { claim: { owner: 'a', leaseMs } }))
+    const runIds = [...Array.from({ length: 70_000 }, (_, index) => `unknown-${index}`), 'last']
+    expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds })).toEqual(['last'])
+    await elapse(leaseMs + 1)
+    expect(await claim(store, 'b')).toEqual([])
+  })
+
   test('keeps a prolonged lease through the appends that follow', async ({ store, elapse }) => {
     const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds: ['r'] })).toEqual(['r'])

@@ -76,6 +76,19 @@ export function valueSuite({ test, expect, long }: Suite): void {
     if (countValues !== undefined) expect(await countValues()).toBe(1)
   })
 
+  test('takes as many events in one append as there are, and values', async ({ store }) => {
+    const count = long ? 150_000 : 2_000
+    const large = (index: number) => `${index} ${'y'.repeat(9_000)}`
+    const events = Array.from({ length: count }, (_, index) => logEvent(index < 1_500 ? large(index) : index))
+    await store.create(newRun('r'))
+    const appended = await store.append({ runId: 'r', expectedSeq: 1, events, head: runningHead })
+    expect(appended).toEqual({ kind: 'appended', seq: count + 1 })
+    const read = await store.read('r', 1, count)
+    expect(read.length).toBe(count)
+    expect(read[1_499]?.payload).toEqual(events[1_499]?.payload)
+    expect(read.at(-1)?.payload).toEqual(events.at(-1)?.payload)
+  })
+
   test('appends to a long run as fast as to a short one', async ({ store }) => {
     const total = long ? 100_000 : 5_000
     await store.create(newRun('long'))

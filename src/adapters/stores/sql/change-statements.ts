@@ -3,10 +3,11 @@ import { encode } from '../codec.ts'
 import { dueAt, type HeadCore } from '../heads.ts'
 import type { Changes } from '../projections.ts'
 import { correctionRow } from './ledger.ts'
+import { pieces } from './pieces.ts'
 import type { OpenRun } from './project-runs.ts'
 import { askRow, auditRow, changeRow, messageRow, nodeRow, outputRow, snapshotRow } from './rows.ts'
 import { spanRow } from './span-rows.ts'
-import type { Statement, Steps } from './steps.ts'
+import { askAll, type Statement, type Steps } from './steps.ts'
 import type { WriteStatements } from './write-statements.ts'
 
 interface Context {
@@ -81,8 +82,10 @@ function lastOfEach<S extends { readonly spanId: string }>(spans: readonly S[]):
 function* newValues(touched: readonly OpenRun[], statements: WriteStatements): Steps<Statement[]> {
   const values = new Map(touched.flatMap((run) => [...run.values]))
   if (values.size === 0) return []
-  const [rows = []] = yield [statements.knownValues({}, [...values.keys()])]
-  const known = new Set(rows.map((row) => row['hash']))
+  const rows = yield* askAll<{ hash: string }>(
+    pieces(values.keys()).map((hashes) => statements.knownValues({}, hashes)),
+  )
+  const known = new Set(rows.map(({ hash }) => hash))
   const missing = [...values]
     .filter(([hash]) => !known.has(hash))
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,6 +1,7 @@
 /** The rows that the events of a batch will change, asked for together with the locks and read once they are held. */
 import type { NewEvent } from '../../../domain/event.ts'
 import { type Wanted, wanted } from '../projections.ts'
+import { pieces } from './pieces.ts'
 import type { ReadStatements } from './read-statements.ts'
 import type { Row, Statement } from './steps.ts'
 import type { AskTable, NodeTable } from './tables.ts'
@@ -30,12 +31,12 @@ export function selectsBefore(runId: string, events: readonly NewEvent[], contex
   if (rows.everything) {
     found.push({ runId, take: 'nodes', statement: reads.nodes({ runId }) })
     found.push({ runId, take: 'plan', statement: statements.plan({ runId }) })
-  } else if (rows.nodeIds.size > 0) {
-    found.push({ runId, take: 'nodes', statement: statements.someNodes({ runId }, [...rows.nodeIds]) })
+  } else {
+    for (const ids of pieces(rows.nodeIds))
+      found.push({ runId, take: 'nodes', statement: statements.someNodes({ runId }, ids) })
   }
-  if (rows.requestIds.size > 0) {
-    found.push({ runId, take: 'asks', statement: statements.someAsks({ runId }, [...rows.requestIds]) })
-  }
+  for (const ids of pieces(rows.requestIds))
+    found.push({ runId, take: 'asks', statement: statements.someAsks({ runId }, ids) })
   return found
 }
 

@@ -8,6 +8,7 @@ import { createGroupCommit } from './group-commit.ts'
 import { createLeaseStatements } from './lease-statements.ts'
 import { createSqlLedger } from './ledger.ts'
 import { loadValues } from './load-values.ts'
+import { pieces } from './pieces.ts'
 import { createPrune } from './prune.ts'
 import { createReadStatements } from './read-statements.ts'
 import {
@@ -25,7 +26,7 @@ import { createSample } from './sample.ts'
 import { toSpan } from './span-rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
-import { ask, type Statement } from './steps.ts'
+import { ask, askAll, type Statement } from './steps.ts'
 import type {
   AskTable,
   AuditTable,
@@ -166,7 +167,9 @@ export function createSqlStore(driver: SqlDriver): Store {
       if (runIds.length === 0) return []
       const now = driver.now()
       const held = await driver.run(() =>
-        ask<Pick<RunTable, 'run_id'>>(leases.renew({ owner, leaseMs, now }, runIds)),
+        askAll<Pick<RunTable, 'run_id'>>(
+          pieces(runIds).map((some) => leases.renew({ owner, leaseMs, now }, some)),
+        ),
       )
       const ids = held.map((row) => row.run_id)
       hot?.renewed(ids, now + leaseMs)

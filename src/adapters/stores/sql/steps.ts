@@ -23,6 +23,11 @@ export function* ask<R>(statement: Statement): Steps<R[]> {
   return rows as unknown as R[]
 }
 
+/** Several statements, the rows of all. */
+export function* askAll<R>(statements: readonly Statement[]): Steps<R[]> {
+  return (yield statements).flat() as unknown as R[]
+}
+
 /** Runs steps on a driver that answers at once. */
 export function runSteps<T>(steps: Steps<T>, execute: (statement: Statement) => readonly Row[]): T {
   let next = steps.next()

@@ -17,7 +17,6 @@ import type { ReadStatements } from './read-statements.ts'
 import { headRow, toCore } from './rows.ts'
 import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
 import type { Statement, Steps } from './steps.ts'
-import type { EventTable } from './tables.ts'
 import type { LockedRow, WriteStatements } from './write-statements.ts'
 import { eventRow, type Write, type WriteResult } from './writes.ts'
 
@@ -104,7 +103,8 @@ function newEvents(writes: readonly Write[]): Map<string, NewEvent[]> {
   const events = new Map<string, NewEvent[]>()
   for (const write of writes) {
     const own = events.get(write.runId) ?? []
-    if (write.kind === 'append') own.push(...write.append.events)
+    // One by one, here and below: an append may have more events than a call may have arguments.
+    if (write.kind === 'append') for (const event of write.append.events) own.push(event)
     events.set(write.runId, own)
   }
   return events
@@ -196,11 +196,10 @@ function accept(
   const events: Append['events'] = write.kind === 'create' ? write.run.events : write.append.events
   run.head = head
   run.touched = true
-  run.events.push(...numbered(runId, after, events))
-  const rows = events.map((event, index): EventTable => {
+  for (const event of numbered(runId, after, events)) run.events.push(event)
+  for (const [index, event] of events.entries()) {
     const payload = encoded.texts[index] ?? 'null'
-    return eventRow(event, { runId, seq: after + index + 1, payload, writeId })
-  })
-  run.rows.push(...rows)
+    run.rows.push(eventRow(event, { runId, seq: after + index + 1, payload, writeId }))
+  }
   for (const [hash, body] of encoded.values) run.values.set(hash, body)
 }
