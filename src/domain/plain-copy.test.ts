@@ -93,3 +93,14 @@ it('ends on a value that contains itself', () => {
   loop['self'] = loop
   expect(plainCopy(loop).ok).toBe(false)
 })
+
+it('ends before the memory does on what is wider than it may be', () => {
+  const empty: unknown[] = []
+  empty.length = 2 ** 32 - 1
+  const list: unknown[] = []
+  for (let index = 0; index < 100_000; index++) list.push(list)
+  const refused = { ok: false, issue: { message: 'the value has more than 1000000 values' } }
+  expect(plainCopy(list)).toMatchObject(refused)
+  for (const holes of ['null', 'refuse'] as const)
+    expect(plainCopy({ empty }, { holes })).toMatchObject(refused)
+})

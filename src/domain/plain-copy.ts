@@ -33,7 +33,7 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
   let nodes = 0
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     const { value, into, key, pointer, depth } = visit
-    if (++nodes > plainLimits.nodes) return refuse('', `has more than ${plainLimits.nodes} values`)
+    if (++nodes > plainLimits.nodes) return tooMany()
     if (isScalar(value)) {
       setOwn(into, key, value)
       continue
@@ -42,6 +42,8 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
     const what = unrepresentable(value)
     if (what !== undefined) return refuse(pointer, what)
     if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
+    // Before anything is made of it: a list may be as long as it says, and hold nothing.
+    if (Array.isArray(value) && value.length > plainLimits.nodes) return tooMany()
     const copy: object = Array.isArray(value) ? new Array(value.length).fill(null) : {}
     setOwn(into, key, copy)
     // A list member by member where holes count: they are no entries.
@@ -49,6 +51,8 @@ export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {})
     const members = inList
       ? Array.from(value, (member, index) => [String(index), member] as const)
       : Object.entries(value as object)
+    // Before they are on the stack: what holds itself many times would fill the memory on its way down.
+    if (nodes + stack.length + members.length > plainLimits.nodes) return tooMany()
     // Last first: the stack gives them back in order.
     for (const [name, member] of members.reverse()) {
       if (member === undefined && !inList) continue
@@ -73,6 +77,10 @@ function unrepresentable(value: unknown): string | undefined {
   if (typeof value !== 'object') return `is a ${typeof value}, which JSON cannot hold`
   const kind = Object.prototype.toString.call(value).slice(8, -1)
   return kind === 'Object' || kind === 'Array' ? undefined : `is a ${kind}, which JSON cannot hold`
+}
+
+function tooMany(): PlainCopy {
+  return refuse('', `has more than ${plainLimits.nodes} values`)
 }
 
 /** Its members look like a JSON Schema that allows nearly everything; read as one, the contract would not hold. */

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
 import { outcomeTable } from '../domain/event-table.ts'
@@ -64,7 +65,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (signal.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    return failed('provider_error', cause instanceof Error ? cause.message : String(cause), { usage: spent })
+    return failed('provider_error', messageOf(cause), { usage: spent })
   } finally {
     stop.removeEventListener('abort', onStop)
     deadline?.takeBack()

@@ -3,6 +3,7 @@
 import { canonicalJson } from '../base/canonical.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import { messageOf } from '../base/message-of.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
@@ -184,7 +185,7 @@ async function draftBy(
     // The prover looks at its shape.
     return { draft: copy.value as unknown as Draft }
   } catch (cause) {
-    const message = redactor.text(cause instanceof Error ? cause.message : String(cause))
+    const message = redactor.text(messageOf(cause))
     return {
       failure: {
         ...missing,

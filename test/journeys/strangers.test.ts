@@ -42,3 +42,27 @@ it.each([
   const app = await open({ planner, capabilities: [local('write', () => value)] })
   expect(await app.run(envelope())).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
 })
+
+const unspeakable = new Error()
+Object.defineProperty(unspeakable, 'message', {
+  get() {
+    throw unspeakable
+  },
+})
+
+it.each([
+  ['nothing', undefined],
+  ['an object without a prototype', Object.create(null)],
+  ['an error that cannot be read', unspeakable],
+  ['an error whose message is none', Object.assign(new Error(), { message: 1n })],
+])('a function or planner that throws %s has failed, and the run says so', async (_name, thrown) => {
+  const fail = () => {
+    throw thrown
+  }
+  const app = await open({ capabilities: [local('write', fail)] })
+  const done = await app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } })
+  expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
+  expect(typeof done.issues[0]?.message).toBe('string')
+  const planless = await open({ planner: { name: 'odd', draft: fail } })
+  expect(await planless.run(envelope())).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+})

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
@@ -136,6 +137,6 @@ async function generate(
     }
     return await Promise.race([provider.generate(call), stopped])
   } catch (cause) {
-    return { kind: 'error', message: cause instanceof Error ? cause.message : String(cause) }
+    return { kind: 'error', message: messageOf(cause) }
   }
 }
