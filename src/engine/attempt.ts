@@ -1,11 +1,10 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import { isObject, type Json } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
-import { outcomeTable } from '../domain/event-table.ts'
 import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
@@ -16,6 +15,7 @@ import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
+import { isUsage, resultFault } from './result-fault.ts'
 
 export interface AttemptCall {
   readonly node: PlanNode
@@ -39,7 +39,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   // What was spent on the way is paid for, however the attempt ends.
   let spent: Usage = { calls: 1 }
   const onUsage = (usage: Usage) => {
-    spent = usage
+    if (isUsage(usage)) spent = usage
   }
   let onStop = () => {}
   try {
@@ -101,19 +101,6 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
   // A capability may have been registered anew since the proof.
   if (call.constraints.no_execution_authority && canAct(capability))
     return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
-  return undefined
-}
-
-/** What keeps a result from being one: dispatchers come from outside, and what they say goes into the journal. */
-function resultFault(result: unknown): string | undefined {
-  if (!isObject(result)) return 'brought no result'
-  const { outcome, issues, usage } = result
-  if (typeof outcome !== 'string' || !Object.hasOwn(outcomeTable, outcome))
-    return `brought an outcome that there is not: ${typeof outcome === 'string' ? outcome : typeof outcome}`
-  if (!Array.isArray(issues)) return 'brought a result without a list of issues'
-  const calls = isObject(usage) ? usage['calls'] : undefined
-  if (typeof calls !== 'number' || !Number.isFinite(calls) || calls < 0)
-    return 'brought a result that does not say how many calls were made (usage.calls)'
   return undefined
 }
 

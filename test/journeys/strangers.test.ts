@@ -6,12 +6,22 @@ import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, local, open, text } from './support.ts'
 
 const value = { text: 'Tea' }
+const ok = (odd: object) => ({ outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 }, ...odd })
 const results: readonly (readonly [string, unknown, string])[] = [
   ['nothing', undefined, 'brought no result'],
   ['null', null, 'brought no result'],
   ['an outcome of its own', { outcome: 'great', issues: [], usage: { calls: 1 } }, 'great'],
   ['no issues', { outcome: 'ok', output: { value }, usage: { calls: 1 } }, 'issues'],
   ['no usage', { outcome: 'ok', output: { value }, issues: [] }, 'usage.calls'],
+  ['no issue', { outcome: 'invalid', issues: [null], usage: { calls: 1 } }, 'issue'],
+  ['a word as an issue', { outcome: 'invalid', issues: ['bad'], usage: { calls: 1 } }, 'issue'],
+  ['tokens that are no number', ok({ usage: { calls: 1, inputTokens: 1n } }), 'usage.inputTokens'],
+  ['cost below nothing', ok({ usage: { calls: 1, costUsd: -1 } }), 'usage.costUsd'],
+  ['a time to wait without end', ok({ outcome: 'throttled', retryAfterMs: 1 / 0 }), 'retryAfterMs'],
+  ['repairs that are none', ok({ output: { value, repairs: 'many' } }), 'output.repairs'],
+  ['a raw text that is none', ok({ output: { value, raw: 1n } }), 'raw is no string'],
+  ['a model that is none', ok({ model: 1n }), 'model is no string'],
+  ['something of its own that JSON cannot hold', ok({ more: 1n }), 'a bigint'],
   [
     'calls that are no number',
     { outcome: 'ok', output: { value }, issues: [], usage: { calls: Number.NaN } },
@@ -27,6 +37,48 @@ it.each(results)('a dispatcher that brings %s fails its node', async (_name, bro
   const done = await app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } })
   expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
   expect(done.issues[0]?.message).toContain(why)
+})
+
+it('a dispatcher that tells nonsense on its way is heard as far as it can be', async () => {
+  const odd: Dispatcher = {
+    kind: 'odd',
+    remote: false,
+    async dispatch({ onEvent, onUsage }) {
+      onEvent(1n as never, { many: 1n } as never)
+      onUsage?.({ calls: 2 })
+      for (const nonsense of [undefined, 'many', { calls: Number.NaN }]) onUsage?.(nonsense as never)
+      throw new Error('It was too much')
+    },
+  }
+  const inputContract = { type: 'object' } as const
+  const write = defineCapability({ capabilityId: 'write', kind: 'odd', inputContract, outputContract: text })
+  const app = await open({ dispatchers: [odd], capabilities: [write] })
+  const done = await app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } })
+  expect(done.issues[0]?.message).toBe('It was too much')
+  expect((await app.state(done.runId)).budget.calls).toBe(2)
+})
+
+it('a function that changes what it was told changes nothing for anybody else', async () => {
+  const seen: string[] = []
+  const spoil = defineCapability({
+    capabilityId: 'write',
+    inputContract: { type: 'object' },
+    outputContract: text,
+    idempotent: true,
+    run(_inputs, context) {
+      seen.push(JSON.stringify(context.returns))
+      const returns = context.returns as object
+      for (const name of Object.keys(returns)) Reflect.deleteProperty(returns, name)
+      return seen.length < 3 ? {} : value
+    },
+  })
+  const app = await open({ capabilities: [spoil] })
+  const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 2 } }] }
+  expect(await app.run(envelope(), { draft })).toMatchObject({ status: 'completed', output: value })
+  expect(new Set(seen)).toEqual(new Set([JSON.stringify(text)]))
+  expect(app.capabilities().find(({ capabilityId }) => capabilityId === 'write')?.outputContract).toEqual(
+    text,
+  )
 })
 
 const endless: { nodes: unknown[] } = { nodes: [] }
