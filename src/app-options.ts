@@ -127,6 +127,26 @@ const limits: Check = (value, at) =>
       })
     : object(value, at)
 
+/** Where agents are; the rest of `http` has defaults for what it does not say. */
+const http: Check = (value, at) => {
+  if (!isObject(value)) return object(value, at)
+  const { agents = {} } = value
+  const place = child(at, 'agents')
+  if (!isObject(agents)) return object(agents, place)
+  return Object.entries(agents).flatMap(([id, agent]) => endpoint(agent, child(place, id)))
+}
+
+const isKey = (key: unknown) => has(key, 'keyId', 'string') && has(key, 'secret', 'string')
+
+const endpoint = must(
+  (value) =>
+    isObject(value) &&
+    typeof value['url'] === 'string' &&
+    Array.isArray(value['keys']) &&
+    value['keys'].every(isKey),
+  'an endpoint: `url`, and a list of `keys` with `keyId` and `secret`',
+)
+
 const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
@@ -162,7 +182,7 @@ const appRows = {
   onMissing: callable,
   carry: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
-  http: object,
+  http,
   ledger: must((value) => typeof value === 'boolean', 'true or false'),
 } satisfies RowsOf<AppOptions>
 

@@ -9,7 +9,7 @@ import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
 import type { App, GenerateRequest } from './app/app.ts'
 import { knownSecrets } from './app/known-secrets.ts'
 import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
-import { readDraft, readEnvelope } from './app/read-given.ts'
+import { readDraft, readEnvelope, readFacets } from './app/read-given.ts'
 import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
 import { timesOf } from './app/times.ts'
@@ -22,11 +22,12 @@ import { timeOrderedId } from './base/time-ordered-id.ts'
 import { marketingFacets } from './domain/facets/marketing.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Provider } from './domain/ports/provider.ts'
+import type { Store } from './domain/ports/store.ts'
 import { createRedactor } from './domain/redact.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { loadEvents } from './engine/journal.ts'
 import { taskResults } from './engine/task-results.ts'
-import { readEnv } from './env.ts'
+import { type EnvConfig, readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
@@ -46,19 +47,31 @@ export async function rehearsalProvider(): Promise<Provider> {
 
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
-  const { clock = systemClock, capabilities = [], env = readEnv() } = options
+  const { env = readEnv() } = options
+  if (typeof options.store === 'object') return putTogether(options, { env, store: options.store })
+  const store = await openStore(options.store ?? 'memory:', { ledger: options.ledger ?? env.ledger === '1' })
+  try {
+    return await putTogether(options, { env, store })
+  } catch (cause) {
+    // Nobody else can close it, and until somebody does, nobody else can open it.
+    await store.close()
+    throw cause
+  }
+}
+
+async function putTogether(
+  options: AppOptions,
+  { env, store }: { readonly env: EnvConfig; readonly store: Store },
+): Promise<App> {
+  const { clock = systemClock, capabilities = [] } = options
   const given = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({ secrets: knownSecrets(options, { env, providers: given }) })
   const tracing = options.tracing === false ? undefined : createTracing({ ...options.tracing, redactor })
   const providers = tracing ? given.map(tracing.provider) : given
   const ownStore = typeof options.store !== 'object'
-  const store =
-    typeof options.store === 'object'
-      ? options.store
-      : await openStore(options.store ?? 'memory:', { ledger: options.ledger ?? env.ledger === '1' })
   const functions = new Map<string, LocalFunction>(builtinFunctions)
   for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
-  const catalog = createCatalog({ facets: [...marketingFacets, ...(options.facets ?? [])], clock })
+  const catalog = createCatalog({ facets: [...marketingFacets, ...readFacets(options.facets)], clock })
   addOwnCapabilities(
     catalog,
     capabilities.map(({ capability }) => capability),

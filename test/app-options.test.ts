@@ -1,4 +1,7 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { generateValue } from '../src/adapters/models/index.ts'
@@ -22,6 +25,8 @@ const wrong: readonly [string, unknown, string][] = [
   ['a store that is none', { store: {} }, '/store'],
   ['an owner without a name', { owner: '' }, '/owner'],
   ['what is no function', { onCrash: 'log' }, '/onCrash'],
+  ['an agent without keys', { http: { agents: { a: { url: 'https://a.example' } } } }, '/http/agents/a'],
+  ['a key that is none', { http: { agents: { a: { url: 'x', keys: [null] } } } }, '/http/agents/a'],
   ['no object', 7, ''],
 ]
 
@@ -57,6 +62,32 @@ describe('createApp', () => {
     const left = (ask?.expiresAt ?? 0) - Date.now()
     expect(left).toBeGreaterThan(0)
     expect(left).toBeLessThanOrEqual(90_000)
+  })
+
+  it('refuses a facet that is none, with its place, and takes either spelling of one', async () => {
+    const mood = { name: 'mood', schema: { type: 'string' }, semantics: 'Write so' }
+    await expect(create({ facets: [{ name: 'x' }] })).rejects.toMatchObject({
+      code: 'option/invalid',
+      message: expect.stringContaining('/facets/0'),
+    })
+    const app = await open({ facets: [{ ...mood, metadata: { directionality: 'input' } }] as never })
+    expect(app.facets().find(({ name }) => name === 'mood')).toMatchObject({
+      semantics: { instruction: 'Write so' },
+      metadata: { direction: 'input' },
+    })
+  })
+
+  it('leaves a store that it has opened to others when it comes to nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'proviso-options-'))
+    const store = `sqlite:${join(folder, 'runs.db')}`
+    const write = local('write', () => ({ text: 'Tea' }))
+    try {
+      await expect(create({ store, capabilities: [write, write] })).rejects.toThrow('Two capabilities')
+      await expect(create({ store, env: { leaseMs: 'soon' } })).rejects.toThrow('PROVISO_LEASE_MS')
+      await (await create({ store, capabilities: [write] })).close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   it('takes what is undefined for absent', async () => {
