@@ -192,13 +192,17 @@ const sendable = must(
   'a text of whole characters',
 )
 
+function isSignal(value: unknown): boolean {
+  return value instanceof AbortSignal
+}
+
 const runRows = {
   runId: (value: unknown, at: Pointer) => [...name(value, at), ...sendable(value, at)].slice(0, 1),
   tenant: name,
   threadId: name,
   correlationId: name,
   draft: () => [],
-  signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  signal: must(isSignal, 'an AbortSignal'),
   traceparent: name,
 } satisfies RowsOf<RunOptions>
 
@@ -213,7 +217,7 @@ const replayRows = {
 const watchRows = {
   // Anything else would be after every event, and waited for in vain.
   after: must((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a sequence number, 0 or more'),
-  signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  signal: must(isSignal, 'an AbortSignal'),
 } satisfies RowsOf<WatchOptions>
 
 const estimateRows = {
@@ -237,6 +241,15 @@ export function checkEstimateOptions(options: unknown): void {
 
 export function checkReplayChanges(options: unknown): void {
   refuseOptions('a replay', options, replayRows)
+}
+
+/** It is the second argument itself, unlike the options of `watch`. */
+export function checkResultSignal(signal: unknown): void {
+  refuseOptions(
+    'result',
+    { signal },
+    { signal: must(isSignal, 'an AbortSignal', 'Give the signal itself: app.result(runId, signal)') },
+  )
 }
 
 export function checkRunOptions(options: unknown): void {

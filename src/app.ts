@@ -14,7 +14,13 @@ import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
 import { timesOf } from './app/times.ts'
 import { wireAgents } from './app/wire-agents.ts'
-import { type AppOptions, checkAppOptions, checkEstimateOptions, checkWatchOptions } from './app-options.ts'
+import {
+  type AppOptions,
+  checkAppOptions,
+  checkEstimateOptions,
+  checkResultSignal,
+  checkWatchOptions,
+} from './app-options.ts'
 import { systemClock } from './base/clock.ts'
 import { eventLoop } from './base/pace.ts'
 import { pick } from './base/pick.ts'
@@ -124,7 +130,10 @@ async function putTogether(
   engine.open()
 
   const start: App['start'] = (given, runOptions) => startRun({ engine, tracing, newId }, given, runOptions)
-  const result: App['result'] = (runId, signal) => runResult(engine, runId, signal)
+  const result: App['result'] = async (runId, signal) => {
+    checkResultSignal(signal)
+    return runResult(engine, runId, signal)
+  }
   let closing: Promise<void> | undefined
   const close: App['close'] = async (given) => {
     await engine.close(given)

@@ -116,6 +116,24 @@ describe('a run', () => {
     expect(await app.store.runs({})).toEqual([])
   })
 
+  it('does not begin for somebody who has given up already', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const run = app.run(envelope(), { draft, signal: AbortSignal.abort() })
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' })
+    expect(await app.store.runs({})).toEqual([])
+  })
+
+  it('is not waited for with a signal that is none', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const runId = await app.start(envelope(), { draft })
+    const { signal } = new AbortController()
+    await expect(app.result(runId, { signal } as never)).rejects.toMatchObject({
+      code: 'option/invalid',
+      hint: 'Give the signal itself: app.result(runId, signal)',
+    })
+    expect(await app.result(runId, signal)).toMatchObject({ status: 'completed' })
+  })
+
   it('of an id that is taken is refused, and is no crash', async () => {
     const crashes: unknown[] = []
     const app = await open({

@@ -18,7 +18,9 @@ export async function startRun(
   options: RunOptions = {},
 ): Promise<string> {
   checkRunOptions(options)
-  const { draft, signal: _waiting, ...rest } = options
+  const { draft, signal, ...rest } = options
+  // Whoever has given up before it begins does not want it to begin.
+  signal?.throwIfAborted()
   const { value: envelope, warnings } = readEnvelope(given)
   const work = { ...rest, warnings, ...(draft !== undefined && { draft: readDraft(draft) }) }
   if (!tracing) return engine.start(envelope, work)

@@ -7,6 +7,7 @@ import type { Reply } from '../domain/ask.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { applyEvent } from '../domain/fold.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
+import { plainCopy } from '../domain/plain-copy.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
@@ -29,12 +30,15 @@ export interface Outside {
 async function appendChecked(
   outside: Outside,
   runId: string,
-  given: { readonly by: string },
+  given: { readonly by: string; readonly note?: string; readonly reason?: string },
   make: (state: RunState, moment: Moment) => readonly NewEvent[],
 ): Promise<RunState> {
   // Callers without types, too, have to say who they are: it goes into the journal and the audit.
   if (typeof given?.by !== 'string' || given.by === '')
     throw new ProvisoError('option/invalid', 'Who decides must be named', { hint: 'Give `by`, a name' })
+  for (const name of ['note', 'reason'] as const)
+    if (given[name] !== undefined && typeof given[name] !== 'string')
+      throw new ProvisoError('option/invalid', `What is said as \`${name}\` must be a text`)
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId)
     const moment = outside.moment(state.tenant)
@@ -60,13 +64,25 @@ const refusalCodes: Record<ReplyRefusal['reason'], ErrorCode> = {
 }
 
 /** Records a person's decision. One decision counts: a second one is refused with `ask/resolved`. */
-export function reply(outside: Outside, runId: string, given: Reply): Promise<RunState> {
-  return appendChecked(outside, runId, given, (state, { now }) => {
-    const refusal = checkReply(state, now, given)
-    if (!refusal) return [resolveFact(state, now, given)]
+export async function reply(outside: Outside, runId: string, given: Reply): Promise<RunState> {
+  const own = withOwnValue(given)
+  return appendChecked(outside, runId, own, (state, { now }) => {
+    const refusal = checkReply(state, now, own)
+    if (!refusal) return [resolveFact(state, now, own)]
     const { reason, message, ...details } = refusal
     throw new ProvisoError(refusalCodes[reason], message, details)
   })
+}
+
+/** A copy: nobody can change what was decided afterwards. */
+function withOwnValue(given: Reply): Reply {
+  if (given?.value === undefined) return given
+  const copy = plainCopy(given.value, { holes: 'refuse' })
+  if (copy.ok) return { ...given, value: copy.value }
+  const { code, message, hint } = copy.issue
+  const at = { pointer: `/value${'pointer' in copy.issue.at ? copy.issue.at.pointer : ''}` }
+  const issues = [{ code, at, message, ...(hint !== undefined && { hint }) }]
+  throw new ProvisoError('ask/invalid', `The reply cannot be used: ${at.pointer} ${message}`, { at, issues })
 }
 
 /** Asks the run to end; one that is over stays as it is. */
@@ -75,9 +91,11 @@ export function cancel(
   runId: string,
   given: { by: string; reason?: string },
 ): Promise<RunState> {
-  return appendChecked(outside, runId, given, (state, { now }) =>
-    state.finished || state.cancel ? [] : [factsFor(state, now)('cancel_requested', given)],
-  )
+  return appendChecked(outside, runId, given, (state, { now }) => {
+    const { by, reason } = given
+    const said = { by, ...(reason !== undefined && { reason }) }
+    return state.finished || state.cancel ? [] : [factsFor(state, now)('cancel_requested', said)]
+  })
 }
 
 /** Lets a paused run go on under the plan it has. */

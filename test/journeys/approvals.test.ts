@@ -110,6 +110,31 @@ describe('approvals', () => {
     expect((await app.store.asks({ runId, status: 'pending' })).length).toBe(1)
   })
 
+  it('what a person gives is plain data and his own: nothing else is taken, and nobody changes it afterwards', async () => {
+    const app = await open({ capabilities: unsure() })
+    const { runId } = await app.run(envelope(), { draft: reviewed })
+    const [ask] = await app.store.asks({ runId })
+    const { requestId, valueHash } = ask!
+    const reply = (given: object) =>
+      app.reply(runId, { requestId, valueHash, decision: 'edit', by: 'ann', ...given } as Reply)
+    const endless: unknown[] = []
+    endless.length = 2 ** 32 - 1
+    for (const odd of [1n, new Date(), () => 1, endless])
+      await expect(reply({ value: { text: odd } })).rejects.toMatchObject({
+        code: 'ask/invalid',
+        at: { pointer: odd === endless ? '/value' : '/value/text' },
+      })
+    const value = { text: 'Mine' }
+    await expect(reply({ value, note: 5 })).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(app.cancel(runId, { by: 'ann', reason: {} as never })).rejects.toMatchObject({
+      code: 'option/invalid',
+    })
+    const replied = reply({ value })
+    value.text = 'Yours'
+    await replied
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Mine' } })
+  })
+
   it('a person can be the one who does the work', async () => {
     const writer = {
       ...local('write', () => null),
