@@ -54,13 +54,13 @@ function nextTry(node: NodeState, result: AttemptResult): { candidate: number; w
   if (hopeless.has(result.outcome)) return undefined
   const alternate =
     node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
-  if (result.final) return alternate
-  if (result.outcome === 'throttled' && node.throttles <= maxThrottles)
+  if (result.outcome === 'throttled' && !result.final && node.throttles <= maxThrottles)
     return {
       candidate: node.candidate,
       waitMs: result.retryAfterMs ?? backoff(retry.backoffMs ?? 1000, node.throttles),
     }
   if (node.calls >= callBudget) return undefined
+  if (result.final) return alternate
   if (result.outcome === 'outcome_unknown')
     return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
   if (node.failures <= (retry.max ?? 0))

@@ -1,5 +1,6 @@
 /** Ways through a plan: fallbacks, routes and joins, retries, alternates, new plans. */
 import { describe, expect, it } from 'vitest'
+import { ProvisoError } from '../../src/base/error.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, journal, local, open, rao, says, typesOf } from './support.ts'
 
@@ -108,6 +109,21 @@ describe('routes', () => {
       'invalid',
       'ok',
     ])
+  })
+
+  it('makes no more calls than the node may, whatever an attempt that will never do any better says', async () => {
+    const refuse = () => {
+      throw new ProvisoError('capability/refused', 'Not like this')
+    }
+    const app = await open({
+      capabilities: [local('write', refuse), local('other', () => ({ text: 'Tea' }))],
+    })
+    const run = (callBudget: number) =>
+      app.run(envelope(), {
+        draft: { nodes: [{ id: 'write', capabilityId: 'write', alternates: ['other'], callBudget }] },
+      })
+    expect(await run(2)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    expect(await run(1)).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
   })
 
   it('replan-carries-completed-nodes: a new version keeps what was done, in the order of the specification', async () => {
