@@ -1,6 +1,7 @@
 /** Listeners in a process that only reads: looks at the file from time to time, as long as somebody listens. */
 import { createListeners, type Listeners } from './listeners.ts'
 import type { SqliteConnection } from './open-sqlite.ts'
+import type { Row } from './sql/steps.ts'
 
 export function followFile(connection: SqliteConnection, pollMs: number): Listeners {
   const listeners = createListeners()
@@ -10,10 +11,11 @@ export function followFile(connection: SqliteConnection, pollMs: number): Listen
   let version: unknown
   let last: Last = { rowid: 0 }
 
-  function look(): void {
+  /** What has changed since the last look. A look that fails has seen nothing. */
+  function changes(): readonly Row[] {
     const [row] = connection.execute('pragma data_version')
-    if (row?.['data_version'] === version) return
-    version = row?.['data_version']
+    const now = row?.['data_version']
+    if (now === version) return []
     // All of one moment: what is written in between would be taken for seen.
     connection.execute('begin')
     // If the last row was pruned, its number and those below may have been given away again.
@@ -23,8 +25,21 @@ export function followFile(connection: SqliteConnection, pollMs: number): Listen
           [last.rowid],
         )
       : connection.execute('select run_id, seq from flex_runs')
-    last = newest(connection)
+    const seen = newest(connection)
     connection.execute('commit')
+    version = now
+    last = seen
+    return changed
+  }
+
+  function look(): void {
+    let changed: readonly Row[] = []
+    try {
+      changed = changes()
+    } catch {
+      // It only wakes: whoever reads is told what is wrong with the file. In a transaction left open, nothing new is seen.
+      if (connection.inTransaction) connection.execute('rollback')
+    }
     for (const { run_id, seq } of changed) listeners.tell(String(run_id), Number(seq))
   }
 

@@ -181,6 +181,52 @@ describe('a SQLite file', () => {
     await store.close()
   })
 
+  it('is followed on when a look at it fails: news come with the next', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    let fails = 0
+    const reader = await openSqliteStore({
+      path,
+      readOnly: true,
+      pollMs: 5,
+      open: (file) => {
+        const connection = openLibsql(file)
+        return {
+          execute(sql, ...rest) {
+            // Within the look, and at its beginning.
+            const broken =
+              fails > 0 && (fails % 2 === 0 ? sql.includes('max(seq)') : sql.includes('data_version'))
+            if (broken) {
+              fails -= 1
+              throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
+            }
+            return connection.execute(sql, ...rest)
+          },
+          get inTransaction() {
+            return connection.inTransaction
+          },
+          close: () => connection.close(),
+        }
+      },
+    })
+    const told: string[] = []
+    const woken = new Promise<void>((resolve) =>
+      reader.onChange((runId) => {
+        told.push(runId)
+        if (runId === 's') resolve()
+      }),
+    )
+    fails = 4
+    await store.create(newRun('r'))
+    await store.create(newRun('s'))
+    await woken
+    expect(new Set(told)).toEqual(new Set(['r', 's']))
+    expect(fails).toBe(0)
+    expect((await reader.head('s'))?.seq).toBe(1)
+    await reader.close()
+    await store.close()
+  })
+
   it('of the first release gets the tables that came later, and keeps what it has', async () => {
     const path = newPath()
     const connection = openLibsql(path)
