@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../scripts/postgres.mjs'
 import { openPostgresStore } from '../src/adapters/stores/postgres.ts'
-import { createApp } from '../src/app.ts'
+import { createApp, defineCapability } from '../src/app.ts'
 import { ProvisoError } from '../src/base/error.ts'
 import type { Store } from '../src/domain/ports/store.ts'
 import { logEvent, newRun, runningHead } from '../src/testing/stores/sample.ts'
@@ -122,6 +122,33 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
       proxy.freeze()
       await store.close()
       expect(performance.now() - began).toBeLessThan(soonMs)
+    },
+    2 * minutes,
+  )
+
+  it(
+    'an app with work under way closes soon though the server is gone',
+    async () => {
+      const gone = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(cluster.url).port) })
+      const url = new URL(cluster.url)
+      url.port = String(gone.port)
+      const wait = defineCapability({
+        capabilityId: 'wait',
+        inputContract: { type: 'object' },
+        outputContract: { type: 'object' },
+        run: () => new Promise(() => {}),
+      })
+      const app = await createApp({ store: url.href, capabilities: [wait], onCrash() {} })
+      const runId = await app.start(
+        { objective: 'Wait', outputContract: { schema: { type: 'object' } } },
+        { draft: { nodes: [{ id: 'wait', capabilityId: 'wait' }] } },
+      )
+      await gone.close()
+      const cancelled = app.cancel(runId, { by: 'ann' }).catch((error: unknown) => error)
+      const began = performance.now()
+      await app.close({ graceMs: 100 })
+      expect(performance.now() - began).toBeLessThan(soonMs)
+      expect(await cancelled).toMatchObject({ code: 'store/unavailable' })
     },
     2 * minutes,
   )

@@ -274,7 +274,14 @@ export function createEngine(options: EngineOptions): Engine {
           lifecycle.tell({ kind: 'left', runId: actor.runId, why: 'closed' })
         }
         // Whoever comes next need not wait for the leases to run out.
-        await Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+        const released = Promise.allSettled(
+          left.map(({ runId, lease }) => lease && store.release(runId, lease)),
+        )
+        // A store that is away must not keep the process: then the leases run out.
+        await new Promise<void>((resolve) => {
+          const takeBack = clock.timer(clock.now() + longestRelease, resolve)
+          void released.then(takeBack).then(resolve)
+        })
       }
       const all = () => [...actors.values()]
       while ((slots.taken > 0 || all().some((actor) => actor.busy)) && clock.now() < until) {
@@ -297,5 +304,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
+/** How long a store may take to hear that runs are given back. */
+const longestRelease = 2_000
 /** How often `close` looks whether attempts have ended. */
 const shortestPause = 50

@@ -67,6 +67,9 @@ export async function openPostgresStore({
   pool.on('error', () => {})
   const builder = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
+  /** Whoever closes does not wait long for a server that is away. */
+  let closesAt = Number.POSITIVE_INFINITY
+
   async function trying<T>(work: (again: boolean) => Promise<T>, away = isLost): Promise<T> {
     const until = Date.now() + retryMs
     for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
@@ -74,7 +77,8 @@ export async function openPostgresStore({
         return await work(again)
       } catch (error) {
         if (error instanceof ProvisoError) throw error
-        if (!(away(error) || isRace(error)) || Date.now() + delay > until) throw unavailable(place, error)
+        const last = Math.min(until, closesAt)
+        if (!(away(error) || isRace(error)) || Date.now() + delay > last) throw unavailable(place, error)
         again ||= isLost(error)
         if (isSilent(error)) sockets.cutSilent(answerMs)
         await new Promise((resolve) => setTimeout(resolve, delay))
@@ -152,6 +156,9 @@ export async function openPostgresStore({
       }
     },
     tellOthers: notifier.tellOthers,
+    closing() {
+      closesAt = Math.min(closesAt, Date.now() + goodbyeMs)
+    },
     async close() {
       closed = true
       // Nobody says goodbye on a half-open connection.

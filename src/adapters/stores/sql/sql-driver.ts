@@ -27,5 +27,7 @@ export interface SqlDriver {
   readonly hot?: HotRuns
   /** After a commit: tells other processes, where that is possible. */
   tellOthers(changed: ReadonlyMap<string, number>): void
+  /** Nothing more comes; what is under way need not be tried for long. */
+  closing?(): void
   close(): Promise<void>
 }

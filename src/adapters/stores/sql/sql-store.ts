@@ -201,6 +201,7 @@ export function createSqlStore(driver: SqlDriver): Store {
     ...(ledger && { ledger: createSqlLedger(driver) }),
 
     close() {
+      driver.closing?.()
       closing ??= group.close().then(() => {
         listeners.clear()
         return driver.close()
