@@ -171,7 +171,10 @@ const appRows = {
   dispatchers: each(
     must((value) => has(value, 'dispatch', 'function'), 'a dispatcher with a function `dispatch`'),
   ),
-  clock: must((value) => has(value, 'now', 'function'), 'a clock with a function `now`'),
+  clock: must(
+    (value) => has(value, 'now', 'function') && has(value, 'timer', 'function'),
+    'a clock with functions `now` and `timer`',
+  ),
   newId: callable,
   leaseMs: milliseconds,
   pollMs: milliseconds,

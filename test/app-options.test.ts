@@ -27,6 +27,7 @@ const wrong: readonly [string, unknown, string][] = [
   ['what is no function', { onCrash: 'log' }, '/onCrash'],
   ['an agent without keys', { http: { agents: { a: { url: 'https://a.example' } } } }, '/http/agents/a'],
   ['a key that is none', { http: { agents: { a: { url: 'x', keys: [null] } } } }, '/http/agents/a'],
+  ['a clock that wakes nobody', { clock: { now: () => 0 } }, '/clock'],
   ['no object', 7, ''],
 ]
 

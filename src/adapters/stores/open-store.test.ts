@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { ProvisoError } from '../../base/error.ts'
+import { createRedactor } from '../../domain/redact.ts'
 import { openStore } from './open-store.ts'
 
 it('opens a store by its address', async () => {
@@ -34,3 +36,11 @@ it('does not tell the password when nobody answers', async () => {
     message: expect.not.stringContaining('secret'),
   })
 })
+
+it.each(['mysql:x', 'postgres://'])(
+  'says of "%s" what an address looks like, in words that are not redacted',
+  async (address) => {
+    const { hint } = (await openStore(address).catch((error: unknown) => error)) as ProvisoError
+    expect(createRedactor().text(hint ?? '')).toBe(hint)
+  },
+)

@@ -30,7 +30,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       'option/invalid',
       `There is no store for an address that begins with "${scheme}:"`,
       {
-        hint: 'Use memory:, sqlite:PATH or postgres://user:password@host/database',
+        hint: 'Use memory:, sqlite:PATH or postgres://user@host/database',
       },
     )
   }

@@ -217,7 +217,7 @@ function placeOf(url: string): string {
     return `postgres://${host}${pathname}`
   } catch {
     throw new ProvisoError('option/invalid', 'The address of the PostgreSQL store is no URL', {
-      hint: 'It looks like postgres://user:password@host:5432/database',
+      hint: 'It looks like postgres://user@host:5432/database, with the password after the user and a colon',
     })
   }
 }
