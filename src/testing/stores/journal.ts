@@ -75,6 +75,28 @@ export function journalSuite({ test, expect }: Suite): void {
     expect((await seqs(0)).length).toBe(25)
   })
 
+  test('reads a thousand events if nobody says how many', async ({ store }) => {
+    await store.create(newRun('r', { events: Array.from({ length: 1_100 }, (_, index) => logEvent(index)) }))
+    expect((await store.read('r', 0)).length).toBe(1_000)
+    expect((await store.read('r', 1_000)).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 1_001 + index),
+    )
+  })
+
+  test('gives an id to one of eight that create it together, and keeps what that one wrote', async ({
+    store,
+  }) => {
+    const created = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        store.create(newRun('r', { tenant: `t-${index}`, events: [logEvent(index)] })),
+      ),
+    )
+    expect(created.filter((made) => made !== false)).toEqual([true])
+    const winner = created.indexOf(true)
+    expect((await store.head('r'))?.tenant).toBe(`t-${winner}`)
+    expect((await store.read('r', 0)).map(({ payload }) => payload)).toEqual([logEvent(winner).payload])
+  })
+
   test('gives every sequence number to one of eight appenders', async ({ store }) => {
     await store.create(newRun('r'))
     const wins = new Map<number, string>()
