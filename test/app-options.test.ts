@@ -1,4 +1,5 @@
 /** Promises about options: a slip of the pen is refused with its place, and never taken for a default. */
+import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -122,6 +123,19 @@ describe('a run', () => {
     const run = app.run(envelope(), { draft, signal: AbortSignal.abort() })
     await expect(run).rejects.toMatchObject({ name: 'AbortError' })
     expect(await app.store.runs({})).toEqual([])
+  })
+
+  it('leaves nothing on the signal with which many are waited for', async () => {
+    const warnings: Error[] = []
+    const warn = (warning: Error) => warnings.push(warning)
+    process.on('warning', warn)
+    const { signal } = new AbortController()
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))], pollMs: 60_000 })
+    await Promise.all(Array.from({ length: 30 }, () => app.run(envelope(), { draft, signal })))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', warn)
+    expect(warnings).toEqual([])
   })
 
   it('is not waited for with a signal that is none', async () => {

@@ -72,11 +72,14 @@ export function createSettling(given: {
   return {
     async wait(runId, signal) {
       const waiter: Waiter = {}
+      // Hundreds may wait with one signal: each listens to one of its own, and leaves nothing behind.
+      const over = new AbortController()
       const others = waiters.get(runId)
       waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
       try {
-        return await settled(runId, waiter, signal)
+        return await settled(runId, waiter, signal && AbortSignal.any([signal, over.signal]))
       } finally {
+        over.abort()
         const left = waiters.get(runId)
         left?.delete(waiter)
         if (left?.size === 0) waiters.delete(runId)
