@@ -1,6 +1,8 @@
 /** Promises of `proviso serve` and `proviso token`, tested on the built command as a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openStore } from '../src/adapters/stores/open-store.ts'
@@ -266,6 +268,27 @@ describe('proviso token', () => {
     expect(await command('revoke', tokenId)).toMatchObject({ code: 0 })
     expect(await command('revoke', tokenId)).toMatchObject({ code: 2 })
     expect(await status()).toBe(401)
+  })
+
+  it('takes the store that a server takes, and says so when there is none', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'proviso-token-'))
+    const command = (...args: string[]) => proviso(['token', ...args], { cwd })
+    for (const none of [await command('list'), await command('revoke', 'tok_1')])
+      expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no store sqlite:proviso.db') })
+    const made = await command('create', '--role', 'admin', '--json')
+    const { tokenId } = JSON.parse(made.stdout)
+    expect((await command('list')).stdout).toContain(tokenId)
+    expect(await command('revoke', tokenId)).toMatchObject({ code: 0 })
+    rmSync(cwd, { recursive: true, force: true })
+  })
+
+  it('sends whoever wants to write beside a server to the server', async () => {
+    const path = place(`serve-${++stores}.db`)
+    const server = await serve(['--dev', '--store', `sqlite:${path}`])
+    const done = await proviso(['token', 'create', '--role', 'admin', '--store', `sqlite:${path}`])
+    expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('If it is a server, ask it') })
+    server.child.kill('SIGTERM')
+    await server.ended
   })
 
   it('needs a role that there is', async () => {

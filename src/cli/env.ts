@@ -10,6 +10,12 @@ export const env = {
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
   user: given(process.env['USER']) ?? given(process.env['USERNAME']) ?? account(),
+  /** How this command was called, for commands that people copy: npx tells which one it runs. */
+  program:
+    process.env['npm_lifecycle_event'] === 'npx' &&
+    /^["']?proviso\b/.test(process.env['npm_lifecycle_script'] ?? '')
+      ? ['npx', 'proviso']
+      : ['proviso'],
   /** Keys that are never printed. */
   secrets: readEnv().secrets ?? [],
   /** What `validate --fix` may mend when no `--fix-rules` says so. */
