@@ -239,6 +239,7 @@ describe('proviso serve', () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     expect(server.stderr()).toContain('everybody who reaches this port may do everything')
+    expect(server.stderr()).toContain(`proviso runs --store ${server.store} lists them`)
     const open = await proviso(['serve', '--dev', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('does not listen on 0.0.0.0') })
   })

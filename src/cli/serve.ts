@@ -5,14 +5,16 @@ import type { Store } from '../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../env.ts'
 import { createServer, defaultPort, type Server, shortestToken } from '../server/index.ts'
 import { readSettings } from './config-option.ts'
+import { env as own } from './env.ts'
 import { exitCode } from './exit-codes.ts'
 import { colors, printNote, printText, refuse } from './print.ts'
 import { readPort } from './read-port.ts'
 import { readWork } from './read-work.ts'
 import { chooseModels } from './serve-models.ts'
 import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
+import { commandLine } from './shell.ts'
 import { exitOnAnythingUnforeseen, untilToldToStop } from './stop.ts'
-import { chooseLastingStore } from './store-option.ts'
+import { chooseLastingStore, type StoreChoice } from './store-option.ts'
 import { version } from './version.ts'
 
 export interface ServeFlags {
@@ -56,7 +58,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       server = made
     }
     try {
-      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets, verbose, onServer })
+      return await serveApp(app, env, { ...flags, note, choice, verbose, onServer })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -69,7 +71,7 @@ async function serveApp(
   app: App,
   env: EnvConfig,
   flags: ServeFlags & {
-    readonly forgets: boolean
+    readonly choice: StoreChoice
     readonly note: string
     readonly verbose: boolean
     readonly onServer: (server: Server) => void
@@ -94,9 +96,9 @@ async function serveApp(
     printNote(flags.note)
     if (routes.length > 0)
       printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
-    if (!dev && !flags.forgets && env.secretKey === undefined)
+    if (!dev && !flags.choice.forgets && env.secretKey === undefined)
       printNote('Agents cannot register: there is no PROVISO_SECRET_KEY to keep their secrets with.')
-    if (flags.forgets) printNote('The store is in memory: runs end with this process.')
+    for (const line of whereRunsAre(flags.choice)) printNote(line)
     exitOnAnythingUnforeseen()
     const signal = await untilToldToStop()
     printNote(`${signal}: stopping. A second signal leaves at once.`)
@@ -106,6 +108,15 @@ async function serveApp(
     // Together: while requests on their way are still answered nothing new is begun here, and others take the runs over.
     await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
   }
+}
+
+/** A file can be looked into beside the server; the address of a database may hold a password and is not repeated. */
+function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
+  if (forgets) return ['The store is in memory: runs end with this process.']
+  if (!spec.startsWith('sqlite:')) return []
+  return [
+    `Runs are kept: ${commandLine([...own.program, 'runs', '--store', spec])} lists them, also meanwhile.`,
+  ]
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
