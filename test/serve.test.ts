@@ -245,6 +245,52 @@ describe('proviso serve', () => {
   })
 })
 
+it('says once which capabilities a run waits for that are not here, and goes on where they are', async () => {
+  const pipeline = file(
+    'after.yaml',
+    `name: after
+steps:
+  - { name: ask, kind: hitl, message: "Which?", input_schema: { type: string } }
+  - { name: wrap, uses: wrap_dict }
+`,
+  )
+  const store = `sqlite:${place(`serve-${++stores}.db`)}`
+  const begun = await proviso(['run', pipeline, '--input', '1', '--run-id', 'r', '--store', store])
+  expect(begun.code, begun.stderr).toBe(6)
+  const server = await serve(['--dev', '--store', store], { FLEX_TOKEN: '' })
+  const { asks } = (await (await fetch(`${server.address}${api}/hitl`)).json()) as {
+    asks: { requestId: string; valueHash: string }[]
+  }
+  const [{ requestId = '', valueHash = '' } = {}] = asks
+  const reply = { requestId, valueHash, decision: 'answer', value: 'this' }
+  expect((await server.call(`${api}/hitl/resolve`, reply)).status).toBe(200)
+  const lacks = () => server.stderr().match(/The run r waits for capabilities that are not here: .*/g) ?? []
+  await expect.poll(lacks, { timeout: 10_000 }).toHaveLength(1)
+  expect(lacks()[0]).toContain('proviso.pipeline.')
+  expect(server.stderr()).toContain('proviso resume r --file FILE')
+  // It comes back to the run after a second, and does not say it again.
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect(lacks()).toHaveLength(1)
+  server.child.kill('SIGTERM')
+  await server.ended
+  const door = JSON.stringify(join(root, 'dist/pipeline/index.js'))
+  const steps = file(
+    'after.mjs',
+    `import { compilePipeline, loadPipeline } from ${door}
+const { pipeline } = await loadPipeline(${JSON.stringify(pipeline)})
+export const { capabilities } = compilePipeline(pipeline, { input: 1 }).compiled
+`,
+  )
+  const next = await serve(['--dev', '--store', store, '--use', steps], { FLEX_TOKEN: '' })
+  const stands = async () => {
+    const page = await (await fetch(`${next.address}${api}/runs/r`)).json()
+    return (page as { run: { status: string } }).run.status
+  }
+  await expect.poll(stands, { timeout: 10_000 }).toBe('completed')
+  next.child.kill('SIGTERM')
+  await next.ended
+})
+
 describe('proviso token', () => {
   it('makes a token that a server on the store takes, lists it without it, and revokes it', async () => {
     const store = `sqlite:${place(`serve-${++stores}.db`)}`
