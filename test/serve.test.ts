@@ -230,6 +230,9 @@ describe('proviso serve', () => {
     const sealed = await serve(['--dev'], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
     expect(await registered(sealed, 'a')).toBe(201)
     expect(await words(sealed)).not.toContain('in the clear')
+    const forgetful = await serve(['--dev', '--store', 'memory:'], { FLEX_TOKEN: '' })
+    expect(await registered(forgetful, 'a')).toBe(201)
+    expect(await words(forgetful)).not.toContain('in the clear')
   })
 
   it('--dev is open, says so loudly, and stays on this machine', async () => {

@@ -48,7 +48,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const http = {
       allowLoopback: flags.dev ?? false,
       allow: commaList(env.agentHosts),
-      ...(flags.dev && { clearSecrets: tellClear }),
+      // A store in memory keeps nothing that could be found later.
+      ...(flags.dev && !choice.forgets && { clearSecrets: tellClear }),
       // In development agents are on this machine and can call where the server listens.
       callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
