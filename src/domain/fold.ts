@@ -184,7 +184,9 @@ const appliers: Appliers = {
     settle(state, node, 'error')
   },
   node_skipped(state, event) {
-    settle(state, nodeOf(state, event), 'skipped')
+    const node = nodeOf(state, event)
+    node.skipped = event.payload
+    settle(state, node, 'skipped')
   },
   /** An answer that was well as far as the attempt could tell, and did not hold: it counts like one that was not. */
   validation_error(state, { payload, nodeId }) {

@@ -50,6 +50,8 @@ export interface NodeState {
   output?: Output
   completed?: EventPayloads['node_complete']
   failed?: EventPayloads['node_error']
+  /** Why it was never begun, where it was skipped. */
+  skipped?: EventPayloads['node_skipped']
   /** What a person said about it, until the consequence is in the journal. */
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
