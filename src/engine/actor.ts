@@ -12,7 +12,7 @@ import type { Actor, ActorContext, Origin, Work } from './actor-context.ts'
 import { orphanFacts, type Whereabouts } from './decide.ts'
 import type { Moment } from './fact.ts'
 import { type Ended, happenings, openRequest, type Planned } from './happenings.ts'
-import { firstTimer, headOf, policyAskOpen } from './head.ts'
+import { firstTimer, headOf, isToGoOn } from './head.ts'
 import type { Start } from './starts.ts'
 import { type Step, step } from './step.ts'
 
@@ -213,7 +213,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const mustStop = (current: RunState) =>
     current.cancel !== undefined ||
     current.failing !== undefined ||
-    (current.fatal.size > 0 && !current.replan && !current.paused && !policyAskOpen(current))
+    (current.fatal.size > 0 && !isToGoOn(current))
 
   const launch = (current: RunState, start: Start) => {
     const attempt = current.nodes.get(start.nodeId)?.attempts ?? 0

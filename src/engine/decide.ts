@@ -12,7 +12,7 @@ import { policyFields } from './considered.ts'
 import { deadlineFacts } from './deadline.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
-import { isHeld, policyAskOpen } from './head.ts'
+import { isHeld, isToGoOn, policyAskOpen } from './head.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -131,7 +131,7 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
     return endFacts(state, now, { status: 'cancelled', error: { code: 'run/cancelled', message } })
   }
   if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
-  if (state.fatal.size === 0 || state.replan || state.paused || policyAskOpen(state)) return []
+  if (state.fatal.size === 0 || isToGoOn(state)) return []
   const [nodeId] = state.fatal
   const failed = state.nodes.get(nodeId ?? '')?.failed?.error
   const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }

@@ -30,6 +30,12 @@ export function finalAskOpen(state: RunState): boolean {
   return isOpen(state, 'final')
 }
 
+/** A node that is lost for good is not the end: a new plan is ordered or being made, or a person has the next word. */
+export function isToGoOn(state: RunState): boolean {
+  const { replan, planning, paused } = state
+  return replan !== undefined || planning !== undefined || paused !== undefined || policyAskOpen(state)
+}
+
 function isOpen(state: RunState, kind: AskKind): boolean {
   for (const id of state.openAsks) if (state.asks.get(id)?.kind === kind) return true
   return false
