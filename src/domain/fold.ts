@@ -46,6 +46,7 @@ export function begin(runId: string, event: NewEvent): RunState {
     planVersion: 0,
     replans: 0,
     nodes: new Map(),
+    leftInDoubt: new Map(),
     outgoing: new Map(),
     ready: new Set(),
     running: new Set(),

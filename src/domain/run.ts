@@ -119,6 +119,8 @@ export interface RunState {
   replan?: PlanTrigger
   replans: number
   nodes: Map<string, NodeState>
+  /** What may have taken effect, of nodes that the plan in force does without: a later one may have them again. */
+  leftInDoubt: Map<string, Pick<NodeState, 'key' | 'unsure'>>
   /** Edges by the node they leave. */
   outgoing: Map<string, Required<Edge>[]>
   // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.

@@ -92,6 +92,26 @@ export function extended(draft: Draft): Draft {
   }
 }
 
+/** The same plan without the last of the nodes that nothing depends on and that have not completed, if there is one. */
+export function shortened(draft: Draft, completed: ReadonlySet<string>): Draft {
+  const leads = new Set(draft.edges?.map(({ from }) => from))
+  const aims = new Set(draft.nodes.flatMap(({ routing }) => targetsOf(routing)))
+  const last = draft.nodes.findLast(({ id }) => !leads.has(id) && !aims.has(id) && !completed.has(id))
+  if (last === undefined || draft.nodes.length < 2) return draft
+  const { [last.id]: _, ...properties } = (draft.output as { properties: { [property: string]: Binding } })
+    .properties
+  return {
+    ...draft,
+    nodes: draft.nodes.filter((node) => node !== last),
+    edges: draft.edges?.filter(({ to }) => to !== last.id) ?? [],
+    output: { properties },
+  }
+}
+
+function targetsOf(routing: Routing | undefined): readonly string[] {
+  return [...(routing?.routes.map(({ to }) => to) ?? []), routing?.elseTo ?? []].flat()
+}
+
 function chooseParents(
   random: Random,
   earlier: readonly { readonly id: string; readonly router: boolean }[],
