@@ -51,8 +51,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (busy || stopped) return
     busy = true
     turns().catch((cause: unknown) => {
+      if (lease !== undefined || origin.kind === 'claimed') return crash(cause)
       stop()
-      if (lease !== undefined || origin.kind === 'claimed') return context.onCrash(actor, cause)
       context.onLost(actor)
       origin.refuse(cause)
     })
@@ -235,7 +235,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         slots.give(start.capabilityId)
         pokeInTurn()
       })
-      .catch((cause: unknown) => context.onCrash(actor, cause))
+      .catch(crash)
   }
 
   /** Only after the request for a plan is in the journal, and once at a time. */
@@ -250,7 +250,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         planning = undefined
         poke()
       })
-      .catch((cause: unknown) => context.onCrash(actor, cause))
+      .catch(crash)
   }
 
   /** While attempts are in flight, timers of the run are due here; once it is idle, the store is asked for due runs. */
@@ -277,6 +277,12 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const lost = () => {
     stop()
     context.onLost(actor)
+  }
+
+  /** Nothing more is written here; what has been is whole, and the next holder goes on from there. */
+  const crash = (cause: unknown) => {
+    stop()
+    context.onCrash(actor, cause)
   }
 
   const stop = () => {

@@ -117,6 +117,7 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'run/missing': { status: 404, title: 'There is no such run' },
   'run/exists': { status: 409, title: 'There is such a run already' },
   'run/state': { status: 409, title: 'The run does not stand so that this could be done' },
+  'run/crashed': { status: 500, title: 'The run could not go on in this process' },
   'run/busy': { status: 503, title: 'Others write to the run all the time' },
   'plan/stale-version': { status: 409, title: 'The run has a newer plan' },
   'policy/unknown': { status: 404, title: 'There is no such policy' },
