@@ -327,13 +327,6 @@ export const mutants: readonly Mutant[] = [
     seed: 159,
   },
   {
-    name: 'what a plan does without is forgotten, although it may have taken effect',
-    file: graph,
-    find: 'if (unsure !== undefined || hasDoubts(key))',
-    replace: 'if (unsure !== undefined && unsure === id && hasDoubts(key))',
-    seed: 1,
-  },
-  {
     name: 'the key changes although an earlier call is in doubt',
     file: fold,
     find: '(notApplied && !isInDoubt(node.key, capabilityId))',
