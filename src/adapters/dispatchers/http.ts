@@ -45,6 +45,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
   return {
     kind: 'http',
     remote: true,
+    plain: true,
     async dispatch(call) {
       const { tenant = 'default', capability } = call
       const endpoint = endpointOr(() => options.endpointOf({ tenant, capability }))

@@ -22,6 +22,7 @@ export function scriptedDispatcher(clock: Clock): Dispatcher {
   return {
     kind: 'scripted',
     remote: false,
+    plain: true,
     async dispatch(call) {
       const script = scriptOf(call)
       const entry = script[Math.min(call.attempt, script.length) - 1] ?? {}
