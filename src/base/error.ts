@@ -73,6 +73,11 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Change what it is given: the same would be refused again',
   },
+  'capability/unclear': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Answer the question: the answer is part of the next attempt',
+  },
   'capability/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'capability/taken': {
     fate: 'mend',

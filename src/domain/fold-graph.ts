@@ -69,6 +69,7 @@ function fresh(
     failures: 0,
     throttles: 0,
     unknowns: 0,
+    questions: 0,
     key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),
     calls: 0,
     tokens: 0,

@@ -145,6 +145,7 @@ const appliers: Appliers = {
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     if (outcome === 'throttled') node.throttles++
     else if (unknown) node.unknowns++
+    else if (outcome === 'unclear') node.questions++
     else if (outcome !== 'ok') node.failures++
     if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
     const { capabilityId, sideEffect } = node.attempt

@@ -41,6 +41,8 @@ export interface NodeState {
   /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
   throttles: number
   unknowns: number
+  /** Attempts that needed an answer first. */
+  questions: number
   /** What the idempotency key is made of besides run and node. */
   key: CallKey
   /** Calls made by all its attempts, and what they took. */

@@ -4,6 +4,7 @@
  */
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
+  questionsAreAnsweredFirst,
   theAnswerIsTheOneThatWasApproved,
   theAuditIsAChain,
   whatIsDeniedDoesNotHappen,
@@ -39,6 +40,7 @@ const makers: readonly (() => Rule)[] = [
   triesAreCounted,
   budgetsAreKept,
   asksAreAnsweredOnceInTimeAndAsShown,
+  questionsAreAnsweredFirst,
   whatIsDeniedDoesNotHappen,
   theAnswerIsTheOneThatWasApproved,
   policiesKnowTheirLimits,

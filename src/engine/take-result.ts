@@ -8,6 +8,7 @@ import { outcomeTable } from '../domain/event-table.ts'
 import type { AttemptResult, Outcome, Output, Usage } from '../domain/output.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
+import { readQuestion } from '../domain/question.ts'
 
 /** The result; or what keeps it from being one; or, where only the answer is of no use, what is wrong with it. */
 export type Taken =
@@ -26,13 +27,20 @@ export function takeResult(brought: unknown, { plain }: Pick<Dispatcher, 'plain'
   if (plain) return { result: brought as unknown as AttemptResult }
   const list = takeIssues(issues as readonly unknown[])
   if (list === undefined) return { fault: 'brought issues that are none: each has code, at and message' }
-  const more = takeMembers(rest, resultForms)
+  const { question, ...others } = rest
+  const more = takeMembers(others, resultForms)
   if (typeof more === 'string') return { fault: `brought a result whose ${more}` }
   const result: AttemptResult = {
     outcome: outcome as Outcome,
     issues: list,
     usage: takeUsage(usage as Usage),
     ...more,
+  }
+  if (outcome === 'unclear') {
+    const asked = readQuestion(question)
+    if (typeof asked === 'string') return { fault: `says that something is unclear, but ${asked}` }
+    // Whoever asks first has done nothing.
+    return { result: { ...result, question: asked, notApplied: true } }
   }
   if (output === undefined) return { result }
   if (!isObject(output)) return { fault: 'brought an output that is no object with a value' }

@@ -127,6 +127,7 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'ask/stale': { status: 409, title: 'The reply is about another value' },
   'ask/invalid': { status: 422, title: 'The reply cannot be used' },
   'capability/refused': { status: 422, title: 'The capability refuses what it is given' },
+  'capability/unclear': { status: 422, title: 'The capability needs an answer first' },
   'capability/invalid': { status: 422, title: 'The registration cannot be used' },
   'capability/taken': { status: 409, title: 'The name belongs to somebody else' },
   'capability/limit': { status: 429, title: 'The tenant has too many registrations' },

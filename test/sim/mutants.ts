@@ -327,6 +327,13 @@ export const mutants: readonly Mutant[] = [
     seed: 159,
   },
   {
+    name: 'questions are not waited for',
+    file: engine('judge'),
+    find: "if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)",
+    replace: '',
+    seed: 3,
+  },
+  {
     name: 'the key changes although an earlier call is in doubt',
     file: fold,
     find: '(notApplied && !isInDoubt(node.key, capabilityId))',

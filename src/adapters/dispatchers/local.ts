@@ -15,8 +15,9 @@ export interface LocalContext extends Omit<Bundle, 'inputs'> {
 
 /**
  * What a capability of kind `local` does: its inputs in, its output out. It throws `ProvisoError` with the code
- * `capability/refused` for inputs that will never do, and is not called again with them; whatever else it throws may be tried
- * again.
+ * `capability/refused` for inputs that will never do, and is not called again with them; with the code
+ * `capability/unclear` its message is a question to a person, and it is called again with the answer in `clarifications`;
+ * whatever else it throws may be tried again.
  */
 export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
 
@@ -42,6 +43,8 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
         value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
       } catch (cause) {
         if (cause instanceof ProvisoError && cause.code === 'capability/refused') return refused(cause)
+        if (cause instanceof ProvisoError && cause.code === 'capability/unclear')
+          return { outcome: 'unclear', question: { text: cause.message }, issues: [], usage: { calls: 1 } }
         throw cause
       }
       return { outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 } }

@@ -46,6 +46,7 @@ function play(entry: ScriptEntry, call: Dispatch): AttemptResult {
       outcome: entry.outcome,
       issues: [{ code: `attempt/${entry.outcome}`, at: { pointer: '' }, message }],
       usage,
+      ...(entry.outcome === 'unclear' && { question: { text: message }, notApplied: true }),
     }
   }
   if (entry.text !== undefined) return readAnswer(entry.text, call, usage)
