@@ -1,5 +1,6 @@
 /** What a store keeps beside the journal: where the run stands, and when somebody has to look at it. */
 import type { AskKind } from '../domain/ask.ts'
+import type { TimerPurpose } from '../domain/event.ts'
 import type { HeadUpdate } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
@@ -83,5 +84,19 @@ function wakeTime(state: RunState, now: number): number {
 export function firstTimer(state: RunState): number | undefined {
   let first: number | undefined
   for (const { dueAt } of state.timers.values()) if (first === undefined || dueAt < first) first = dueAt
+  return first
+}
+
+/** The timer whose time came first, of those that are due; of several at the same time the first by name. */
+export function firstDue(
+  state: RunState,
+  now: number,
+): { readonly timerId: string; readonly dueAt: number; readonly purpose: TimerPurpose } | undefined {
+  let first: { timerId: string; dueAt: number; purpose: TimerPurpose } | undefined
+  for (const [timerId, { dueAt, purpose }] of state.timers) {
+    if (dueAt > now) continue
+    const sooner = !first || dueAt < first.dueAt || (dueAt === first.dueAt && timerId < first.timerId)
+    if (sooner) first = { timerId, dueAt, purpose }
+  }
   return first
 }

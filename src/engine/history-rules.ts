@@ -19,7 +19,11 @@ import { keysStayWhileInDoubt, nothingInDoubtIsRepeatedUnasked } from './history
 import { nothingAfterTheEnd, nothingStartsWhileHeld } from './history-rules/holding.ts'
 import { answersAreWhole, nodesSettleOnce, nodesStartWhenTheWayIsOpen } from './history-rules/nodes.ts'
 import { plansAnswerTheirRequest } from './history-rules/plans.ts'
-import { policiesKnowTheirLimits, timersFireOnceAndNotEarly } from './history-rules/policies-and-timers.ts'
+import {
+  policiesKnowTheirLimits,
+  timersFireInTheirOrder,
+  timersFireOnceAndNotEarly,
+} from './history-rules/policies-and-timers.ts'
 import type { Rule } from './history-rules/rule.ts'
 
 /** Fresh rules for one history: each keeps its own notes. */
@@ -45,6 +49,7 @@ const makers: readonly (() => Rule)[] = [
   theAnswerIsTheOneThatWasApproved,
   policiesKnowTheirLimits,
   timersFireOnceAndNotEarly,
+  timersFireInTheirOrder,
   theAuditIsAChain,
   answersAreWhole,
 ]
