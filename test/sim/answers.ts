@@ -72,7 +72,7 @@ export function answerTo(seed: number, call: Dispatch, nth: number, rates: Answe
 
 /** In some histories some calls ask once before they do anything. */
 function isUnclear(seed: number, { runId, nodeId, capability, bundle }: Dispatch): boolean {
-  if (bundle.clarifications.length > 0 || !randomFor(seed, 'unclear').chance(0.1)) return false
+  if (bundle.clarifications.length > 0 || !randomFor(seed, 'asks first').chance(0.1)) return false
   return randomFor(seed, 'unclear', runId, nodeId, capability.capabilityId).chance(0.3)
 }
 

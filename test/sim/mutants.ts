@@ -338,7 +338,7 @@ export const mutants: readonly Mutant[] = [
     file: engine('judge'),
     find: "if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)",
     replace: '',
-    seed: 3,
+    seed: 12,
   },
   {
     name: 'the key changes although an earlier call is in doubt',
