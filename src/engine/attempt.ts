@@ -1,10 +1,9 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import { isObject, type Json } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
-import { outcomeTable } from '../domain/event-table.ts'
 import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
@@ -15,6 +14,7 @@ import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
+import { takeResult, takeSpent } from './take-result.ts'
 
 export interface AttemptCall {
   readonly node: PlanNode
@@ -38,7 +38,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   // What was spent on the way is paid for, however the attempt ends.
   let spent: Usage = { calls: 1 }
   const onUsage = (usage: Usage) => {
-    spent = usage
+    spent = takeSpent(usage) ?? spent
   }
   let onStop = () => {}
   try {
@@ -54,12 +54,13 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    const fault = resultFault(result)
-    if (result === undefined || fault !== undefined)
-      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${fault}`, {
+    const taken = takeResult(result, dispatcher)
+    if ('fault' in taken)
+      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
         usage: spent,
       })
-    return checkOutput(node, result)
+    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: taken.usage }
+    return checkOutput(node, taken.result)
   } catch (cause) {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
@@ -100,19 +101,6 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
   // A capability may have been registered anew since the proof.
   if (call.constraints.no_execution_authority && canAct(capability))
     return `"${node.id}" has no execution authority, and "${capability.capabilityId}" can do more than answer`
-  return undefined
-}
-
-/** What keeps a result from being one: dispatchers come from outside, and what they say goes into the journal. */
-function resultFault(result: unknown): string | undefined {
-  if (!isObject(result)) return 'brought no result'
-  const { outcome, issues, usage } = result
-  if (typeof outcome !== 'string' || !Object.hasOwn(outcomeTable, outcome))
-    return `brought an outcome that there is not: ${typeof outcome === 'string' ? outcome : typeof outcome}`
-  if (!Array.isArray(issues)) return 'brought a result without a list of issues'
-  const calls = isObject(usage) ? usage['calls'] : undefined
-  if (typeof calls !== 'number' || !Number.isFinite(calls) || calls < 0)
-    return 'brought a result that does not say how many calls were made (usage.calls)'
   return undefined
 }
 
