@@ -34,7 +34,7 @@ export async function firstMinute(address) {
     `   curl ${address}${api}/prove -H 'content-type: application/json' -d @${sample}`,
     `   npx proviso prove ${sample}`,
     '',
-    `The API is described at ${address}/openapi.json. Ctrl-C ends the server; runs stay in its store.`,
+    `The API is described at ${address}/openapi.json. Ctrl-C ends the server, and its runs stay.`,
   ].join('\n')
 }
 

@@ -10,6 +10,7 @@ import type { App, GenerateRequest } from './app/app.ts'
 import { knownSecrets } from './app/known-secrets.ts'
 import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
 import { readDraft, readEnvelope, readFacets } from './app/read-given.ts'
+import { reportCrash } from './app/report-crash.ts'
 import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
 import { timesOf } from './app/times.ts'
@@ -72,6 +73,7 @@ async function putTogether(
   const { clock = systemClock, capabilities = [] } = options
   const given = options.providers ?? providersFromKeys(env)
   const redactor = createRedactor({ secrets: knownSecrets(options, { env, providers: given }) })
+  const onCrash = options.onCrash ?? reportCrash(redactor)
   const tracing = options.tracing === false ? undefined : createTracing({ ...options.tracing, redactor })
   const providers = tracing ? given.map(tracing.provider) : given
   const ownStore = typeof options.store !== 'object'
@@ -89,7 +91,7 @@ async function putTogether(
       env,
       clock,
       shared: catalog,
-      onError: (cause) => options.onCrash?.('', cause),
+      onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
     })
   const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
@@ -118,10 +120,11 @@ async function putTogether(
     planner: tracing ? tracing.planner(planner) : planner,
     turn: () => eventLoop.turn(),
     ...timesOf(options, env),
-    ...pick(options, ['pollMs', 'limits', 'onCrash', 'carry']),
+    ...pick(options, ['pollMs', 'limits', 'carry']),
+    onCrash,
     onMissing(runId, capabilityIds) {
       // Another process may have taken the registration, and died: what is known here can be older than the run.
-      agents?.living.refresh().catch((cause: unknown) => options.onCrash?.('', cause))
+      agents?.living.refresh().catch((cause: unknown) => onCrash('', cause))
       options.onMissing?.(runId, capabilityIds)
     },
   })

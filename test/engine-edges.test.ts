@@ -5,7 +5,7 @@ import type { Envelope } from '../src/domain/envelope.ts'
 import type { Draft } from '../src/domain/plan.ts'
 import type { RuntimePolicy } from '../src/domain/policy.ts'
 import type { Dispatch } from '../src/domain/ports/dispatcher.ts'
-import { createEngine, type Engine } from '../src/engine/engine.ts'
+import { createEngine, type Engine, type EngineOptions } from '../src/engine/engine.ts'
 import { catalog, inputSchema, valueSchema } from './sim/catalog.ts'
 import { answerSchema } from './sim/drafts.ts'
 
@@ -13,7 +13,11 @@ const engines: Engine[] = []
 afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close({ graceMs: 0 }))))
 
 /** An engine whose only work is done by `work`, which returns the number to answer with. */
-function open(work: (call: Dispatch) => number | Promise<number>, store = createMemoryStore()) {
+function open(
+  work: (call: Dispatch) => number | Promise<number>,
+  store = createMemoryStore(),
+  more: Partial<EngineOptions> = {},
+) {
   let ids = 0
   const engine = createEngine({
     store,
@@ -34,6 +38,7 @@ function open(work: (call: Dispatch) => number | Promise<number>, store = create
         },
       },
     ],
+    ...more,
   })
   engine.open()
   engines.push(engine)
@@ -194,4 +199,53 @@ it('does not resume a run that ended while it was paused', async () => {
   await engine.cancel(runId, { by: 'somebody' })
   expect((await engine.settled(runId)).status).toBe('cancelled')
   await expect(engine.resume(runId, { by: 'somebody' })).rejects.toMatchObject({ code: 'run/state' })
+})
+
+describe('a run whose turn breaks down', () => {
+  const two: Draft = {
+    ...draft('work'),
+    nodes: [...draft('work').nodes, { ...draft('work').nodes[0]!, id: 'n1' }],
+    edges: [{ from: 'n0', to: 'n1' }],
+  }
+
+  /** A catalog that throws as soon as the first call was made: a mistake that nobody foresaw. */
+  function broken() {
+    let called = false
+    const crashes: string[] = []
+    const opened = open(
+      () => {
+        called = true
+        return 1
+      },
+      createMemoryStore(),
+      {
+        leaseMs: 150,
+        pollMs: 20,
+        onCrash: (runId, cause) => crashes.push(`${runId}: ${String(cause)}`),
+        catalog: {
+          ...catalog,
+          capability(capabilityId) {
+            if (called) throw new Error('A mistake of ours')
+            return catalog.capability(capabilityId)
+          },
+        },
+      },
+    )
+    return { ...opened, crashes }
+  }
+
+  it('is told to whoever waits for it, before or after, and goes on in another process', async () => {
+    const { engine, store, crashes } = broken()
+    const runId = await engine.start(envelope(), { draft: two })
+    const told = { code: 'run/crashed', message: expect.stringContaining(`"${runId}"`) }
+    await expect(engine.settled(runId)).rejects.toMatchObject(told)
+    await expect(engine.settled(runId)).rejects.toMatchObject(told)
+    expect(crashes[0]).toBe(`${runId}: Error: A mistake of ours`)
+    await engine.close({ graceMs: 0 })
+    const other = open(() => 2, store, { owner: 'other', pollMs: 20 })
+    expect(await other.engine.settled(runId)).toMatchObject({
+      status: 'completed',
+      finished: { output: { n0: 2 } },
+    })
+  })
 })

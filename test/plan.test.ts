@@ -626,6 +626,23 @@ describe('fails closed', () => {
     }
   })
 
+  it('says what to read first when an envelope or a capability is handed in as it came', () => {
+    const draft = { nodes: [node('writer')] }
+    const firstOf = (more: object) => proved(draft, more as Partial<ProveRequest>).bundle.failures[0]
+    const raw = { objective: 'x', outputContract: { schema: wanted } }
+    expect(firstOf({ envelope: raw })).toMatchObject({
+      details: { code: 'plan/unread' },
+      suggestion: expect.stringContaining('parseEnvelope'),
+    })
+    expect(firstOf({ envelope: undefined })).toMatchObject({ details: { code: 'plan/unread' } })
+    expect(firstOf({ facets: undefined })).toMatchObject({ details: { code: 'plan/unread' } })
+    const wrapped = { capabilities: [{ capability: writer, run: () => ({}) }] }
+    expect(firstOf(wrapped)).toMatchObject({ suggestion: expect.stringContaining('its `capability`') })
+    expect(firstOf({ capabilities: [{ capabilityId: 'writer' }] })).toMatchObject({
+      suggestion: expect.stringContaining('parseCapability'),
+    })
+  })
+
   it('never drops a constraint: each is enforced, guarded or reported', () => {
     const expr = { '>=': [{ var: 'score' }, 0.5] }
     const all: Constraint[] = [

@@ -53,6 +53,13 @@ const copy = (minItems?: number, maxItems?: number): JsonSchema =>
 const posts = envelope(object({ copyVariants: copy() }), [], { inputs: { toneOfVoice: 'friendly' } })
 const writer = capability('writer', { in: ['toneOfVoice'], out: ['copyVariants'] })
 
+it('says what to read first when the envelope is handed in as it came', () => {
+  const raw = { objective: 'x', outputContract: { schema: object({ headline: text }) } }
+  expect(() => find(raw as unknown as Envelope, [])).toThrow(
+    expect.objectContaining({ code: 'option/invalid', hint: expect.stringContaining('parseEnvelope') }),
+  )
+})
+
 describe('the sample envelopes of the specification', () => {
   it.each(['linkedin-variants', 'compliance-launch'])(
     '%s is planned with the marketing inventory',

@@ -1,6 +1,8 @@
 /** Promises of `proviso serve` and `proviso token`, tested on the built command as a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openStore } from '../src/adapters/stores/open-store.ts'
@@ -228,6 +230,9 @@ describe('proviso serve', () => {
     const sealed = await serve(['--dev'], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
     expect(await registered(sealed, 'a')).toBe(201)
     expect(await words(sealed)).not.toContain('in the clear')
+    const forgetful = await serve(['--dev', '--store', 'memory:'], { FLEX_TOKEN: '' })
+    expect(await registered(forgetful, 'a')).toBe(201)
+    expect(await words(forgetful)).not.toContain('in the clear')
   })
 
   it('--dev is open, says so loudly, and stays on this machine', async () => {
@@ -237,9 +242,56 @@ describe('proviso serve', () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     expect(server.stderr()).toContain('everybody who reaches this port may do everything')
+    expect(server.stderr()).toContain(`proviso runs --store ${server.store} lists them`)
     const open = await proviso(['serve', '--dev', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('does not listen on 0.0.0.0') })
   })
+})
+
+it('says once which capabilities a run waits for that are not here, and goes on where they are', async () => {
+  const pipeline = file(
+    'after.yaml',
+    `name: after
+steps:
+  - { name: ask, kind: hitl, message: "Which?", input_schema: { type: string } }
+  - { name: wrap, uses: wrap_dict }
+`,
+  )
+  const store = `sqlite:${place(`serve-${++stores}.db`)}`
+  const begun = await proviso(['run', pipeline, '--input', '1', '--run-id', 'r', '--store', store])
+  expect(begun.code, begun.stderr).toBe(6)
+  const server = await serve(['--dev', '--store', store], { FLEX_TOKEN: '' })
+  const { asks } = (await (await fetch(`${server.address}${api}/hitl`)).json()) as {
+    asks: { requestId: string; valueHash: string }[]
+  }
+  const [{ requestId = '', valueHash = '' } = {}] = asks
+  const reply = { requestId, valueHash, decision: 'answer', value: 'this' }
+  expect((await server.call(`${api}/hitl/resolve`, reply)).status).toBe(200)
+  const lacks = () => server.stderr().match(/The run r waits for capabilities that are not here: .*/g) ?? []
+  await expect.poll(lacks, { timeout: 10_000 }).toHaveLength(1)
+  expect(lacks()[0]).toContain('proviso.pipeline.')
+  expect(server.stderr()).toContain('proviso resume r --file FILE')
+  // It comes back to the run after a second, and does not say it again.
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect(lacks()).toHaveLength(1)
+  server.child.kill('SIGTERM')
+  await server.ended
+  const door = JSON.stringify(join(root, 'dist/pipeline/index.js'))
+  const steps = file(
+    'after.mjs',
+    `import { compilePipeline, loadPipeline } from ${door}
+const { pipeline } = await loadPipeline(${JSON.stringify(pipeline)})
+export const { capabilities } = compilePipeline(pipeline, { input: 1 }).compiled
+`,
+  )
+  const next = await serve(['--dev', '--store', store, '--use', steps], { FLEX_TOKEN: '' })
+  const stands = async () => {
+    const page = await (await fetch(`${next.address}${api}/runs/r`)).json()
+    return (page as { run: { status: string } }).run.status
+  }
+  await expect.poll(stands, { timeout: 10_000 }).toBe('completed')
+  next.child.kill('SIGTERM')
+  await next.ended
 })
 
 describe('proviso token', () => {
@@ -266,6 +318,27 @@ describe('proviso token', () => {
     expect(await command('revoke', tokenId)).toMatchObject({ code: 0 })
     expect(await command('revoke', tokenId)).toMatchObject({ code: 2 })
     expect(await status()).toBe(401)
+  })
+
+  it('takes the store that a server takes, and says so when there is none', async () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'proviso-token-'))
+    const command = (...args: string[]) => proviso(['token', ...args], { cwd })
+    for (const none of [await command('list'), await command('revoke', 'tok_1')])
+      expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no store sqlite:proviso.db') })
+    const made = await command('create', '--role', 'admin', '--json')
+    const { tokenId } = JSON.parse(made.stdout)
+    expect((await command('list')).stdout).toContain(tokenId)
+    expect(await command('revoke', tokenId)).toMatchObject({ code: 0 })
+    rmSync(cwd, { recursive: true, force: true })
+  })
+
+  it('sends whoever wants to write beside a server to the server', async () => {
+    const path = place(`serve-${++stores}.db`)
+    const server = await serve(['--dev', '--store', `sqlite:${path}`])
+    const done = await proviso(['token', 'create', '--role', 'admin', '--store', `sqlite:${path}`])
+    expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('If it is a server, ask it') })
+    server.child.kill('SIGTERM')
+    await server.ended
   })
 
   it('needs a role that there is', async () => {

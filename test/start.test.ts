@@ -45,8 +45,9 @@ const linesWith = (text: string, part: string) => text.split('\n').filter((line)
 
 describe('npm start', () => {
   it('serves, has run the sample to two variants that satisfy its schema, and says what to try', async () => {
-    const { said, child, ended } = start({})
+    const { said, child, ended } = start({ npm_lifecycle_event: 'start' })
     await expect.poll(() => said.out, { timeout: 50_000 }).toContain('Ctrl-C ends the server')
+    expect(said.err).toContain('npx proviso runs --store sqlite:')
     const [, address = ''] = /serves on (\S+)/.exec(said.out) ?? []
     expect(said.err).toContain('rehearsal model')
     expect(said.err).toContain('Development mode')

@@ -140,8 +140,9 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Only what the store said itself, or its own error around it. */
+/** Only what the store said itself, or its own error around it, or that a run could not go on for it. */
 function isFault(error: unknown): boolean {
+  if (error instanceof ProvisoError && error.code === 'run/crashed') return isFault(error.cause)
   if (error instanceof ProvisoError) return error.code === 'store/unavailable' && error.fate === 'retry'
   return ['EIO', 'ENOSPC', 'EBUSY'].includes(String((error as { code?: unknown }).code))
 }

@@ -43,6 +43,11 @@ export const errorTable = {
   'run/exists': { fate: 'mend', exitCode: 2, hint: 'Choose another run id' },
   'run/state': { fate: 'mend', exitCode: 2, hint: 'Look at how the run stands, and do what it waits for' },
   'run/busy': { fate: 'retry', exitCode: 1, hint: 'Others write to the run all the time; try again' },
+  'run/crashed': {
+    fate: 'internal',
+    exitCode: 1,
+    hint: 'Look at the cause and report it; the run is kept, and whoever is on the store takes it up again when the lease of this process has run out',
+  },
   'plan/stale-version': { fate: 'mend', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
   'capability/missing': {
     fate: 'mend',
@@ -67,6 +72,11 @@ export const errorTable = {
     fate: 'mend',
     exitCode: 2,
     hint: 'Change what it is given: the same would be refused again',
+  },
+  'capability/unclear': {
+    fate: 'mend',
+    exitCode: 2,
+    hint: 'Answer the question: the answer is part of the next attempt',
   },
   'capability/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
   'capability/taken': {

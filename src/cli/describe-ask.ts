@@ -1,5 +1,6 @@
 /** A question to a person as lines: what is asked, what it is about, and the command that answers it. */
 import type { Ask, Decision } from '../domain/ask.ts'
+import { env } from './env.ts'
 import { oneLine } from './one-line.ts'
 import { type Colors, redactor } from './print.ts'
 import { commandLine } from './shell.ts'
@@ -40,7 +41,7 @@ export function describeAnswer(ask: Ask, again: Again, colors: Colors): string[]
   const needsValue = values[first].length > 0 && ask.schema !== undefined
   return [
     `  ${colors.dim(`Answer with ${ask.decisions.join(', ')} before ${new Date(ask.expiresAt).toISOString()}:`)}`,
-    `    ${commandLine(['proviso', 'reply', ask.requestId, first, ...values[first], ...againFlags(again)])}`,
+    `    ${commandLine([...env.program, 'reply', ask.requestId, first, ...values[first], ...againFlags(again)])}`,
     ...(needsValue
       ? [`  ${colors.dim(`JSON must satisfy ${oneLine(JSON.stringify(ask.schema), 300)}`)}`]
       : []),

@@ -65,7 +65,8 @@ function ranking(rows: HealthReport['steps']): string[] {
     ['  NAME', 'RUNS', 'CHANGES', 'PER 100 RUNS', ''],
     rows.map(({ name, runs, coercions, per_100_runs }) => [
       `  ${oneLine(name, 40)}`,
-      String(runs),
+      // As in the rate: of a model that nobody knows, nobody counted runs.
+      per_100_runs === null ? '–' : String(runs),
       String(coercions),
       String(per_100_runs ?? '–'),
       bar(coercions, most),

@@ -61,14 +61,22 @@ function messageCells({ at, role, body }: MessageRow): string[] {
 
 const sourceHeads = ['ANSWER AT', 'NODE', 'CAPABILITY', 'ATTEMPT', 'PERSON', 'REPAIRS']
 
-function sourceCells({ pointer, nodeId, capabilityId, attempt, person, repairs }: Provenance): string[] {
+function sourceCells({
+  pointer,
+  nodeId,
+  capabilityId,
+  attempt,
+  person,
+  approvedBy,
+  repairs,
+}: Provenance): string[] {
   const changes = (repairs ?? []).map(({ rule }) => rule).join(' ')
   return [
     pointer || '(all)',
     nodeId ?? '-',
     capabilityId ?? '-',
     String(attempt ?? '-'),
-    person ?? '-',
+    [...new Set([person, approvedBy])].filter((name) => name !== undefined).join(', ') || '-',
     changes,
   ]
 }

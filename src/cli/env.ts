@@ -10,6 +10,8 @@ export const env = {
   store: given(process.env['PROVISO_STORE']),
   /** Who decides when no `--by` says so. */
   user: given(process.env['USER']) ?? given(process.env['USERNAME']) ?? account(),
+  /** How this command is called here, for commands that people copy. */
+  program: isBehindNpm(process.env) ? ['npx', 'proviso'] : ['proviso'],
   /** Keys that are never printed. */
   secrets: readEnv().secrets ?? [],
   /** What `validate --fix` may mend when no `--fix-rules` says so. */
@@ -23,6 +25,11 @@ export const env = {
 /** A variable that is set to nothing is not set. */
 function given(value: string | undefined): string | undefined {
   return value === '' ? undefined : value
+}
+
+/** Started by npx, which tells which command it runs, or by `npm start`: the command is in the project, not on the path. */
+function isBehindNpm({ npm_lifecycle_event: event, npm_lifecycle_script: script = '' }: NodeJS.ProcessEnv) {
+  return event === 'start' || (event === 'npx' && /^["']?proviso\b/.test(script))
 }
 
 /** In containers no variable says who works there; the system knows, unless the account has no name. */

@@ -30,6 +30,10 @@ import { listenForInterrupts } from './interrupt.ts'
 import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
 import { version } from './version.ts'
 
+/** On the command line it is nearly always a server that has the file, and nobody can open a store with an option of the library. */
+const whileLocked =
+  'If it is a server, ask it instead (POST /api/v1/flex/hitl/resolve answers an ask, …/tokens makes a token); else stop it, or name another file with --store'
+
 /** In the order of `proviso --help`. */
 const commands = [
   addParseCommand,
@@ -94,7 +98,7 @@ function createProgram(): Command {
 function explainError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   if (error instanceof ProvisoError) {
-    printProblem(error.message, error.hint)
+    printProblem(error.message, error.code === 'store/locked' ? whileLocked : error.hint)
     printIssues(error.issues ?? [], 'the value', '')
     return error.exitCode
   }

@@ -7,6 +7,7 @@ import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from './describe-ask.ts'
 import { describeFindings } from './describe-plan-findings.ts'
+import { env } from './env.ts'
 import { exitCode, type Outcome } from './exit-codes.ts'
 import { count, spell } from './one-line.ts'
 import { colors, printIssues, printJson, printNote, printProblem } from './print.ts'
@@ -67,7 +68,7 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
   const told = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
   const hint = told ? undefined : failureHint(error.code)
   if (hint !== undefined) printNote(colors.dim(`  ${hint}`))
-  const look = forgets ? '' : `, ${commandLine(['proviso', 'show', runId, ...again.store])}`
+  const look = forgets ? '' : `, ${commandLine([...env.program, 'show', runId, ...again.store])}`
   printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))
 }
 
@@ -88,5 +89,5 @@ function printWaiting({ result, state, again, forgets }: Report): void {
   printNote(`${colors.yellow('‖')} paused after ${waited}: ${state.paused?.reason ?? 'by a policy'}`)
   if (forgets) return
   const version = ['--expected-plan-version', String(state.planVersion)]
-  printNote(`    ${commandLine(['proviso', 'resume', runId, ...version, ...againFlags(again)])}`)
+  printNote(`    ${commandLine([...env.program, 'resume', runId, ...version, ...againFlags(again)])}`)
 }

@@ -5,14 +5,16 @@ import type { Store } from '../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../env.ts'
 import { createServer, defaultPort, type Server, shortestToken } from '../server/index.ts'
 import { readSettings } from './config-option.ts'
+import { env as own } from './env.ts'
 import { exitCode } from './exit-codes.ts'
 import { colors, printNote, printText, refuse } from './print.ts'
 import { readPort } from './read-port.ts'
 import { readWork } from './read-work.ts'
 import { chooseModels } from './serve-models.ts'
 import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
+import { commandLine } from './shell.ts'
 import { exitOnAnythingUnforeseen, untilToldToStop } from './stop.ts'
-import { chooseLastingStore } from './store-option.ts'
+import { chooseLastingStore, type StoreChoice } from './store-option.ts'
 import { version } from './version.ts'
 
 export interface ServeFlags {
@@ -46,17 +48,18 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const http = {
       allowLoopback: flags.dev ?? false,
       allow: commaList(env.agentHosts),
-      ...(flags.dev && { clearSecrets: tellClear }),
+      // A store in memory keeps nothing that could be found later.
+      ...(flags.dev && !choice.forgets && { clearSecrets: tellClear }),
       // In development agents are on this machine and can call where the server listens.
       callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
     const options = { store, capabilities, facets, env, secrets, tracing, http, ...models }
-    const app = await createApp({ ...options, onCrash: tellCrash })
+    const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller() })
     const onServer = (made: Server) => {
       server = made
     }
     try {
-      return await serveApp(app, env, { ...flags, note, forgets: choice.forgets, verbose, onServer })
+      return await serveApp(app, env, { ...flags, note, choice, verbose, onServer })
     } finally {
       await app.close({ graceMs: grace.attempts })
     }
@@ -69,7 +72,7 @@ async function serveApp(
   app: App,
   env: EnvConfig,
   flags: ServeFlags & {
-    readonly forgets: boolean
+    readonly choice: StoreChoice
     readonly note: string
     readonly verbose: boolean
     readonly onServer: (server: Server) => void
@@ -94,9 +97,9 @@ async function serveApp(
     printNote(flags.note)
     if (routes.length > 0)
       printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
-    if (!dev && !flags.forgets && env.secretKey === undefined)
+    if (!dev && !flags.choice.forgets && env.secretKey === undefined)
       printNote('Agents cannot register: there is no PROVISO_SECRET_KEY to keep their secrets with.')
-    if (flags.forgets) printNote('The store is in memory: runs end with this process.')
+    for (const line of whereRunsAre(flags.choice)) printNote(line)
     exitOnAnythingUnforeseen()
     const signal = await untilToldToStop()
     printNote(`${signal}: stopping. A second signal leaves at once.`)
@@ -106,6 +109,15 @@ async function serveApp(
     // Together: while requests on their way are still answered nothing new is begun here, and others take the runs over.
     await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
   }
+}
+
+/** A file can be looked into beside the server; the address of a database may hold a password and is not repeated. */
+function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
+  if (forgets) return ['The store is in memory: runs end with this process.']
+  if (!spec.startsWith('sqlite:')) return []
+  return [
+    `Runs are kept: ${commandLine([...own.program, 'runs', '--store', spec])} lists them, also meanwhile.`,
+  ]
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
@@ -152,6 +164,27 @@ function tellClear(): void {
 function tellCrash(runId: string, cause: unknown): void {
   const what = runId === '' ? 'The store does not answer' : `The run ${runId} could not go on here`
   printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
+}
+
+/** Lacks that are remembered as told. */
+const mostTold = 10_000
+
+/** Once for each run and lack: the engine comes back to such a run again and again, for another process may have what it needs. */
+function missingTeller(): (runId: string, capabilityIds: readonly string[]) => void {
+  const told = new Set<string>()
+  return (runId, capabilityIds) => {
+    const lack = JSON.stringify([runId, capabilityIds])
+    if (told.has(lack)) return
+    if (told.size >= mostTold) told.clear()
+    told.add(lack)
+    const resume = commandLine([...own.program, 'resume', runId, '--file'])
+    printNote(
+      `${colors.yellow('!')} The run ${runId} waits for capabilities that are not here: ${capabilityIds.join(', ')}`,
+    )
+    printNote(
+      `  Bring them with --use FILE; a run of a pipeline or template goes on with \`${resume} FILE\` (a SQLite store: after this server)`,
+    )
+  }
 }
 
 function tellError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {

@@ -33,6 +33,11 @@ export function chooseLastingStore(given: string | undefined): StoreChoice {
   return chooseStore(given ?? env.store ?? 'sqlite:proviso.db')
 }
 
+/** For a command about what a server keeps: its store, which must be there already. */
+export function chooseServersStore(given: string | undefined): StoreChoice {
+  return chooseExistingStore(chooseLastingStore(given).spec)
+}
+
 /** For a command about runs that are there: the store must be named, and a file must exist and is not made by a slip of the pen. */
 export function chooseExistingStore(given: string | undefined): StoreChoice {
   const spec = given ?? env.store
@@ -43,7 +48,7 @@ export function chooseExistingStore(given: string | undefined): StoreChoice {
   const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
   if (path !== undefined && !existsSync(path))
     throw new ProvisoError('option/invalid', `There is no store ${spec}`, {
-      hint: 'Check the path; `proviso run --store` makes a new one',
+      hint: 'Check the path; `proviso run --store`, `serve` and `token create` make a new one',
     })
   return chooseStore(given)
 }

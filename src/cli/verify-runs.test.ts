@@ -49,7 +49,7 @@ it('says where a journal has lost an event', async () => {
   await app.close()
 })
 
-it('says where the audit table or an approved answer was tampered with', async () => {
+it('says where the audit table, the asks or an approved answer were tampered with', async () => {
   const schema = { type: 'object' }
   const work = {
     capabilityId: 'work',
@@ -88,6 +88,30 @@ it('says where the audit table or an approved answer was tampered with', async (
   ).toEqual([`${at} the audit table says something else of it`])
   expect(await issuesOf({ audit: async () => rows.filter((row) => row !== second) })).toEqual([
     `${at} the audit table lacks it`,
+  ])
+  const asks = await app.store.asks({ runId })
+  const [gate] = asks
+  const resolved = (await app.store.read(runId, 0)).find(({ type }) => type === 'hitl_resolved')
+  const asking = (forged: typeof asks) =>
+    issuesOf({ asks: async ({ after }) => (after === undefined ? forged : []) })
+  const forgeries = {
+    status: 'denied',
+    decision: 'reject',
+    by: 'mallory',
+    note: 'not fine',
+    value: { shown: 'another' },
+    valueHash: 'f'.repeat(64),
+    expiresAt: 1,
+    question: 'May I?',
+  } as const
+  for (const [name, forged] of Object.entries(forgeries))
+    expect(await asking(asks.map((row) => (row === gate ? { ...row, [name]: forged } : row)))).toEqual([
+      `history/ask-row event ${resolved?.seq}: the table of asks says something else of "${gate?.requestId}" (${name})`,
+    ])
+  expect(await asking(asks.slice(1))).toEqual([expect.stringContaining(`lacks "${gate?.requestId}"`)])
+  const added = { ...gate, requestId: 'x' } as (typeof asks)[number]
+  expect(await asking([...asks, added])).toEqual([
+    expect.stringContaining('has "x", and the journal does not'),
   ])
   const withJournal = (type: EventType, forged: object) =>
     issuesOf({

@@ -4,6 +4,7 @@ import type { Issue } from '../base/issue.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { loadEvents } from '../engine/journal.ts'
 import { verifyHistory } from '../engine/verify.ts'
+import { loadAsks } from '../engine/verify-asks.ts'
 
 export interface VerifiedRun {
   readonly runId: string
@@ -35,15 +36,16 @@ async function* allRuns(store: Store): AsyncGenerator<string, void, void> {
 
 const looks = 5
 
-/** Journal, head and audit are read one after the other: they belong together if the head has not moved. */
+/** Journal, head, audit and asks are read one after the other: they belong together if the head has not moved. */
 async function verifyRun(store: Store, runId: string): Promise<VerifiedRun> {
   for (let look = 1; ; look++) {
     const head = await store.head(runId)
     if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
     const events = await loadEvents(store, runId)
     const audit = await store.audit(runId)
+    const asks = await loadAsks(store, runId)
     const quiet = (await store.head(runId))?.seq === head.seq
-    if (quiet) return { runId, events: events.length, issues: verifyHistory(events, { head, audit }) }
+    if (quiet) return { runId, events: events.length, issues: verifyHistory(events, { head, audit, asks }) }
     // It is written to all the time: the journal by itself must still be in order.
     if (look === looks) return { runId, events: events.length, issues: verifyHistory(events) }
   }

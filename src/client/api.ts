@@ -252,7 +252,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The answer of an agent that said 202: an output, a text to be read, or an error */
+        /** The answer of an agent that said 202: an output, a text to be read, a question, or an error */
         post: operations["postCallback"];
         delete?: never;
         options?: never;
@@ -2713,6 +2713,10 @@ export interface operations {
                 "application/json": {
                     output?: unknown;
                     text?: string;
+                    /** @description What a person has to answer first */
+                    question?: string;
+                    /** @description What the answer to the question must satisfy */
+                    schema?: Record<string, never> | boolean;
                     error?: {
                         message: string;
                         /** @enum {unknown} */

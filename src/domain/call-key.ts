@@ -4,7 +4,7 @@
  * that calling again does nothing twice. A number that is done with never comes back.
  */
 export interface CallKey {
-  /** The plan under which the node was first there; counting goes on as long as each plan has it. */
+  /** The plan under which the node was first there; counting goes on as long as each plan has it, or a call is in doubt. */
   readonly version: number
   /** The number of the present call. */
   readonly logical: number
@@ -31,6 +31,12 @@ export function doubted(key: CallKey, capabilityId: string): CallKey {
 
 export function isInDoubt(key: CallKey, capabilityId: string): boolean {
   return Object.hasOwn(key.inDoubt, capabilityId)
+}
+
+/** Whether any of its calls may have taken effect. */
+export function hasDoubts({ inDoubt }: CallKey): boolean {
+  for (const _ in inDoubt) return true
+  return false
 }
 
 /** Another capability has its turn, or the first one again: its own call in doubt is taken up. */

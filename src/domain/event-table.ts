@@ -39,6 +39,8 @@ export const outcomeTable: Record<Outcome, string> = {
   throttled: 'turned away before anything was done; waits, and does not count as a failure',
   provider_error: 'the call failed, or nobody here can make it',
   cancelled: 'the run is ending; never tried again',
+  unclear:
+    'it needs an answer first, and has done nothing; a person is asked, and it does not count as a failure',
   outcome_unknown:
     'the process died during the call; repeated only if the capability is idempotent, else a person is asked',
 }

@@ -39,8 +39,10 @@ export interface Provenance {
   readonly attempt?: number
   readonly facet?: string
   readonly repairs?: readonly { readonly stage: string; readonly rule: string; readonly pointer?: string }[]
-  /** Who approved or wrote it. */
+  /** Who approved or wrote it at its node; with the pointer of the whole, who wrote the answer at the end. */
   readonly person?: string
+  /** Who approved the whole answer at the end. */
+  readonly approvedBy?: string
 }
 
 /** One link of the audit chain: `hash` = SHA-256 of `prev` and the row (`engine/audit.ts`). */

@@ -74,6 +74,8 @@ const attemptHints: Readonly<Record<Outcome, string>> = {
   throttled: again,
   provider_error: again,
   cancelled: 'Begin a new run if it is still wanted',
+  unclear:
+    'Say what it asks for in the inputs or instructions of the node, or let people answer more questions',
   outcome_unknown: 'See what the call has done; declare the capability idempotent if it may be repeated',
 }
 

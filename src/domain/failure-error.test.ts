@@ -20,6 +20,7 @@ const leaves: Readonly<Record<FailureCode, string>> = {
   'attempt/refused': 'TASK_FAILURE execution_halted',
   'attempt/throttled': 'TASK_FAILURE unexpected_error',
   'attempt/timed_out': 'TASK_FAILURE execution_timeout',
+  'attempt/unclear': 'TASK_FAILURE execution_halted',
   'attempt/truncated': 'RESOURCE_EXHAUSTION output',
   'budget/exhausted': 'RESOURCE_EXHAUSTION turns',
   'contract/unmet': 'TASK_FAILURE output_format_failure',

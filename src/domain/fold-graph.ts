@@ -3,7 +3,7 @@
  * its edges settled is ready if one of them is live and skipped otherwise, so that branches which join never wait for one
  * that was not taken.
  */
-import { firstKey, turnTo } from './call-key.ts'
+import { firstKey, hasDoubts, turnTo } from './call-key.ts'
 import type { Edge, Plan, PlanNode } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
 import type { NodeStatus } from './status.ts'
@@ -11,6 +11,7 @@ import type { NodeStatus } from './status.ts'
 /** Puts a plan in force. Nodes that were settled under the version before and keep their id keep their outcome. */
 export function installPlan(state: RunState, plan: Plan): void {
   const before = state.nodes
+  keepDoubts(state)
   state.plan = plan
   state.planVersion = plan.version
   // Who approved or wrote the answer of another plan has not seen the one to come.
@@ -24,8 +25,9 @@ export function installPlan(state: RunState, plan: Plan): void {
       node.id,
       carried?.status === 'completed'
         ? { ...carried, node, open: 0, live: 0 }
-        : fresh(node, plan.version, carried),
+        : fresh(node, plan.version, state.leftInDoubt.get(node.id) ?? carried),
     )
+    state.leftInDoubt.delete(node.id)
     state.outgoing.set(node.id, [])
   }
   for (const edge of plan.edges) {
@@ -42,8 +44,19 @@ export function installPlan(state: RunState, plan: Plan): void {
   }
 }
 
-/** What may have taken effect under the version before is not forgotten: neither the key nor that a person has to be asked. */
-function fresh(node: PlanNode, version: number, before: NodeState | undefined): NodeState {
+/** For nodes that the next plan may be without: what they may have done is not forgotten until a later one has them again. */
+function keepDoubts({ nodes, leftInDoubt }: RunState): void {
+  for (const [id, { key, unsure }] of nodes)
+    if (unsure !== undefined || hasDoubts(key))
+      leftInDoubt.set(id, { key, ...(unsure !== undefined && { unsure }) })
+}
+
+/** What may have taken effect under earlier versions is not forgotten: neither the key nor that a person has to be asked. */
+function fresh(
+  node: PlanNode,
+  version: number,
+  before: Pick<NodeState, 'key' | 'unsure'> | undefined,
+): NodeState {
   const unsure = before?.unsure
   return {
     node,
@@ -56,6 +69,7 @@ function fresh(node: PlanNode, version: number, before: NodeState | undefined): 
     failures: 0,
     throttles: 0,
     unknowns: 0,
+    questions: 0,
     key: before ? turnTo(before.key, node.capabilityId ?? '') : firstKey(version),
     calls: 0,
     tokens: 0,

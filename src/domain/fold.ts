@@ -46,6 +46,7 @@ export function begin(runId: string, event: NewEvent): RunState {
     planVersion: 0,
     replans: 0,
     nodes: new Map(),
+    leftInDoubt: new Map(),
     outgoing: new Map(),
     ready: new Set(),
     running: new Set(),
@@ -144,6 +145,7 @@ const appliers: Appliers = {
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     if (outcome === 'throttled') node.throttles++
     else if (unknown) node.unknowns++
+    else if (outcome === 'unclear') node.questions++
     else if (outcome !== 'ok') node.failures++
     if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
     const { capabilityId, sideEffect } = node.attempt
@@ -184,7 +186,9 @@ const appliers: Appliers = {
     settle(state, node, 'error')
   },
   node_skipped(state, event) {
-    settle(state, nodeOf(state, event), 'skipped')
+    const node = nodeOf(state, event)
+    node.skipped = event.payload
+    settle(state, node, 'skipped')
   },
   /** An answer that was well as far as the attempt could tell, and did not hold: it counts like one that was not. */
   validation_error(state, { payload, nodeId }) {

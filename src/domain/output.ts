@@ -1,6 +1,7 @@
 /** What an attempt yields, and the ways in which a call can end. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import type { Question } from './question.ts'
 
 /** Every way in which a call ends; control flow is never one of them. */
 export type Outcome =
@@ -12,6 +13,8 @@ export type Outcome =
   | 'throttled'
   | 'provider_error'
   | 'cancelled'
+  /** A person has to answer something first; nothing was done. */
+  | 'unclear'
   /** A crash came between the call and its end: nobody knows whether it took effect. */
   | 'outcome_unknown'
 
@@ -54,6 +57,8 @@ export interface AttemptResult {
   readonly retryAfterMs?: number
   /** The capability said that nothing was applied, so that trying again is safe. */
   readonly notApplied?: boolean
+  /** With `unclear`: what has to be answered. */
+  readonly question?: Question
   /** The same attempt would end so again: it is not repeated, and an alternate has its turn at once. */
   readonly final?: true
 }

@@ -1,5 +1,6 @@
 /** The caller's contract of the answer: a schema that compiles, constraints with ids and levels. */
 import type { Issue } from '../base/issue.ts'
+import { isObject, type Json } from '../base/json.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
 import type { OutputContract } from './contract.ts'
 import { type GivenConstraint, identified } from './identified.ts'
@@ -12,6 +13,7 @@ import { contractSchema } from './schemas/envelope-schema.ts'
 export function parseContract(given: unknown, options: ParseNounOptions = {}): Parsed<OutputContract> {
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
+  if (isBareSchema(copy.value)) return { ok: false, issues: [bareSchema], warnings: [] }
   const findings: Findings = {
     issues: checkNoun(contractSchema, copy.value, 'Put wishes about the form into hints'),
     warnings: [],
@@ -31,6 +33,20 @@ export function parseContract(given: unknown, options: ParseNounOptions = {}): P
   )
   findings.warnings.push(...missingLevels(contract))
   return settle(findings, () => ({ ...contract, constraints }))
+}
+
+/** The usual first mistake: the schema in the place of the contract that holds it. One issue says it, not one for every keyword. */
+function isBareSchema(value: Json): boolean {
+  return (
+    isObject(value) && !('schema' in value) && ['$schema', 'type', 'properties'].some((key) => key in value)
+  )
+}
+
+const bareSchema: Issue = {
+  code: 'schema/required',
+  at: { pointer: '/schema' },
+  message: 'the property "schema" is missing: this is the JSON Schema itself',
+  hint: 'Write { "schema": … } around it',
 }
 
 type GivenContract = Omit<OutputContract, 'constraints'> & {

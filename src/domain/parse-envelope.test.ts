@@ -24,6 +24,12 @@ function refused(given: unknown) {
 }
 
 describe('an envelope', () => {
+  it('says once that the schema goes into the contract, where it stands in its place', () => {
+    expect(refused({ objective: 'Say a', outputContract: schema })).toEqual([
+      { at: '/outputContract/schema', code: 'schema/required', hint: 'Write { "schema": … } around it' },
+    ])
+  })
+
   it('needs an objective and a contract; the rest is filled', () => {
     expect(accepted(least)).toEqual({
       envelope: {

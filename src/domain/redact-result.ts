@@ -15,12 +15,13 @@ export function redactResult(
   result: AttemptResult,
   { redactor, evidence = redactor, raw: keepRaw = true }: RedactResultOptions,
 ): AttemptResult {
-  const { output, issues, model } = result
+  const { output, issues, model, question } = result
   return {
     ...result,
     // A redacted copy has the shape of what it was made from.
     issues: evidence.value(issues) as AttemptResult['issues'],
     ...(model !== undefined && { model: evidence.text(model) }),
+    ...(question && { question: { ...question, text: evidence.text(question.text) } }),
     ...(output && { output: redactOutput(output, { redactor, evidence, keepRaw }) }),
   }
 }

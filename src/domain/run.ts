@@ -41,6 +41,8 @@ export interface NodeState {
   /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
   throttles: number
   unknowns: number
+  /** Attempts that needed an answer first. */
+  questions: number
   /** What the idempotency key is made of besides run and node. */
   key: CallKey
   /** Calls made by all its attempts, and what they took. */
@@ -50,6 +52,8 @@ export interface NodeState {
   output?: Output
   completed?: EventPayloads['node_complete']
   failed?: EventPayloads['node_error']
+  /** Why it was never begun, where it was skipped. */
+  skipped?: EventPayloads['node_skipped']
   /** What a person said about it, until the consequence is in the journal. */
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
@@ -117,6 +121,8 @@ export interface RunState {
   replan?: PlanTrigger
   replans: number
   nodes: Map<string, NodeState>
+  /** What may have taken effect, of nodes that the plan in force does without: a later one may have them again. */
+  leftInDoubt: Map<string, Pick<NodeState, 'key' | 'unsure'>>
   /** Edges by the node they leave. */
   outgoing: Map<string, Required<Edge>[]>
   // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.

@@ -66,6 +66,13 @@ describe('a task result', () => {
   })
 })
 
+describe('a task that was skipped', () => {
+  it('is complete without content, and says why', () => {
+    const skipped = 'No edge to it was followed'
+    expect(taskResult({ skipped })).toEqual({ content: '', status: 'COMPLETE', notes: { skipped } })
+  })
+})
+
 describe('the error shape', () => {
   it('holds an issue, without what JSON cannot hold', () => {
     const issue = {

@@ -12,7 +12,7 @@ import type { Actor, ActorContext, Origin, Work } from './actor-context.ts'
 import { orphanFacts, type Whereabouts } from './decide.ts'
 import type { Moment } from './fact.ts'
 import { type Ended, happenings, openRequest, type Planned } from './happenings.ts'
-import { firstTimer, headOf, policyAskOpen } from './head.ts'
+import { firstTimer, headOf, isToGoOn } from './head.ts'
 import type { Start } from './starts.ts'
 import { type Step, step } from './step.ts'
 
@@ -51,8 +51,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     if (busy || stopped) return
     busy = true
     turns().catch((cause: unknown) => {
+      if (lease !== undefined || origin.kind === 'claimed') return crash(cause)
       stop()
-      if (lease !== undefined || origin.kind === 'claimed') return context.onCrash(actor, cause)
       context.onLost(actor)
       origin.refuse(cause)
     })
@@ -213,7 +213,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const mustStop = (current: RunState) =>
     current.cancel !== undefined ||
     current.failing !== undefined ||
-    (current.fatal.size > 0 && !current.replan && !current.paused && !policyAskOpen(current))
+    (current.fatal.size > 0 && !isToGoOn(current))
 
   const launch = (current: RunState, start: Start) => {
     const attempt = current.nodes.get(start.nodeId)?.attempts ?? 0
@@ -235,7 +235,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         slots.give(start.capabilityId)
         pokeInTurn()
       })
-      .catch((cause: unknown) => context.onCrash(actor, cause))
+      .catch(crash)
   }
 
   /** Only after the request for a plan is in the journal, and once at a time. */
@@ -250,7 +250,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
         planning = undefined
         poke()
       })
-      .catch((cause: unknown) => context.onCrash(actor, cause))
+      .catch(crash)
   }
 
   /** While attempts are in flight, timers of the run are due here; once it is idle, the store is asked for due runs. */
@@ -277,6 +277,12 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   const lost = () => {
     stop()
     context.onLost(actor)
+  }
+
+  /** Nothing more is written here; what has been is whole, and the next holder goes on from there. */
+  const crash = (cause: unknown) => {
+    stop()
+    context.onCrash(actor, cause)
   }
 
   const stop = () => {

@@ -160,16 +160,20 @@ function malformed({ decisions }: Ask, pointer: string, message: string): ReplyR
 }
 
 function checkValue(state: RunState, ask: Ask, reply: Reply): ReplyRefusal | undefined {
-  if (reply.value === undefined || ask.kind === 'clarify') return undefined
+  if (reply.value === undefined) return undefined
   const issues = obligations(state, ask, reply.value)
+  const what = ask.kind === 'clarify' ? 'what the question asks for' : 'the contract'
   return issues.length === 0
     ? undefined
-    : { reason: 'invalid', message: 'The value does not satisfy the contract', issues }
+    : { reason: 'invalid', message: `The value does not satisfy ${what}`, issues }
 }
 
 /** A value that a person gives is held to what any other would be. */
 function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
   if (ask.kind === 'final') return checkAnswer(state, value).issues
+  // An answer is no output: it is held to the question alone, whose schema a stranger may have written.
+  if (ask.kind === 'clarify')
+    return ask.schema === undefined ? [] : compileSchema(ask.schema, { untrusted: true }).validate(value)
   const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
   const issues = ask.schema === undefined ? [] : compileSchema(ask.schema).validate(value)
   return issues.length > 0 || !node ? issues : brokenConditions(state, node, value)

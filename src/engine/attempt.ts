@@ -15,7 +15,7 @@ import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { isUsage, resultFault } from './result-fault.ts'
+import { takeResult, takeSpent } from './take-result.ts'
 
 export interface AttemptCall {
   readonly node: PlanNode
@@ -39,7 +39,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   // What was spent on the way is paid for, however the attempt ends.
   let spent: Usage = { calls: 1 }
   const onUsage = (usage: Usage) => {
-    if (isUsage(usage)) spent = usage
+    spent = takeSpent(usage) ?? spent
   }
   let onStop = () => {}
   try {
@@ -55,12 +55,13 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    const fault = resultFault(result)
-    if (result === undefined || fault !== undefined)
-      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${fault}`, {
+    const taken = takeResult(result, dispatcher)
+    if ('fault' in taken)
+      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
         usage: spent,
       })
-    return checkOutput(node, result)
+    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: taken.usage }
+    return checkOutput(node, taken.result)
   } catch (cause) {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })

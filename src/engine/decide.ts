@@ -12,7 +12,7 @@ import { policyFields } from './considered.ts'
 import { deadlineFacts } from './deadline.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
-import { isHeld, policyAskOpen } from './head.ts'
+import { firstDue, isHeld, isToGoOn, policyAskOpen } from './head.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -83,23 +83,21 @@ export function orphanFacts(
 }
 
 function dueTimers(state: RunState, moment: Moment): NewEvent[] {
-  for (const [timerId, timer] of state.timers) {
-    if (timer.dueAt > moment.now) continue
-    const fired = factsFor(state, moment.now)('timer_fired', { timerId })
-    const { purpose } = timer
-    if (purpose.kind === 'ask') {
-      if (!state.openAsks.has(purpose.requestId)) return [fired]
-      return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
-    }
-    if (purpose.kind !== 'policy') return [fired]
-    const policy = state.envelope.policies.runtime.find(({ id }) => id === purpose.policyId)
-    if (!policy) return [fired]
-    return [
-      fired,
-      ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
-    ]
+  const due = firstDue(state, moment.now)
+  if (due === undefined) return []
+  const { timerId, purpose } = due
+  const fired = factsFor(state, moment.now)('timer_fired', { timerId })
+  if (purpose.kind === 'ask') {
+    if (!state.openAsks.has(purpose.requestId)) return [fired]
+    return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
   }
-  return []
+  if (purpose.kind !== 'policy') return [fired]
+  const policy = state.envelope.policies.runtime.find(({ id }) => id === purpose.policyId)
+  if (!policy) return [fired]
+  return [
+    fired,
+    ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
+  ]
 }
 
 function judged(state: RunState, moment: Moment): NewEvent[] {
@@ -131,7 +129,7 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
     return endFacts(state, now, { status: 'cancelled', error: { code: 'run/cancelled', message } })
   }
   if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
-  if (state.fatal.size === 0 || state.replan || state.paused || policyAskOpen(state)) return []
+  if (state.fatal.size === 0 || isToGoOn(state)) return []
   const [nodeId] = state.fatal
   const failed = state.nodes.get(nodeId ?? '')?.failed?.error
   const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }

@@ -113,6 +113,7 @@ export function createEngine(options: EngineOptions): Engine {
     },
     onLost: (actor) => dismiss(actor, 'lost'),
     onCrash(actor, cause) {
+      if (actors.get(actor.runId) === actor) settling.crashed(actor.runId, cause)
       dismiss(actor, 'crashed')
       options.onCrash?.(actor.runId, cause)
     },
@@ -129,6 +130,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const carry = (runId: string, origin: Origin) => {
     actors.get(runId)?.stop()
+    settling.goesOn(runId)
     const actor = createActor(runId, context, origin)
     actors.set(runId, actor)
     actor.poke()
@@ -141,6 +143,7 @@ export function createEngine(options: EngineOptions): Engine {
   })
   const stopListening = store.onChange((runId, seq) => {
     elsewhere.forget(runId)
+    settling.goesOn(runId)
     const actor = actors.get(runId)
     if (actor) actor.heard(seq)
   })

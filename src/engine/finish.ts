@@ -122,11 +122,11 @@ export function endFacts(state: RunState, now: number, payload: EventPayloads['c
   return [...facts, factsFor(state, now)('complete', { ...payload, usage })]
 }
 
-/** Who approved the whole answer stands on every part of it; who wrote it stands alone. */
+/** Who approved the whole answer stands on every part of it, beside who answers for the part; who wrote it stands alone. */
 function provenanceWith(parts: readonly Provenance[], reply: AskReply | undefined): readonly Provenance[] {
   if (reply === undefined) return parts
   if (reply.value !== undefined) return [{ pointer: '', person: reply.by }]
-  return parts.map((part) => ({ ...part, person: reply.by }))
+  return parts.map((part) => ({ ...part, approvedBy: reply.by }))
 }
 
 interface Composed {

@@ -1,5 +1,6 @@
 /** What a store keeps beside the journal: where the run stands, and when somebody has to look at it. */
 import type { AskKind } from '../domain/ask.ts'
+import type { TimerPurpose } from '../domain/event.ts'
 import type { HeadUpdate } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
@@ -28,6 +29,12 @@ export function policyAskOpen(state: RunState): boolean {
 /** The question about the answer holds the end, and nothing else is left to hold; a new plan takes it back. */
 export function finalAskOpen(state: RunState): boolean {
   return isOpen(state, 'final')
+}
+
+/** A node that is lost for good is not the end: a new plan is ordered or being made, or a person has the next word. */
+export function isToGoOn(state: RunState): boolean {
+  const { replan, planning, paused } = state
+  return replan !== undefined || planning !== undefined || paused !== undefined || policyAskOpen(state)
 }
 
 function isOpen(state: RunState, kind: AskKind): boolean {
@@ -77,5 +84,19 @@ function wakeTime(state: RunState, now: number): number {
 export function firstTimer(state: RunState): number | undefined {
   let first: number | undefined
   for (const { dueAt } of state.timers.values()) if (first === undefined || dueAt < first) first = dueAt
+  return first
+}
+
+/** The timer whose time came first, of those that are due; of several at the same time the first by name. */
+export function firstDue(
+  state: RunState,
+  now: number,
+): { readonly timerId: string; readonly dueAt: number; readonly purpose: TimerPurpose } | undefined {
+  let first: { timerId: string; dueAt: number; purpose: TimerPurpose } | undefined
+  for (const [timerId, { dueAt, purpose }] of state.timers) {
+    if (dueAt > now) continue
+    const sooner = !first || dueAt < first.dueAt || (dueAt === first.dueAt && timerId < first.timerId)
+    if (sooner) first = { timerId, dueAt, purpose }
+  }
   return first
 }

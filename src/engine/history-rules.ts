@@ -4,6 +4,7 @@
  */
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
+  questionsAreAnsweredFirst,
   theAnswerIsTheOneThatWasApproved,
   theAuditIsAChain,
   whatIsDeniedDoesNotHappen,
@@ -18,7 +19,11 @@ import { keysStayWhileInDoubt, nothingInDoubtIsRepeatedUnasked } from './history
 import { nothingAfterTheEnd, nothingStartsWhileHeld } from './history-rules/holding.ts'
 import { answersAreWhole, nodesSettleOnce, nodesStartWhenTheWayIsOpen } from './history-rules/nodes.ts'
 import { plansAnswerTheirRequest } from './history-rules/plans.ts'
-import { policiesKnowTheirLimits, timersFireOnceAndNotEarly } from './history-rules/policies-and-timers.ts'
+import {
+  policiesKnowTheirLimits,
+  timersFireInTheirOrder,
+  timersFireOnceAndNotEarly,
+} from './history-rules/policies-and-timers.ts'
 import type { Rule } from './history-rules/rule.ts'
 
 /** Fresh rules for one history: each keeps its own notes. */
@@ -39,10 +44,12 @@ const makers: readonly (() => Rule)[] = [
   triesAreCounted,
   budgetsAreKept,
   asksAreAnsweredOnceInTimeAndAsShown,
+  questionsAreAnsweredFirst,
   whatIsDeniedDoesNotHappen,
   theAnswerIsTheOneThatWasApproved,
   policiesKnowTheirLimits,
   timersFireOnceAndNotEarly,
+  timersFireInTheirOrder,
   theAuditIsAChain,
   answersAreWhole,
 ]

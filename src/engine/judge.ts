@@ -23,6 +23,7 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
     return (
       unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [errorFact(state, moment.now, node)]
     )
+  if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
   const broken = brokenConditions(state, node, result.output.value)
   if (broken.length === 0) return routeFacts(state, moment, node, result.output)
@@ -96,6 +97,35 @@ function approvalFacts(
       outcome: 'rejected',
       code: 'ask/limit',
       message: 'The run has asked people as often as it may',
+    }),
+  ]
+}
+
+/** How many questions a node may ask before it is given up. */
+const maxQuestions = 3
+
+/** It is called again with the answer; who keeps asking is given up, and so is who asks when the run has asked enough. */
+function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const { attempt, questions } = node
+  const { text, schema } = attempt?.result?.question ?? { text: 'It needs to be told more' }
+  const tooMany = questions > maxQuestions
+  const ask = tooMany
+    ? 'limit'
+    : askFacts(state, moment, {
+        kind: 'clarify',
+        nodeId: node.node.id,
+        // Who asks is said, too: the words may be a stranger's.
+        question: `"${node.node.label ?? node.node.id}" asks: ${text}`,
+        value: attempt?.inputs ?? null,
+        ...(schema !== undefined && { schema }),
+      })
+  if (ask !== 'limit') return ask
+  const who = tooMany ? `"${node.node.id}" has asked ${maxQuestions} questions` : 'The run has asked people'
+  return [
+    nodeError(state, moment, node, {
+      outcome: 'rejected',
+      code: 'ask/limit',
+      message: `${who}${tooMany ? ', which is the limit' : ' as often as it may'}, and still asks: ${text}`,
     }),
   ]
 }

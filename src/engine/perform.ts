@@ -1,7 +1,9 @@
 /** Sends a started attempt on its way: its own copy of everything, the right dispatcher, the limits of its node. */
 import type { Clock } from '../base/clock.ts'
+import { ProvisoError } from '../base/error.ts'
 import { copyJson, type Json } from '../base/json.ts'
 import type { AttemptResult } from '../domain/output.ts'
+import { plainCopy } from '../domain/plain-copy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
@@ -52,13 +54,20 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       hard: isHard(state, node),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       onEvent: (event, payload) =>
-        work.log(String(event), payload && (evidence.value(payload) as typeof payload)),
+        work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
     },
     clock,
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
   })
   return redactResult(result, { redactor, evidence, raw: performance.storeRaw })
+}
+
+/** What is told on the way goes into the journal like a result; whoever tells what JSON cannot hold is told so at once. */
+function plainPayload(payload: unknown): Json {
+  const copy = plainCopy(payload)
+  if (copy.ok) return copy.value
+  throw new ProvisoError('json/unrepresentable', copy.issue.message, { at: copy.issue.at })
 }
 
 /** What is left of the node's budget; where the run has one, what was reserved for this attempt. */

@@ -20,6 +20,10 @@ export interface Settling {
   wait(runId: string, signal?: AbortSignal): Promise<Settled>
   /** An actor lets go of a run in this state: whoever waits for it here need not read the journal. */
   tell(runId: string, state: RunState): void
+  /** An actor broke down: whoever waits for the run here, else the next who comes to, is told instead of waiting on. */
+  crashed(runId: string, cause: unknown): void
+  /** The run goes on, here or elsewhere. */
+  goesOn(runId: string): void
 }
 
 const settledStatuses: ReadonlySet<RunStatus> = new Set([
@@ -30,10 +34,14 @@ const settledStatuses: ReadonlySet<RunStatus> = new Set([
   'awaiting_human',
 ])
 
-/** Somebody who waits; the state is left here. */
+/** Somebody who waits; the state, or why there is none, is left here. */
 interface Waiter {
   state?: RunState
+  crash?: ProvisoError
 }
+
+/** Crashes that nobody has heard of are kept for those who are about to wait; of more than this the newest. */
+const mostCrashes = 1000
 
 export function createSettling(given: {
   readonly store: Store
@@ -43,6 +51,7 @@ export function createSettling(given: {
 }): Settling {
   const { store, changes, isCarried, isClosed } = given
   const waiters = new Map<string, Set<Waiter>>()
+  const crashes = new Map<string, ProvisoError>()
 
   /** By the store. */
   const look = async (runId: string): Promise<RunState | undefined> => {
@@ -64,6 +73,10 @@ export function createSettling(given: {
         return { runId, status: statusOf(state), ...(finished && { finished }), openAsks: [...openAsks] }
       }
       signal?.throwIfAborted()
+      const crash = waiter.crash ?? crashes.get(runId)
+      // Told once: whoever waits again waits for the next who takes the run up.
+      crashes.delete(runId)
+      if (crash) throw crash
       if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
       await news
     }
@@ -89,5 +102,23 @@ export function createSettling(given: {
       if (!settledStatuses.has(statusOf(state))) return
       for (const waiter of waiters.get(runId) ?? []) waiter.state = state
     },
+    crashed(runId, cause) {
+      const crash = crashError(runId, cause)
+      const waiting = waiters.get(runId)
+      for (const waiter of waiting ?? []) waiter.crash = crash
+      if (waiting) return
+      crashes.set(runId, crash)
+      const [oldest] = crashes.keys()
+      if (crashes.size > mostCrashes && oldest !== undefined) crashes.delete(oldest)
+    },
+    goesOn(runId) {
+      crashes.delete(runId)
+    },
   }
+}
+
+function crashError(runId: string, cause: unknown): ProvisoError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const message = `The run "${runId}" could not go on in this process: ${why}. Nothing of it is lost: it can be claimed again`
+  return new ProvisoError('run/crashed', message, { cause })
 }

@@ -178,12 +178,18 @@ function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Jso
   const ask = askFacts(state, moment, {
     kind: 'task',
     nodeId: id,
-    question: instructions || `Do "${label ?? id}"`,
+    question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
     value: inputs,
     schema: contracts.output,
   })
   const started = node.started ? [] : [startFact(state, moment, node)]
   return ask === 'limit' ? [...started, tooManyAsks(state, moment, node)] : [...started, ...ask]
+}
+
+/** A question that was only put together on the way, such as the message of a pipeline's step. */
+function messageIn(inputs: Json): string | undefined {
+  const message = isObject(inputs) ? inputs['message'] : undefined
+  return typeof message === 'string' ? message : undefined
 }
 
 function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent {

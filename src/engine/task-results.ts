@@ -1,18 +1,68 @@
 /** How every node of a run stands, in the one shape that callers of single tasks know (ADR-12). */
 import { nodeError } from '../domain/failure-error.ts'
 import { outputFormatOf } from '../domain/output-format.ts'
-import type { RunState } from '../domain/run.ts'
-import { type TaskResult, taskResult } from '../domain/task-result.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import type { NodeStatus } from '../domain/status.ts'
+import { type TaskEnd, type TaskResult, taskResult } from '../domain/task-result.ts'
 
-/** Nodes that have an end or wait for a person; the others have no result yet. */
+/** Each node of the plan in force: what it gave, why it failed or was skipped, or what it waits for. */
 export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {
+  const before = openBefore(state)
   const results = new Map<string, TaskResult>()
-  for (const [id, node] of state.nodes) {
-    const format = outputFormatOf(node.node.data)
-    if (node.status === 'completed' && node.output)
-      results.set(id, taskResult({ output: node.output, ...(format && { format }) }))
-    else if (node.failed) results.set(id, taskResult({ error: nodeError(node.failed) }))
-    else if (node.status === 'awaiting_hitl') results.set(id, taskResult({ waitingFor: 'a person' }))
-  }
+  for (const [id, node] of state.nodes)
+    results.set(id, taskResult(settledEnd(node) ?? openEnd(state, node, before.get(id) ?? [])))
   return results
 }
+
+/** How a node ended; nothing while it has not. */
+function settledEnd({ node, status, output, failed, skipped }: NodeState): TaskEnd | undefined {
+  const format = outputFormatOf(node.data)
+  if (status === 'completed' && output) return { output, ...(format && { format }) }
+  if (status === 'error' && failed) return { error: nodeError(failed) }
+  return status === 'skipped' ? { skipped: skipped?.reason ?? 'It was skipped' } : undefined
+}
+
+/** It goes on; or the run is over, and it never came to an end of its own: nobody may take that for done. */
+function openEnd({ finished }: RunState, { status }: NodeState, before: readonly string[]): TaskEnd {
+  if (!finished?.error) return { waitingFor: waitsFor(status, before) }
+  const { code, message } = finished.error
+  const skipped = `The run ended before this node did: ${message}`
+  return {
+    skipped,
+    error: {
+      type: 'TASK_FAILURE',
+      reason: 'execution_halted',
+      message: skipped,
+      details: { code },
+      path: '',
+    },
+  }
+}
+
+function waitsFor(status: NodeStatus, before: readonly string[]): string {
+  if (status === 'pending' && before.length > 0) return `the end of ${before.join(', ')}`
+  return waits[status] ?? 'its turn'
+}
+
+const waits: Partial<Record<NodeStatus, string>> = {
+  running: 'the end of its attempt',
+  judging: 'the judgement of its attempt',
+  waiting: 'the time of its next attempt',
+  awaiting_hitl: 'a person',
+}
+
+/** The nodes whose end opens or closes the way to a node, as far as they have none. */
+function openBefore({ nodes, outgoing }: RunState): ReadonlyMap<string, readonly string[]> {
+  const before = new Map<string, string[]>()
+  for (const [from, edges] of outgoing) {
+    if (settled.has(nodes.get(from)?.status ?? 'pending')) continue
+    for (const { to } of edges) {
+      const list = before.get(to)
+      if (list) list.push(from)
+      else before.set(to, [from])
+    }
+  }
+  return before
+}
+
+const settled: ReadonlySet<NodeStatus> = new Set(['completed', 'error', 'skipped'])

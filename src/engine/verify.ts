@@ -6,15 +6,18 @@ import { canonicalJson } from '../base/canonical.ts'
 import type { Issue } from '../base/issue.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { applyEvent, begin } from '../domain/fold.ts'
-import type { AuditRow } from '../domain/ports/store.ts'
+import type { AskRow, AuditRow } from '../domain/ports/store.ts'
 import type { RunHead, RunState } from '../domain/run.ts'
 import { statusOf } from './head.ts'
 import { createRules } from './history-rules.ts'
+import { compareAsks } from './verify-asks.ts'
 
 /** What a journal is held against, where it is known. */
 export interface Beside {
   readonly head?: Pick<RunHead, 'seq' | 'status' | 'planVersion'>
   readonly audit?: readonly AuditRow[]
+  /** What people see of its asks. */
+  readonly asks?: readonly AskRow[]
 }
 
 /** Every violation, located by sequence number; empty for a history that is as it should be. */
@@ -38,6 +41,7 @@ export function verifyHistory(events: readonly JournalEvent[], beside: Beside = 
   }
   if (state) compareHead(state, beside, (rule, message) => report(events.length, rule, message))
   if (beside.audit) compareAudit(events, beside.audit, report)
+  if (beside.asks) compareAsks(events, beside.asks, (seq, message) => report(seq, 'ask-row', message))
   return issues
 }
 

@@ -17,6 +17,10 @@ const hard = (cause: Cause, sentence: string): FindingRow => ({ cause, severity:
 const told = (sentence: string): FindingRow => ({ cause: 'advisory', severity: 'informational', sentence })
 
 export const findingTable = {
+  'plan/unread': hard(
+    'schema_incompatible',
+    'the envelope, the facets or the capabilities were handed in without being read first',
+  ),
   'plan/empty': hard('missing_producer', 'the draft has no nodes'),
   'plan/limit': hard('schema_incompatible', 'the draft is larger than plans may be'),
   'plan/node-id': hard('schema_incompatible', 'node ids are texts, each used once'),

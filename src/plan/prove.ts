@@ -20,6 +20,7 @@ import { size } from './obligations/size.ts'
 import { supply } from './obligations/supply.ts'
 import type { Obligation, ProveRequest, Resolved } from './request.ts'
 import { resolveDraft } from './resolve.ts'
+import { unreadOf } from './unread.ts'
 
 export type ProveResult =
   | { readonly ok: true; readonly plan: Plan }
@@ -38,10 +39,21 @@ export const obligations: Readonly<Record<string, Obligation>> = {
 
 /**
  * @example
- * const proved = prove({ envelope, draft, facets: [], capabilities, version: 1 })
+ * const read = parseEnvelope(given)
+ * if (!read.ok) throw new Error(read.issues[0]?.message)
+ * const proved = prove({ envelope: read.value, draft, facets: [], capabilities, version: 1 })
  * if (!proved.ok) console.log(proved.diagnostics.failures)
  */
 export function prove(request: ProveRequest): ProveResult {
+  const unread = unreadOf(request)
+  if (unread)
+    return {
+      ok: false,
+      diagnostics: mergeDiagnostics(
+        [finding('plan/unread', { constraint: unread.wanted, suggestion: unread.hint })],
+        [],
+      ),
+    }
   const diagnostics: Diagnostic[] = []
   const attempt = <T>(what: string, run: () => T): T | undefined => {
     try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { journal } from '../journeys/support.ts'
+import { answer, journal } from '../journeys/support.ts'
 import { type Posting, post } from './post.ts'
 import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer, writing } from './support.ts'
 
@@ -49,6 +49,18 @@ describe('an answer that comes later', () => {
     expect(end).toMatchObject({ outcome: 'refused', issues: [{ message: 'The agent said: I will not' }] })
   })
 
+  it('may be a question, and the next call has the answer', async () => {
+    const { app, runId, heard, key, calls } = await accepted()
+    const body = { question: 'Which market?', schema: { type: 'string' } }
+    expect((await post(heard, { key, body })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    await answer(app, runId, 'answer', 'EU')
+    const second = await calls(2)
+    expect(second.call.clarifications).toEqual(['EU'])
+    expect((await post(second, { key })).status).toBe(200)
+    expect((await app.result(runId)).status).toBe('completed')
+  })
+
   it('is held against the contract like any other', async () => {
     const { app, runId, heard, key } = await accepted()
     await post(heard, { key, body: { output: { copyVariants: 7 } } })
@@ -73,6 +85,8 @@ describe('an answer that comes later', () => {
     ['signed 302 seconds ahead', { off: 302 }, 401, 'callback/forged'],
     ['without a nonce that is one', { nonce: 'x' }, 401, 'callback/forged'],
     ['with neither output nor text nor error', { body: { value: 1 } }, 422, 'request/invalid'],
+    ['with a schema and no question', { body: { schema: {} } }, 422, 'request/invalid'],
+    ['with two answers', { body: { question: 'How?', text: 'So' } }, 422, 'request/invalid'],
   ])('is refused without effect when it is %s', async (_, posting, expected, code) => {
     const { app, runId, heard, key } = await accepted()
     const response = await post(heard, { key, ...posting })

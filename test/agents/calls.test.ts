@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, defineCapability } from '../../src/app.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
-import { journal } from '../journeys/support.ts'
+import { answer, journal } from '../journeys/support.ts'
 import {
   agent,
   copyVariants,
@@ -104,6 +104,28 @@ describe('an answer', () => {
       const { done } = await runWith(it, { options: { onPartial: () => shown.resolve(undefined) } })
       expect(done).toMatchObject({ status: 'completed', output: { copyVariants } })
     }
+  })
+
+  it('428 is a question to a person: the agent is called again with the answer', async () => {
+    const question = 'Which market?'
+    const asks = json({ question, schema: { enum: ['EU', 'US'] } }, 428)
+    const it = await agent(asks, json({ copyVariants }))
+    const { app, done, ends } = await runWith(it)
+    expect(done.status).toBe('awaiting_hitl')
+    expect(ends).toMatchObject([{ outcome: 'unclear', notApplied: true, question: { text: question } }])
+    await expect(answer(app, done.runId, 'answer', 'Mars')).rejects.toMatchObject({ code: 'ask/invalid' })
+    await answer(app, done.runId, 'answer', 'EU')
+    expect(await app.result(done.runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
+    expect(it.heard.map(({ call }) => call.clarifications)).toEqual([[], ['EU']])
+    expect(new Set(it.heard.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
+  })
+
+  it.each([
+    ['without a question', { message: 'hm' }],
+    ['with a schema that cannot be used', { question: 'How?', schema: { type: 'tea' } }],
+  ])('428 %s is invalid', async (_, body) => {
+    const { ends } = await runWith(await agent(json(body, 428)))
+    expect(ends).toMatchObject([{ outcome: 'invalid' }])
   })
 
   it('an event called error ends a stream as an error of the agent', async () => {

@@ -116,6 +116,7 @@ export interface Heard {
     readonly attempt: number
     readonly callbackUrl?: string
     readonly inputs: unknown
+    readonly clarifications: readonly string[]
   }
 }
 

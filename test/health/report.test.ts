@@ -64,6 +64,13 @@ describe('a health report', () => {
     expect(recommendations).toEqual([])
   })
 
+  it('shows no count of runs for a model that nobody knows', async () => {
+    const store = createMemoryStore()
+    await addRun(store, 'r', [{ told: [read('semantic', 'str->int')] }])
+    const page = describeHealth(healthReport(await surveyHealth(store, { now })), plain)
+    expect(page).toMatch(/^ +\(unknown\) +– +1 +– /m)
+  })
+
   it('derives the second family of counters from the events', async () => {
     expect((await report({ nodeId: 'summarise' })).counters).toEqual({
       'aros.aop.syntactic.success': 12,

@@ -41,6 +41,20 @@ describe('approvals', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea is hot' } })
   })
 
+  it('who edited a node and who approved the answer are both named', async () => {
+    const app = await open({ capabilities: unsure() })
+    const policies = { planner: { directives: { askBeforeFinish: true } } }
+    const { runId } = await app.run(envelope({ policies }), { draft: reviewed })
+    await answer(app, runId, 'edit', { text: 'Tea is hot' })
+    await app.result(runId)
+    const [final] = await app.store.asks({ runId, status: 'pending' })
+    const { requestId, valueHash } = final!
+    await app.reply(runId, { requestId, valueHash, decision: 'approve', by: 'bob' })
+    const { status, provenance } = await app.result(runId)
+    expect(status).toBe('completed')
+    expect(provenance).toMatchObject([{ nodeId: 'write', person: 'ann', approvedBy: 'bob' }])
+  })
+
   it('a rejection fails the node, and the run says who said no', async () => {
     const app = await open({ capabilities: unsure() })
     const { runId } = await app.run(envelope(), { draft: reviewed })

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import type { App } from '../../src/app.ts'
 import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/event.ts'
 import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
-import { envelope, journal, open, text } from './support.ts'
+import { answer, envelope, journal, local, open, text } from './support.ts'
 
 const servers: OpenAiServer[] = []
 afterEach(async () => {
@@ -136,5 +136,61 @@ describe('a change of the world whose answer is of no use', () => {
   it('has another key with every answer where nothing outside is changed', async () => {
     const { keys } = await paid([{ txt: 'paid' }, { text: 'paid' }], { sideEffect: false })
     expect(new Set(keys).size).toBe(2)
+  })
+})
+
+describe('a change of the world that one plan does without, and the next has again', () => {
+  /** Its answer is of no use under the first plan; the second is without it, the third has it back. */
+  async function comesBack(more: object = {}) {
+    const keys: string[] = []
+    const pay = defineCapability({
+      capabilityId: 'pay',
+      inputContract: { type: 'object' },
+      outputContract: text,
+      idempotent: true,
+      sideEffect: true,
+      ...more,
+      run: (_, { idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        return keys.length === 1 ? { txt: 'paid' } : { text: 'paid' }
+      },
+    })
+    const [paying, writing] = [
+      { id: 'pay', capabilityId: 'pay' },
+      { id: 'write', capabilityId: 'write' },
+    ]
+    const plans = [[paying], [writing], [writing, paying]]
+    let drafts = 0
+    const planner = {
+      name: 'changing',
+      draft: async () => ({ nodes: plans[drafts++] ?? [], output: { node: drafts === 2 ? 'write' : 'pay' } }),
+    }
+    const replan = (id: string, kind: string, capabilityId: string) => ({
+      id,
+      trigger: { kind, selector: { capabilityId } },
+      action: { type: 'replan' },
+      maxAttempts: 1,
+    })
+    const runtime = [replan('without', 'onValidationFail', 'pay'), replan('with', 'onNodeComplete', 'write')]
+    const app = await open({ planner, capabilities: [pay, local('write', () => ({ text: 'Tea' }))] })
+    const done = await app.run(envelope({ policies: { runtime } }))
+    return { app, done, keys, state: await app.state(done.runId) }
+  }
+
+  it('is called under the key that it had', async () => {
+    const { done, keys, state } = await comesBack()
+    expect([done.status, state.planVersion]).toEqual(['completed', 3])
+    expect(keys).toHaveLength(2)
+    expect(new Set(keys).size).toBe(1)
+  })
+
+  it('is not called again before a person says so where that is not safe', async () => {
+    const { app, done, keys, state } = await comesBack({ idempotent: false })
+    expect([done.status, state.planVersion, keys.length]).toEqual(['awaiting_hitl', 3, 1])
+    const [ask] = await app.store.asks({ runId: done.runId, status: 'pending' })
+    expect(ask).toMatchObject({ kind: 'unknown_outcome', nodeId: 'pay' })
+    await answer(app, done.runId, 'approve')
+    expect((await app.result(done.runId)).status).toBe('completed')
+    expect(new Set(keys).size).toBe(1)
   })
 })

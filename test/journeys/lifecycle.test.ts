@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
-import { envelope, journal, local, open, says, text, typesOf } from './support.ts'
+import { envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
 
 const tea = local('write', () => ({ text: 'Tea' }))
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }
@@ -272,6 +272,57 @@ describe('lifecycle', () => {
     expect(results.get('extra')).toMatchObject({
       status: 'FAILED',
       notes: { error: { type: 'TASK_FAILURE', reason: 'output_format_failure' } },
+    })
+  })
+
+  it('a node that was skipped has a result that says why, and one that goes on says what it waits for', async () => {
+    let go = () => {}
+    const gate = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const slow = local('slow', async () => {
+      await gate
+      return { text: 'slow' }
+    })
+    const app = await open({ capabilities: [tea, slow, says('write-rao', [rao({ text: 'Tea' }, 0.7)])] })
+    const draft = {
+      nodes: [
+        { id: 'write', capabilityId: 'write' },
+        { id: 'rescue', capabilityId: 'write', kind: 'fallback' },
+        { id: 'review', capabilityId: 'write-rao', data: { contract: true } },
+        { id: 'slow', capabilityId: 'slow' },
+        { id: 'after', capabilityId: 'write' },
+      ],
+      edges: [
+        { from: 'write', to: 'rescue', when: 'fail' },
+        { from: 'review', to: 'after' },
+        { from: 'slow', to: 'after' },
+      ],
+      output: { node: 'after' },
+    }
+    const runId = await app.start(envelope(), { draft })
+    for await (const event of app.watch(runId)) if (event.type === 'hitl_request') break
+    const during = await app.taskResults(runId)
+    expect([...during.keys()]).toEqual(['write', 'rescue', 'review', 'slow', 'after'])
+    expect(during.get('rescue')).toEqual({
+      content: '',
+      status: 'COMPLETE',
+      notes: { skipped: 'No edge to it was followed' },
+    })
+    const waiting = (waitingFor: string) => ({ content: '', status: 'CONTINUATION', notes: { waitingFor } })
+    expect(during.get('review')).toEqual(waiting('a person'))
+    expect(during.get('slow')).toEqual(waiting('the end of its attempt'))
+    expect(during.get('after')).toEqual(waiting('the end of review, slow'))
+    go()
+    await app.cancel(runId, { by: 'ann' })
+    await app.result(runId)
+    expect((await app.taskResults(runId)).get('after')).toMatchObject({
+      content: '',
+      status: 'FAILED',
+      notes: {
+        error: { reason: 'execution_halted', details: { code: 'run/cancelled' } },
+        skipped: 'The run ended before this node did: Cancelled by ann',
+      },
     })
   })
 

@@ -174,6 +174,14 @@ describe('log lines', () => {
     })
   })
 
+  it('say by its code what ended an attempt', async () => {
+    const app = await open({ capabilities: [writer], providers: [] })
+    const written = lines(app)
+    await app.run(envelope(), { draft: plain })
+    const ended = written().find(({ msg }) => msg === 'flex_capability_dispatch_error')
+    expect(ended).toMatchObject({ issues: [{ code: 'model/no-provider', at: { pointer: '' } }] })
+  })
+
   it('carry nothing that callers or models wrote, and no secret', async () => {
     const secret = 'canary-7261-secret'
     const app = await open({ capabilities: [writer], providers: [rehearsal()], secrets: [secret] })

@@ -9,7 +9,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 import { capability, object, envelope as parsed } from '../plan-support.ts'
-import { envelope, journal, local, open, rao, says, text } from './support.ts'
+import { envelope, journal, leave, local, open, rao, says, text } from './support.ts'
 
 /** Remembers what it was given. */
 function listening(capabilityId: string) {
@@ -163,6 +163,7 @@ describe('constraints of a node', () => {
       draft: { nodes: [{ id: 'first', capabilityId: 'first' }, node], output: { node: 'write' } },
     })
     expect(status).toBe('awaiting_human')
+    await leave(before)
     const after = await open({ store, carry: 'own', capabilities: [first, write(true)] })
     await after.resume(runId, { by: 'ann' })
     const ended = await after.result(runId)

@@ -309,6 +309,21 @@ describe('actions', () => {
     expect((await app.state(runId)).planVersion).toBe(2)
   })
 
+  it('replan after a node that failed for good is made: the new plan does without it', async () => {
+    let drafts = 0
+    const planner = {
+      name: 'other',
+      draft: async () => ({
+        nodes: [drafts++ === 0 ? { id: 'a', capabilityId: 'bad' } : { id: 'b', capabilityId: 'write' }],
+      }),
+    }
+    const app = await open({ planner, capabilities: [tea(), local('bad', () => ({ wrong: true }))] })
+    const mend = { id: 'mend', trigger: { kind: 'onValidationFail' }, action: { type: 'replan' } }
+    const done = await app.run(under(mend))
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    expect((await app.state(done.runId)).planVersion).toBe(2)
+  })
+
   it('replan is limited: a run that is never good enough ends, and says why', async () => {
     let drafts = 0
     const planner = {

@@ -7,6 +7,7 @@ import { envelope, local, open, text } from './support.ts'
 
 const value = { text: 'Tea' }
 const ok = (odd: object) => ({ outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 }, ...odd })
+const good = { outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 } }
 const results: readonly (readonly [string, unknown, string])[] = [
   ['nothing', undefined, 'brought no result'],
   ['null', null, 'brought no result'],
@@ -18,23 +19,95 @@ const results: readonly (readonly [string, unknown, string])[] = [
   ['tokens that are no number', ok({ usage: { calls: 1, inputTokens: 1n } }), 'usage.inputTokens'],
   ['cost below nothing', ok({ usage: { calls: 1, costUsd: -1 } }), 'usage.costUsd'],
   ['a time to wait without end', ok({ outcome: 'throttled', retryAfterMs: 1 / 0 }), 'retryAfterMs'],
-  ['repairs that are none', ok({ output: { value, repairs: 'many' } }), 'output.repairs'],
-  ['a raw text that is none', ok({ output: { value, raw: 1n } }), 'raw is no string'],
-  ['a model that is none', ok({ model: 1n }), 'model is no string'],
-  ['something of its own that JSON cannot hold', ok({ more: 1n }), 'a bigint'],
+  ['repairs that are none', ok({ output: { value, repairs: 'many' } }), 'repairs'],
+  ['a raw text that is none', ok({ output: { value, raw: 1n } }), 'raw'],
+  ['a model that is none', ok({ model: 1n }), 'model'],
   [
     'calls that are no number',
     { outcome: 'ok', output: { value }, issues: [], usage: { calls: Number.NaN } },
     'usage.calls',
   ],
+  ['tokens that are no number', { ...good, usage: { calls: 1, outputTokens: 'many' } }, 'usage.outputTokens'],
+  ['issues that are none', { ...good, outcome: 'refused', issues: [null] }, 'issues'],
+  ['a confidence in words', { ...good, output: { value, confidence: 'high' } }, 'confidence'],
+  ['a confidence above one', { ...good, output: { value, confidence: 7 } }, 'confidence'],
+  ['a confidence that is no number', { ...good, output: { value, confidence: Number.NaN } }, 'NaN'],
+  ['an escalation in words', { ...good, output: { value, escalate: 'no' } }, 'escalate'],
+  ['an output that is none', { ...good, output: 'Tea' }, 'output'],
+  ['a function beside its output', { ...good, model: () => 'x' }, 'function'],
 ]
 
-it.each(results)('a dispatcher that brings %s fails its node', async (_name, brought, why) => {
-  const odd: Dispatcher = { kind: 'odd', remote: false, dispatch: async () => brought as never }
+const around: { [name: string]: unknown } = { text: 'Tea' }
+around['self'] = around
+const values: readonly (readonly [string, unknown, string])[] = [
+  ['a function', { text: 'Tea', more: () => 1 }, '/more'],
+  ['a BigInt', { text: 'Tea', more: [1n] }, '/more/0'],
+  ['itself', around, ''],
+  ['a date', { text: 'Tea', more: new Date(0) }, '/more'],
+  ['a hole', { text: 'Tea', more: [undefined] }, '/more/0'],
+]
+
+it.each(values)('a value with %s in it is invalid, and the issue says where', async (_name, bad, pointer) => {
+  const done = await runWith({ ...good, output: { value: bad } })
+  expect(done).toMatchObject({ status: 'failed', failure: 'attempt/invalid' })
+  expect(done.issues).toMatchObject([{ code: 'json/unrepresentable', at: { pointer } }])
+})
+
+it('a value is copied when it is brought: getters are read once, classes leave their members, nobody changes it later', async () => {
+  let reads = 0
+  class Tea {
+    text = 'Tea'
+    get more() {
+      return 1
+    }
+  }
+  const brought = Object.defineProperty(new Tea(), 'cups', { enumerable: true, get: () => ++reads })
+  const { runId, status, state } = await runWith({ ...good, output: { value: brought, confidence: 1 } })
+  brought.text = 'Coffee'
+  expect(status).toBe('completed')
+  expect((await state(runId)).nodes.get('write')?.output).toEqual({
+    value: { text: 'Tea', cups: 1 },
+    confidence: 1,
+  })
+  expect(reads).toBe(1)
+})
+
+it('a dispatcher that tells what JSON cannot hold on its way is told so, and what it says it has spent must be a count', async () => {
+  let told: unknown
+  const odd: Dispatcher = {
+    kind: 'odd',
+    remote: false,
+    async dispatch({ onEvent, onUsage }) {
+      onUsage?.({ calls: 2 })
+      onUsage?.({ calls: 'many' } as never)
+      try {
+        onEvent('odd', { n: 1n } as never)
+      } catch (cause) {
+        told = cause
+      }
+      throw new Error('That was it')
+    },
+  }
+  const { status, runId, state } = await runBy(odd)
+  expect(told).toMatchObject({ code: 'json/unrepresentable', at: { pointer: '/n' } })
+  expect(status).toBe('failed')
+  expect((await state(runId)).budget.calls).toBe(2)
+})
+
+function runWith(brought: unknown) {
+  return runBy({ kind: 'odd', remote: false, dispatch: async () => brought as never })
+}
+
+async function runBy(odd: Dispatcher) {
   const inputContract = { type: 'object' } as const
   const write = defineCapability({ capabilityId: 'write', kind: 'odd', inputContract, outputContract: text })
   const app = await open({ dispatchers: [odd], capabilities: [write] })
-  const done = await app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write' }] } })
+  const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
+  return { ...(await app.run(envelope(), { draft })), state: app.state }
+}
+
+it.each(results)('a dispatcher that brings %s fails its node', async (_name, brought, why) => {
+  const done = await runWith(brought)
   expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
   expect(done.issues[0]?.message).toContain(why)
 })
@@ -44,7 +117,7 @@ it('a dispatcher that tells nonsense on its way is heard as far as it can be', a
     kind: 'odd',
     remote: false,
     async dispatch({ onEvent, onUsage }) {
-      onEvent(1n as never, { many: 1n } as never)
+      onEvent(1n as never)
       onUsage?.({ calls: 2 })
       for (const nonsense of [undefined, 'many', { calls: Number.NaN }]) onUsage?.(nonsense as never)
       throw new Error('It was too much')

@@ -10,6 +10,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Decision } from '../../src/domain/ask.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
+import { loadAsks } from '../../src/engine/verify-asks.ts'
 
 const apps = new Set<App>()
 
@@ -20,6 +21,7 @@ afterEach(async () => {
       const issues = verifyHistory(await journal(app, runId), {
         head: await app.store.head(runId),
         audit: await app.store.audit(runId),
+        asks: await loadAsks(app.store, runId),
       } as Parameters<typeof verifyHistory>[1])
       if (issues.length > 0) throw new Error(issues.map(({ message }) => message).join('\n'))
     }

@@ -7,6 +7,7 @@ import { loadEvents } from '../../src/engine/journal.ts'
 import { knowCapabilities } from '../../src/engine/known-capability.ts'
 import { replayRun } from '../../src/engine/replay.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
+import { loadAsks } from '../../src/engine/verify-asks.ts'
 import type { Acknowledged, Effect } from './effects.ts'
 import { capabilities, completing, notTwice } from './workload.ts'
 
@@ -45,8 +46,9 @@ export async function checkRuns(
     const events = await loadEvents(store, runId)
     const head = await store.head(runId)
     const audit = await store.audit(runId)
+    const asks = await loadAsks(store, runId)
     const say = (message: string) => violations.push(`${runId}: ${message}`)
-    for (const issue of verifyHistory(events, { ...(head && { head }), audit })) say(issue.message)
+    for (const issue of verifyHistory(events, { ...(head && { head }), audit, asks })) say(issue.message)
     for (const { after, recorded, instead } of replayRun(events, { capability, askMs: 0 }).differences)
       say(`decided otherwise in a replay, after ${after}: ${recorded.join('; ')} / ${instead.join('; ')}`)
     const output = (await store.output(runId))?.output

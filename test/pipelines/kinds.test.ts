@@ -426,6 +426,7 @@ steps:
     expect(waiting.status).toBe('awaiting_hitl')
     const state = await app.state(waiting.runId)
     const ask = state.asks.get(waiting.openAsks[0] ?? '')
+    expect(ask?.question).toBe('Is a good?')
     expect(ask?.value).toEqual({ message: 'Is a good?', input: 'a' })
     await app.reply(waiting.runId, {
       requestId: ask?.requestId ?? '',

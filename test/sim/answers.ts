@@ -27,7 +27,7 @@ export interface AnswerRates {
 }
 
 type Failing =
-  | Exclude<Outcome, 'ok' | 'outcome_unknown' | 'cancelled' | 'timed_out'>
+  | Exclude<Outcome, 'ok' | 'outcome_unknown' | 'cancelled' | 'timed_out' | 'unclear'>
   | 'throws'
   | 'hangs'
   | 'negative'
@@ -56,6 +56,7 @@ const withoutEffect: ReadonlySet<Failing> = new Set(['throttled', 'not-applied']
 export function answerTo(seed: number, call: Dispatch, nth: number, rates: AnswerRates): Answer {
   const { capabilityId, sideEffect } = call.capability
   const random = randomFor(seed, 'answer', call.runId, call.nodeId, capabilityId, nth)
+  if (isUnclear(seed, call)) return unclear
   const durationMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
   const failing = failureOf(random, call, { nth, rates })
   const tokens = capabilityId === 'costly' && failing !== 'throttled' ? random.int(costlyTokens + 1) : 0
@@ -67,6 +68,19 @@ export function answerTo(seed: number, call: Dispatch, nth: number, rates: Answe
     ...(applied && { effectAt: Math.floor(durationMs * random.next()) }),
     result: failing ? failed(failing, random, tokens) : succeeded(seed, call, random, tokens),
   }
+}
+
+/** In some histories some calls ask once before they do anything. */
+function isUnclear(seed: number, { runId, nodeId, capability, bundle }: Dispatch): boolean {
+  if (bundle.clarifications.length > 0 || !randomFor(seed, 'asks first').chance(0.1)) return false
+  return randomFor(seed, 'unclear', runId, nodeId, capability.capabilityId).chance(0.3)
+}
+
+const unclear: Answer = {
+  durationMs: 10,
+  tokens: 0,
+  heedsAbort: true,
+  result: { outcome: 'unclear', question: { text: 'How much?' }, issues: [], usage: { calls: 1 } },
 }
 
 function failureOf(

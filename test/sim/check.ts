@@ -9,6 +9,7 @@ import { headOf } from '../../src/engine/head.ts'
 import { knowCapabilities } from '../../src/engine/known-capability.ts'
 import { replayRun } from '../../src/engine/replay.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
+import { loadAsks } from '../../src/engine/verify-asks.ts'
 import { capabilities, catalog } from './catalog.ts'
 import type { Cluster } from './cluster.ts'
 import type { FaultRates } from './faults.ts'
@@ -32,14 +33,15 @@ export async function checkHistory(checked: Checked): Promise<string[]> {
   for (const run of scenario.runs) {
     const journal = cluster.ledger.journals.get(run.runId)
     if (!journal) continue
-    const [head, audit, stored] = await Promise.all([
+    const [head, audit, asks, stored] = await Promise.all([
       cluster.real.head(run.runId),
       cluster.real.audit(run.runId),
+      loadAsks(cluster.real, run.runId),
       cluster.real.read(run.runId, 0, 100_000),
     ])
     if (stored.length !== journal.length)
       found.push(`lost: the store holds ${stored.length} of ${journal.length}`)
-    const issues = verifyHistory(journal, { ...(head && { head }), audit })
+    const issues = verifyHistory(journal, { ...(head && { head }), audit, asks })
     for (const { code, message } of issues) found.push(`${run.runId} ${code}: ${message}`)
     if (issues.length === 0) for (const check of checks) found.push(...check(journal, run, checked))
   }

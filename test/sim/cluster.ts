@@ -4,7 +4,7 @@ import type { Planner } from '../../src/domain/ports/planner.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { catalog } from './catalog.ts'
-import { extended } from './drafts.ts'
+import { extended, shortened } from './drafts.ts'
 import { createFaults, type FaultRates, type Faults } from './faults.ts'
 import { createNews, faultyStore, type StoreContext } from './faulty-store.ts'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -38,6 +38,8 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
   const faults = createFaults(rates, world.random, () => world.now - began)
   const crashes: Cluster['crashes'] = []
   const processes: (Running | undefined)[] = Array.from({ length: scenario.processes }, () => undefined)
+  /** How many new plans were drafted for each run, by whichever life. */
+  const replans = new Map<string, number>()
   let lives = 0
 
   const store: StoreContext = {
@@ -66,7 +68,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
       store: faultyStore(store, life),
       catalog,
       dispatchers: dispatchersFor(outside, life),
-      planner: plannerFor(world, life, scenario),
+      planner: plannerFor(world, life, { scenario, replans }),
       clock: clockOf(world, life),
       newId: () => `id-${life.nth}-${world.steps}`,
       owner: scenario.sameOwner ? life.process : `${life.process}.${life.nth}`,
@@ -127,18 +129,30 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
   }
 }
 
-/** Takes its time, and fails at first where the seed says so; what it drafts depends on nothing but the run. */
-function plannerFor(world: World, life: Life, scenario: Scenario): Planner {
+/**
+ * Takes its time, and fails at first where the seed says so. A new plan has one node more; where the seed says so, every
+ * other one is without a node that the next has again.
+ */
+function plannerFor(
+  world: World,
+  life: Life,
+  { scenario, replans }: { readonly scenario: Scenario; readonly replans: Map<string, number> },
+): Planner {
   return {
     name: 'scripted',
-    draft: ({ envelope, phase, attempt }) =>
+    draft: ({ envelope, phase, attempt, completed }) =>
       new Promise((resolve, reject) => {
         const run = scenario.runs.find((candidate) => candidate.envelope.objective === envelope.objective)!
         const random = randomFor(scenario.seed, 'planner', run.runId, phase, attempt)
         const fails = attempt < 3 && random.chance(0.2)
         deliver(world, life, random.pick([0, 10, 400]), () => {
-          if (fails) reject(new Error('No idea'))
-          else resolve(phase === 'replan' ? extended(run.draft) : run.draft)
+          if (fails) return reject(new Error('No idea'))
+          if (phase !== 'replan') return resolve(run.draft)
+          const nth = (replans.get(run.runId) ?? 0) + 1
+          replans.set(run.runId, nth)
+          const without = nth % 2 === 1 && randomFor(scenario.seed, 'without', run.runId).chance(0.5)
+          const done = new Set(completed.map(({ id }) => id))
+          resolve(without ? shortened(run.draft, done) : extended(run.draft))
         })
       }),
   }

@@ -92,6 +92,46 @@ export function extended(draft: Draft): Draft {
   }
 }
 
+/**
+ * The same plan without one node that has not completed, and without all that comes after it: the first that changes the
+ * world, else the first; the same plan where there is none.
+ */
+export function shortened(draft: Draft, completed: ReadonlySet<string>): Draft {
+  const possible = draft.nodes
+    .map(({ id }) => fromThereOn(draft, id))
+    .filter((gone) => {
+      if (gone.size === draft.nodes.length || [...gone].some((id) => completed.has(id))) return false
+      return draft.nodes.every(
+        ({ id, routing }) => gone.has(id) || !targetsOf(routing).some((target) => gone.has(target)),
+      )
+    })
+  const changing = new Set(draft.nodes.filter(changesTheWorld).map(({ id }) => id))
+  const gone = possible.find((ids) => [...ids].slice(0, 1).some((id) => changing.has(id))) ?? possible[0]
+  if (gone === undefined) return draft
+  const { properties } = draft.output as { properties: { [property: string]: Binding } }
+  return {
+    ...draft,
+    nodes: draft.nodes.filter(({ id }) => !gone.has(id)),
+    edges: draft.edges?.filter(({ to }) => !gone.has(to)) ?? [],
+    output: { properties: Object.fromEntries(Object.entries(properties).filter(([id]) => !gone.has(id))) },
+  }
+}
+
+function changesTheWorld({ capabilityId }: DraftNode): boolean {
+  return capabilityId === 'effect' || capabilityId === 'once'
+}
+
+/** The node itself first; edges lead to later nodes only. */
+function fromThereOn({ nodes, edges = [] }: Draft, first: string): ReadonlySet<string> {
+  const found = new Set([first])
+  for (const { id } of nodes) if (edges.some(({ from, to }) => to === id && found.has(from))) found.add(id)
+  return found
+}
+
+function targetsOf(routing: Routing | undefined): readonly string[] {
+  return [...(routing?.routes.map(({ to }) => to) ?? []), routing?.elseTo ?? []].flat()
+}
+
 function chooseParents(
   random: Random,
   earlier: readonly { readonly id: string; readonly router: boolean }[],

@@ -74,8 +74,9 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
   return {
     async earlier(key) {
       const answer = await read(key)
-      // That it failed was an answer to the attempt before; this one may go better.
-      if (!isObject(answer) || !Object.hasOwn(answer, 'error')) return answer
+      // That it failed or asked was an answer to the attempt before; this one may go better.
+      if (!isObject(answer) || !(Object.hasOwn(answer, 'error') || Object.hasOwn(answer, 'question')))
+        return answer
       await once.release(`answer ${key}`)
       return undefined
     },

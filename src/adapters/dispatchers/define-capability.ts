@@ -25,7 +25,7 @@ export interface DefinedCapability {
  *   capabilityId: 'greet',
  *   inputContract: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
  *   outputContract: { type: 'object', properties: { greeting: { type: 'string' } }, required: ['greeting'] },
- *   run: (inputs) => ({ greeting: `Hello, ${inputs.name}` }),
+ *   run: (inputs) => ({ greeting: `Hello, ${(inputs as { name: string }).name}` }),
  * })
  */
 export function defineCapability(definition: CapabilityDefinition): DefinedCapability {
@@ -34,10 +34,8 @@ export function defineCapability(definition: CapabilityDefinition): DefinedCapab
   if (!parsed.ok)
     throw new ProvisoError(
       'option/invalid',
-      `The capability "${definition.capabilityId}" cannot be used: ${parsed.issues[0]?.message ?? ''}`,
-      {
-        issues: parsed.issues,
-      },
+      `The capability ${nameOf(definition)}cannot be used: ${parsed.issues[0]?.message ?? ''}`,
+      { issues: parsed.issues },
     )
   if (parsed.value.kind === 'local' && !run)
     throw new ProvisoError('option/invalid', `The capability "${definition.capabilityId}" has no function`, {
@@ -45,6 +43,10 @@ export function defineCapability(definition: CapabilityDefinition): DefinedCapab
     })
   return { capability: parsed.value, ...(run && { run }) }
 }
+
+/** Its id, as far as it has one: that may be the very thing that is missing. */
+const nameOf = ({ capabilityId }: CapabilityDefinition): string =>
+  typeof capabilityId === 'string' ? `"${capabilityId}" ` : ''
 
 /** For capabilities that come with the package: checked when somebody looks, for whoever only loads it should not wait. */
 export function defineLater(

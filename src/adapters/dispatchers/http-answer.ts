@@ -3,6 +3,8 @@ import { createParser } from 'eventsource-parser'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import type { Dispatch } from '../../domain/ports/dispatcher.ts'
+import { readQuestion } from '../../domain/question.ts'
+import { detectJson } from '../../output/index.ts'
 import { ended, usage } from './http-ends.ts'
 import { readAnswer } from './read-answer.ts'
 
@@ -80,15 +82,30 @@ const namedEnds: ReadonlySet<string> = new Set<Outcome>([
   'provider_error',
 ])
 
-/** A posted answer: `{ output }`, `{ text }`, or `{ error: { message, outcome?, notApplied? } }`. */
+/** What an agent has to be told first, as it says so at once or when it calls back. It has done nothing yet. */
+export function readAsked(given: Json): AttemptResult {
+  const { question: text, schema } = isObject(given) ? given : {}
+  const question = readQuestion({ text, ...(schema !== undefined && { schema }) })
+  if (typeof question === 'string') return ended({ outcome: 'invalid' }, `The agent asks, but ${question}`)
+  return { outcome: 'unclear', question, issues: [], usage, notApplied: true }
+}
+
+/** The body of a response that asks. */
+export function readAskedText(text: string): AttemptResult {
+  const read = detectJson(text)
+  return readAsked(read.isParsed ? (read.value as Json) : null)
+}
+
+/** A posted answer: `{ output }`, `{ text }`, `{ question, schema? }`, or `{ error: { message, outcome?, notApplied? } }`. */
 export function readPosted(posted: Json, call: Dispatch): AttemptResult {
   const given = isObject(posted) ? posted : {}
   const text = own(given, 'text')
   if (Object.hasOwn(given, 'output')) return readAnswer(JSON.stringify(given['output']), call, usage)
   if (typeof text === 'string') return readAnswer(text, call, usage)
+  if (Object.hasOwn(given, 'question')) return readAsked(posted)
   const error = own(given, 'error')
   if (!isObject(error))
-    return ended({ outcome: 'invalid' }, 'The agent called back without output, text or error')
+    return ended({ outcome: 'invalid' }, 'The agent called back without output, text, question or error')
   const outcome = own(error, 'outcome')
   return ended(
     {

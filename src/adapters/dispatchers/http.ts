@@ -12,7 +12,7 @@ import { createRedactor } from '../../domain/redact.ts'
 import type { Guard } from '../guard.ts'
 import { watchStream } from '../models/stream-watch.ts'
 import type { WaitingRoom } from './callbacks.ts'
-import { readArriving, readPosted } from './http-answer.ts'
+import { readArriving, readAskedText, readPosted } from './http-answer.ts'
 import { callParts } from './http-call.ts'
 import { ended, failureEnd, refusedAddress, statusEnd, usage } from './http-ends.ts'
 import type { NodePartial } from './model.ts'
@@ -45,6 +45,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
   return {
     kind: 'http',
     remote: true,
+    plain: true,
     async dispatch(call) {
       const { tenant = 'default', capability } = call
       const endpoint = endpointOr(() => options.endpointOf({ tenant, capability }))
@@ -85,6 +86,9 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
   }
 }
 
+/** The status of an agent that needs an answer first: Precondition Required. */
+const asksFirst = 428
+
 interface Sending {
   readonly url: string
   readonly headers: { readonly [name: string]: string }
@@ -119,6 +123,10 @@ async function send(call: Dispatch, sending: Sending): Promise<AttemptResult | '
   if (status === 202) {
     await response.body.dump()
     return 'later'
+  }
+  if (status === asksFirst) {
+    const arrived = await readArriving({ ...arriving, type: '' }, { maxBytes })
+    return 'end' in arrived ? arrived.end : readAskedText(arrived.text)
   }
   if (status < 200 || status > 299) {
     const words = await readArriving({ ...arriving, type: '' }, { maxBytes: shortest })

@@ -2,7 +2,6 @@
 import { ProvisoError } from '../../base/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { AttemptResult } from '../../domain/output.ts'
-import { plainCopy } from '../../domain/plain-copy.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
 
 export interface LocalContext extends Omit<Bundle, 'inputs'> {
@@ -16,11 +15,13 @@ export interface LocalContext extends Omit<Bundle, 'inputs'> {
 
 /**
  * What a capability of kind `local` does: its inputs in, its output out. It throws `ProvisoError` with the code
- * `capability/refused` for inputs that will never do, and is not called again with them; whatever else it throws may be tried
- * again.
+ * `capability/refused` for inputs that will never do, and is not called again with them; with the code
+ * `capability/unclear` its message is a question to a person, and it is called again with the answer in `clarifications`;
+ * whatever else it throws may be tried again.
  */
 export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
 
+/** What the functions return is not plain JSON for certain: the engine copies it. */
 export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): Dispatcher {
   return {
     kind: 'local',
@@ -42,13 +43,11 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
         value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
       } catch (cause) {
         if (cause instanceof ProvisoError && cause.code === 'capability/refused') return refused(cause)
+        if (cause instanceof ProvisoError && cause.code === 'capability/unclear')
+          return { outcome: 'unclear', question: { text: cause.message }, issues: [], usage: { calls: 1 } }
         throw cause
       }
-      // A copy: the journal must not change when the function changes what it has returned.
-      const copy = plainCopy(value, { holes: 'refuse' })
-      if (copy.ok) return { outcome: 'ok', output: { value: copy.value }, issues: [], usage: { calls: 1 } }
-      const hint = `"${capability.capabilityId}" must return plain JSON data; members that are undefined are left out`
-      return { outcome: 'invalid', issues: [{ ...copy.issue, hint }], usage: { calls: 1 } }
+      return { outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 } }
     },
   }
 }

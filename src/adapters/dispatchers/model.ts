@@ -49,6 +49,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
   return {
     kind: 'model',
     remote: true,
+    plain: true,
     async dispatch(call) {
       const model = modelOf(call, providers) ?? defaultModel
       const provider = findProvider(providers, model)

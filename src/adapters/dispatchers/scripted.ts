@@ -22,6 +22,7 @@ export function scriptedDispatcher(clock: Clock): Dispatcher {
   return {
     kind: 'scripted',
     remote: false,
+    plain: true,
     async dispatch(call) {
       const script = scriptOf(call)
       const entry = script[Math.min(call.attempt, script.length) - 1] ?? {}
@@ -45,6 +46,7 @@ function play(entry: ScriptEntry, call: Dispatch): AttemptResult {
       outcome: entry.outcome,
       issues: [{ code: `attempt/${entry.outcome}`, at: { pointer: '' }, message }],
       usage,
+      ...(entry.outcome === 'unclear' && { question: { text: message }, notApplied: true }),
     }
   }
   if (entry.text !== undefined) return readAnswer(entry.text, call, usage)

@@ -30,6 +30,13 @@ it.each(['', 'plain', 'mysql://user:secret@host', 'constructor:x', '__proto__:x'
   },
 )
 
+it('says of a path alone what is missing before it', async () => {
+  await expect(openStore('./runs.db')).rejects.toMatchObject({
+    message: 'The address of a store begins with its kind and a colon',
+    hint: expect.stringContaining('sqlite:runs.db'),
+  })
+})
+
 it('does not tell the password when nobody answers', async () => {
   await expect(openStore('postgres://me:secret@127.0.0.1:1/x')).rejects.toMatchObject({
     code: 'store/unavailable',

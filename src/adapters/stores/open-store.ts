@@ -28,9 +28,11 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     // Not the address itself: it may hold a password.
     throw new ProvisoError(
       'option/invalid',
-      `There is no store for an address that begins with "${scheme}:"`,
+      colon < 0
+        ? 'The address of a store begins with its kind and a colon'
+        : `There is no store for an address that begins with "${scheme}:"`,
       {
-        hint: 'Use memory:, sqlite:PATH or postgres://user@host/database',
+        hint: 'Use memory:, sqlite:PATH (such as sqlite:runs.db) or postgres://user@host/database',
       },
     )
   }

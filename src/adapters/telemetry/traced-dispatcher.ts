@@ -8,10 +8,11 @@ export function tracedDispatcher(
   dispatcher: Dispatcher,
   { tracer, runs }: Pick<Tracers, 'tracer'> & { readonly runs: RunSpans },
 ): Dispatcher {
-  const { kind, remote } = dispatcher
+  const { kind, remote, plain } = dispatcher
   return {
     kind,
     remote,
+    ...(plain && { plain }),
     async dispatch(call) {
       const { runId, nodeId, attempt, capability, idempotencyKey } = call
       const { trace: run, recording } = runs.placeFor(runId, { began: call.trace })

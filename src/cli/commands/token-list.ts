@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { TokenRow } from '../../domain/ports/records.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseLastingStore, readStore } from '../store-option.ts'
+import { addStoreOption, chooseServersStore, readStore } from '../store-option.ts'
 import { table } from '../table.ts'
 
 interface Flags {
@@ -22,7 +22,7 @@ export function addTokenListCommand(token: Command): void {
     .option('--json', 'print them as one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ tenant, store, json }: Flags) => {
-      const rows = await readStore(chooseLastingStore(store), (opened) =>
+      const rows = await readStore(chooseServersStore(store), (opened) =>
         opened.records.tokens.list(tenant === undefined ? {} : { tenant }),
       )
       const shown = rows.map(({ hash: _, ...row }) => row)

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { ProvisoError } from '../../base/error.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { printJson, printNote } from '../print.ts'
-import { addStoreOption, chooseExistingStore, writeStore } from '../store-option.ts'
+import { addStoreOption, chooseServersStore, writeStore } from '../store-option.ts'
 
 interface Flags {
   readonly store?: string
@@ -20,7 +20,7 @@ export function addTokenRevokeCommand(token: Command): void {
     .option('--json', 'print what was done as one line of JSON')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (tokenId: string, { store, json }: Flags) => {
-      const done = await writeStore(chooseExistingStore(store), (opened) =>
+      const done = await writeStore(chooseServersStore(store), (opened) =>
         opened.records.tokens.revoke(tokenId),
       )
       if (!done)

@@ -17,7 +17,9 @@ export function addVerifyCommand(program: Command): void {
     program
       .command('verify')
       .summary('check the journals of a store')
-      .description('Checks journals, heads and audit chains of every run, or of those named; writes nothing.')
+      .description(
+        'Checks journals, heads, audit chains and asks of every run, or of those named; writes nothing.',
+      )
       .argument('[runs...]', 'ids of runs (default: all)'),
   )
     .option('--json', 'print what was found as one JSON object')

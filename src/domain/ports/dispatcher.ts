@@ -56,6 +56,11 @@ export interface Dispatcher {
   readonly kind: string
   /** It leaves this machine: refused for nodes with `no_network_access`. */
   readonly remote: boolean
+  /**
+   * Its values are plain JSON that it has made itself, such as text that it has parsed, and that nobody else holds: they are
+   * not copied once more. Default: what it brings is copied, and refused where JSON cannot hold it.
+   */
+  readonly plain?: true
   /** Resolves with how the call ended; a rejection counts as `provider_error`. */
   dispatch(call: Dispatch): Promise<AttemptResult>
 }

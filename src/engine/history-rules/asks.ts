@@ -54,6 +54,20 @@ export function whatIsDeniedDoesNotHappen(): Rule {
   }
 }
 
+/** Who needs an answer first is not called again before it is there. */
+export function questionsAreAnsweredFirst(): Rule {
+  const unclear = new Set<string>()
+  return (event, before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_end' && event.payload.outcome === 'unclear') unclear.add(nodeId)
+    if (event.type === 'hitl_resolved' && event.payload.decision === 'answer')
+      if (before?.asks.get(event.payload.requestId)?.kind === 'clarify') unclear.delete(nodeId)
+    if (event.type === 'plan_updated') unclear.clear()
+    if (event.type === 'attempt_start' && unclear.has(nodeId))
+      report('unanswered', `"${nodeId}" is called again, and what it asked was not answered`)
+  }
+}
+
 /** Where a person had to say yes to the answer, the run ends with the value that was shown or given, under the same plan. */
 export function theAnswerIsTheOneThatWasApproved(): Rule {
   /** The question about the answer of the plan in force. */

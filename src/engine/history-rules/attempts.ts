@@ -66,9 +66,11 @@ export function triesAreCounted(): Rule {
     // Well as far as the attempt could tell, and found wanting by a condition.
     const result = before?.nodes.get(nodeId)?.attempt?.result
     if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++
-    // Allowing a change of the world is no wish for more tries.
-    if (event.type === 'hitl_resolved' && before?.asks.get(event.payload.requestId)?.kind !== 'side_effect')
-      tries.delete(nodeId)
+    // Allowing a change of the world, or answering a question, is no wish for more tries.
+    if (event.type === 'hitl_resolved') {
+      const kind = before?.asks.get(event.payload.requestId)?.kind
+      if (kind !== 'side_effect' && kind !== 'clarify') tries.delete(nodeId)
+    }
     if (event.type === 'plan_updated') tries.clear()
   }
 }

@@ -2,7 +2,7 @@
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Rule } from './rule.ts'
 
-/** A call whose outcome is in doubt is repeated under its key, and no two nodes share one. */
+/** A call whose outcome is in doubt is repeated under its key, whatever plans came between, and no two nodes share one. */
 export function keysStayWhileInDoubt(): Rule {
   const called = new Map<string, JournalEvent<'attempt_start'>['payload']>()
   const inDoubt = new Map<string, string>()
@@ -18,12 +18,6 @@ export function keysStayWhileInDoubt(): Rule {
       owner.set(key, nodeId)
       called.set(nodeId, event.payload)
     }
-    // A node that a plan does without is forgotten.
-    if (event.type === 'plan_updated') {
-      const kept = new Set(event.payload.nodes.map(({ id }) => id))
-      for (const call of inDoubt.keys())
-        if (!kept.has(call.slice(0, call.lastIndexOf(' ')))) inDoubt.delete(call)
-    }
     const call = called.get(nodeId)
     if (event.type !== 'attempt_end' || !call) return
     const { outcome, notApplied } = event.payload
@@ -35,20 +29,21 @@ export function keysStayWhileInDoubt(): Rule {
 
 const answered: ReadonlySet<string> = new Set(['ok', 'invalid', 'truncated', 'refused'])
 
-/** After a crash, what was not declared safe to repeat waits for a person. */
+/** After a crash, what was not declared safe to repeat waits for a person; what changes the world does so under every plan. */
 export function nothingInDoubtIsRepeatedUnasked(): Rule {
-  const safe = new Map<string, boolean>()
+  const calls = new Map<string, JournalEvent<'attempt_start'>['payload']>()
   const waits = new Set<string>()
   return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_start') {
       if (waits.has(nodeId)) report('repeated-unasked', `"${nodeId}" is called again, and nobody said so`)
-      safe.set(nodeId, event.payload.idempotent)
+      calls.set(nodeId, event.payload)
     }
     if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
-      if (!event.payload.notApplied && safe.get(nodeId) === false) waits.add(nodeId)
+      if (!event.payload.notApplied && calls.get(nodeId)?.idempotent === false) waits.add(nodeId)
     if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
       if (before?.asks.get(event.payload.requestId)?.kind !== 'side_effect') waits.delete(nodeId)
-    if (event.type === 'plan_updated') waits.clear()
+    if (event.type === 'plan_updated')
+      for (const id of waits) if (!calls.get(id)?.sideEffect) waits.delete(id)
   }
 }

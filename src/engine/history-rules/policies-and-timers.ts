@@ -15,6 +15,18 @@ export function policiesKnowTheirLimits(): Rule {
   }
 }
 
+/** Of timers that are due at once, the one whose time came first fires first. */
+export function timersFireInTheirOrder(): Rule {
+  return (event, before, report) => {
+    if (event.type !== 'timer_fired' || !before) return
+    const { timerId } = event.payload
+    const { dueAt = Number.NEGATIVE_INFINITY } = before.timers.get(timerId) ?? {}
+    for (const [id, other] of before.timers)
+      if (other.dueAt < dueAt || (other.dueAt === dueAt && id < timerId))
+        return report('timer', `"${timerId}" fired before "${id}", which was due earlier`)
+  }
+}
+
 export function timersFireOnceAndNotEarly(): Rule {
   const due = new Map<string, number>()
   return (event, _before, report) => {

@@ -41,11 +41,15 @@ function isAboutInput({ code }: Issue): boolean {
 }
 
 function errorOf(run: TemplateRun, tasks: ReadonlyMap<string, TaskResult>): ErrorEnvelope {
-  const failed = [...tasks].find(([, { status }]) => status === 'FAILED')
+  // What was never begun has neither failed nor returned anything.
+  const begun = [...tasks].filter(
+    ([, { status, notes }]) => status !== 'CONTINUATION' && notes['skipped'] === undefined,
+  )
+  const failed = begun.find(([, { status }]) => status === 'FAILED')
   const own = failed?.[1].notes['error'] as unknown as ErrorEnvelope | undefined
   if (run.status === 'cancelled' || failed === undefined || own === undefined) return runError(run)
-  const done = [...tasks].filter(([, { status }]) => status === 'COMPLETE')
-  if (done.length === 0 && tasks.size === 1) return own
+  const done = begun.filter(([, { status }]) => status === 'COMPLETE')
+  if (done.length === 0 && begun.length === 1) return own
   const [failedStep] = failed
   const partialResults = done.map(([step, { content }]) => ({ step, content }))
   return {

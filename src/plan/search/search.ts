@@ -2,9 +2,11 @@
  * The search planner: from an envelope to a draft that `prove` accepts, the same every time and without a model. It chains
  * backward from what the contract needs, proves what it has found, and lets the findings change the next sketch.
  */
+import { ProvisoError } from '../../base/error.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { isBuiltin } from '../builtins.ts'
 import { type ProveResult, prove } from '../prove.ts'
+import { unreadOf } from '../unread.ts'
 import type { Aversion } from './costs.ts'
 import { type Enforcement, enforce } from './enforce.ts'
 import { price } from './prices.ts'
@@ -23,6 +25,11 @@ const nobody: Enforcement = { conditions: new Map(), checked: [] }
  * const { draft, proof, choices } = search({ envelope, facets, capabilities: withBuiltins(capabilities) })
  */
 export function search(request: SearchRequest): SearchResult {
+  const unread = unreadOf(request)
+  if (unread)
+    throw new ProvisoError('option/invalid', `Nothing can be searched for unless ${unread.wanted}`, {
+      hint: unread.hint,
+    })
   let lessons: Lessons = {
     banned: new Set(),
     averse: aversionsFrom(request),

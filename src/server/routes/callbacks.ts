@@ -24,19 +24,30 @@ const error = closed(
   ['message'],
 )
 
+const alone = { maxProperties: 1 }
+
 export const postCallback: Route = {
   method: 'POST',
   path: `${api}/callbacks/:callId`,
   operation: 'postCallback',
-  summary: 'The answer of an agent that said 202: an output, a text to be read, or an error',
+  summary: 'The answer of an agent that said 202: an output, a text to be read, a question, or an error',
   roles: 'anyone',
   params: closed({ callId: { type: 'string', minLength: 1, maxLength: 500 } }, ['callId']),
   body: {
     type: 'object',
-    properties: { output: {}, text: anyText, error },
+    properties: {
+      output: {},
+      text: anyText,
+      question: { type: 'string', minLength: 1, description: 'What a person has to answer first' },
+      schema: { type: ['object', 'boolean'], description: 'What the answer to the question must satisfy' },
+      error,
+    },
     additionalProperties: false,
     minProperties: 1,
-    maxProperties: 1,
+    maxProperties: 2,
+    // One answer; only a question may have something beside it.
+    dependentRequired: { schema: ['question'] },
+    dependentSchemas: { output: alone, text: alone, error: alone },
   },
   bodyLimit: 1_048_576,
   replies: {

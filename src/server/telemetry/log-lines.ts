@@ -1,4 +1,5 @@
 /** Which events become which log lines (FLEX-70): one row each, with what dashboards need and nothing that callers wrote. */
+import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { AppendedNotice } from '../../domain/lifecycle.ts'
@@ -36,21 +37,23 @@ const rows: Rows = {
   validation_error: ({ payload: { scope, errors } }) => ({
     level: 'warn',
     name: 'flex_validation_failed',
-    // Where and which rule; messages quote values.
-    fields: {
-      scope,
-      issues: errors.slice(0, mostIssues).map(({ code, at }) => ({ code, at: plain(at) ?? null })),
-    },
+    fields: { scope, issues: places(errors) },
   }),
   attempt_start: ({ payload: { capabilityId, attempt } }) => ({
     level: 'info',
     name: 'flex_capability_dispatch_start',
     fields: { capabilityId, attempt },
   }),
-  attempt_end: ({ payload: { attempt, outcome, usage, model } }) => ({
+  attempt_end: ({ payload: { attempt, outcome, issues, usage, model } }) => ({
     level: outcome === 'ok' ? 'info' : 'warn',
     name: outcome === 'ok' ? 'flex_capability_dispatch_complete' : 'flex_capability_dispatch_error',
-    fields: { attempt, outcome, usage: { ...usage }, model },
+    fields: {
+      attempt,
+      outcome,
+      issues: outcome === 'ok' ? undefined : places(issues),
+      usage: { ...usage },
+      model,
+    },
   }),
   complete: ({ payload: { status, error } }) => ({
     level: status === 'failed' ? 'error' : 'info',
@@ -72,6 +75,11 @@ export function logLine(event: JournalEvent, notice: AppendedNotice): LogLine | 
 export function verboseLine(event: JournalEvent): LogLine | undefined {
   if (event.type !== 'log') return undefined
   return { level: 'info', name: event.payload.event, fields: { ...event.payload.payload } }
+}
+
+/** Where and which rule; messages quote values. */
+function places(issues: readonly Issue[]): Json {
+  return issues.slice(0, mostIssues).map(({ code, at }) => ({ code, at: plain(at) ?? null }))
 }
 
 function plain(value: object | undefined): Json | undefined {
