@@ -1,4 +1,5 @@
 /** What an error of PostgreSQL means for a transaction: lost on the way, lost a race, or somebody's fault. */
+import { isOwnMistake } from './own-mistake.ts'
 
 /** SQLSTATE, or the code of a system error. */
 function codeOf(error: unknown): string {
@@ -33,5 +34,6 @@ export function isRace(error: unknown): boolean {
 
 /** The values are to blame, and not the server: data, constraint, limit. */
 export function isOnesFault(error: unknown): boolean {
+  if (isOwnMistake(error)) return true
   return /^(22|23|54)...$/.test(codeOf((error as { cause?: unknown }).cause))
 }

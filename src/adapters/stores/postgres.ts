@@ -8,6 +8,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
 import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { isOwnMistake } from './own-mistake.ts'
 import { createConnection, fromRow, toParameter } from './postgres-connection.ts'
 import { isLost, isOnesFault, isRace, isSilent, isStarting } from './postgres-errors.ts'
 import { createNotifier } from './postgres-notify.ts'
@@ -76,7 +77,7 @@ export async function openPostgresStore({
       try {
         return await work(again)
       } catch (error) {
-        if (error instanceof ProvisoError) throw error
+        if (error instanceof ProvisoError || isOwnMistake(error)) throw error
         const last = Math.min(until, closesAt)
         if (!(away(error) || isRace(error)) || Date.now() + delay > last) throw unavailable(place, error)
         again ||= isLost(error)

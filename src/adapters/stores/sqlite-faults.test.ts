@@ -94,3 +94,29 @@ async function life(store: Store): Promise<unknown> {
   await store.close()
   return seen
 }
+
+it('a mistake of the code is told as it is, to the one write that it concerns', async () => {
+  const open: OpenSqlite = (path) => {
+    const connection = openLibsql(path)
+    return {
+      execute(sql, parameters, single) {
+        if (parameters?.includes('poison')) throw new TypeError('not a function')
+        return connection.execute(sql, parameters, single)
+      },
+      get inTransaction() {
+        return connection.inTransaction
+      },
+      close: () => connection.close(),
+    }
+  }
+  const store = await openSqliteStore({ path: join(folder, 'mistake.db'), open })
+  const outcomes = await Promise.allSettled([
+    store.create(newRun('poison')),
+    store.create(newRun('well')),
+    store.read('poison', 0),
+  ])
+  const mistake = { status: 'rejected', reason: expect.any(TypeError) }
+  expect(outcomes).toMatchObject([mistake, { status: 'fulfilled' }, mistake])
+  expect(await store.head('well')).toMatchObject({ runId: 'well' })
+  await store.close()
+})

@@ -8,6 +8,7 @@ import { ProvisoError } from '../../base/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { createListeners } from './listeners.ts'
 import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { isOwnMistake } from './own-mistake.ts'
 import { createHotRuns } from './sql/hot-runs.ts'
 import { migrate } from './sql/migrate.ts'
 import { createSqlStore } from './sql/sql-store.ts'
@@ -116,7 +117,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
     } catch (error) {
-      if (error instanceof ProvisoError) throw error
+      if (error instanceof ProvisoError || isOwnMistake(error)) throw error
       throw readOnly && codeOf(error).startsWith('SQLITE_READONLY')
         ? onlyRead(path)
         : unavailable(path, error)
@@ -130,7 +131,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     try {
       return await durability.whenDurable(work, about)
     } catch (error) {
-      if (error instanceof ProvisoError) throw error
+      if (error instanceof ProvisoError || isOwnMistake(error)) throw error
       throw closed ? isClosed() : unavailable(path, error)
     }
   }
@@ -184,6 +185,7 @@ function isClosed(): ProvisoError {
 
 /** Errors of the values and not of the file. */
 function isOnesFault(error: unknown): boolean {
+  if (isOwnMistake(error)) return true
   return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(codeOf((error as { cause?: unknown }).cause))
 }
 
