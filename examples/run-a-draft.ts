@@ -43,7 +43,7 @@ await app.close()
 //     nodeId: 'write',
 //     capabilityId: 'write',
 //     attempt: 1,
-//     person: 'ann'
+//     approvedBy: 'ann'
 //   }
 // ]
 // failed plan/rejected

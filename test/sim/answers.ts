@@ -24,6 +24,8 @@ export interface AnswerRates {
   readonly hangs: boolean
   /** Whether calls that cannot be repeated may fail as well. */
   readonly onceFails: boolean
+  /** Whether some calls ask before they do anything. */
+  readonly asks: boolean
 }
 
 type Failing =
@@ -56,7 +58,7 @@ const withoutEffect: ReadonlySet<Failing> = new Set(['throttled', 'not-applied']
 export function answerTo(seed: number, call: Dispatch, nth: number, rates: AnswerRates): Answer {
   const { capabilityId, sideEffect } = call.capability
   const random = randomFor(seed, 'answer', call.runId, call.nodeId, capabilityId, nth)
-  if (isUnclear(seed, call)) return unclear
+  if (rates.asks && isUnclear(seed, call)) return unclear
   const durationMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
   const failing = failureOf(random, call, { nth, rates })
   const tokens = capabilityId === 'costly' && failing !== 'throttled' ? random.int(costlyTokens + 1) : 0
@@ -70,9 +72,9 @@ export function answerTo(seed: number, call: Dispatch, nth: number, rates: Answe
   }
 }
 
-/** In some histories some calls ask once before they do anything. */
+/** Some calls ask once. */
 function isUnclear(seed: number, { runId, nodeId, capability, bundle }: Dispatch): boolean {
-  if (bundle.clarifications.length > 0 || !randomFor(seed, 'asks first').chance(0.1)) return false
+  if (bundle.clarifications.length > 0) return false
   return randomFor(seed, 'unclear', runId, nodeId, capability.capabilityId).chance(0.3)
 }
 

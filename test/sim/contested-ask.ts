@@ -73,7 +73,7 @@ function sceneOf(seed: number, askMs: number): Scenario {
     processes: 2,
     skews: [0, 0],
     askMs,
-    answers: { failures: 0, hangs: false, onceFails: false },
+    answers: { failures: 0, hangs: false, onceFails: false, asks: false },
     runs: [
       {
         runId: 'run',

@@ -33,7 +33,7 @@ function sceneOf(
     processes: 2,
     skews: [0, 0],
     slots: 64,
-    answers: { failures: 0.3, hangs: false, onceFails: false },
+    answers: { failures: 0.3, hangs: false, onceFails: false, asks: false },
     faults: { crash: 0.05, error: 0.02, stalls: 0.3, linger: 0.02, deaf: 0, until: 8000, mostCrashes: 8 },
     runs: [
       {

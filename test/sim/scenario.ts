@@ -51,7 +51,8 @@ export function scenarioOf(seed: number): Scenario {
   const theme = random.pick(exact ? exactThemes : themes)
   const leaseMs = random.pick([900, 1500, 3000])
   const hangs = random.chance(0.15)
-  const answers = { failures: random.pick([0, 0.2, 0.5]), hangs, onceFails: !exact }
+  const asks = randomFor(seed, 'asks first').chance(0.1)
+  const answers = { failures: random.pick([0, 0.2, 0.5]), hangs, onceFails: !exact, asks }
   const processes = random.pick([1, 2, 2, 3])
   const skewed = random.chance(0.2)
   return {
