@@ -1,11 +1,13 @@
 /** What the simulation taught the engine and a seed would show less plainly than a few lines. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../src/adapters/stores/memory.ts'
+import { systemClock } from '../src/base/clock.ts'
 import type { Envelope } from '../src/domain/envelope.ts'
 import type { Draft } from '../src/domain/plan.ts'
 import type { RuntimePolicy } from '../src/domain/policy.ts'
 import type { Dispatch } from '../src/domain/ports/dispatcher.ts'
 import { createEngine, type Engine, type EngineOptions } from '../src/engine/engine.ts'
+import { fact } from '../src/engine/fact.ts'
 import { catalog, inputSchema, valueSchema } from './sim/catalog.ts'
 import { answerSchema } from './sim/drafts.ts'
 
@@ -249,3 +251,54 @@ describe('a run whose turn breaks down', () => {
     })
   })
 })
+
+describe('an attempt that another process has settled', () => {
+  it('is told to stop as soon as this process hears of it', async () => {
+    let ahead = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead }
+    let left = () => {}
+    const inFlight = new Promise<void>((resolve) => {
+      left = resolve
+    })
+    let stopped = () => {}
+    const abandoned = new Promise<void>((resolve) => {
+      stopped = resolve
+    })
+    const { engine, store } = open(
+      ({ signal }) => {
+        left()
+        return new Promise(() => signal.addEventListener('abort', () => stopped()))
+      },
+      createMemoryStore({ clock }),
+      // It does not look after its leases by itself while the test lasts.
+      { leaseMs: 3_600_000 },
+    )
+    const runId = await engine.start(envelope(), { draft: draft('work') })
+    await inFlight
+    ahead = 2 * 3_600_000
+    const [claim] = await store.claim({ owner: 'another', leaseMs: 60_000, limit: 1, runId })
+    const { planVersion, seq } = await engine.state(runId)
+    const at = { now: clock.now(), planVersion }
+    const output = { value: { v: 7 } }
+    const end = { attempt: 1, outcome: 'ok', output, issues: [], usage: { calls: 1 } } as const
+    await store.append({
+      runId,
+      expectedSeq: seq,
+      events: [
+        fact('attempt_end', end, { ...at, nodeId: 'n0' }),
+        fact('node_complete', { attempt: 1, output, facetProvenance: none }, { ...at, nodeId: 'n0' }),
+        fact('complete', { status: 'completed', output: { n0: 7 }, usage: { calls: 1 } }, at),
+      ],
+      head: { status: 'completed', planVersion },
+      ...(claim && { lease: claim.lease }),
+      release: true,
+    })
+    await abandoned
+    expect(await engine.settled(runId)).toMatchObject({
+      status: 'completed',
+      finished: { output: { n0: 7 } },
+    })
+  })
+})
+
+const none = { input: [], output: [] }

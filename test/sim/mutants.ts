@@ -47,13 +47,6 @@ export const mutants: readonly Mutant[] = [
     seed: 12,
   },
   {
-    name: 'attempts that others have settled hold on to their room',
-    file: engine('actor'),
-    find: "for (const { abort } of inFlight.values()) abort.abort(new Error('The run goes on without this attempt'))",
-    replace: '',
-    seed: 12791,
-  },
-  {
     name: 'another idempotency key for each attempt',
     file: engine('starts'),
     find: 'node.key.logical}`)',
