@@ -1,5 +1,6 @@
 /** Waiting until a run is over or waits for a person, wherever it is carried. */
 import { ProvisoError } from '../base/error.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { EventPayloads } from '../domain/event.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
@@ -86,13 +87,13 @@ export function createSettling(given: {
     async wait(runId, signal) {
       const waiter: Waiter = {}
       // Hundreds may wait with one signal: each listens to one of its own, and leaves nothing behind.
-      const over = new AbortController()
+      const over = signal && new AbortController()
       const others = waiters.get(runId)
       waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
       try {
-        return await settled(runId, waiter, signal && AbortSignal.any([signal, over.signal]))
+        return await settled(runId, waiter, over && AbortSignal.any([signal, over.signal]))
       } finally {
-        over.abort()
+        over?.abort()
         const left = waiters.get(runId)
         left?.delete(waiter)
         if (left?.size === 0) waiters.delete(runId)
@@ -118,7 +119,6 @@ export function createSettling(given: {
 }
 
 function crashError(runId: string, cause: unknown): ProvisoError {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  const message = `The run "${runId}" could not go on in this process: ${why}. Nothing of it is lost: it can be claimed again`
+  const message = `The run "${runId}" could not go on in this process: ${messageOf(cause)}. Nothing of it is lost: it can be claimed again`
   return new ProvisoError('run/crashed', message, { cause })
 }
