@@ -21,8 +21,15 @@ const { values } = parseArgs({
     mutant: { type: 'string' },
     short: { type: 'boolean', default: false },
     shard: { type: 'string', default: '1/1' },
+    help: { type: 'boolean', default: false },
   },
 })
+
+if (values.help) {
+  console.log('Usage: npm run sim -- [--seeds N] [--seed S] [--failing N] [--json]')
+  console.log('       npm run sim -- --mutants [--mutant NAME] [--short] [--seeds N] [--shard I/N]')
+  process.exit(0)
+}
 
 if (values.mutants || values.mutant !== undefined) process.exit(await mutants())
 process.exit(values.seed !== undefined && values.seeds === undefined ? await replay() : await histories())

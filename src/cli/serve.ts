@@ -7,6 +7,7 @@ import { createServer, defaultPort, type Server, shortestToken } from '../server
 import { readSettings } from './config-option.ts'
 import { env as own } from './env.ts'
 import { exitCode } from './exit-codes.ts'
+import { missingTeller } from './missing-teller.ts'
 import { colors, printNote, printText, refuse } from './print.ts'
 import { readPort } from './read-port.ts'
 import { readWork } from './read-work.ts'
@@ -54,7 +55,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
     const options = { store, capabilities, facets, env, secrets, tracing, http, ...models }
-    const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller() })
+    const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller(printNote) })
     const onServer = (made: Server) => {
       server = made
     }
@@ -164,27 +165,6 @@ function tellClear(): void {
 function tellCrash(runId: string, cause: unknown): void {
   const what = runId === '' ? 'The store does not answer' : `The run ${runId} could not go on here`
   printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
-}
-
-/** Lacks that are remembered as told. */
-const mostTold = 10_000
-
-/** Once for each run and lack: the engine comes back to such a run again and again, for another process may have what it needs. */
-function missingTeller(): (runId: string, capabilityIds: readonly string[]) => void {
-  const told = new Set<string>()
-  return (runId, capabilityIds) => {
-    const lack = JSON.stringify([runId, capabilityIds])
-    if (told.has(lack)) return
-    if (told.size >= mostTold) told.clear()
-    told.add(lack)
-    const resume = commandLine([...own.program, 'resume', runId, '--file'])
-    printNote(
-      `${colors.yellow('!')} The run ${runId} waits for capabilities that are not here: ${capabilityIds.join(', ')}`,
-    )
-    printNote(
-      `  Bring them with --use FILE; a run of a pipeline or template goes on with \`${resume} FILE\` (a SQLite store: after this server)`,
-    )
-  }
 }
 
 function tellError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {

@@ -14,6 +14,10 @@ export const shortLeaseMs = 500
 
 /** Runs what the arguments ask for; the exit code. */
 export async function main(program: string, args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(usage)
+    return 0
+  }
   const { values } = parseArgs({
     args: [...args],
     options: {
