@@ -97,22 +97,28 @@ describe('a model attempt that a crash cut off in the middle of its ladder', () 
   })
 })
 
+/** A change of the world that keeps the keys it was called under, and answers the nth call in this way. */
+function paying(answer: (nth: number) => unknown, more: object = {}) {
+  const keys: string[] = []
+  const pay = defineCapability({
+    capabilityId: 'pay',
+    inputContract: { type: 'object' },
+    outputContract: text,
+    idempotent: true,
+    sideEffect: true,
+    ...more,
+    run: (_, { idempotencyKey }) => {
+      keys.push(idempotencyKey)
+      return answer(keys.length) as never
+    },
+  })
+  return { pay, keys }
+}
+
 describe('a change of the world whose answer is of no use', () => {
   /** Pays once per key, and answers in these ways. */
   async function paid(answers: readonly unknown[], more: object = {}) {
-    const keys: string[] = []
-    const pay = defineCapability({
-      capabilityId: 'pay',
-      inputContract: { type: 'object' },
-      outputContract: text,
-      idempotent: true,
-      sideEffect: true,
-      ...more,
-      run: (_, { idempotencyKey }) => {
-        keys.push(idempotencyKey)
-        return answers[keys.length - 1] as never
-      },
-    })
+    const { pay, keys } = paying((nth) => answers[nth - 1], more)
     const app: App = await open({ capabilities: [pay] })
     const nodes = [{ id: 'pay', capabilityId: 'pay', retry: { max: 2 } }]
     const done = await app.run(envelope(), { draft: { nodes } })
@@ -142,24 +148,12 @@ describe('a change of the world whose answer is of no use', () => {
 describe('a change of the world that one plan does without, and the next has again', () => {
   /** Its answer is of no use under the first plan; the second is without it, the third has it back. */
   async function comesBack(more: object = {}) {
-    const keys: string[] = []
-    const pay = defineCapability({
-      capabilityId: 'pay',
-      inputContract: { type: 'object' },
-      outputContract: text,
-      idempotent: true,
-      sideEffect: true,
-      ...more,
-      run: (_, { idempotencyKey }) => {
-        keys.push(idempotencyKey)
-        return keys.length === 1 ? { txt: 'paid' } : { text: 'paid' }
-      },
-    })
-    const [paying, writing] = [
+    const { pay, keys } = paying((nth) => (nth === 1 ? { txt: 'paid' } : { text: 'paid' }), more)
+    const [payNode, writeNode] = [
       { id: 'pay', capabilityId: 'pay' },
       { id: 'write', capabilityId: 'write' },
     ]
-    const plans = [[paying], [writing], [writing, paying]]
+    const plans = [[payNode], [writeNode], [writeNode, payNode]]
     let drafts = 0
     const planner = {
       name: 'changing',
