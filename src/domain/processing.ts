@@ -42,21 +42,30 @@ export interface Processing {
 /** `observe` tells, `guide` also lets the findings into the prompt. */
 export type PrecheckMode = 'observe' | 'guide'
 
+/** Who is asked in a precheck. Without a model: the default model of the app. */
+export interface PrecheckAgent {
+  readonly model?: string
+  /** Its system prompt. */
+  readonly instructions?: string
+}
+
 export interface PrecheckSettings {
   readonly enabled: boolean
   readonly mode: PrecheckMode
   /** The model that judges the plan; without one only the checklist is gone through. */
-  readonly validatorAgent?: string
+  readonly validatorAgent?: PrecheckAgent
   readonly maxTokens: number
   readonly scoreThreshold: number
   readonly requiredContextKeys: readonly string[]
+  /** Inputs of the node that only the precheck reads: the goal and the required keys. They are not part of the prompt. */
+  readonly contextInputs: readonly string[]
   readonly injectFeedback?: 'prepend' | 'context_key'
   readonly retryGuidancePrefix: string
   readonly contextFeedbackKey: string
   readonly goalContextKey: string
   readonly delimiters: readonly [string, string]
   /** The model that writes the plans to compare; the node's own when absent. */
-  readonly consensusAgent?: string
+  readonly consensusAgent?: PrecheckAgent
   /** Fewer than two: no consensus is looked for. */
   readonly consensusSamples: number
   readonly consensusThreshold: number
@@ -128,13 +137,14 @@ function precheckOf(said: GivenProcessing): PrecheckSettings {
     enabled: pick(said, 'enabled', false),
     mode: pick<PrecheckMode>(said, 'mode', 'guide'),
     ...present({
-      validatorAgent: said['validator_agent'] as string | undefined,
-      consensusAgent: said['consensus_agent'] as string | undefined,
+      validatorAgent: precheckAgentOf(said['validator_agent']),
+      consensusAgent: precheckAgentOf(said['consensus_agent']),
       injectFeedback: (said['inject_feedback'] ?? undefined) as 'prepend' | 'context_key' | undefined,
     }),
     maxTokens: pick(said, 'max_tokens', 200),
     scoreThreshold: pick(said, 'score_threshold', 0.7),
     requiredContextKeys: pick<readonly string[]>(said, 'required_context_keys', []),
+    contextInputs: pick<readonly string[]>(said, 'context_inputs', []),
     retryGuidancePrefix: pick(said, 'retry_guidance_prefix', 'Guidance: '),
     contextFeedbackKey: pick(said, 'context_feedback_key', '_aros_retry_guidance'),
     goalContextKey: pick(said, 'goal_context_key', 'initial_input'),
@@ -142,6 +152,11 @@ function precheckOf(said: GivenProcessing): PrecheckSettings {
     consensusSamples: pick(said, 'consensus_samples', 0),
     consensusThreshold: pick(said, 'consensus_threshold', 0.7),
   }
+}
+
+/** A model by its name, or a model with a system prompt. */
+function precheckAgentOf(said: Json | undefined): PrecheckAgent | undefined {
+  return typeof said === 'string' ? { model: said } : (said as PrecheckAgent | undefined)
 }
 
 /** One block over another: members inside members, everything else replaced. */

@@ -81,7 +81,7 @@ steps:
     expect(processing).toMatchObject({
       structured_output: 'auto',
       aop: 'minimal',
-      reasoning_precheck: { validator_agent: 'test/checker' },
+      reasoning_precheck: { enabled: false, required_context_keys: ['initial_input'] },
     })
     const done = await run(text, () => 'plain', { input: 'x' })
     expect(done).toMatchObject({ status: 'completed', output: 'plain' })

@@ -16,7 +16,7 @@ import { createCaller, type OnEvent } from '../models/caller.ts'
 import { findProvider } from '../models/find-provider.ts'
 import { climb } from '../models/ladder.ts'
 import { noProvider } from '../models/no-provider.ts'
-import { precheck } from '../models/precheck.ts'
+import { precheck, withoutContextInputs } from '../models/precheck.ts'
 import type { Price } from '../models/prices.ts'
 import { taskWords } from '../models/prompts.ts'
 import type { PartialValue } from '../models/stream-watch.ts'
@@ -77,15 +77,18 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         onUsage,
       })
       const { rao } = call
-      const bundle = withInstructions(call)
+      const bundle = withoutContextInputs(withInstructions(call), processing.precheck)
       const watcher = options.onPartial && watcherOf(options.onPartial, { redactor, onEvent })
       const providerOf = (id: string) => findProvider(providers, id)
       const guidance = await precheck({
         settings: processing.precheck,
         bundle,
+        inputs: call.bundle.inputs,
+        redactor,
         caller,
         onEvent,
         model,
+        defaultModel,
         providerOf,
       })
       const result = await climb({

@@ -5,18 +5,26 @@
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Bundle } from '../../domain/ports/dispatcher.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
-import type { PrecheckSettings } from '../../domain/processing.ts'
+import type { PrecheckAgent, PrecheckSettings } from '../../domain/processing.ts'
+import type { Redactor } from '../../domain/redact.ts'
 import { parse } from '../../output/index.ts'
 import type { Caller, OnEvent } from './caller.ts'
 import { agreement } from './consensus.ts'
+import { taskPrompt } from './prompts.ts'
 
 export interface PrecheckTask {
   readonly settings: PrecheckSettings
+  /** What the model of the node will be shown. */
   readonly bundle: Bundle
+  /** The inputs of the node, with those that only the precheck reads. */
+  readonly inputs: Json
+  readonly redactor: Redactor
   readonly caller: Caller
   readonly onEvent: OnEvent
   /** The node's own model. */
   readonly model: string
+  /** For agents that name no model. */
+  readonly defaultModel: string
   readonly providerOf: (model: string) => Provider | undefined
 }
 
@@ -26,7 +34,7 @@ export type Guidance = { readonly text: string; readonly key?: string } | undefi
 export async function precheck(task: PrecheckTask): Promise<Guidance> {
   const { settings, bundle, onEvent } = task
   if (!settings.enabled) return undefined
-  const missing = checklist(bundle, settings)
+  const missing = checklist(task)
   if (missing.length > 0) {
     const feedback = `Missing: ${missing.join(', ')}`
     onEvent('aros.reasoning.precheck.fail', { reason: 'checklist', missing })
@@ -50,8 +58,8 @@ export async function precheck(task: PrecheckTask): Promise<Guidance> {
 }
 
 /** Keys that the inputs lack, and a contract that says nothing: without these no validator is worth its call. */
-function checklist({ inputs, returns }: Bundle, { requiredContextKeys }: PrecheckSettings): string[] {
-  const missing = requiredContextKeys.filter(
+function checklist({ inputs, bundle: { returns }, settings }: PrecheckTask): string[] {
+  const missing = settings.requiredContextKeys.filter(
     (key) => !isObject(inputs) || own(inputs, key) === undefined || own(inputs, key) === null,
   )
   const shapeless = returns === true || (isObject(returns) && Object.keys(returns).length === 0)
@@ -71,19 +79,30 @@ function planIn(
   return undefined
 }
 
-function textsIn(inputs: Json): string[] {
-  return isObject(inputs) ? Object.values(inputs).filter((value) => typeof value === 'string') : []
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  return isObject(value) || Array.isArray(value) ? Object.values(value as object).flatMap(textsIn) : []
+}
+
+/** Splits the inputs of a node: what its model is shown, without what only the precheck reads. */
+export function withoutContextInputs(bundle: Bundle, { contextInputs }: PrecheckSettings): Bundle {
+  if (contextInputs.length === 0 || !isObject(bundle.inputs)) return bundle
+  const shown = Object.entries(bundle.inputs as { [name: string]: Json }).filter(
+    ([name]) => !contextInputs.includes(name),
+  )
+  return { ...bundle, inputs: Object.fromEntries(shown) }
 }
 
 /** Several short plans of the model itself; when they differ too much, one of them is worth validating. */
 async function disputedPlan(task: PrecheckTask): Promise<string | undefined> {
-  const { settings, bundle, onEvent } = task
+  const { settings, bundle, onEvent, redactor } = task
   if (settings.consensusSamples < 2) return undefined
+  const agent = settings.consensusAgent ?? { model: task.model, instructions: bundle.instructions }
   const plans: string[] = []
   for (let n = 0; n < settings.consensusSamples; n++) {
-    const text = await ask(task, settings.consensusAgent ?? task.model, {
+    const text = await ask(task, agent, {
       system: 'Say in at most five short lines how you would do this. Do not do it.',
-      prompt: `Objective: ${JSON.stringify(bundle.objective)}\nSample ${n + 1}`,
+      prompt: `${taskPrompt({ bundle, redactor })}\nSample ${n + 1}`,
     })
     if (text !== undefined) plans.push(text)
   }
@@ -112,12 +131,14 @@ const verdictSchema = {
 } as const
 
 async function validate(task: PrecheckTask, plan: string): Promise<Verdict | undefined> {
-  const { settings, bundle } = task
-  if (settings.validatorAgent === undefined) return undefined
-  const goal = isObject(bundle.inputs) ? own(bundle.inputs, settings.goalContextKey) : undefined
-  const text = await ask(task, settings.validatorAgent, {
-    system: `You check plans. Answer with JSON only, satisfying this JSON Schema:\n${JSON.stringify(verdictSchema)}`,
-    prompt: JSON.stringify({ plan, goal: goal ?? bundle.objective }),
+  const { settings, bundle, inputs, redactor } = task
+  const { validatorAgent } = settings
+  if (validatorAgent === undefined) return undefined
+  const goal = isObject(inputs) ? own(inputs, settings.goalContextKey) : undefined
+  const answer = `Answer with JSON only, satisfying this JSON Schema:\n${JSON.stringify(verdictSchema)}`
+  const text = await ask(task, validatorAgent, {
+    system: validatorAgent.instructions ? answer : `You check plans. ${answer}`,
+    prompt: JSON.stringify(redactor.value({ plan, goal: goal ?? bundle.objective })),
   })
   const read = text === undefined ? undefined : parse(text, verdictSchema)
   if (!read?.ok || !isObject(read.value)) return undefined
@@ -134,9 +155,9 @@ async function validate(task: PrecheckTask, plan: string): Promise<Verdict | und
 
 /** One small call; it draws on the node's budget and always leaves a call for the work itself. */
 async function ask(
-  { caller, providerOf, settings, onEvent }: PrecheckTask,
-  model: string,
-  words: { readonly system: string; readonly prompt: string },
+  { caller, providerOf, settings, onEvent, defaultModel }: PrecheckTask,
+  { model = defaultModel, instructions = '' }: PrecheckAgent,
+  { system, prompt }: { readonly system: string; readonly prompt: string },
 ): Promise<string | undefined> {
   const provider = providerOf(model)
   if (provider === undefined || caller.left() < 2) {
@@ -144,7 +165,13 @@ async function ask(
     onEvent('aros.reasoning.precheck.skipped', { reason })
     return undefined
   }
-  const called = await caller.call({ ...words, model, provider, maxOutputTokens: settings.maxTokens })
+  const called = await caller.call({
+    system: instructions === '' ? system : `${instructions}\n\n${system}`,
+    prompt,
+    model,
+    provider,
+    maxOutputTokens: settings.maxTokens,
+  })
   return called.kind === 'answer' && called.answer.kind === 'text' ? called.answer.text : undefined
 }
 

@@ -23,13 +23,19 @@ export interface Task {
 }
 
 /** The first call of an attempt. The schema is always in the instruction: what a provider enforces is often less. */
-export function taskWords({ bundle, rao, redactor, guidance }: Task): Words {
-  const { objective, inputs, clarifications, instructions, specialInstructions, returns } = bundle
+export function taskWords(task: Task): Words {
+  const { instructions, specialInstructions, returns } = task.bundle
   const system = [
     instructions,
     ...specialInstructions,
-    rao ? raoInstruction(returns) : answerInstruction(returns),
+    task.rao ? raoInstruction(returns) : answerInstruction(returns),
   ]
+  return { system: system.filter((part) => part !== '').join('\n\n'), prompt: taskPrompt(task) }
+}
+
+/** What the task is about, without how to answer. */
+export function taskPrompt({ bundle, redactor, guidance }: Omit<Task, 'rao'>): string {
+  const { objective, inputs, clarifications } = bundle
   const shown =
     guidance?.key !== undefined && isObject(inputs) ? { ...inputs, [guidance.key]: guidance.text } : inputs
   const parts = [
@@ -41,7 +47,7 @@ export function taskWords({ bundle, rao, redactor, guidance }: Task): Words {
   if (clarifications.length > 0) parts.push(`Clarifications: ${JSON.stringify(clarifications)}`)
   if (bundle.feedback !== undefined)
     parts.push(`The last answer was not accepted: ${JSON.stringify(bundle.feedback)}`)
-  return { system: system.filter((part) => part !== '').join('\n\n'), prompt: parts.join('\n') }
+  return parts.join('\n')
 }
 
 function answerInstruction(schema: JsonSchema): string {

@@ -2,6 +2,13 @@
 import { closed, count, countOrNone, flag, text, texts } from './parts.ts'
 
 const share = { type: 'number', minimum: 0, maximum: 1 } as const
+/** A model by its name, or with a system prompt. */
+const precheckAgent = {
+  type: ['string', 'object'],
+  minLength: 1,
+  properties: { model: text, instructions: { type: 'string' } },
+  additionalProperties: false,
+} as const
 const conversions = { type: 'array', items: text } as const
 
 export const processingSchema = closed({
@@ -32,16 +39,17 @@ export const processingSchema = closed({
   reasoning_precheck: closed({
     enabled: flag,
     mode: { enum: ['observe', 'guide'] },
-    validator_agent: text,
+    validator_agent: precheckAgent,
     max_tokens: count,
     score_threshold: share,
     required_context_keys: texts,
+    context_inputs: texts,
     inject_feedback: { enum: ['prepend', 'context_key', null] },
     retry_guidance_prefix: { type: 'string' },
     context_feedback_key: text,
     goal_context_key: text,
     delimiters: { type: 'array', items: text, minItems: 2, maxItems: 2 },
-    consensus_agent: text,
+    consensus_agent: precheckAgent,
     consensus_samples: countOrNone,
     consensus_threshold: share,
   }),

@@ -1,6 +1,7 @@
 /** A step that calls somebody: an agent, a built-in, a capability of the user's own, or another pipeline. */
 import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
+import type { Capability } from '../../domain/capability.ts'
 import type { Binding } from '../../domain/plan.ts'
 import { both } from '../../schema/combine.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -12,7 +13,8 @@ import { didYouMean } from '../reading.ts'
 import { addFunction, addNode, asBinding, complain, type Data, nodeValue, type Scope } from './build.ts'
 import { agentId, extractId } from './capabilities.ts'
 import { templateValue } from './names.ts'
-import { decideProcessing, isStructured, withModels } from './step-processing.ts'
+import { type PreparedPrecheck, preparePrecheck } from './precheck.ts'
+import { decideProcessing, isStructured } from './step-processing.ts'
 import { bring, constant, inside, type Value } from './value.ts'
 
 const takesInput: JsonSchema = { type: 'object', properties: { input: true }, required: ['input'] }
@@ -86,11 +88,12 @@ function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }
   const timeoutMs = step.node.timeoutMs ?? agent.timeoutMs
   const fallback = step.fallback && workerId(scope, step, step.fallback)
   const { data, ...rest } = step.node
+  const prepared = preparePrecheck(scope, processing, step.at)
   const node = addNode(scope, {
     id: `${scope.prefix}${step.name}`,
     label: step.name,
     capabilityId,
-    inputs: { input: asBinding(input) },
+    inputs: { input: asBinding(input), ...prepared.inputs },
     contracts: { input: takesInput, output: schema },
     ...rest,
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -98,7 +101,7 @@ function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }
     // The calls that were asked for must fit into the node's budget.
     ...(retries !== undefined && retries > 3 && rest.callBudget === undefined && { callBudget: retries + 1 }),
     ...(fallback !== undefined && { alternates: [fallback] }),
-    data: { ...data, processing: withModels(processing, pipeline.agents) },
+    data: { ...data, processing: prepared.processing },
   })
   return nodeValue(node, schema, scope.region)
 }
@@ -197,20 +200,34 @@ function compileOwn(scope: Scope, step: CallStep): Value | undefined {
   const schema = withFields(step, said === undefined ? declared : both(declared, said))
   const fallback = step.fallback && workerId(scope, step, step.fallback)
   const { data, ...rest } = step.node
+  const prepared = ownProcessing(scope, step, capability)
   const node = addNode(scope, {
     id: `${scope.prefix}${step.name}`,
     label: step.name,
     capabilityId: capability.capabilityId,
-    inputs,
+    inputs: { ...prepared?.inputs, ...inputs },
     contracts: said === undefined && step.validateFields === undefined ? {} : { output: schema },
     ...rest,
     ...(step.maxRetries !== undefined && { retry: { max: step.maxRetries } }),
     ...(fallback !== undefined && { alternates: [fallback] }),
-    ...((data || step.processing) && {
-      data: { ...data, ...(step.processing && { processing: step.processing.said }) } as Data,
+    ...((data || prepared) && {
+      data: { ...data, ...(prepared && { processing: prepared.processing }) } as Data,
     }),
   })
   return nodeValue(node, schema, scope.region)
+}
+
+/** The step's block; a precheck needs inputs of its own, which a contract without further properties does not take. */
+function ownProcessing(
+  scope: Scope,
+  { processing, at }: CallStep,
+  { kind, inputContract }: Capability,
+): PreparedPrecheck | undefined {
+  if (processing === undefined) return undefined
+  const isOpen = isObject(inputContract) && inputContract['additionalProperties'] !== false
+  return kind === 'model' && isOpen
+    ? preparePrecheck(scope, processing.said, at)
+    : { processing: processing.said, inputs: {} }
 }
 
 function ownInputs(

@@ -70,6 +70,16 @@ function stepNamed(scope: Scope, [name = '', ...rest]: readonly string[], mentio
 
 function contextAt(scope: Scope, [key, ...rest]: readonly string[], mention: Mention) {
   if (key === undefined) return based(scope, wholeContext(scope), [])
+  const value = contextValue(scope, key)
+  if (value !== undefined) return { value, rest }
+  return unknown(scope, mention, {
+    message: `nothing puts ${key} into the context before this`,
+    hint: 'Set updates_context or sink_to on a step before, or add it under context:',
+  })
+}
+
+/** What stands under a key of the context, from all who may have put it there; nothing if no one did. */
+export function contextValue(scope: Scope, key: string): Value | undefined {
   const found: Value[] = []
   for (const entry of [...scope.context].reverse()) {
     const value =
@@ -78,11 +88,7 @@ function contextAt(scope: Scope, [key, ...rest]: readonly string[], mention: Men
     found.push(bring(value, scope.region))
     if (value.certain) break
   }
-  if (found.length > 0) return { value: either(found, scope.region), rest }
-  return unknown(scope, mention, {
-    message: `nothing puts ${key} into the context before this`,
-    hint: 'Set updates_context or sink_to on a step before, or add it under context:',
-  })
+  return found.length > 0 ? either(found, scope.region) : undefined
 }
 
 /** All of the context as one map. */

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../base/json.ts'
 import { type GivenProcessing, layOver } from '../../domain/processing.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { ArosConfig } from '../aros-config.ts'
-import type { Agent, StepProcessing } from '../pipeline.ts'
+import type { StepProcessing } from '../pipeline.ts'
 
 export interface Decided {
   readonly processing: GivenProcessing
@@ -104,19 +104,4 @@ export function isStructured(schema: JsonSchema): boolean {
     types.some((each) => each === 'object' || each === 'array') ||
     (type === undefined && isObject(schema['properties']))
   )
-}
-
-/** Names of agents in the block become the models behind them. */
-export function withModels(processing: GivenProcessing, agents: ReadonlyMap<string, Agent>): GivenProcessing {
-  const precheck = processing['reasoning_precheck']
-  if (!isObject(precheck)) return processing
-  const named = Object.fromEntries(
-    ['validator_agent', 'consensus_agent'].flatMap((key) => {
-      const name = precheck[key]
-      if (typeof name !== 'string') return []
-      const agent = agents.get(name.replace(/^agents\./, ''))
-      return agent?.model === undefined ? [] : [[key, agent.model]]
-    }),
-  )
-  return { ...processing, reasoning_precheck: { ...(precheck as GivenProcessing), ...named } }
 }
