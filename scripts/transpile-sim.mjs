@@ -22,9 +22,11 @@ import { root } from './setup.mjs'
 
 const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
 
-/** The folder that holds the transpiled `src` and `test/sim`; made anew when a source has changed. */
+/** The folder that holds the transpiled `src`, `test/sim` and `test/interpreter`; made anew when a source has changed. */
 export function transpileSim() {
-  const files = ['src', join('test', 'sim')].flatMap((folder) => sources(join(root, folder)))
+  const files = ['src', join('test', 'sim'), join('test', 'interpreter')].flatMap((folder) =>
+    sources(join(root, folder)),
+  )
   const texts = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }))
   const hash = createHash('sha256')
   for (const { file, text } of texts) hash.update(`${relative(root, file)}\n${text}\n`)

@@ -1,0 +1,84 @@
+// @ts-check
+/**
+ * `npm run interpret -- [--drafts N] [--seed S] [--json]`: random drafts, run by the engine and worked out by an interpreter
+ * of its own; they must agree on which nodes ran, how often, with which inputs, and on the answer. `--seed S` alone shows
+ * one draft with everything about it. Exit code 1 if they disagree.
+ */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { inspect, parseArgs } from 'node:util'
+import { transpileSim } from './transpile-sim.mjs'
+
+const { values } = parseArgs({
+  options: {
+    drafts: { type: 'string' },
+    seed: { type: 'string' },
+    most: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (values.help) {
+  console.log('Usage: npm run interpret -- [--drafts N] [--seed S] [--most N] [--json]')
+  process.exit(0)
+}
+process.exit(values.seed !== undefined && values.drafts === undefined ? await showOne() : await runMany())
+
+async function runMany() {
+  /** @type {typeof import('../test/interpreter/run-cases.ts')} */
+  const { runCases } = await load('run-cases')
+  const began = performance.now()
+  const summary = await runCases({
+    from: Number(values.seed ?? 1),
+    count: Number(values.drafts ?? 1000),
+    mostDisagreeing: Number(values.most),
+  })
+  const seconds = (performance.now() - began) / 1000
+  if (values.json) console.log(JSON.stringify({ ...summary, seconds }))
+  else {
+    const { cases, rejected, completed, calls, skipped, disagreeing } = summary
+    console.log(
+      `${cases} drafts in ${seconds.toFixed(1)} s: ${completed} completed, ${rejected} rejected by the prover, ` +
+        `${calls} calls, ${skipped} nodes skipped; ${disagreeing.length} disagreements`,
+    )
+    for (const { seed, differences } of disagreeing)
+      console.log(`seed ${seed}:\n  ${differences.join('\n  ')}`)
+  }
+  return summary.disagreeing.length > 0 ? 1 : 0
+}
+
+async function showOne() {
+  /** @type {typeof import('../test/interpreter/cases.ts')} */
+  const { makeCase } = await load('cases')
+  /** @type {typeof import('../test/interpreter/compare.ts')} */
+  const { tryCase } = await load('compare')
+  /** @type {typeof import('../test/interpreter/draft.ts')} */
+  const { draftOf, envelopeOf } = await load('draft')
+  const given = makeCase(Number(values.seed))
+  const { differences, expected, played } = await tryCase(given)
+  const show = (/** @type {string} */ title, /** @type {unknown} */ value) =>
+    console.log(`\n# ${title}\n${inspect(value, { depth: 12, breakLength: 140, maxArrayLength: 200 })}`)
+  show('case', given)
+  show('draft', draftOf(given))
+  show('envelope', envelopeOf(given))
+  show('expected', expected)
+  show('calls', played.calls)
+  show(
+    'journal',
+    played.journal.map(({ seq, type, nodeId, payload }) => [
+      seq,
+      type,
+      nodeId,
+      type.startsWith('plan_') ? '…' : payload,
+    ]),
+  )
+  show('status', [played.status, played.output, played.failure])
+  show('differences', differences)
+  return differences.length > 0 ? 1 : 0
+}
+
+/** @param {string} file */
+function load(file) {
+  return import(pathToFileURL(join(transpileSim(), 'test', 'interpreter', `${file}.js`)).href)
+}
