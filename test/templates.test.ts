@@ -148,8 +148,8 @@ describe('conditions inside each other', () => {
   })
 })
 
-describe('a test that cannot be decided', () => {
-  it('is not taken', async () => {
+describe('a test that orders a text', () => {
+  it('is false', async () => {
     const { result } = await runTemplate(
       `<cond>
         <case test="n > 5"><task name="more"><description>More</description></task></case>

@@ -1,4 +1,4 @@
-/** Conditions as the engine asks them: what cannot be decided is an answer of its own, so that no gate opens by mistake. */
+/** Evaluates conditions for the engine. A condition that cannot be evaluated has its own verdict, so that no gate opens by mistake. */
 import type { Issue } from '../base/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { Condition } from '../domain/contract.ts'
@@ -6,13 +6,21 @@ import { conditionVars, describeCondition, evaluate, parseCondition } from '../s
 
 export type Verdict = 'yes' | 'no' | 'undecided'
 
-/** `undecided` for a condition that cannot be read, that runs out of fuel, or that meets a value of the wrong type; a missing one is just missing. */
+const verdicts = { true: 'yes', false: 'no', error: 'undecided' } as const
+
+/**
+ * `undecided` only for a condition that cannot be parsed or that runs out of steps. An operand of the wrong type decides
+ * nothing beyond its own operator: the prover relies on exactly this.
+ */
 export function holds(condition: Condition, value: Json): Verdict {
   const parsed = parseCondition(condition)
-  if (!parsed.ok) return 'undecided'
-  const { kind, issue } = evaluate(parsed.condition, value)
-  if (kind === 'error' || issue?.code === 'condition/type') return 'undecided'
-  return kind === 'true' ? 'yes' : 'no'
+  return parsed.ok ? verdicts[evaluate(parsed.condition, value).kind] : 'undecided'
+}
+
+/** Why a condition that does not hold may have failed: an operand that is missing or of the wrong type, or too many steps. */
+export function reasonFor(condition: Condition, value: Json): string | undefined {
+  const parsed = parseCondition(condition)
+  return parsed.ok ? evaluate(parsed.condition, value).issue?.message : parsed.issues[0]?.message
 }
 
 export function conditionText(condition: Condition): string {

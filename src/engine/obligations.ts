@@ -1,18 +1,23 @@
 /** What a value has to satisfy besides its schema: conditions of the node that gives it, and of the whole answer. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import type { Condition } from '../domain/contract.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { conditionText, holds, isComplete } from './conditions.ts'
+import { conditionText, holds, isComplete, reasonFor } from './conditions.ts'
 import { answerValues, assembleInputs, withAnswer } from './values.ts'
 
-/** Post-conditions of the node and hard constraints that it guards, as far as they do not hold; undecided is not holding. */
+/** Post-conditions of the node and hard constraints that it guards, as far as they do not hold; one that cannot be evaluated does not hold. */
 export function brokenConditions(state: RunState, node: NodeState, value: Json): Issue[] {
   const issues: Issue[] = []
   for (const condition of node.node.postConditions) {
     if (holds(condition, value) !== 'yes')
       issues.push(
-        broken('output/post-condition', `Post-condition does not hold: ${conditionText(condition)}`),
+        broken(
+          'output/post-condition',
+          `Post-condition does not hold: ${conditionText(condition)}`,
+          reasonFor(condition, value),
+        ),
       )
   }
   const guards = node.node.guards.filter(({ level }) => level === 'hard')
@@ -21,9 +26,7 @@ export function brokenConditions(state: RunState, node: NodeState, value: Json):
   for (const { constraintId, expr } of guards) {
     // Where a part of it is still to come, the end of the run decides.
     if (isComplete(expr, values) && holds(expr, values) !== 'yes')
-      issues.push(
-        broken('output/constraint', `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`),
-      )
+      issues.push(brokenConstraint(constraintId, expr, values))
   }
   return issues
 }
@@ -42,14 +45,16 @@ export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; s
     const kept = holds(expr, known) === 'yes'
     total += weights[level]
     if (kept) held += weights[level]
-    else if (level === 'hard')
-      issues.push(
-        broken('output/constraint', `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`),
-      )
+    else if (level === 'hard') issues.push(brokenConstraint(constraintId, expr, known))
   }
   return { issues, satisfaction: total === 0 ? 1 : held / total }
 }
 
-function broken(code: string, message: string): Issue {
-  return { code, at: { pointer: '' }, message }
+function brokenConstraint(constraintId: string, expr: Condition, value: Json): Issue {
+  const message = `Constraint "${constraintId}" does not hold: ${conditionText(expr)}`
+  return broken('output/constraint', message, reasonFor(expr, value))
+}
+
+function broken(code: string, message: string, reason: string | undefined): Issue {
+  return { code, at: { pointer: '' }, message: reason === undefined ? message : `${message} (${reason})` }
 }

@@ -236,7 +236,7 @@ function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[]
   ]
 }
 
-/** The first route whose condition holds; a condition that cannot be decided is not taken. */
+/** The first route whose condition holds; a condition that runs out of steps does not. */
 function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
   const { routes, elseTo } = node.node.routing ?? { routes: [] }
   const route = routes.find((candidate) => holds(candidate.condition, inputs) === 'yes')

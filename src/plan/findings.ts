@@ -48,6 +48,9 @@ export const findingTable = {
   'plan/contract-vacant': hard('schema_incompatible', 'no value can satisfy the schema of the caller'),
   'plan/conflict': hard('schema_incompatible', 'hard constraints cannot hold together'),
   'plan/vacuous': told('the constraint also holds when the value is missing'),
+  'plan/unlike-types': told(
+    'the constraint orders a value that is never a number; every ordering of it is false',
+  ),
   'plan/policy-variants': hard('schema_incompatible', 'the number of variants contradicts the contract'),
   'plan/policy-require': hard(
     'missing_producer',

@@ -15,10 +15,12 @@ import {
 } from '../schema/condition.ts'
 import { clip } from '../schema/describe.ts'
 import type { Path } from '../schema/schema-values.ts'
+import type { World } from '../schema/world.ts'
 import { guardsOf } from './guards.ts'
 import type { Resolved, ResolvedNode } from './request.ts'
 import { owns } from './sources.ts'
 import { suppliers } from './suggest.ts'
+import { neverNumbers } from './unlike.ts'
 import { mayBeVacuous } from './vacuous.ts'
 import { isSaid, settingsFor, slotFor, verdictIn } from './worlds.ts'
 
@@ -80,21 +82,19 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     const why = excluded
       ? `The post-conditions of ${names(producers)} exclude it`
       : `Nothing that ${names(producers)} may supply makes it true`
+    const unlike = neverNumbers(condition.expr, worlds)
     return unmet(goal, 'schema_incompatible', {
       nodes: producers,
-      suggestion: `${why}: change ${excluded ? 'one of them or the bound' : 'the schema or the bound'}`,
+      suggestion: [
+        `${why}: change ${excluded ? 'one of them or the bound' : 'the schema or the bound'}`,
+        ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+      ].join('\n'),
       ...(excluded && { details: { excluded } }),
     })
   }
   if (verdictIn(condition, worlds) === 'true') {
-    const vacuous = mayBeVacuous(condition.expr, worlds)
-    return {
-      goal,
-      met: true,
-      enforcers: ids(producers),
-      guards: [],
-      ...(vacuous && { diagnostic: holdsWhenMissing(goal) }),
-    }
+    const diagnostic = doubtAbout(goal, condition, worlds)
+    return { goal, met: true, enforcers: ids(producers), guards: [], ...(diagnostic && { diagnostic }) }
   }
   if (assured === 'true' || isSaid(condition, settings)) {
     const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
@@ -197,12 +197,24 @@ function guarded(goal: Goal, guards: readonly string[]): Judgement {
   return { goal, met: true, enforcers: [], guards, diagnostic }
 }
 
-function holdsWhenMissing(goal: Goal): Diagnostic {
+/** A proved constraint that may not say what its author meant. */
+function doubtAbout(goal: Goal, { expr }: ParsedCondition, worlds: readonly World[]): Diagnostic | undefined {
+  const proved = { ...base(goal), status: 'satisfied', cause: 'advisory' } as const
+  const unlike = neverNumbers(expr, worlds)
+  if (unlike.length > 0)
+    return {
+      ...proved,
+      suggestion: neverNumber(unlike),
+      details: { code: 'plan/unlike-types', note: 'ordering_without_number', vars: [...unlike] },
+    }
+  if (!mayBeVacuous(expr, worlds)) return undefined
   return {
-    ...base(goal),
-    status: 'satisfied',
-    cause: 'advisory',
+    ...proved,
     suggestion: 'It also holds when the value is missing; make the property required if that is not meant',
     details: { code: 'plan/vacuous', note: 'vacuous_on_missing' },
   }
+}
+
+function neverNumber(paths: readonly string[]): string {
+  return `${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} never a number, so every ordering of it is false: compare with ==, or declare a number`
 }

@@ -11,8 +11,8 @@ import { describe } from './describe.ts'
 export interface Evaluation {
   readonly kind: 'true' | 'false' | 'error'
   /**
-   * With `error`, why. With `true` or `false`, the first operand that had the wrong type or was missing where the operator
-   * needs one: the verdict stands, but a gate that must not be passed by accident should ask a person.
+   * With `error`, why. With `true` or `false`, the first operand that was missing or had the wrong type: it explains a
+   * failure to people and never changes the verdict.
    */
   readonly issue?: Issue
 }
@@ -21,7 +21,7 @@ export interface Evaluation {
 export const missing: unique symbol = Symbol('missing')
 
 /**
- * Whether the condition holds for the value. Callers treat `error` as the careful case: a gate closes, a constraint fails.
+ * Whether the condition holds for the value. On `error` (out of steps) callers fail closed: a constraint fails, a policy asks.
  *
  * @example
  * evaluate(condition, { qaFindings: { overallScore: 0.9 } }) // { kind: 'true' }

@@ -95,7 +95,7 @@ describe('the operators', () => {
   })
 })
 
-it('says which operand was of the wrong type or missing, so that a gate can stay closed', () => {
+it('says which operand was of the wrong type or missing, beside the verdict', () => {
   const low = { '<': [{ var: 'confidence' }, 0.7] }
   expect(run(low, { confidence: 'high' })).toMatchObject({
     kind: 'false',

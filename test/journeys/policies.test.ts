@@ -339,16 +339,6 @@ describe('actions', () => {
     expect(patient.status).toBe('completed')
   })
 
-  it('a condition on a value of the wrong type asks a person instead of passing', async () => {
-    const app = await open({ capabilities: [local('write', () => ({ text: 'high' }))] })
-    const gated = {
-      id: 'gated',
-      trigger: { kind: 'onNodeComplete', condition: { '<': [{ var: 'text' }, 0.7] } },
-      action: { type: 'fail' },
-    }
-    expect((await app.run(under(gated), { draft: one })).status).toBe('awaiting_hitl')
-  })
-
   it('asks at most as often as the run may, and an ask that cannot be made denies', async () => {
     const app = await open({ capabilities: [tea()] })
     const done = await app.run(under(gate()), { draft: { ...one, limits: { maxAsks: 0 } } })
