@@ -47,8 +47,8 @@ export interface AppOptions
   readonly capabilities?: readonly DefinedCapability[]
   /** In addition to those that come with the package. */
   readonly facets?: readonly Facet[]
-  /** Drafts plans for envelopes that come without one. Default: the search planner. */
-  readonly planner?: Planner
+  /** Drafts plans for envelopes without a draft: a planner, or which of the built-in ones. Default: the search planner. */
+  readonly planner?: Planner | PlannerChoice
   /**
    * Who calls models. Default: those that the environment has keys for, loaded with their first call. The rehearsal model
    * of `proviso/testing`, which needs no key, is used only when it is named here.
@@ -81,6 +81,18 @@ export interface AppOptions
   readonly clock?: Clock
   /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
+}
+
+/** Which built-in planner drafts. */
+export interface PlannerChoice {
+  /** `search`: branch and bound over the catalog; `model`: a model alone; `auto`: the model first, then the search. */
+  readonly mode: 'search' | 'model' | 'auto'
+  /** `provider/model`. Default: the default model. */
+  readonly model?: string
+  /** For each call of the model. Default 240,000. */
+  readonly timeoutMs?: number
+  /** Most capabilities in the prompt. Default 80. */
+  readonly maxCapabilities?: number
 }
 
 /** Who may be called over HTTP, and within which limits. */
@@ -147,6 +159,21 @@ const endpoint = must(
   'an endpoint: `url`, and a list of `keys` with `keyId` and `secret`',
 )
 
+const ownPlanner = must(
+  (value) => has(value, 'draft', 'function'),
+  'a planner with a function `draft`, or { mode }',
+)
+
+const plannerRows = {
+  mode: must((value) => ['search', 'model', 'auto'].includes(value as string), '"search", "model" or "auto"'),
+  model: name,
+  timeoutMs: milliseconds,
+  maxCapabilities: must(
+    (most) => Number.isSafeInteger(most) && Number(most) > 0,
+    'a whole number above zero',
+  ),
+} satisfies RowsOf<PlannerChoice>
+
 const appRows = {
   store: must(
     (value) => typeof value === 'string' || has(value, 'append', 'function'),
@@ -160,7 +187,8 @@ const appRows = {
     ),
   ),
   facets: each(object),
-  planner: must((value) => has(value, 'draft', 'function'), 'a planner with a function `draft`'),
+  planner: (value: unknown, at: Pointer) =>
+    isObject(value) && 'mode' in value ? rowIssues(value, at, plannerRows) : ownPlanner(value, at),
   providers: each(object),
   defaultModel: name,
   env: object,

@@ -7,6 +7,7 @@ import { estimateDraft, generateValue, providersFromKeys } from './adapters/mode
 import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
 import type { App, GenerateRequest } from './app/app.ts'
+import { choosePlanner } from './app/choose-planner.ts'
 import { knownSecrets } from './app/known-secrets.ts'
 import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
 import { readDraft, readEnvelope, readFacets } from './app/read-given.ts'
@@ -35,7 +36,7 @@ import { createEngine, type Engine } from './engine/engine.ts'
 import { loadEvents } from './engine/journal.ts'
 import { taskResults } from './engine/task-results.ts'
 import { type EnvConfig, readEnv } from './env.ts'
-import { addOwnCapabilities, builtinFunctions, createCatalog, searchPlanner } from './plan/index.ts'
+import { addOwnCapabilities, builtinFunctions, createCatalog } from './plan/index.ts'
 
 export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
 export { defineCapability } from './adapters/dispatchers/define-capability.ts'
@@ -45,7 +46,10 @@ export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracin
 export { marketingTools } from './adapters/tools/marketing-tools.ts'
 export type { App, GenerateRequest } from './app/app.ts'
 export type { RunResult } from './app/run-result.ts'
-export type { AppOptions, HttpOptions, RunOptions } from './app-options.ts'
+export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
+
+/** The model of capabilities that prefer none, where neither options nor environment name one. */
+export const fallbackModel = 'openai/gpt-5-mini'
 
 /** The model that answers without a key (`rehearsal` of `proviso/testing`), loaded when somebody wants it. */
 export async function rehearsalProvider(): Promise<Provider> {
@@ -94,7 +98,7 @@ async function putTogether(
       onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
     })
-  const defaultModel = options.defaultModel ?? env.defaultModel ?? 'openai/gpt-5-mini'
+  const defaultModel = options.defaultModel ?? env.defaultModel ?? fallbackModel
   const dispatchers: Dispatcher[] = [
     localDispatcher(functions),
     scriptedDispatcher(clock),
@@ -107,7 +111,12 @@ async function putTogether(
     ...(agents ? [agents.dispatcher] : []),
     ...(options.dispatchers ?? []),
   ]
-  const planner = options.planner ?? searchPlanner()
+  const planner = choosePlanner(options.planner, {
+    providers,
+    defaultModel,
+    prices: options.prices ?? [],
+    redactor,
+  })
   const newId = options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`)
   const engine: Engine = createEngine({
     store,

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { processingSchema } from '../src/domain/schemas/processing-schema.ts'
 import { arosTable } from '../src/pipeline/aros-config.ts'
 import { readConfig } from '../src/pipeline/config/read-config.ts'
-import { describeSourceIssue } from '../src/pipeline/index.ts'
+import { describeSourceIssue, serverKeys } from '../src/pipeline/index.ts'
 import { compile } from './pipelines/support.ts'
 import { root } from './support.ts'
 
@@ -23,6 +23,7 @@ it('shows every setting of proviso.toml in blocks that can be read', () => {
   })
   expect(said).toEqual(expect.arrayContaining(Object.keys(arosTable).map((key) => `aros.${key}`)))
   expect(said).toContain('preset')
+  expect(said).toEqual(expect.arrayContaining([...serverKeys]))
 })
 
 it('shows every key of processing in a pipeline that compiles', () => {

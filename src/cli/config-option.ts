@@ -1,6 +1,6 @@
 /** The settings of a command: `--config` and `--set` over the environment over `proviso.toml`. */
 import type { Command } from 'commander'
-import { type Config, resolveConfig } from '../pipeline/index.ts'
+import { type Config, resolveConfig, type SettingFlag } from '../pipeline/index.ts'
 import { env } from './env.ts'
 import type { Unreadable } from './read-input.ts'
 import { cannotUse } from './source-issues.ts'
@@ -34,11 +34,15 @@ export function settingsOfWork({ correctionLedgerEnabled, telemetry }: Config['a
 export async function readSettings({
   config,
   set = [],
-}: ConfigFlags): Promise<{ config: Config } | { unreadable: Unreadable }> {
+  flags = [],
+}: ConfigFlags & { readonly flags?: readonly SettingFlag[] }): Promise<
+  { config: Config } | { unreadable: Unreadable }
+> {
   const resolved = await resolveConfig({
     cwd: process.cwd(),
     env: env.settings,
     set,
+    flags,
     ...(config !== undefined && { file: config }),
   })
   return resolved.ok

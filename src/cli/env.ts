@@ -16,10 +16,8 @@ export const env = {
   secrets: readEnv().secrets ?? [],
   /** What `validate --fix` may mend when no `--fix-rules` says so. */
   fixRules: given(process.env['PROVISO_FIX_RULES']),
-  /** `PROVISO_CONFIG`, `PROVISO_PRESET` and `PROVISO_AROS_…`: settings over those of the file. */
-  settings: Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^PROVISO_(CONFIG|PRESET|AROS_\w+)$/.test(name)),
-  ),
+  /** Variables that may hold settings: `PROVISO_CONFIG`, `PROVISO_AROS_…`, `FLEX_PLANNER_MODEL` and the others of the tables. */
+  settings: process.env,
 } as const
 
 /** A variable that is set to nothing is not set. */

@@ -1,4 +1,5 @@
 /** Which models a server calls: those that the environment has a key for, or in development without one the rehearsal model; and says so. */
+import { providersFromKeys } from '../adapters/models/index.ts'
 import { rehearsalProvider } from '../app.ts'
 import type { Provider } from '../domain/ports/provider.ts'
 import type { EnvConfig } from '../env.ts'
@@ -35,7 +36,8 @@ export async function chooseModels(
       note: 'Models: none, for there is no key; set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.',
     }
   return {
-    providers: [await rehearsalProvider()],
+    // Models that name their own server are called there.
+    providers: [...providersFromKeys(env), await rehearsalProvider()],
     note: 'Models: the rehearsal model, offline: it makes values that fit, not sense. A key such as OPENAI_API_KEY in the environment switches to a real one.',
   }
 }

@@ -1,8 +1,9 @@
 /** The server of `proviso serve`: a store, an app on it, the routes, and an end in order. */
-import { type App, createApp, openStore } from '../app.ts'
+import { type App, createApp, fallbackModel, openStore } from '../app.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../env.ts'
+import type { Config } from '../pipeline/index.ts'
 import { createServer, defaultPort, type Server, shortestToken } from '../server/index.ts'
 import { readSettings } from './config-option.ts'
 import { env as own } from './env.ts'
@@ -13,6 +14,11 @@ import { readPort } from './read-port.ts'
 import { readWork } from './read-work.ts'
 import { chooseModels } from './serve-models.ts'
 import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
+import { chooseServedPlanner } from './serving/choose-planner.ts'
+import { startRetention } from './serving/retention.ts'
+import { serverLimits } from './serving/server-limits.ts'
+import { settingFlags } from './serving/setting-flags.ts'
+import { unreadVariables } from './serving/unread-variables.ts'
 import { commandLine } from './shell.ts'
 import { exitOnAnythingUnforeseen, untilToldToStop } from './stop.ts'
 import { chooseLastingStore, type StoreChoice } from './store-option.ts'
@@ -25,6 +31,7 @@ export interface ServeFlags {
   readonly dev?: true
   readonly use: readonly string[]
   readonly cors: readonly string[]
+  readonly config?: string
 }
 
 /** How long requests, and meanwhile attempts, may take to end; all of it, with closing the store, stays below ten seconds. */
@@ -33,35 +40,54 @@ const grace = { requests: 2_000, attempts: 4_000, all: 9_500 } as const
 export async function serve(flags: ServeFlags): Promise<number> {
   const env = readEnv()
   const choice = chooseLastingStore(flags.store)
-  const work = await readWork({ use: flags.use })
-  if ('unreadable' in work) return refuse(work.unreadable)
-  const settings = await readSettings({})
+  const settings = await readSettings({
+    ...(flags.config !== undefined && { config: flags.config }),
+    flags: settingFlags({ ...flags }),
+  })
   if ('unreadable' in settings) return refuse(settings.unreadable)
-  const { verbose } = settings.config.aros.telemetry
+  const { config } = settings
+  const work = await readWork({ use: [...config.use, ...flags.use] })
+  if ('unreadable' in work) return refuse(work.unreadable)
   const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
     const { capabilities, facets } = work
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
+    const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
+    const planned = chooseServedPlanner(config.serve.planner, { env, defaultModel })
     const tracing = { captureContent: isOn(env.captureContent) }
     let server: Server | undefined
     const http = {
       allowLoopback: flags.dev ?? false,
       allow: commaList(env.agentHosts),
+      maxBytes: config.serve.server.answerBytes,
       // A store in memory keeps nothing that could be found later.
       ...(flags.dev && !choice.forgets && { clearSecrets: tellClear }),
       // In development agents are on this machine and can call where the server listens.
       callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
-    const options = { store, capabilities, facets, env, secrets, tracing, http, ...models }
+    const options = {
+      store,
+      capabilities,
+      facets,
+      env,
+      secrets,
+      tracing,
+      http,
+      ...models,
+      planner: planned.planner,
+    }
     const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller(printNote) })
     const onServer = (made: Server) => {
       server = made
     }
+    const retention = startRetention(store, config.serve.retention, (cause) => tellCrash('', cause))
+    const notes = [note, planned.note, ...unreadVariables(own.settings)]
     try {
-      return await serveApp(app, env, { ...flags, note, choice, verbose, onServer })
+      return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
     } finally {
+      retention.stop()
       await app.close({ graceMs: grace.attempts })
     }
   } finally {
@@ -72,10 +98,11 @@ export async function serve(flags: ServeFlags): Promise<number> {
 async function serveApp(
   app: App,
   env: EnvConfig,
-  flags: ServeFlags & {
+  flags: Omit<ServeFlags, 'config'> & {
     readonly choice: StoreChoice
-    readonly note: string
-    readonly verbose: boolean
+    /** What the operator has to know. */
+    readonly notes: readonly string[]
+    readonly settings: Config
     readonly onServer: (server: Server) => void
   },
 ): Promise<number> {
@@ -83,10 +110,13 @@ async function serveApp(
   const cors = flags.cors.length > 0 ? flags.cors : commaList(env.cors)
   const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
   const routes = sandboxOf(env, app)
-  const telemetry = logOptions(env, { dev, verbose: flags.verbose })
+  const { settings: config } = flags
+  const telemetry = logOptions(env, { dev, verbose: config.aros.telemetry.verbose })
+  const isSet = (key: string) => config.settings.some((one) => one.key === key && one.from !== 'default')
+  const limits = serverLimits(config.serve, { dev, isSet })
   const server = createServer(
     { app },
-    { auth, cors, routes, version: version(), onError: tellError, ...telemetry },
+    { auth, cors, routes, limits, version: version(), onError: tellError, ...telemetry },
   )
   flags.onServer(server)
   try {
@@ -95,7 +125,7 @@ async function serveApp(
       printNote(
         colors.yellow('Development mode: everybody who reaches this port may do everything. Loopback only.'),
       )
-    printNote(flags.note)
+    for (const line of flags.notes) printNote(line)
     if (routes.length > 0)
       printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
     if (!dev && !flags.choice.forgets && env.secretKey === undefined)

@@ -17,7 +17,9 @@ export {
   type ResolvedConfig,
   resolveConfig,
   type Setting,
+  type SettingFlag,
 } from './config/resolve-config.ts'
+export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
 export { type AppliedFix, type Fixed, type FixOptions, fixText, mendable } from './fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint-settings.ts'

@@ -20,6 +20,8 @@ export {
   type NodeEstimate,
   type Range,
 } from './estimate.ts'
+export { findProvider } from './find-provider.ts'
 export { type GenerateOptions, generateValue } from './generate-value.ts'
+export { missingProviderHint } from './no-provider.ts'
 export { isListed, listPrices, type Price, priceList, priceOf } from './prices.ts'
 export type { PartialValue } from './stream-watch.ts'

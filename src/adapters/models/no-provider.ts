@@ -9,13 +9,17 @@ const settings: ReadonlyMap<string, string> = new Map([
   ['google', 'GEMINI_API_KEY'],
 ])
 
-export function noProvider(model: string): AttemptResult {
+/** What to set so that a model can be called. */
+export function missingProviderHint(model: string): string {
   const { provider } = parseModelId(model)
   const setting = settings.get(provider)
-  const bring =
-    setting === undefined
-      ? `Pass a provider named "${provider}" in \`providers\`, or name a model of one that is there`
-      : `Set ${setting}, or pass a provider named "${provider}" in \`providers\``
+  return setting === undefined
+    ? `Pass a provider named "${provider}" in \`providers\`, or name a model of one that is there`
+    : `Set ${setting}, or pass a provider named "${provider}" in \`providers\``
+}
+
+export function noProvider(model: string): AttemptResult {
+  const { provider } = parseModelId(model)
   return {
     outcome: 'provider_error',
     issues: [
@@ -23,7 +27,7 @@ export function noProvider(model: string): AttemptResult {
         code: 'model/no-provider',
         at: { pointer: '' },
         message: `No provider for the model "${model}" is registered: there is none called "${provider}"`,
-        hint: `${bring}; rehearsal() of proviso/testing needs no key`,
+        hint: `${missingProviderHint(model)}; rehearsal() of proviso/testing needs no key`,
       },
     ],
     usage: { calls: 0 },

@@ -4,6 +4,7 @@ import { describeExitCodes } from '../exit-codes.ts'
 import { readPort } from '../read-port.ts'
 import { addUseOption } from '../read-work.ts'
 import type { ServeFlags } from '../serve.ts'
+import { addSettingFlags } from '../serving/setting-flags.ts'
 import { addStoreOption } from '../store-option.ts'
 
 const examples = `
@@ -11,10 +12,14 @@ Who may call: tokens of the store (\`proviso token create\`), and FLEX_TOKEN for
 and the server listens on loopback only. Agents register over HTTP; they call back at PROVISO_PUBLIC_URL, and those at private
 addresses must be named in PROVISO_AGENT_HOSTS (with --dev this machine is fine). SIGTERM or Ctrl-C ends it in order within ten seconds, a second one at once.
 
+Settings: flags win over environment variables, these over proviso.toml ([planner], [server], [retention], [catalog]);
+\`proviso config --explain\` prints all of them. At start the server prints its planner, and each variable that has no effect.
+
 Examples:
   proviso serve --dev                                      to try things out
   FLEX_TOKEN=$(openssl rand -hex 32) proviso serve         one user, runs in ./proviso.db
   proviso serve --store postgres://… --host 0.0.0.0        several processes on one database
+  proviso serve --planner auto --planner-model openai/gpt-5
   proviso serve --use agents.mjs --cors https://console.example
 
 ${describeExitCodes(['ok', 'internal', 'usage'])}`
@@ -33,7 +38,8 @@ export function addServeCommand(program: Command): void {
       collect,
       [],
     )
-  addStoreOption(addUseOption(command))
+    .option('--config <file>', 'settings (default: $PROVISO_CONFIG, else proviso.toml here or above)')
+  addSettingFlags(addStoreOption(addUseOption(command)))
     .addHelpText('after', examples)
     .action(async (flags: ServeFlags) => {
       // Loaded when it is wanted: a server is much, and other commands need none of it.

@@ -6,6 +6,7 @@ import { arosTable } from '../aros-config.ts'
 import { describeSourceIssue } from '../source.ts'
 import { readConfig } from './read-config.ts'
 import { resolveConfig } from './resolve-config.ts'
+import { serverKeys } from './server-settings.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -109,7 +110,7 @@ enable_reasoning_precheck = false
       'aros.enabled': 'default',
     })
     // The preset before, and two that only the file can say behind.
-    expect(settings).toHaveLength(Object.keys(arosTable).length + 3)
+    expect(settings).toHaveLength(Object.keys(arosTable).length + serverKeys.length + 3)
   })
 
   it('PROVISO_CONFIG names another file, and a flag one before that', async () => {

@@ -3,10 +3,11 @@ import { parse, TomlError } from 'smol-toml'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import { checkNoun } from '../../domain/check-noun.ts'
-import { closed, map, texts } from '../../domain/schemas/parts.ts'
+import { closed, map } from '../../domain/schemas/parts.ts'
 import { arosSchema, presets } from '../aros-config.ts'
 import { snakeKeys } from '../snake-keys.ts'
 import { createSource, issueAt, positionOf, type Source, type SourceIssue } from '../source.ts'
+import { serverSchema } from './server-settings.ts'
 import { placeOf, tomlPlaces } from './toml-places.ts'
 
 export interface ConfigFile {
@@ -27,7 +28,7 @@ const severities = { enum: ['off', 'info', 'warning', 'error'] } as const
 export const configSchema = closed({
   preset: { enum: Object.keys(presets) },
   aros: arosSchema(),
-  catalog: closed({ use: texts }),
+  ...serverSchema(),
   validation: closed({
     profiles: { type: 'object', additionalProperties: { type: 'object', additionalProperties: severities } },
     profile: { type: 'string', minLength: 1 },

@@ -3,10 +3,18 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Json } from '../../base/json.ts'
 import { compileSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from '../aros-config.ts'
 import { didYouMean } from '../reading.ts'
 import { createSource, issueAt, type SourceIssue } from '../source.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
+import {
+  type ServerKey,
+  type ServerSettings,
+  serverKeys,
+  serverSettings,
+  serverTable,
+} from './server-settings.ts'
 
 export interface ConfigRequest {
   /** Where the search for `proviso.toml` begins. */
@@ -17,6 +25,15 @@ export interface ConfigRequest {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** `KEY=VALUE` of flags, with or without `aros.` before the key. */
   readonly set?: readonly string[]
+  /** Flags of a command for settings of the server, by dotted key. */
+  readonly flags?: readonly SettingFlag[]
+}
+
+export interface SettingFlag {
+  readonly key: ServerKey
+  /** As it is written: `--planner`. */
+  readonly flag: string
+  readonly text: string
 }
 
 /** One setting: what holds, and who said so. */
@@ -30,6 +47,7 @@ export interface Setting {
 
 export interface Config {
   readonly aros: ArosConfig
+  readonly serve: ServerSettings
   readonly settings: readonly Setting[]
   /** The file that counts. */
   readonly file?: string
@@ -52,7 +70,7 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
   const path = said === undefined ? await findUpward(cwd) : resolve(cwd, said)
   const read = path === undefined ? undefined : await readConfigFile(path)
   if (read && !read.ok) return read
-  const layers = [fromFile(read?.file), fromEnv(env), fromFlags(set)]
+  const layers = [fromFile(read?.file), fromEnv(env), fromFlags(set), fromNamedFlags(request.flags ?? [])]
   const issues = layers.flatMap((layer) => layer.issues)
   if (issues.length > 0) return { ok: false, issues }
   const given = new Map(layers.flatMap((layer) => [...layer.values]))
@@ -62,12 +80,15 @@ export async function resolveConfig(request: ConfigRequest): Promise<ResolvedCon
       given.set(key, { value, from: `preset ${JSON.stringify(preset?.value)} (${preset?.from})` })
   const values: Partial<Record<ArosKey, Json>> = {}
   for (const key of keys) if (given.has(key)) values[key] = given.get(key)?.value as Json
+  const serve: Partial<Record<ServerKey, Json>> = {}
+  for (const key of serverKeys) if (given.has(key)) serve[key] = given.get(key)?.value as Json
   const use = read?.file.values.get('catalog.use')?.value
   const profile = read?.file.values.get('validation.profile')?.value
   return {
     ok: true,
     config: {
       aros: arosConfig(values),
+      serve: serverSettings(serve),
       settings: [...settingsOf(given), ...ofFileAlone(read?.file)],
       ...(path !== undefined && { file: path }),
       use:
@@ -101,6 +122,11 @@ function settingsOf(given: Given): Setting[] {
         from: given.get(key)?.from ?? 'default',
         what,
       }
+    }),
+    ...serverKeys.map((key) => {
+      const { otherwise, what } = serverTable[key]
+      const { value, from } = given.get(key) ?? { value: otherwise as Json, from: 'default' }
+      return { key, value, from, what }
     }),
   ]
 }
@@ -152,8 +178,7 @@ function fromFile(file: ConfigFile | undefined): Layer {
   const values = new Map<string, { value: Json; from: string }>()
   for (const [name, { value, line }] of file?.values ?? []) {
     const key = name.replace(/^aros\./, '')
-    if (key === 'preset' || Object.hasOwn(arosTable, key))
-      values.set(key, { value, from: `${file?.source.name}:${line}` })
+    if (rowOf(key) !== undefined) values.set(key, { value, from: `${file?.source.name}:${line}` })
   }
   return { values, issues: [] }
 }
@@ -164,7 +189,11 @@ export function envName(key: ArosKey): string {
 }
 
 function fromEnv(env: NonNullable<ConfigRequest['env']>): Layer {
-  const pairs = [['preset', 'PROVISO_PRESET'] as const, ...keys.map((key) => [key, envName(key)] as const)]
+  const pairs: readonly (readonly [string, string])[] = [
+    ['preset', 'PROVISO_PRESET'],
+    ...keys.map((key) => [key, envName(key)] as const),
+    ...serverKeys.flatMap((key) => serverTable[key].env.map((name) => [key, name] as const)),
+  ]
   const { values, issues } = collect(
     pairs.flatMap(([key, name]) => {
       const text = env[name]
@@ -198,6 +227,17 @@ function fromFlags(set: readonly string[]): Layer {
   )
 }
 
+function fromNamedFlags(flags: readonly SettingFlag[]): Layer {
+  return collect(flags.map(({ key, flag, text }) => ({ key, text, from: flag })))
+}
+
+/** The schema of a setting by its key; absent if there is no such setting. */
+function rowOf(key: string): JsonSchema | undefined {
+  if (key === 'preset') return { enum: Object.keys(presets) }
+  if (Object.hasOwn(arosTable, key)) return arosTable[key as ArosKey].schema
+  return Object.hasOwn(serverTable, key) ? serverTable[key as ServerKey].schema : undefined
+}
+
 /** Texts from outside, read as the setting wants them and held to its schema. */
 function collect(
   given: readonly { readonly key: string; readonly text: string; readonly from: string }[],
@@ -205,18 +245,17 @@ function collect(
   const values = new Map<string, { value: Json; from: string }>()
   const issues: SourceIssue[] = []
   for (const { key, text, from } of given) {
-    const schema =
-      key === 'preset'
-        ? { enum: Object.keys(presets) }
-        : Object.hasOwn(arosTable, key)
-          ? arosTable[key as ArosKey].schema
-          : undefined
-    const value = valueOfText(text)
+    const schema = rowOf(key)
+    const value = valueOfText(text, schema)
     const complaint =
       schema === undefined
         ? {
             message: `there is no setting ${key}`,
-            hint: didYouMean(key, keys, `There are ${keys.join(', ')}`),
+            hint: didYouMean(
+              key,
+              [...keys, ...serverKeys],
+              `There are ${[...keys, ...serverKeys].join(', ')}`,
+            ),
           }
         : compileSchema(schema).validate(value)[0]
     if (complaint === undefined) {
@@ -237,7 +276,10 @@ function collect(
   return { values, issues }
 }
 
-function valueOfText(text: string): Json {
+function valueOfText(text: string, schema?: JsonSchema): Json {
+  const type = typeof schema === 'object' ? schema['type'] : undefined
+  if (type === 'array') return text.split(',').map((part) => part.trim())
+  if (type === 'string') return text
   if (text === 'true' || text === 'false') return text === 'true'
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }

@@ -1,6 +1,6 @@
 /**
- * The model planner: a model drafts, the reader reads, `prove` decides. When the model cannot be had, does not answer with a
- * draft, or has been rejected before, the search planner drafts instead, and the draft says so.
+ * The model planner: a model drafts, the reader reads, `prove` decides. When the model is unavailable, does not answer with a
+ * draft, or was rejected before, the search planner drafts instead, and the draft says so; `fallback: false` makes it an error.
  */
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
@@ -32,6 +32,8 @@ export interface ProposeOptions {
   readonly mostCapabilities?: number
   /** What must not leave. Default: by the names of keys. */
   readonly redactor?: Redactor
+  /** Draft by search when the model fails or its drafts are rejected. Default true; false makes that an error. */
+  readonly fallback?: boolean
   /** What the model costs. Without it the search drafts for runs that limit their cost. */
   readonly price?: PlannerPrice
 }
@@ -54,11 +56,13 @@ const free: PlannerPrice = { inputPerMillion: 0, outputPerMillion: 0 }
  * const { draft, runtime } = await propose(request, { provider, model: 'gpt-5' })
  */
 export async function propose(request: DraftRequest, options: ProposeOptions): Promise<Proposal> {
-  const { asks = 2, searchFrom = 3, redactor = createRedactor() } = options
+  const { asks = 2, fallback = true, redactor = createRedactor() } = options
+  const searchFrom = fallback ? (options.searchFrom ?? 3) : Number.POSITIVE_INFINITY
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
   const account = openAccount(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
   const instead = (reason: string): Proposal => {
+    if (!fallback) throw new Error(reason)
     const { draft } = search(request)
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }

@@ -1,0 +1,193 @@
+/** The settings of a server and of its planner: one table for `proviso.toml`, environment variables and flags of `serve`. */
+import type { Json } from '../../base/json.ts'
+import { closed, count, countOrNone, text, texts } from '../../domain/schemas/parts.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+
+export interface ServerSettings {
+  readonly planner: {
+    readonly mode: 'search' | 'model' | 'auto'
+    /** `provider/model`. Absent: the default model. */
+    readonly model?: string
+    readonly timeoutMs: number
+    /** Most capabilities in the prompt. */
+    readonly maxCapabilities: number
+  }
+  readonly server: {
+    readonly bodyBytes: number
+    readonly answerBytes: number
+    /** 0: no limit. */
+    readonly rateRequests: number
+    readonly rateSeconds: number
+    readonly failedTokens: number
+    readonly failedTokenSeconds: number
+    readonly maxRuns: number
+    readonly maxStreams: number
+    readonly requestTimeoutMs: number
+  }
+  readonly retention: {
+    /** How long finished runs are kept, such as `30d`. Absent: until they are pruned by hand. */
+    readonly keep?: string
+    readonly everyMinutes: number
+  }
+  /** Sets of facets and capabilities that come with the package. */
+  readonly presets: readonly string[]
+}
+
+interface Row {
+  readonly schema: JsonSchema
+  readonly otherwise: Json
+  readonly what: string
+  /** Environment variables, the first that is set counts. */
+  readonly env: readonly string[]
+}
+
+/** Every key by its dotted name in `proviso.toml`. */
+export const serverTable = {
+  'planner.mode': {
+    schema: { enum: ['search', 'model', 'auto'] },
+    otherwise: null,
+    what: 'who drafts plans; auto asks the model first, then searches (default: auto with planner.model, else search)',
+    env: ['PROVISO_PLANNER'],
+  },
+  'planner.model': {
+    schema: text,
+    otherwise: null,
+    what: 'model that drafts plans, as provider/model (default: the default model)',
+    env: ['FLEX_PLANNER_MODEL'],
+  },
+  'planner.timeout_ms': {
+    schema: count,
+    otherwise: 240_000,
+    what: 'timeout of one call of the planner model',
+    env: ['FLEX_PLANNER_TIMEOUT_MS'],
+  },
+  'planner.max_capabilities': {
+    schema: count,
+    otherwise: 80,
+    what: 'most capabilities in the prompt of the planner model',
+    env: ['FLEX_PLANNER_CRCS_MAX_ROWS'],
+  },
+  'server.body_bytes': {
+    schema: count,
+    otherwise: 1_048_576,
+    what: 'longest request body',
+    env: ['PROVISO_BODY_BYTES'],
+  },
+  'server.answer_bytes': {
+    schema: count,
+    otherwise: 1_048_576,
+    what: 'longest answer of an agent over HTTP',
+    env: ['PROVISO_ANSWER_BYTES'],
+  },
+  'server.rate_requests': {
+    schema: countOrNone,
+    otherwise: 1_000,
+    what: 'requests per token in rate_seconds; 0 switches the limit off',
+    env: ['PROVISO_RATE_REQUESTS'],
+  },
+  'server.rate_seconds': {
+    schema: count,
+    otherwise: 10,
+    what: 'window of rate_requests',
+    env: ['PROVISO_RATE_SECONDS'],
+  },
+  'server.failed_tokens': {
+    schema: countOrNone,
+    otherwise: 60,
+    what: 'refused tokens per address in failed_token_seconds; 0 switches the limit off',
+    env: ['PROVISO_FAILED_TOKENS'],
+  },
+  'server.failed_token_seconds': {
+    schema: count,
+    otherwise: 60,
+    what: 'window of failed_tokens',
+    env: ['PROVISO_FAILED_TOKEN_SECONDS'],
+  },
+  'server.max_runs': {
+    schema: count,
+    otherwise: 1_000,
+    what: 'active runs of one tenant',
+    env: ['PROVISO_MAX_RUNS'],
+  },
+  'server.max_streams': {
+    schema: count,
+    otherwise: 2_000,
+    what: 'open event streams',
+    env: ['PROVISO_MAX_STREAMS'],
+  },
+  'server.request_timeout_ms': {
+    schema: count,
+    otherwise: 30_000,
+    what: 'time for a request to arrive',
+    env: ['PROVISO_REQUEST_TIMEOUT_MS'],
+  },
+  'retention.keep': {
+    schema: { type: 'string', pattern: '^[1-9][0-9]{0,5}[smhdw]$' },
+    otherwise: null,
+    what: 'delete finished runs after this time, such as 12h, 30d or 4w (default: keep them)',
+    env: ['PROVISO_RETENTION'],
+  },
+  'retention.every_minutes': {
+    schema: { type: 'integer', minimum: 1, maximum: 10_080 },
+    otherwise: 60,
+    what: 'how often old runs are deleted',
+    env: ['PROVISO_RETENTION_EVERY_MINUTES'],
+  },
+  'catalog.presets': {
+    schema: texts,
+    otherwise: [],
+    what: 'facets and capabilities of the package to register: marketing',
+    env: ['PROVISO_CATALOG_PRESETS'],
+  },
+} as const satisfies Record<string, Row>
+
+export type ServerKey = keyof typeof serverTable
+
+export const serverKeys = Object.keys(serverTable) as readonly ServerKey[]
+
+/** The tables of `proviso.toml` that these keys stand in. */
+function tablesOf(): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> {
+  const tables: Record<string, Record<string, JsonSchema>> = {}
+  for (const key of serverKeys) {
+    const [table = '', name = ''] = key.split('.')
+    const { schema, what } = serverTable[key]
+    tables[table] = { ...tables[table], [name]: { ...schema, description: what } }
+  }
+  return tables
+}
+
+/** The tables, closed: a key that is not known is an error. */
+export function serverSchema(): Readonly<Record<string, JsonSchema>> {
+  const { catalog = {}, ...tables } = tablesOf()
+  const schemas = Object.entries(tables).map(([name, properties]) => [name, closed(properties)] as const)
+  return { ...Object.fromEntries(schemas), catalog: closed({ use: texts, ...catalog }) }
+}
+
+/** The settings from values by dotted name; what is absent has its default. */
+export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>> = {}): ServerSettings {
+  const at = <T>(key: ServerKey): T => (given[key] ?? serverTable[key].otherwise) as T
+  const model = at<string | null>('planner.model')
+  const keep = at<string | null>('retention.keep')
+  return {
+    planner: {
+      mode:
+        at<ServerSettings['planner']['mode'] | null>('planner.mode') ?? (model === null ? 'search' : 'auto'),
+      ...(model !== null && { model }),
+      timeoutMs: at('planner.timeout_ms'),
+      maxCapabilities: at('planner.max_capabilities'),
+    },
+    server: {
+      bodyBytes: at('server.body_bytes'),
+      answerBytes: at('server.answer_bytes'),
+      rateRequests: at('server.rate_requests'),
+      rateSeconds: at('server.rate_seconds'),
+      failedTokens: at('server.failed_tokens'),
+      failedTokenSeconds: at('server.failed_token_seconds'),
+      maxRuns: at('server.max_runs'),
+      maxStreams: at('server.max_streams'),
+      requestTimeoutMs: at('server.request_timeout_ms'),
+    },
+    retention: { ...(keep !== null && { keep }), everyMinutes: at('retention.every_minutes') },
+    presets: at('catalog.presets'),
+  }
+}
