@@ -51,8 +51,8 @@ describe('a draft of nothing but capabilities', () => {
   it('is bound by name, with edges where data goes', () => {
     expect(bundle.status).toBe('accepted')
     expect(plan?.edges).toEqual([
-      { from: 'writer', to: 'editor', when: 'pass' },
-      { from: 'editor', to: 'checker', when: 'pass' },
+      { from: 'writer', to: 'editor', when: 'pass', kind: 'data' },
+      { from: 'editor', to: 'checker', when: 'pass', kind: 'data' },
     ])
     expect(plan?.nodes.map(({ inputs }) => inputs)).toEqual([
       { objective: [{ envelope: '/objective' }] },
@@ -75,7 +75,7 @@ describe('a draft of nothing but capabilities', () => {
 
   it('may be written in any order', () => {
     const shuffled = proved({ nodes: [node('checker'), node('writer')] })
-    expect(shuffled.plan?.edges).toEqual([{ from: 'writer', to: 'checker', when: 'pass' }])
+    expect(shuffled.plan?.edges).toEqual([{ from: 'writer', to: 'checker', when: 'pass', kind: 'data' }])
   })
 })
 
@@ -296,7 +296,7 @@ describe('ways through the plan', () => {
     const rescue = { id: 'rescue', capabilityId: 'slow', kind: 'fallback' as const }
     const { plan, bundle } = proved({ nodes: [node('fast'), rescue] }, { capabilities })
     expect(bundle.status).toBe('accepted')
-    expect(plan?.edges).toEqual([{ from: 'fast', to: 'rescue', when: 'fail' }])
+    expect(plan?.edges).toEqual([{ from: 'fast', to: 'rescue', when: 'fail', kind: 'control' }])
     expect(plan?.output).toMatchObject({ properties: { draft: [{ node: 'rescue' }, { node: 'fast' }] } })
   })
 
@@ -318,7 +318,7 @@ describe('ways through the plan', () => {
     const proof = proved(
       {
         nodes: [node('writer'), { id: 'r', routing: { routes: [], elseTo: [] } }, dead],
-        edges: [{ from: 'r', to: 'dead', when: 'fail' }],
+        edges: [{ from: 'r', to: 'dead' }],
       },
       { capabilities },
     )

@@ -18,7 +18,7 @@ export const eventTable: Record<EventType, string> = {
   budget_settled: 'what was set aside was given back',
   node_complete: 'the output of a node counts',
   node_error: 'a node is given up; a `fail` edge may lead on',
-  node_skipped: 'no edge to the node was followed',
+  node_skipped: 'no control edge to the node was followed, or a required input has no source',
   validation_error: 'an input, an output or the answer does not satisfy its contract',
   policy_triggered: 'a runtime policy acts',
   hitl_request: 'a person is asked; the question is bound to the value it shows',

@@ -1,10 +1,10 @@
 /**
- * How settled nodes open or close the way for others. Every edge is settled exactly once, live or dead; a node with all
- * its edges settled is ready if one of them is live and skipped otherwise, so that branches which join never wait for one
- * that was not taken.
+ * Decides which nodes run as others settle. Each edge is settled exactly once. A node whose edges are all settled is ready
+ * if one of its control edges is followed (or it has none) and each required input has a completed source; otherwise it is
+ * to be skipped. Data edges never activate a node, and no node waits for a branch that was not taken.
  */
 import { firstKey, hasDoubts, turnTo } from './call-key.ts'
-import type { Edge, Plan, PlanNode } from './plan.ts'
+import type { Need, Plan, PlanEdge, PlanNode, Routing } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
 import type { NodeStatus } from './status.ts'
 
@@ -24,7 +24,7 @@ export function installPlan(state: RunState, plan: Plan): void {
     state.nodes.set(
       node.id,
       carried?.status === 'completed'
-        ? { ...carried, node, open: 0, live: 0 }
+        ? { ...carried, node, open: 0, control: 0, live: 0 }
         : fresh(node, plan.version, state.leftInDoubt.get(node.id) ?? carried),
     )
     state.leftInDoubt.delete(node.id)
@@ -33,15 +33,15 @@ export function installPlan(state: RunState, plan: Plan): void {
   for (const edge of plan.edges) {
     state.outgoing.get(edge.from)?.push(edge)
     const target = state.nodes.get(edge.to)
-    if (target) target.open++
+    if (!target) continue
+    target.open++
+    if (edge.kind === 'control') target.control++
   }
   for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
   state.unsettled = 0
   for (const node of state.nodes.values()) if (node.status !== 'completed') state.unsettled++
-  for (const node of state.nodes.values()) {
-    if (node.status === 'completed') followEdges(state, node)
-    else if (node.open === 0) setStatus(state, node, 'ready')
-  }
+  for (const node of state.nodes.values()) if (node.open === 0) activate(state, node)
+  for (const node of state.nodes.values()) if (node.status === 'completed') followEdges(state, node)
 }
 
 /** For nodes that the next plan may be without: what they may have done is not forgotten until a later one has them again. */
@@ -62,6 +62,7 @@ function fresh(
     node,
     status: 'pending',
     open: 0,
+    control: 0,
     live: 0,
     started: false,
     attempts: 0,
@@ -100,31 +101,54 @@ export function settle(state: RunState, node: NodeState, status: 'completed' | '
   if (status === 'error' && !live) state.fatal.add(node.node.id)
 }
 
+/** Settles the edges that leave a node; whether a control edge among them is followed. */
 function followEdges(state: RunState, node: NodeState): boolean {
   let followed = false
   for (const edge of state.outgoing.get(node.node.id) ?? []) {
-    const live = isLive(node, edge)
+    const live = edge.kind === 'control' && isLive(node, edge)
     followed ||= live
     const target = state.nodes.get(edge.to)
     if (!target) continue
     target.open--
     if (live) target.live++
-    if (target.open > 0 || target.status !== 'pending') continue
-    if (target.live > 0) setStatus(state, target, 'ready')
-    else state.dead.add(edge.to)
+    if (target.open === 0) activate(state, target)
   }
   return followed
 }
 
-function isLive(source: NodeState, edge: Required<Edge>): boolean {
+/** All that a node waits for is settled: it may run, or is to be skipped. */
+function activate(state: RunState, node: NodeState): void {
+  if (node.status !== 'pending') return
+  if (isActivated(node) && unmetNeed(state, node) === undefined) setStatus(state, node, 'ready')
+  else state.dead.add(node.node.id)
+}
+
+/** A control edge leads to the node, or it has none. */
+export function isActivated({ control, live }: NodeState): boolean {
+  return control === 0 || live > 0
+}
+
+/** The first required input for which no node has completed. */
+export function unmetNeed(state: RunState, { node }: NodeState): Need | undefined {
+  return node.needs.find(({ from }) => !from.some((id) => state.nodes.get(id)?.status === 'completed'))
+}
+
+function isLive(source: NodeState, edge: PlanEdge): boolean {
   switch (source.status) {
     case 'completed': {
       const chosen = source.completed?.chosen
-      return edge.when !== 'fail' && (chosen === undefined || chosen.includes(edge.to))
+      if (edge.when === 'fail') return false
+      return chosen === undefined || chosen.includes(edge.to) || !isTarget(source.node.routing, edge.to)
     }
     case 'error':
       return edge.when !== 'pass'
     default:
       return false
   }
+}
+
+/** Only targets are chosen; other edges of a routing node are followed when it completes. */
+function isTarget(routing: Routing | undefined, id: string): boolean {
+  const { routes = [], elseTo = [] } = routing ?? {}
+  return [...routes.map(({ to }) => to), elseTo].flat().includes(id)
 }

@@ -80,11 +80,23 @@ export interface DraftNode {
   readonly metadata?: { readonly [key: string]: Json }
 }
 
+/** A control edge: `to` waits for `from`, and may run once an edge to it is followed. */
 export interface Edge {
   readonly from: string
   readonly to: string
   /** Followed when the source completed (`pass`, default), failed (`fail`), or both. */
   readonly when?: 'pass' | 'fail' | 'always'
+}
+
+/** Control edges activate their target; data edges only make it wait until their source is settled. */
+export interface PlanEdge extends Required<Edge> {
+  readonly kind: 'control' | 'data'
+}
+
+/** An input that a node cannot run without, and the nodes of which at least one must have completed to supply it. */
+export interface Need {
+  readonly input: string
+  readonly from: readonly string[]
 }
 
 export interface Limits {
@@ -116,6 +128,8 @@ export interface PlanNode extends DraftNode {
   readonly kind: NodeKind
   readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
   readonly inputs: { readonly [property: string]: readonly Source[] }
+  /** Required inputs that only nodes supply: without one of these nodes completed, the node is skipped. */
+  readonly needs: readonly Need[]
   /** All of what must hold of its output: the capability's and its own. */
   readonly postConditions: readonly Condition[]
   /** The caller's constraints that this node is the run-time guard of (prover rule 5). */
@@ -137,7 +151,7 @@ export interface Plan {
   readonly [proven]: true
   readonly version: number
   readonly nodes: readonly PlanNode[]
-  readonly edges: readonly Required<Edge>[]
+  readonly edges: readonly PlanEdge[]
   readonly output:
     | readonly Source[]
     | { readonly properties: { readonly [property: string]: readonly Source[] } }

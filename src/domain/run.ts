@@ -7,7 +7,7 @@ import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, TimerPurpose } from './event.ts'
 import type { AttemptResult, Output } from './output.ts'
-import type { Draft, Edge, Plan, PlanNode } from './plan.ts'
+import type { Draft, Plan, PlanEdge, PlanNode } from './plan.ts'
 import type { Action } from './policy.ts'
 import type { NodeStatus, RunStatus } from './status.ts'
 
@@ -27,8 +27,10 @@ export interface AttemptState {
 export interface NodeState {
   readonly node: PlanNode
   status: NodeStatus
-  /** Incoming edges not settled yet, and how many of the settled ones are followed. */
+  /** Incoming edges whose source is not settled yet, of either kind. */
   open: number
+  /** Incoming control edges, and how many of them are followed. */
+  control: number
   live: number
   started: boolean
   startedAt?: number
@@ -124,12 +126,12 @@ export interface RunState {
   /** What may have taken effect, of nodes that the plan in force does without: a later one may have them again. */
   leftInDoubt: Map<string, Pick<NodeState, 'key' | 'unsure'>>
   /** Edges by the node they leave. */
-  outgoing: Map<string, Required<Edge>[]>
+  outgoing: Map<string, PlanEdge[]>
   // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.
   ready: Set<string>
   running: Set<string>
   judging: Set<string>
-  /** No incoming edge is followed: to be skipped. */
+  /** No control edge to it is followed, or a required input has no source: to be skipped. */
   dead: Set<string>
   /** Failed, and no edge leads on. */
   fatal: Set<string>

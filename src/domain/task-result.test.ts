@@ -68,7 +68,7 @@ describe('a task result', () => {
 
 describe('a task that was skipped', () => {
   it('is complete without content, and says why', () => {
-    const skipped = 'No edge to it was followed'
+    const skipped = 'No control edge to it was followed'
     expect(taskResult({ skipped })).toEqual({ content: '', status: 'COMPLETE', notes: { skipped } })
   })
 })

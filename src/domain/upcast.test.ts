@@ -38,3 +38,19 @@ it('refuses what a newer version has written, instead of taking it for something
   expect(() => upcast({ ...written, version: 3 }, { timer_fired: { 1: () => ({}) } })).toThrow(newer)
   expect(() => upcast({ ...written, type: 'moon_landed' as never })).toThrow(newer)
 })
+
+it('reads the plans of older journals with every edge as a control edge', () => {
+  const node = { id: 'a' }
+  const edge = { from: 'a', to: 'b', when: 'pass' }
+  const plan = { version: 1, nodes: [node], edges: [edge] }
+  const event = { ...written, type: 'plan_generated' as const, payload: { planVersion: 1, plan } }
+  expect(upcast(event)).toMatchObject({
+    version: 2,
+    payload: {
+      planVersion: 1,
+      plan: { version: 1, nodes: [{ ...node, needs: [] }], edges: [{ ...edge, kind: 'control' }] },
+    },
+  })
+  const resumed = { ...event, payload: { planVersion: 1 } }
+  expect(upcast(resumed)).toEqual({ ...resumed, version: 2 })
+})

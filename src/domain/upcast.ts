@@ -15,8 +15,23 @@ export type Upcaster = (payload: unknown, event: WrittenEvent) => unknown
 /** By type, then by the version that the upcaster reads. */
 export type Upcasters = { readonly [T in EventType]?: { readonly [version: number]: Upcaster } }
 
-/** Empty today: every type is at its first version. */
-export const upcasters: Upcasters = {}
+export const upcasters: Upcasters = {
+  // Version 1 did not tell control from data: each edge activated its target.
+  plan_generated: { 1: withControlEdges },
+}
+
+function withControlEdges(payload: unknown): unknown {
+  const { plan, ...rest } = payload as { readonly plan?: WrittenPlan }
+  if (plan === undefined) return payload
+  const edges = plan.edges.map((edge) => ({ ...edge, kind: 'control' }))
+  const nodes = plan.nodes.map((node) => ({ ...node, needs: [] }))
+  return { ...rest, plan: { ...plan, nodes, edges } }
+}
+
+interface WrittenPlan {
+  readonly nodes: readonly object[]
+  readonly edges: readonly object[]
+}
 
 export function upcast(event: WrittenEvent, table: Upcasters = upcasters): JournalEvent {
   const steps = table[event.type]

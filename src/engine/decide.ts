@@ -4,6 +4,7 @@
  */
 import { rootOf } from '../domain/diagnostic.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
+import { isActivated, unmetNeed } from '../domain/fold-graph.ts'
 import type { RunState } from '../domain/run.ts'
 import { envelopeLimits } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
@@ -116,8 +117,16 @@ function followedUp(state: RunState, moment: Moment): NewEvent[] {
 function skipped(state: RunState, { now }: Moment): NewEvent[] {
   const make = factsFor(state, now)
   return [...state.dead].map((nodeId) =>
-    make('node_skipped', { reason: 'No edge to it was followed' }, { nodeId }),
+    make('node_skipped', { reason: skipReason(state, nodeId) }, { nodeId }),
   )
+}
+
+function skipReason(state: RunState, nodeId: string): string {
+  const node = state.nodes.get(nodeId)
+  const need = node && isActivated(node) ? unmetNeed(state, node) : undefined
+  if (need === undefined) return 'No control edge to it was followed'
+  const sources = need.from.map((id) => `"${id}"`).join(' or ')
+  return `Required input "${need.input}" has no source: ${sources} did not complete`
 }
 
 /** Cancelled, failing, or a node is lost for good: the end comes once nothing is in flight. */

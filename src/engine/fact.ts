@@ -27,7 +27,7 @@ export interface FactDetails {
 }
 
 /** The version in which each type's payload is written; types not named are in version 1. */
-const versions: Partial<Record<EventType, number>> = {}
+const versions: Partial<Record<EventType, number>> = { plan_generated: 2 }
 
 export function fact<T extends EventType>(
   type: T,

@@ -8,7 +8,7 @@ import type { Draft } from '../domain/plan.ts'
 import { planLimits } from '../plan/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { type ArosConfig, arosConfig } from './aros-config.ts'
-import { asBinding, type Build, isFull, type Scope } from './compile/build.ts'
+import { asBinding, type Build, isFull, type OpenNode, type Scope } from './compile/build.ts'
 import { capabilitiesOf } from './compile/capabilities.ts'
 import type { PipelineCapability } from './compile/functions.ts'
 import { compileSteps } from './compile/steps.ts'
@@ -104,7 +104,7 @@ function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value) {
 function draftOf({ limits, name }: Pipeline, build: Build, value: Value): Draft {
   const maxAsks = limits?.maxAsks ?? (build.asks > 3 ? build.asks : undefined)
   return {
-    nodes: build.nodes,
+    nodes: build.nodes.map(withOptionalInputs),
     edges: build.edges,
     output: asBinding(value),
     ...((limits || maxAsks !== undefined) && {
@@ -112,6 +112,14 @@ function draftOf({ limits, name }: Pipeline, build: Build, value: Value): Draft 
     }),
     metadata: { pipeline: name },
   }
+}
+
+/** Steps run in the order of the file: a value of a branch that was not taken is absent, and skips no step. */
+function withOptionalInputs(node: OpenNode): OpenNode {
+  const names = Object.keys(node.inputs)
+  if (names.length === 0 || node.contracts.input !== undefined) return node
+  const properties = Object.fromEntries(names.map((name) => [name, true]))
+  return { ...node, contracts: { ...node.contracts, input: { type: 'object', properties } } }
 }
 
 /** The input is held to the pipeline's own schema before anything runs. */

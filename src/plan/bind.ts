@@ -1,17 +1,20 @@
 /**
  * Where each value comes from. What the draft does not say is found by name: the last nodes upstream that supply the
- * property, nearest first, then the envelope. Sources after one that is certainly there are left out.
+ * property, nearest first, then the envelope. Sources that are never there, or come after one that always is, are left out.
  */
 import { own } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
-import type { Source } from '../domain/plan.ts'
+import type { Need, Source } from '../domain/plan.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { membersOf } from '../schema/members.ts'
+import { isAbsent } from '../schema/value-set.ts'
 import { finding } from './findings.ts'
 import type { Graph } from './graph.ts'
 import { aliasesOf } from './names.ts'
 import type { Resolved } from './request.ts'
 import type { Scenario } from './scenario.ts'
-import { describeSource, isThere, nodesIn } from './sources.ts'
+import { describeSource, isThere, nodesIn, valuesAt } from './sources.ts'
 
 export interface Bound {
   readonly sources: readonly Source[]
@@ -27,8 +30,9 @@ export interface Asker {
   readonly nodeId?: string
 }
 
-export function bindByName(asker: Asker, known: Known): Bound {
-  const { graph, request, scenarios } = known
+/** All sources of a property, by name: the last node first, then the envelope. */
+export function candidatesFor(asker: Asker, known: Omit<Known, 'scenarios'>): readonly Source[] {
+  const { graph, request } = known
   const names = aliasesOf(asker.property, request.facets)
   const upstream = asker.nodeId === undefined ? undefined : graph.ancestors(asker.nodeId)
   const position = positionsIn(graph)
@@ -36,17 +40,43 @@ export function bindByName(asker: Asker, known: Known): Bound {
     .flatMap((name) => (known.supply.get(name) ?? []).map((node) => ({ node, pointer: child('', name) })))
     .filter(({ node }) => upstream === undefined || (upstream.has(node) && node !== asker.nodeId))
     .sort((a, b) => (position.get(b.node) ?? 0) - (position.get(a.node) ?? 0))
-  const all: Source[] = [...producers, ...fromEnvelope(names, known)]
+  return [...producers, ...fromEnvelope(names, request)]
+}
+
+/** Those of the candidates that can be taken, and what is doubtful about them. */
+export function chooseSources(asker: Asker, all: readonly Source[], known: Known): Bound {
   const asking = asker.nodeId === undefined ? [] : [asker.nodeId]
-  const relevant = scenarios
+  const relevant = known.scenarios
     .over([...nodesIn(all), ...asking])
     .filter(({ started }) => asking.every((id) => started.has(id)))
-  const certain = all.findIndex((source) =>
+  const possible = all.filter((source) =>
+    relevant.some((scenario) => isThere(source, scenario, known) !== 'no'),
+  )
+  const certain = possible.findIndex((source) =>
     relevant.every((scenario) => isThere(source, scenario, known) === 'yes'),
   )
-  const sources = certain < 0 ? all : all.slice(0, certain + 1)
-  const rival = certain < 0 ? undefined : rivalOf(all, certain, { known, relevant })
-  return { sources, diagnostics: rival ? [ambiguous(asker, [all[certain] as Source, rival])] : [] }
+  // Of sources that are never there, one stays: that it is not there is for the obligations to say.
+  const sources =
+    possible.length === 0 ? all.slice(0, 1) : possible.slice(0, certain < 0 ? undefined : certain + 1)
+  const rivals = rivalsIn(possible, { known, relevant })
+  return { sources, diagnostics: rivals ? [ambiguous(asker, rivals)] : [] }
+}
+
+/**
+ * The inputs that a node cannot run without and that only nodes supply. An input is optional if the contract names it
+ * without requiring it; every other input that is bound is required.
+ */
+export function needsOf(
+  input: JsonSchema,
+  inputs: { readonly [property: string]: readonly Source[] },
+  known: Pick<Known, 'byId' | 'request'>,
+): readonly Need[] {
+  const optional = new Set(membersOf(input).flatMap(({ name, required }) => (required ? [] : [name])))
+  return Object.entries(inputs).flatMap(([name, sources]) => {
+    const isGiven = (source: Source) => !('node' in source) && !isAbsent(valuesAt(source, [], known))
+    const from = [...new Set(nodesIn(sources))]
+    return optional.has(name) || from.length === 0 || sources.some(isGiven) ? [] : [{ input: name, from }]
+  })
 }
 
 const positions = new WeakMap<Graph, ReadonlyMap<string, number>>()
@@ -61,8 +91,8 @@ function positionsIn(graph: Graph): ReadonlyMap<string, number> {
 }
 
 /** `objective` and `specialInstructions` by their names, everything else from the inputs. */
-function fromEnvelope(names: readonly string[], { request }: Known): Source[] {
-  const { inputs } = request.envelope
+function fromEnvelope(names: readonly string[], { envelope }: Known['request']): Source[] {
+  const { inputs } = envelope
   return names.flatMap((name): Source[] => {
     if (own(inputs, name) !== undefined) return [{ envelope: child('/inputs', name) }]
     return name === 'objective' || name === 'specialInstructions' ? [{ envelope: `/${name}` }] : []
@@ -74,19 +104,27 @@ interface Among {
   readonly relevant: readonly Scenario[]
 }
 
-/** Another node that supplies the same beside the one that was taken, neither before nor after it. */
-function rivalOf(all: readonly Source[], certain: number, { known, relevant }: Among): Source | undefined {
-  const taken = all[certain]
-  if (taken === undefined || !('node' in taken)) return undefined
-  const before = known.graph.ancestors(taken.node)
-  return all.slice(certain + 1).find((source) => {
-    if (!('node' in source) || before.has(source.node)) return false
-    return relevant.some((scenario) => isThere(source, scenario, known) !== 'no')
-  })
+/** Two nodes that supply the same in one scenario, of which the one that is taken does not come after the other. */
+function rivalsIn(
+  sources: readonly Source[],
+  { known, relevant }: Among,
+): readonly [Source, Source] | undefined {
+  for (const scenario of relevant) {
+    const there = sources.filter((source) => isThere(source, scenario, known) !== 'no')
+    for (const [index, taken] of there.entries()) {
+      if (!('node' in taken)) break
+      const before = known.graph.ancestors(taken.node)
+      const other = there.slice(index + 1).find((each) => 'node' in each && !before.has(each.node))
+      if (other !== undefined) return [taken, other]
+      if (isThere(taken, scenario, known) === 'yes') break
+    }
+  }
+  return undefined
 }
 
 function ambiguous({ property, nodeId }: Asker, [taken, other]: readonly [Source, Source]): Diagnostic {
-  const what = nodeId === undefined ? `"${property}" of the answer` : `input "${property}" of "${nodeId}"`
+  const ofAnswer = property === '' ? 'the answer' : `"${property}" of the answer`
+  const what = nodeId === undefined ? ofAnswer : `input "${property}" of "${nodeId}"`
   return finding('plan/ambiguous', {
     constraint: `${what} has one source`,
     ...(nodeId !== undefined && { nodeId }),

@@ -45,7 +45,7 @@ export function buildPlan(
 }
 
 function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNode {
-  const { draft, kind, input, output, inputs, postConditions, provenance } = node
+  const { draft, kind, input, output, inputs, needs, postConditions, provenance } = node
   const most = draft.constraints?.max_duration_ms
   const timeoutMs = most === undefined ? draft.timeoutMs : Math.min(most, draft.timeoutMs ?? most)
   const guards: Constraint[] = judgements
@@ -56,6 +56,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNod
     kind,
     contracts: { input, output },
     inputs,
+    needs,
     postConditions,
     guards,
     provides: membersOf(output).map(({ name }) => name),

@@ -1,79 +1,133 @@
-/** The edges of a plan: those of the draft, and those that its bindings, routes and data imply. */
-import type { Draft, DraftNode, Edge, Source } from '../domain/plan.ts'
+/**
+ * The edges of a plan. Control edges are those of the draft, the targets of routes, and the failures that fallback nodes
+ * stand in for. Data edges are what bindings add to them: they order nodes and activate none.
+ */
+import type { Draft, Edge, PlanEdge } from '../domain/plan.ts'
 import { membersOf } from '../schema/members.ts'
 import { wantedBy } from './names.ts'
 import type { ResolvedNode, Supply } from './request.ts'
 import { targetsOf } from './scenario.ts'
-import { sourcesOf } from './sources.ts'
+import { nodesIn, sourcesOf } from './sources.ts'
 
-type Node = Omit<ResolvedNode, 'inputs'>
+type Node = Omit<ResolvedNode, 'inputs' | 'needs'>
 
-export function edgesOf(draft: Draft, nodes: readonly Node[], supply: Supply): Required<Edge>[] {
-  const edges = new Map<string, Required<Edge>>()
-  const ids = new Set(nodes.map(({ id }) => id))
-  const add = ({ from, to, when = 'pass' }: Edge) => {
-    if (ids.has(from) && ids.has(to) && from !== to) edges.set(`${from}\n${to}\n${when}`, { from, to, when })
-  }
-  const joined = (from: string, to: string) =>
-    ['pass', 'fail', 'always'].some((when) => edges.has(`${from}\n${to}\n${when}`))
-  const imply = (from: string, to: string) => {
-    if (!joined(from, to)) add({ from, to })
-  }
-  for (const edge of draft.edges ?? []) add(edge)
-  for (const { draft: node, id } of nodes) {
-    for (const source of explicitSources(node)) if ('node' in source) imply(source.node, id)
-    for (const target of targetsOf(node)) imply(id, target)
-  }
-  if ((draft.edges ?? []).length === 0) {
-    const neighbours: Neighbours = {
-      nodes,
-      supply,
-      position: new Map(nodes.map(({ id }, index) => [id, index])),
-      skippable: new Set(nodes.flatMap(({ draft: node }) => [...targetsOf(node)])),
-    }
-    for (const node of nodes) for (const from of suppliersOf(node, neighbours)) imply(from, node.id)
-    for (const edge of rescues(neighbours, [...edges.values()])) add(edge)
-  }
-  return [...edges.values()]
+export function edgesOf(draft: Draft, nodes: readonly Node[], supply: Supply): PlanEdge[] {
+  const position = new Map(nodes.map(({ id }, index) => [id, index]))
+  const links = createLinks(position)
+  for (const edge of draft.edges ?? []) links.control(edge)
+  for (const { draft: node, id } of nodes)
+    for (const to of targetsOf(node)) if (!links.has(id, to, 'always')) links.control({ from: id, to })
+  for (const { draft: node, id } of nodes)
+    for (const from of nodesIn(Object.values(node.inputs ?? {}).flatMap(sourcesOf))) links.data(from, id)
+  const context: Context = { nodes, supply, position, links }
+  for (const node of nodes)
+    for (const from of replacedBy(node, context)) links.control({ from, to: node.id, when: 'fail' })
+  if ((draft.edges ?? []).length === 0) addEdgesByName(context)
+  return links.all()
 }
 
-function explicitSources(node: DraftNode): readonly Source[] {
-  return Object.values(node.inputs ?? {}).flatMap(sourcesOf)
+interface Context {
+  readonly nodes: readonly Node[]
+  readonly supply: Supply
+  readonly position: ReadonlyMap<string, number>
+  readonly links: Links
+}
+
+/** The edges while they are collected. */
+interface Links {
+  control(edge: Edge): void
+  /** Adds a data edge, unless a control edge orders the two nodes already. */
+  data(from: string, to: string): void
+  has(from: string, to: string, when: Edge['when']): boolean
+  into(id: string): readonly PlanEdge[]
+  outOf(id: string): readonly PlanEdge[]
+  /** Control edges first. */
+  all(): PlanEdge[]
+}
+
+function createLinks(known: ReadonlyMap<string, unknown>): Links {
+  const edges = new Map<string, PlanEdge>()
+  const joined = new Set<string>()
+  const into = new Map([...known.keys()].map((id): [string, PlanEdge[]] => [id, []]))
+  const outOf = new Map([...known.keys()].map((id): [string, PlanEdge[]] => [id, []]))
+  const add = (edge: PlanEdge) => {
+    const { from, to, when } = edge
+    const key = `${from}\n${to}\n${when}`
+    if (!known.has(from) || !known.has(to) || from === to || edges.has(key)) return
+    edges.set(key, edge)
+    joined.add(`${from}\n${to}`)
+    into.get(to)?.push(edge)
+    outOf.get(from)?.push(edge)
+  }
+  return {
+    control: ({ from, to, when = 'pass' }) => add({ from, to, when, kind: 'control' }),
+    data(from, to) {
+      if (!joined.has(`${from}\n${to}`)) add({ from, to, when: 'pass', kind: 'data' })
+    },
+    has: (from, to, when) => edges.has(`${from}\n${to}\n${when}`),
+    into: (id) => into.get(id) ?? [],
+    outOf: (id) => outOf.get(id) ?? [],
+    all: () => [...edges.values()],
+  }
 }
 
 /**
- * Without edges the data says who waits for whom: each input comes from the last node before that supplies it. A node
- * that may be skipped does not count alone: the one before it is waited for as well.
+ * The nodes whose failure activates a fallback node that nothing else activates: those before it that supply the same, or
+ * the last fallback among them.
  */
-function suppliersOf(node: Node, { nodes, supply, position, skippable }: Neighbours): string[] {
+function replacedBy(node: Node, { nodes, supply, position, links }: Context): readonly string[] {
+  if (node.kind !== 'fallback' || links.into(node.id).some(({ kind }) => kind === 'control')) return []
+  const here = position.get(node.id) ?? 0
+  const after = reachedFrom(node.id, links)
+  const same = membersOf(node.output).flatMap(({ name }) => supply.get(name) ?? [])
+  const before = [...new Set(same)].filter((id) => (position.get(id) ?? 0) < here && !after.has(id))
+  const isFallback = (id: string) => nodes[position.get(id) ?? -1]?.kind === 'fallback'
+  const earlier = before.filter(isFallback).sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0))
+  return earlier.length > 0 ? earlier.slice(-1) : before
+}
+
+/**
+ * Without edges in the draft, data decides the order: each input waits for the last node before that supplies it. A node
+ * that may be skipped does not suffice: the supplier before it is waited for as well.
+ */
+function addEdgesByName(context: Context): void {
+  const { nodes, links } = context
+  const skippable = new Set<string>()
+  const isConditional = ({ from, to, when }: PlanEdge) =>
+    when === 'fail' || targetsOf(nodes[context.position.get(from) ?? -1]?.draft).has(to)
+  const spread = (id: string) => {
+    skippable.add(id)
+    for (const each of reachedFrom(id, links)) skippable.add(each)
+  }
+  for (const { id } of nodes) if (links.into(id).some(isConditional)) spread(id)
+  for (const node of nodes) {
+    for (const from of suppliersOf(node, context, skippable)) links.data(from, node.id)
+    if (!skippable.has(node.id) && links.into(node.id).some(({ from }) => skippable.has(from)))
+      spread(node.id)
+  }
+}
+
+function suppliersOf(node: Node, { supply, position }: Context, skippable: ReadonlySet<string>): string[] {
   const here = position.get(node.id) ?? 0
   return wantedBy(node).flatMap((name) => {
     if (node.draft.inputs !== undefined && Object.hasOwn(node.draft.inputs, name)) return []
     const suppliers = supply.get(name) ?? []
     const before = suppliers.filter((id) => (position.get(id) ?? 0) < here).reverse()
     const after = before.length > 0 || suppliers.includes(node.id) ? [] : suppliers
-    const certain = before.findIndex(
-      (id) => !skippable.has(id) && nodes[position.get(id) ?? 0]?.kind !== 'fallback',
-    )
+    const certain = before.findIndex((id) => !skippable.has(id))
     return [...before.slice(0, certain < 0 ? before.length : certain + 1), ...after.slice(0, 1)]
   })
 }
 
-interface Neighbours {
-  readonly nodes: readonly Node[]
-  readonly supply: Supply
-  readonly position: ReadonlyMap<string, number>
-  /** Targets of routes. */
-  readonly skippable: ReadonlySet<string>
-}
-
-/** A fallback node that nothing leads to stands in for the nodes before it that supply the same. */
-function rescues({ nodes, supply, position }: Neighbours, edges: readonly Edge[]): Edge[] {
-  return nodes.flatMap((node, here) => {
-    if (node.kind !== 'fallback' || edges.some((edge) => edge.to === node.id && edge.when === 'fail'))
-      return []
-    const same = membersOf(node.output).flatMap(({ name }) => supply.get(name) ?? [])
-    const before = [...new Set(same)].filter((id) => (position.get(id) ?? 0) < here)
-    return before.map((id) => ({ from: id, to: node.id, when: 'fail' as const }))
-  })
+/** The nodes after a node, along edges of either kind. */
+function reachedFrom(id: string, { outOf }: Links): ReadonlySet<string> {
+  const found = new Set<string>()
+  const stack = [id]
+  for (let at = stack.pop(); at !== undefined; at = stack.pop())
+    for (const { to } of outOf(at)) {
+      if (found.has(to)) continue
+      found.add(to)
+      stack.push(to)
+    }
+  return found
 }

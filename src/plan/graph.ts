@@ -1,20 +1,20 @@
 /** The edges of a draft as a graph: order, ancestors, circles, depth. Nodes are named by their ids. */
-import type { Edge } from '../domain/plan.ts'
+import type { PlanEdge } from '../domain/plan.ts'
 
 export interface Graph {
-  readonly edges: readonly Required<Edge>[]
+  readonly edges: readonly PlanEdge[]
   /** Sources before targets; the nodes of a circle come last, in the order of the draft. */
   readonly order: readonly string[]
   /** Nodes that wait for each other. */
   readonly circle: readonly string[]
-  readonly incoming: ReadonlyMap<string, readonly Required<Edge>[]>
-  readonly outgoing: ReadonlyMap<string, readonly Required<Edge>[]>
+  readonly incoming: ReadonlyMap<string, readonly PlanEdge[]>
+  readonly outgoing: ReadonlyMap<string, readonly PlanEdge[]>
   ancestors(id: string): ReadonlySet<string>
   /** Nodes on the longest way through. */
   readonly depth: number
 }
 
-export function createGraph(ids: readonly string[], edges: readonly Required<Edge>[]): Graph {
+export function createGraph(ids: readonly string[], edges: readonly PlanEdge[]): Graph {
   const incoming = groupBy(edges, (edge) => edge.to)
   const outgoing = groupBy(edges, (edge) => edge.from)
   const { order, circle, depth } = sort(ids, { incoming, outgoing })
@@ -37,11 +37,8 @@ export function createGraph(ids: readonly string[], edges: readonly Required<Edg
   }
 }
 
-function groupBy(
-  edges: readonly Required<Edge>[],
-  key: (edge: Edge) => string,
-): Map<string, Required<Edge>[]> {
-  const groups = new Map<string, Required<Edge>[]>()
+function groupBy(edges: readonly PlanEdge[], key: (edge: PlanEdge) => string): Map<string, PlanEdge[]> {
+  const groups = new Map<string, PlanEdge[]>()
   for (const edge of edges) {
     const group = groups.get(key(edge))
     if (group === undefined) groups.set(key(edge), [edge])

@@ -6,7 +6,7 @@ import type { Condition } from '../domain/contract.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { Facet } from '../domain/facet.ts'
-import type { Draft, DraftNode, FacetProvenance, Limits, Source } from '../domain/plan.ts'
+import type { Draft, DraftNode, FacetProvenance, Limits, Need, Source } from '../domain/plan.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Graph } from './graph.ts'
 import type { Scenarios } from './scenarios.ts'
@@ -38,6 +38,7 @@ export interface ResolvedNode {
   readonly provenance: FacetProvenance
   readonly postConditions: readonly Condition[]
   readonly inputs: { readonly [property: string]: readonly Source[] }
+  readonly needs: readonly Need[]
 }
 
 /** For each property the nodes whose output names it, in the order of the draft. */

@@ -3,7 +3,7 @@ import type { NodeKind } from '../domain/capability.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { DraftNode, Source } from '../domain/plan.ts'
 import { membersOf } from '../schema/members.ts'
-import { bindByName } from './bind.ts'
+import { candidatesFor, chooseSources, needsOf } from './bind.ts'
 import { type ContractCache, contractsOf, problemWith } from './contracts.ts'
 import { edgesOf } from './edges.ts'
 import { createGraph } from './graph.ts'
@@ -12,7 +12,7 @@ import type { ProveRequest, Resolved, ResolvedNode, Slot } from './request.ts'
 import { scenariosOf } from './scenarios.ts'
 import { isBinding, owns, sourcesOf } from './sources.ts'
 
-type Unbound = Omit<ResolvedNode, 'inputs'>
+type Unbound = Omit<ResolvedNode, 'inputs' | 'needs'>
 type Known = Omit<Resolved, 'slots' | 'diagnostics' | 'nodes'>
 
 export function resolveDraft(request: ProveRequest): Resolved {
@@ -25,16 +25,26 @@ export function resolveDraft(request: ProveRequest): Resolved {
     unbound.map(({ id }) => id),
     edges,
   )
+  const byId = new Map(unbound.map((node) => [node.id, { ...node, inputs: {}, needs: [] } as ResolvedNode]))
+  const candidates = new Map(
+    unbound.map((node) => [node.id, candidatesOf(node, { request, byId, graph, supply })]),
+  )
+  // Scenarios need no more than these: leaving out sources that do not matter changes none of them.
+  const needs = new Map(
+    unbound.map(({ id, input }) => [id, needsOf(input, candidates.get(id) ?? {}, { byId, request })]),
+  )
   const scenarios = scenariosOf(
     unbound.map((node) => node.draft),
-    graph,
+    { graph, needs },
   )
   const given = envelope.outputContract.schema
   const problem = problemWith(given, request, { constraint: "the caller's schema can be used" })
   if (problem !== undefined) diagnostics.push(problem)
-  const byId = new Map(unbound.map((node) => [node.id, { ...node, inputs: {} } as ResolvedNode]))
   const known: Known = { request, byId, graph, scenarios, supply, callerSchema: problem ? true : given }
-  for (const node of unbound) byId.set(node.id, { ...node, inputs: inputsOf(node, known, diagnostics) })
+  for (const node of unbound) {
+    const inputs = inputsOf(node, { ...known, candidates: candidates.get(node.id) ?? {} }, diagnostics)
+    byId.set(node.id, { ...node, inputs, needs: needsOf(node.input, inputs, known) })
+  }
   const slots = slotsOf(known, diagnostics)
   return { ...known, nodes: unbound.map(({ id }) => byId.get(id) as ResolvedNode), slots, diagnostics }
 }
@@ -68,17 +78,35 @@ function kindOf(node: DraftNode, usual: NodeKind | undefined): NodeKind {
   return node.kind ?? (node.routing === undefined ? (usual ?? 'execution') : 'routing')
 }
 
-function inputsOf(node: Unbound, known: Known, diagnostics: Diagnostic[]): ResolvedNode['inputs'] {
+/** For each input its explicit sources, or all that have its name. */
+function candidatesOf(
+  node: Unbound,
+  known: Omit<Known, 'scenarios' | 'callerSchema'>,
+): ResolvedNode['inputs'] {
   const explicit = node.draft.inputs ?? {}
   const names = new Set([...Object.keys(explicit), ...wantedBy(node)])
-  const inputs: [string, readonly Source[]][] = []
-  for (const name of names) {
+  const inputs = [...names].map((name): [string, readonly Source[]] => {
     const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
-    const bound = said === undefined ? bindByName({ property: name, nodeId: node.id }, known) : undefined
-    const sources = said === undefined ? (bound?.sources ?? []) : sourcesOf(said)
-    diagnostics.push(...(bound?.diagnostics ?? []))
-    if (sources.length > 0) inputs.push([name, sources])
-  }
+    return [
+      name,
+      said === undefined ? candidatesFor({ property: name, nodeId: node.id }, known) : sourcesOf(said),
+    ]
+  })
+  return Object.fromEntries(inputs.filter(([, sources]) => sources.length > 0))
+}
+
+function inputsOf(
+  { id, draft }: Unbound,
+  known: Known & { readonly candidates: ResolvedNode['inputs'] },
+  diagnostics: Diagnostic[],
+): ResolvedNode['inputs'] {
+  const inputs = Object.entries(known.candidates).map(([property, sources]) => {
+    if (draft.inputs?.[property] !== undefined && Object.hasOwn(draft.inputs, property))
+      return [property, sources]
+    const bound = chooseSources({ property, nodeId: id }, sources, known)
+    diagnostics.push(...bound.diagnostics)
+    return [property, bound.sources]
+  })
   return Object.fromEntries(inputs)
 }
 
@@ -86,11 +114,12 @@ function inputsOf(node: Unbound, known: Known, diagnostics: Diagnostic[]): Resol
 function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
   const { output } = known.request.draft
   const inAnswer = true
-  const byName = (property: string) => {
-    const bound = bindByName({ property }, known)
+  const choose = (property: string, sources: readonly Source[]) => {
+    const bound = chooseSources({ property }, sources, known)
     diagnostics.push(...bound.diagnostics)
     return bound.sources
   }
+  const byName = (property: string) => choose(property, candidatesFor({ property }, known))
   const answer = (): Slot[] => {
     if (isBinding(output)) return [{ prefix: [], sources: sourcesOf(output), inAnswer }]
     const explicit = output?.properties ?? {}
@@ -98,7 +127,7 @@ function slotsOf(known: Known, diagnostics: Diagnostic[]): Slot[] {
       ...Object.keys(explicit),
       ...membersOf(known.callerSchema).map(({ name }) => name),
     ])
-    if (names.size === 0) return [{ prefix: [], sources: lastNodes(known), inAnswer }]
+    if (names.size === 0) return [{ prefix: [], sources: choose('', lastNodes(known)), inAnswer }]
     return [...names].map((name) => {
       const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
       return { prefix: [name], sources: said === undefined ? byName(name) : sourcesOf(said), inAnswer }

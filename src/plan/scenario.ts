@@ -1,5 +1,5 @@
 /** One way that a run can go, and the choices that make it. */
-import type { DraftNode } from '../domain/plan.ts'
+import type { DraftNode, Need } from '../domain/plan.ts'
 import type { Graph } from './graph.ts'
 
 export interface Scenario {
@@ -17,7 +17,7 @@ export interface Scenario {
 export const mostScenarios = 4_096
 
 export type Choice =
-  | { readonly node: string; readonly kind: 'fails' }
+  | { readonly node: string; readonly kind: 'fails'; readonly label: string }
   | {
       readonly node: string
       readonly kind: 'takes'
@@ -27,30 +27,33 @@ export type Choice =
 
 export interface Stage {
   readonly graph: Graph
+  /** Required inputs that only nodes supply, by node. */
+  readonly needs: ReadonlyMap<string, readonly Need[]>
   readonly byId: ReadonlyMap<string, DraftNode>
 }
 
-/** What can happen at a node; undefined stands for passing as usual. */
+/** What can happen at a node; undefined stands for passing as usual. A routing node that takes no route fails. */
 export function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | undefined)[] {
-  if (node.routing !== undefined) {
-    const { routes, elseTo } = node.routing
-    const takes = (to: string | readonly string[], label: string): Choice => ({
-      node: node.id,
-      kind: 'takes',
-      targets: new Set([to].flat()),
-      label: `${node.id} takes ${label}`,
-    })
-    const ways = routes.map(({ to, label }) => takes(to, label ?? [to].flat().join(', ')))
-    return [...ways, takes(elseTo ?? [], elseTo === undefined ? 'no route' : [elseTo].flat().join(', '))]
+  const caught = graph.outgoing.get(node.id)?.some((edge) => edge.when !== 'pass') ?? false
+  const fails: Choice = { node: node.id, kind: 'fails', label: `${node.id} fails` }
+  if (node.routing === undefined) return caught ? [undefined, fails] : []
+  const { routes, elseTo = [] } = node.routing
+  const takes = (to: string | readonly string[], label?: string): Choice => {
+    const targets = new Set([to].flat())
+    return targets.size === 0
+      ? { ...fails, label: `${node.id} takes no route` }
+      : {
+          node: node.id,
+          kind: 'takes',
+          targets,
+          label: `${node.id} takes ${label ?? [...targets].join(', ')}`,
+        }
   }
-  const caught = graph.outgoing.get(node.id)?.some((edge) => edge.when !== 'pass')
-  return caught ? [undefined, { node: node.id, kind: 'fails' }] : []
+  return [...routes.map(({ to, label }) => takes(to, label)), takes(elseTo), ...(caught ? [fails] : [])]
 }
 
 export function labelOf(chosen: Iterable<Choice>): string {
-  return [...chosen]
-    .map((choice) => (choice.kind === 'takes' ? choice.label : `${choice.node} fails`))
-    .join('; ')
+  return [...chosen].map(({ label }) => label).join('; ')
 }
 
 export function targetsOf(node: DraftNode | undefined): ReadonlySet<string> {

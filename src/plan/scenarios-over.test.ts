@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DraftNode, Edge } from '../domain/plan.ts'
+import type { DraftNode, Need, PlanEdge } from '../domain/plan.ts'
 import { createGraph } from './graph.ts'
 import { choicesOf, type Scenario } from './scenario.ts'
 import { scenariosOf } from './scenarios.ts'
@@ -12,6 +12,10 @@ const plans = fc.array(
     routes: fc.array(fc.array(fc.nat({ max: 8 }), { maxLength: 2 }), { maxLength: 3 }),
     edges: fc.array(fc.record({ to: fc.nat({ max: 8 }), when: fc.constantFrom('pass', 'fail', 'always') }), {
       maxLength: 3,
+    }),
+    /** Inputs that others read: each by a later node, alone or beside those of earlier nodes. */
+    reads: fc.array(fc.record({ by: fc.nat({ max: 8 }), input: fc.constantFrom('a', 'b') }), {
+      maxLength: 2,
     }),
   }),
   { minLength: 2, maxLength: 9 },
@@ -38,11 +42,30 @@ function planOf(given: readonly Given[]) {
       [to].flat().map((each) => ({ from: id, to: each, when: 'pass' as const })),
     ),
   )
+  const reads = given.flatMap(({ reads: own }, index) =>
+    index === given.length - 1
+      ? []
+      : own.map(({ by, input }) => ({ from: `n${index}`, to: later(index, by), input })),
+  )
+  const needs = new Map(
+    nodes.map(({ id }): [string, readonly Need[]] => [
+      id,
+      ['a', 'b']
+        .map((input) => ({
+          input,
+          from: reads.filter((each) => each.to === id && each.input === input).map(({ from }) => from),
+        }))
+        .filter(({ from }) => from.length > 0),
+    ]),
+  )
+  const control = [...edges, ...routed].map((edge) => ({ ...edge, kind: 'control' }))
+  const data = reads.map(({ from, to }) => ({ from, to, when: 'pass', kind: 'data' }))
   return {
     nodes,
+    needs,
     graph: createGraph(
       nodes.map(({ id }) => id),
-      [...edges, ...routed] as Required<Edge>[],
+      [...control, ...data] as PlanEdge[],
     ),
   }
 }
@@ -50,6 +73,7 @@ function planOf(given: readonly Given[]) {
 interface Given {
   readonly routes: readonly (readonly number[])[]
   readonly edges: readonly { readonly to: number; readonly when: string }[]
+  readonly reads: readonly { readonly by: number; readonly input: string }[]
 }
 
 const seenBy = (list: readonly Scenario[], watched: readonly string[]) =>
@@ -69,13 +93,13 @@ describe('ways that are merged', () => {
         fc.array(fc.nat({ max: 8 }), { minLength: 1, maxLength: 4 }),
         fc.array(fc.nat({ max: 8 }), { maxLength: 2 }),
         (given, asked, not) => {
-          const { nodes, graph } = planOf(given)
+          const { nodes, needs, graph } = planOf(given)
           const watched = [...new Set(asked.map((index) => `n${Math.min(index, nodes.length - 1)}`))]
           const without = not.map((index) => `n${Math.min(index, nodes.length - 1)}`)
           const byId = new Map(nodes.map((node) => [node.id, node]))
           const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
-          const merged = waysOver({ graph, byId, choicesAt: (id) => choices.get(id) ?? [] })
-          const all = scenariosOf(nodes, graph)
+          const merged = waysOver({ graph, needs, byId, choicesAt: (id) => choices.get(id) ?? [] })
+          const all = scenariosOf(nodes, { graph, needs })
           expect(seenBy(merged.over(watched, without) ?? [], watched)).toEqual(
             seenBy(all.over(watched, without), watched),
           )
@@ -103,13 +127,11 @@ describe('ways that are merged', () => {
         ...(n + 1 < count ? [{ from: `${branch}${n}`, to: `r${n + 1}`, when: 'pass' as const }] : []),
       ]),
     ).flat()
-    return scenariosOf(
-      nodes,
-      createGraph(
-        nodes.map(({ id }) => id),
-        edges,
-      ),
+    const graph = createGraph(
+      nodes.map(({ id }) => id),
+      edges.map((edge) => ({ ...edge, kind: 'control' as const })),
     )
+    return scenariosOf(nodes, { graph, needs: new Map() })
   }
 
   it('are few where choices come one after the other, however many there are', () => {

@@ -47,7 +47,7 @@ export function waysOver(field: Field): WaysOver {
 
 /** A way so far, for all ways that have the same future and the same past of watched nodes. */
 interface Bundle {
-  /** Nodes ahead to which an edge was followed. */
+  /** Nodes ahead to which a control edge was followed, and required inputs of nodes ahead that have a source. */
   readonly ahead: Set<string>
   readonly started: Set<string>
   readonly completed: Set<string>
@@ -68,15 +68,17 @@ function merge(field: Field, question: Question): readonly Scenario[] | undefine
   const { order, avoided, budget, starts } = question
   const circle = new Set(field.graph.circle)
   const asked = new Set(order)
+  const feeds = feedsOf(field, asked)
   let bundles: Bundle[] = [{ ahead: new Set(), started: new Set(), completed: new Set(), chosen: [] }]
   for (const id of order) {
     if (circle.has(id)) continue
-    const isFirst = (field.graph.incoming.get(id) ?? []).length === 0
+    const wanted = wantedAt(id, field)
     const next: Bundle[] = []
     for (const bundle of bundles) {
       budget.left -= 1 + bundle.ahead.size + bundle.started.size + bundle.completed.size
       if (next.length > mostScenarios || budget.left < 0) return undefined
-      if (!bundle.ahead.delete(id) && !isFirst) {
+      // Every one is removed: what is behind must not tell ways apart.
+      if (wanted.filter((key) => bundle.ahead.delete(key)).length < wanted.length) {
         next.push(bundle)
         continue
       }
@@ -89,7 +91,7 @@ function merge(field: Field, question: Question): readonly Scenario[] | undefine
       ]
       for (const { way, choice } of ways)
         if (choice?.kind === 'fails' || !avoided.has(id))
-          next.push(goOn(way, { id, choice, asked, ...question }, field))
+          next.push(goOn(way, { id, choice, asked, feeds, ...question }, field))
     }
     bundles = next.length > 1 ? distinct(next) : next
   }
@@ -101,6 +103,27 @@ function merge(field: Field, question: Question): readonly Scenario[] | undefine
   }))
 }
 
+/** What must be ahead of a node for it to start: a control edge if it has any, and each required input. */
+function wantedAt(id: string, { graph, needs }: Field): readonly string[] {
+  const hasControl = (graph.incoming.get(id) ?? []).some(({ kind }) => kind === 'control')
+  return [...(hasControl ? [id] : []), ...(needs.get(id) ?? []).map(({ input }) => keyOf(id, input))]
+}
+
+const keyOf = (id: string, input: string) => `${id}\n${input}`
+
+/** For each node the required inputs that it supplies. */
+function feedsOf({ needs }: Field, asked: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+  const feeds = new Map<string, string[]>()
+  for (const id of asked)
+    for (const { input, from } of needs.get(id) ?? [])
+      for (const source of from) {
+        const fed = feeds.get(source)
+        if (fed === undefined) feeds.set(source, [keyOf(id, input)])
+        else fed.push(keyOf(id, input))
+      }
+  return feeds
+}
+
 function copyOf({ ahead, started, completed, chosen }: Bundle): Bundle {
   return { ahead: new Set(ahead), started: new Set(started), completed: new Set(completed), chosen }
 }
@@ -110,14 +133,20 @@ interface Passing {
   readonly choice: Choice | undefined
   /** Nodes that have a say in the question. */
   readonly asked: ReadonlySet<string>
+  readonly feeds: ReadonlyMap<string, readonly string[]>
   readonly watched: ReadonlySet<string>
 }
 
-function goOn(bundle: Bundle, { id, choice, asked, watched }: Passing, { graph, byId }: Field): Bundle {
+function goOn(
+  bundle: Bundle,
+  { id, choice, asked, feeds, watched }: Passing,
+  { graph, byId }: Field,
+): Bundle {
   const passes = choice?.kind !== 'fails'
   const targets = choice?.kind === 'takes' ? targetsOf(byId.get(id)) : undefined
-  for (const { to, when } of graph.outgoing.get(id) ?? []) {
-    if (!asked.has(to) || (passes ? when === 'fail' : when === 'pass')) continue
+  if (passes) for (const key of feeds.get(id) ?? []) bundle.ahead.add(key)
+  for (const { to, when, kind } of graph.outgoing.get(id) ?? []) {
+    if (kind === 'data' || !asked.has(to) || (passes ? when === 'fail' : when === 'pass')) continue
     if (choice?.kind === 'takes' && targets?.has(to) && !choice.targets.has(to)) continue
     bundle.ahead.add(to)
   }

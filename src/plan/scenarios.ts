@@ -3,7 +3,7 @@
  * every scenario holds in every run, so "is it there on every way?" is a question about a short list. Where there are
  * too many ways to list them, each question gets those that differ in the nodes it is about.
  */
-import type { DraftNode, Edge } from '../domain/plan.ts'
+import type { DraftNode, PlanEdge } from '../domain/plan.ts'
 import type { Graph } from './graph.ts'
 import { type Choice, choicesOf, labelOf, type Scenario, type Stage, targetsOf } from './scenario.ts'
 import { waysOver } from './scenarios-over.ts'
@@ -22,18 +22,21 @@ export interface Scenarios {
 const mostListed = 512
 const mostWork = 500_000
 
-export function scenariosOf(nodes: readonly DraftNode[], graph: Graph): Scenarios {
+export function scenariosOf(
+  nodes: readonly DraftNode[],
+  { graph, needs }: Pick<Stage, 'graph' | 'needs'>,
+): Scenarios {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
   const choicesAt = (id: string) => choices.get(id) ?? []
-  const list = explore({ graph, byId }, choicesAt)
+  const list = explore({ graph, needs, byId }, choicesAt)
   if (list)
     return {
       over: (_, without = []) => list.filter(({ completed }) => !without.some((id) => completed.has(id))),
       reachable: new Set(list.flatMap(({ started }) => [...started])),
     }
   const deciding = new Set([...choices].flatMap(([id, each]) => (each.length > 0 ? [id] : [])))
-  const ways = waysOver({ graph, byId, choicesAt })
+  const ways = waysOver({ graph, needs, byId, choicesAt })
   const sure = certainly(deciding, graph)
   return {
     over: (ids, without = []) =>
@@ -94,14 +97,16 @@ function withChoice(way: Way, id: string, choice: Choice | undefined): Way {
   return way
 }
 
-function isReached(id: string, way: Way, { graph, byId }: Stage): boolean {
+/** Some control edge to the node is followed (or it has none), and each required input has a source. */
+function isReached(id: string, way: Way, { graph, needs, byId }: Stage): boolean {
   if (graph.circle.includes(id)) return false
-  const incoming = graph.incoming.get(id) ?? []
-  return incoming.length === 0 || incoming.some((edge) => isFollowed(edge, way, byId))
+  const control = (graph.incoming.get(id) ?? []).filter(({ kind }) => kind === 'control')
+  if (control.length > 0 && !control.some((edge) => isFollowed(edge, way, byId))) return false
+  return (needs.get(id) ?? []).every(({ from }) => from.some((source) => way.completed.has(source)))
 }
 
 function isFollowed(
-  { from, to, when }: Required<Edge>,
+  { from, to, when }: PlanEdge,
   { chosen, completed, started }: Way,
   byId: Stage['byId'],
 ): boolean {

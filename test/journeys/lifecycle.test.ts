@@ -307,7 +307,7 @@ describe('lifecycle', () => {
     expect(during.get('rescue')).toEqual({
       content: '',
       status: 'COMPLETE',
-      notes: { skipped: 'No edge to it was followed' },
+      notes: { skipped: 'No control edge to it was followed' },
     })
     const waiting = (waitingFor: string) => ({ content: '', status: 'CONTINUATION', notes: { waitingFor } })
     expect(during.get('review')).toEqual(waiting('a person'))

@@ -77,6 +77,7 @@ describe('routes', () => {
         { from: 'size', to: 'short' },
         { from: 'size', to: 'long' },
         { from: 'size', to: 'longer' },
+        { from: 'short', to: 'end' },
         { from: 'longer', to: 'end' },
       ],
       output: { node: 'end' },

@@ -17,6 +17,7 @@ const planNodeSchema = closed(
     kind: { enum: nodeKinds },
     contracts: closed({ input: anySchema, output: anySchema }, ['input', 'output']),
     inputs: bySource,
+    needs: { type: 'array', items: closed({ input: text, from: texts }, ['input', 'from']) },
     postConditions: { type: 'array', items: condition },
     guards: { type: 'array', items: constraintSchema },
     provides: texts,
@@ -28,6 +29,7 @@ const planNodeSchema = closed(
     'kind',
     'contracts',
     'inputs',
+    'needs',
     'postConditions',
     'guards',
     'provides',
@@ -42,11 +44,15 @@ export const planSchema = closed(
     nodes: { type: 'array', items: planNodeSchema, minItems: 1 },
     edges: {
       type: 'array',
-      items: closed({ from: text, to: text, when: { enum: ['pass', 'fail', 'always'] } }, [
-        'from',
-        'to',
-        'when',
-      ]),
+      items: closed(
+        {
+          from: text,
+          to: text,
+          when: { enum: ['pass', 'fail', 'always'] },
+          kind: { enum: ['control', 'data'] },
+        },
+        ['from', 'to', 'when', 'kind'],
+      ),
     },
     output: { anyOf: [sources, closed({ properties: bySource }, ['properties'])] },
     aside: bySource,

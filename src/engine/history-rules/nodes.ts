@@ -1,6 +1,6 @@
 /** Nodes settle once, start when the way to them is open, and are all settled when the run completes. */
 import type { JournalEvent } from '../../domain/event.ts'
-import type { Plan } from '../../domain/plan.ts'
+import type { Plan, PlanEdge } from '../../domain/plan.ts'
 import type { Rule } from './rule.ts'
 
 /** The events after which a node is done with. */
@@ -23,7 +23,10 @@ export function nodesSettleOnce(): Rule {
   }
 }
 
-/** All edges to a node are settled and one of them is followed; or there is none. */
+/**
+ * A node starts or is skipped after all that it waits for: the sources of its edges and of its inputs. It starts if a
+ * control edge to it is followed, or it has none, and each required input has a source; otherwise it is skipped.
+ */
 export function nodesStartWhenTheWayIsOpen(): Rule {
   let plan: Plan | undefined
   let ends = new Map<string, JournalEvent>()
@@ -35,20 +38,39 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
     }
     if (settling.has(event.type)) ends.set(event.nodeId ?? '', event)
     if (event.type !== 'node_start' && event.type !== 'node_skipped') return
-    const edges = plan?.edges.filter(({ to }) => to === event.nodeId) ?? []
-    const open = edges.filter(({ from }) => !ends.has(from))
-    const live = edges.filter(({ from, to, when }) => {
-      const end = ends.get(from)
-      if (end?.type === 'node_error') return when !== 'pass'
-      if (end?.type !== 'node_complete' || when === 'fail') return false
-      return end.payload.chosen === undefined || end.payload.chosen.includes(to)
-    })
-    if (open.length > 0) report('way', `"${event.nodeId}" is settled or started before "${open[0]?.from}"`)
-    if (event.type === 'node_start' && edges.length > 0 && live.length === 0)
-      report('way', `"${event.nodeId}" is started, and no edge to it is followed`)
-    if (event.type === 'node_skipped' && (edges.length === 0 || live.length > 0))
-      report('way', `"${event.nodeId}" is skipped, and the way to it is open`)
+    const id = event.nodeId ?? ''
+    const edges = plan?.edges.filter(({ to }) => to === id) ?? []
+    const node = plan?.nodes.find((each) => each.id === id)
+    const sources = Object.values(node?.inputs ?? {}).flat()
+    const read = sources.flatMap((source) => ('node' in source ? [source.node] : []))
+    const open = [...edges.map(({ from }) => from), ...read].find((from) => !ends.has(from))
+    if (open !== undefined) report('way', `"${id}" is settled or started before "${open}"`)
+    const control = edges.filter(({ kind }) => kind === 'control')
+    const activated = control.length === 0 || control.some((edge) => isFollowed(edge, ends, plan))
+    const lacking = node?.needs.find(({ from }) =>
+      from.every((each) => ends.get(each)?.type !== 'node_complete'),
+    )
+    if (event.type === 'node_start' && !activated)
+      report('way', `"${id}" is started, and no control edge to it is followed`)
+    if (event.type === 'node_start' && lacking)
+      report('way', `"${id}" is started, and no source of its required input "${lacking.input}" completed`)
+    if (event.type === 'node_skipped' && activated && !lacking)
+      report('way', `"${id}" is skipped, although it is activated and supplied`)
   }
+}
+
+/** A failure follows `fail` and `always`, a success `pass` and `always`; of the targets of a route, only those chosen. */
+function isFollowed(
+  { from, to, when }: PlanEdge,
+  ends: ReadonlyMap<string, JournalEvent>,
+  plan: Plan | undefined,
+): boolean {
+  const end = ends.get(from)
+  if (end?.type === 'node_error') return when !== 'pass'
+  if (end?.type !== 'node_complete' || when === 'fail') return false
+  const { routes = [], elseTo = [] } = plan?.nodes.find(({ id }) => id === from)?.routing ?? {}
+  const targets = [...routes.map((route) => route.to), elseTo].flat()
+  return !targets.includes(to) || (end.payload.chosen?.includes(to) ?? true)
 }
 
 /** A run completes when each node of its plan is settled. */

@@ -22,7 +22,7 @@ export const promptLimits = {
 export const draftRules: readonly string[] = [
   'Use only capabilities of the table, by their capabilityId; every node needs one, except nodes with routing.',
   'Every required input of a node must be bound: to the output of a node before it ({"node": id, "pointer": "/property"}), to the envelope ({"envelope": "/inputs/name"}), or to a fixed value.',
-  'Nodes must not wait for each other in a circle. Leave edges out: bindings imply them.',
+  'Nodes must not wait for each other in a circle. Bindings order nodes, so leave edges out, unless a node must wait for one that it does not read, or catches a failure ("when": "fail"): a node with edges to it runs only if one of them is followed.',
   'Every required property of the output contract must come from a node; bind it in "output": {"properties": {…}}.',
   'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after whoever produces it.',
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
