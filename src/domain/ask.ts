@@ -20,6 +20,9 @@ export type AskKind =
 
 export type Decision = 'approve' | 'edit' | 'reject' | 'answer'
 
+/** How an ask ends: by a decision, without one, or because what it asked about became known (`unknown_outcome`). */
+export type Resolution = Decision | 'expired' | 'settled'
+
 export interface Ask {
   readonly requestId: string
   readonly kind: AskKind

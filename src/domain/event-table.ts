@@ -13,7 +13,10 @@ export const eventTable: Record<EventType, string> = {
   plan_updated: 'a new version replaced a plan; which nodes were carried over',
   node_start: 'a node begins',
   attempt_start: 'a call is about to leave: who is called, with which inputs and idempotency key',
-  attempt_end: 'the call has ended: outcome, output, issues, usage',
+  attempt_end:
+    'the call has ended: outcome, output, issues, usage; `interrupted` if the run moved on meanwhile',
+  attempt_settled:
+    'a result came after its attempt had ended as unknown, and closes the ask about it; usage was charged before',
   budget_reserved: 'what the attempt may cost was set aside',
   budget_settled: 'what was set aside was given back',
   node_complete: 'the output of a node counts',
@@ -22,7 +25,8 @@ export const eventTable: Record<EventType, string> = {
   validation_error: 'an input, an output or the answer does not satisfy its contract',
   policy_triggered: 'a runtime policy acts',
   hitl_request: 'a person is asked; the question is bound to the value it shows',
-  hitl_resolved: 'a person has decided, or nobody did in time',
+  hitl_resolved:
+    'a person has decided, or the ask expired (`expired`), or a late result answered it (`settled`)',
   timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
   timer_fired: 'it was due',
   cancel_requested: 'somebody wants the run to end',
@@ -42,5 +46,5 @@ export const outcomeTable: Record<Outcome, string> = {
   unclear:
     'it needs an answer first, and has done nothing; a person is asked, and it does not count as a failure',
   outcome_unknown:
-    'the process died during the call; repeated only if the capability is idempotent, else a person is asked',
+    'the process died or the run moved on during the call; repeated only if the capability is idempotent, else a person is asked',
 }

@@ -4,7 +4,7 @@
  */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask, Decision } from './ask.ts'
+import type { Ask, Resolution } from './ask.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { FailureCode } from './failure-code.ts'
@@ -151,6 +151,8 @@ export interface EventPayloads {
     readonly deadlineAt?: number
   }
   attempt_end: { readonly attempt: number } & AttemptResult
+  /** A result that came after the attempt had ended as unknown; it closes the ask about it (`hitl_resolved`, `settled`). */
+  attempt_settled: { readonly attempt: number } & AttemptResult
   budget_reserved: {
     readonly attempt: number
     readonly calls: number
@@ -188,7 +190,7 @@ export interface EventPayloads {
   hitl_request: Ask & { readonly audit: AuditLink }
   hitl_resolved: {
     readonly requestId: string
-    readonly decision: Decision | 'expired'
+    readonly decision: Resolution
     readonly value?: Json
     readonly valueHash: string
     readonly by: string

@@ -7,7 +7,7 @@ import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { installPlan, setStatus, settle } from './fold-graph.ts'
-import type { Outcome, Usage } from './output.ts'
+import type { AttemptResult, Outcome, Usage } from './output.ts'
 import type { AskReply, NodeState, RunState } from './run.ts'
 
 /** The state after all these events, which must begin with `start`. */
@@ -135,28 +135,29 @@ const appliers: Appliers = {
   attempt_end(state, event) {
     const node = nodeOf(state, event)
     if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return
-    const { usage, outcome, notApplied } = event.payload
+    const { usage, outcome, interrupted } = event.payload
     node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     // The run pays for all that an attempt without an end may have used; its node loses one call, lest a crash cost it all.
     const unknown = outcome === 'outcome_unknown'
-    node.calls += unknown ? Math.min(usage.calls, 1) : usage.calls
+    // An attempt that the run itself interrupted costs its node nothing: pausing often must not use it up.
+    if (!interrupted) node.calls += unknown ? Math.min(usage.calls, 1) : usage.calls
     node.tokens += unknown ? 0 : tokens
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
-    if (outcome === 'throttled') node.throttles++
-    else if (unknown) node.unknowns++
-    else if (outcome === 'unclear') node.questions++
-    else if (outcome !== 'ok') node.failures++
-    if (outcome === 'invalid') node.feedback = event.payload.issues.map((issue) => issue.message).join('\n')
-    const { capabilityId, sideEffect } = node.attempt
-    // An answer that is of no use says that a change of the world was made, not that it was not.
-    const isAnswered = answered.has(outcome) && !sideEffect
-    if (isAnswered || (notApplied && !isInDoubt(node.key, capabilityId)))
-      node.key = nextCall(node.key, capabilityId)
-    else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
-    if (!node.attempt.idempotent && !notApplied && outcome !== 'throttled')
-      node.unsure = node.attempt.capabilityId
+    if (!interrupted) countOutcome(node, event.payload)
+    rememberDoubt(node, event.payload)
     charge(state, usage)
+    // What the next plan does with a node in doubt is decided when it comes: nothing is asked about the old one.
+    setStatus(state, node, unknown && state.replan ? 'waiting' : 'judging')
+  },
+  attempt_settled(state, event) {
+    const node = nodeOf(state, event)
+    if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'awaiting_hitl') return
+    node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
+    countOutcome(node, event.payload)
+    delete node.unsure
+    // Where nothing was applied, the call is made again under the key that it had.
+    if (!event.payload.notApplied) rememberDoubt(node, event.payload)
     setStatus(state, node, 'judging')
   },
   budget_reserved(state, { payload, nodeId }) {
@@ -285,6 +286,26 @@ const appliers: Appliers = {
   },
 }
 
+function countOutcome(node: NodeState, { outcome, issues }: AttemptResult): void {
+  if (outcome === 'throttled') node.throttles++
+  else if (outcome === 'outcome_unknown') node.unknowns++
+  else if (outcome === 'unclear') node.questions++
+  else if (outcome !== 'ok') node.failures++
+  if (outcome === 'invalid') node.feedback = issues.map((issue) => issue.message).join('\n')
+}
+
+/** Keeps in mind what the last attempt may have done: under which key it is called again, and whether a person is asked. */
+function rememberDoubt(node: NodeState, { outcome, notApplied }: AttemptResult): void {
+  if (!node.attempt) return
+  const { capabilityId, sideEffect, idempotent } = node.attempt
+  // An answer that is of no use says that a change of the world was made, not that it was not.
+  const isAnswered = answered.has(outcome) && !sideEffect
+  if (isAnswered || (notApplied && !isInDoubt(node.key, capabilityId)))
+    node.key = nextCall(node.key, capabilityId)
+  else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
+  if (!idempotent && !notApplied && outcome !== 'throttled') node.unsure = capabilityId
+}
+
 /** Attempts and planners draw from one budget. */
 function charge({ budget }: RunState, usage: Usage | undefined): void {
   if (usage === undefined) return
@@ -301,7 +322,8 @@ const answered: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'r
 /** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
 function applyReply(state: RunState, reply: AskReply): void {
   const ask = state.asks.get(reply.requestId)
-  if (!ask) return
+  // What settled it is an event of its own.
+  if (!ask || reply.decision === 'settled') return
   const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'
   if (ask.kind === 'final') {
     state.finalReply = reply

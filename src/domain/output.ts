@@ -15,7 +15,7 @@ export type Outcome =
   | 'cancelled'
   /** A person has to answer something first; nothing was done. */
   | 'unclear'
-  /** A crash came between the call and its end: nobody knows whether it took effect. */
+  /** The process died or the run moved on during the call: it is unknown whether it took effect. */
   | 'outcome_unknown'
 
 export interface Usage {
@@ -59,6 +59,8 @@ export interface AttemptResult {
   readonly notApplied?: boolean
   /** With `unclear`: what has to be answered. */
   readonly question?: Question
+  /** The run moved on while the call was under way, and aborted it. */
+  readonly interrupted?: true
   /** The same attempt would end so again: it is not repeated, and an alternate has its turn at once. */
   readonly final?: true
 }

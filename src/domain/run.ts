@@ -1,7 +1,7 @@
 /** The state of a run: what folding its journal gives. Only `fold.ts` changes it. */
 
 import type { Json } from '../base/json.ts'
-import type { Ask, AskKind, Decision } from './ask.ts'
+import type { Ask, AskKind, Resolution } from './ask.ts'
 import type { CallKey } from './call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
@@ -71,7 +71,7 @@ export interface NodeState {
 export interface AskReply {
   readonly kind: AskKind
   readonly requestId: string
-  readonly decision: Decision | 'expired'
+  readonly decision: Resolution
   readonly value?: Json
   readonly by: string
   readonly note?: string

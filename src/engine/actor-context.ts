@@ -2,10 +2,11 @@
 import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
 import type { NewEvent } from '../domain/event.ts'
-import type { AttemptResult } from '../domain/output.ts'
+import type { AttemptResult, Usage } from '../domain/output.ts'
 import type { HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Moment } from './fact.ts'
+import type { AttemptRef } from './late-result.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 import type { Start } from './starts.ts'
@@ -24,6 +25,8 @@ export interface ActorContext {
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
   /** Has a planner draft, and proves. */
   readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
+  /** An attempt that the run has moved on from brings a result after all. */
+  readonly onLateResult: (runId: string, ref: AttemptRef, result: AttemptResult) => void
   /** They are folded into the state and in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
   /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
@@ -44,6 +47,10 @@ export interface Idle {
 export interface Work {
   readonly signal: AbortSignal
   readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
+  /** What the call has spent so far. */
+  readonly onUsage: (usage: Usage) => void
+  /** What the call brings after it was aborted. */
+  readonly onLateResult: (result: AttemptResult) => void
 }
 
 export interface Actor {

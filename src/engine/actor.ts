@@ -6,19 +6,26 @@
 import { ProvisoError } from '../base/error.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
+import type { Usage } from '../domain/output.ts'
 import type { Append, AppendResult } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Actor, ActorContext, Origin, Work } from './actor-context.ts'
 import { orphanFacts, type Whereabouts } from './decide.ts'
-import type { Moment } from './fact.ts'
-import { type Ended, happenings, openRequest, type Planned } from './happenings.ts'
-import { firstTimer, headOf, isToGoOn } from './head.ts'
+import type { CallInFlight, Moment } from './fact.ts'
+import { type Ended, happenings, isRunning, openRequest, type Planned } from './happenings.ts'
+import { firstTimer, headOf } from './head.ts'
+import type { AttemptRef } from './late-result.ts'
 import type { Start } from './starts.ts'
 import { type Step, step } from './step.ts'
 
-interface InFlight {
-  readonly attempt: number
+interface InFlight extends AttemptRef {
   readonly abort: AbortController
+  /** Gives the slot back, once. */
+  readonly release: () => void
+  /** What the call has reported as spent. */
+  spent: Usage
+  /** The run has moved on without it: what it brings is a late result. */
+  interrupted?: true
 }
 
 const pageSize = 5000
@@ -104,7 +111,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const from = { ended, planned, seq: current.seq }
     ended = []
     planned = undefined
-    const moment = context.moment(current.tenant)
+    const moment: Moment = { ...context.moment(current.tenant), call: callOf }
     const happened = [
       ...opening,
       ...happenings(current, moment.now, from),
@@ -139,10 +146,13 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     }
     unsaved = []
     opening = []
-    for (const start of done.starts) launch(current, start)
+    interruptEnded(current)
+    for (const start of done.starts) {
+      // It may have been interrupted in the step that started it.
+      if (current.running.has(start.nodeId)) launch(current, start)
+      else slots.give(start.capabilityId)
+    }
     if (done.plan && !planning && !planned) launchPlanning(current)
-    if (mustStop(current))
-      for (const { abort } of inFlight.values()) abort.abort(new Error('The run is ending'))
     if (idle) await goIdle(current, { released: written === 'appended', missing: done.missing })
     else setAlarm(current)
   }
@@ -209,31 +219,61 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     return current.running.size === 0 && !done.plan && planning === undefined && !done.crowded
   }
 
-  /** Cancelled or failing: attempts in flight are told to stop. */
-  const mustStop = (current: RunState) =>
-    current.cancel !== undefined ||
-    current.failing !== undefined ||
-    (current.fatal.size > 0 && !isToGoOn(current))
+  /** Running attempts that are not in flight here were started in this very turn, and have not left. */
+  const callOf = (nodeId: string, attempt: number): CallInFlight => {
+    const flight = inFlight.get(nodeId)
+    return flight?.attempt === attempt ? { spent: flight.spent } : 'not-sent'
+  }
+
+  /** Aborts calls whose attempt has ended in the journal; a capability that ignores its signal keeps nothing waiting. */
+  const interruptEnded = (current: RunState) => {
+    for (const flight of inFlight.values()) {
+      if (isRunning(current, flight)) continue
+      flight.interrupted = true
+      inFlight.delete(flight.nodeId)
+      flight.release()
+      flight.abort.abort(new Error('The run moved on'))
+    }
+    // These came while the interrupt was being written.
+    for (const late of ended) if (!isRunning(current, late)) context.onLateResult(runId, late, late.result)
+    ended = ended.filter((end) => isRunning(current, end))
+  }
 
   const launch = (current: RunState, start: Start) => {
     const attempt = current.nodes.get(start.nodeId)?.attempts ?? 0
+    const { nodeId } = start
     const abort = new AbortController()
     const logs: Ended['logs'][number][] = []
-    inFlight.set(start.nodeId, { attempt, abort })
-    neverLeft.delete(start.nodeId)
+    const flight: InFlight = {
+      nodeId,
+      attempt,
+      planVersion: current.planVersion,
+      abort,
+      release: once(() => slots.give(start.capabilityId)),
+      spent: { calls: 1 },
+    }
+    inFlight.set(nodeId, flight)
+    neverLeft.delete(nodeId)
     const work: Work = {
       signal: abort.signal,
       log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
+      onUsage: (spent) => {
+        flight.spent = spent
+      },
+      onLateResult: (result) => {
+        if (flight.interrupted) context.onLateResult(runId, flight, result)
+      },
     }
     context
       .perform(current, start, work)
       .then((result) => {
-        if (inFlight.get(start.nodeId)?.attempt === attempt) inFlight.delete(start.nodeId)
-        ended.push({ nodeId: start.nodeId, attempt, result, logs })
+        if (flight.interrupted) return
+        inFlight.delete(nodeId)
+        ended.push({ nodeId, attempt, planVersion: flight.planVersion, result, logs })
       })
       .finally(() => {
-        slots.give(start.capabilityId)
-        pokeInTurn()
+        flight.release()
+        if (!flight.interrupted) pokeInTurn()
       })
       .catch(crash)
   }
@@ -269,8 +309,6 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     stopped = true
     planning?.abort()
     takeBackAlarm()
-    // Attempts that somebody else has settled while this process stood still: what they bring is not applied.
-    for (const { abort } of inFlight.values()) abort.abort(new Error('The run goes on without this attempt'))
     context.onIdle(actor, current, { more: again || latestHeard > current.seq, missing })
   }
 
@@ -311,6 +349,15 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     stop,
   }
   return actor
+}
+
+function once(act: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    act()
+  }
 }
 
 /** What may be over after a while, such as a database that starts again. */

@@ -1,7 +1,7 @@
 /** Asking people: what a question says, that it is bound to what it shows, and what a reply may be. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask, AskKind, Decision, Reply } from '../domain/ask.ts'
+import type { Ask, AskKind, Decision, Reply, Resolution } from '../domain/ask.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
@@ -68,7 +68,7 @@ export function afterAsks(state: RunState, facts: readonly NewEvent[]): RunState
 export function resolveFact(
   state: RunState,
   now: number,
-  reply: Omit<Reply, 'decision'> & { readonly decision: Decision | 'expired' },
+  reply: Omit<Reply, 'decision'> & { readonly decision: Resolution },
 ): NewEvent {
   const { requestId, decision, value, by, note } = reply
   const audit = auditLink(state.audit, {

@@ -27,6 +27,8 @@ export interface AttemptCall {
   readonly deadlineAt: number | undefined
   /** The run, the process or a person wants it to stop. */
   readonly signal: AbortSignal
+  /** What the call brings after the signal has ended the attempt. */
+  readonly onLateResult: (result: AttemptResult) => void
 }
 
 export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
@@ -40,6 +42,16 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   let spent: Usage = { calls: 1 }
   const onUsage = (usage: Usage) => {
     spent = takeSpent(usage) ?? spent
+    call.onUsage?.(spent)
+  }
+  const read = (result: unknown): AttemptResult => {
+    const taken = takeResult(result, dispatcher)
+    if ('fault' in taken)
+      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
+        usage: spent,
+      })
+    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: taken.usage }
+    return checkOutput(node, taken.result)
   }
   let onStop = () => {}
   try {
@@ -49,19 +61,17 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       else stop.addEventListener('abort', onStop)
     })
     const work = dispatcher.dispatch({ ...call, capability, signal: stop, onUsage })
-    work.catch(() => {})
-    // A call that does not heed its signal is not waited for; what it brings afterwards is never applied.
+    // A call that ignores its signal is not waited for; what it brings afterwards is a late result.
+    work
+      .then((result) => {
+        if (signal.aborted && !deadline?.late) attempt.onLateResult(read(result))
+      })
+      .catch(() => {})
     const result = await Promise.race([work, stopped])
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })
     if (stop.aborted) return failed('cancelled', 'The attempt was cancelled', { usage: spent })
-    const taken = takeResult(result, dispatcher)
-    if ('fault' in taken)
-      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
-        usage: spent,
-      })
-    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: taken.usage }
-    return checkOutput(node, taken.result)
+    return read(result)
   } catch (cause) {
     if (deadline?.late)
       return failed('timed_out', `The attempt did not end within its time`, { usage: spent })

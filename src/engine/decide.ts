@@ -14,6 +14,7 @@ import { deadlineFacts } from './deadline.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
 import { firstDue, isHeld, isToGoOn, policyAskOpen } from './head.ts'
+import { interruptFacts } from './interrupt.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -33,6 +34,7 @@ export const defaultMaxReplans = 2
 /** Each looks at one thing that may have to be done; the first that has facts is heard. */
 const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])[] = [
   dueTimers,
+  interruptFacts,
   judged,
   followedUp,
   skipped,

@@ -23,6 +23,7 @@ import { fact, type Moment } from './fact.ts'
 import { firstTimer, statusOf } from './head.ts'
 import { loadEvents, loadState, watchRun } from './journal.ts'
 import { knowCapabilities } from './known-capability.ts'
+import { recordLateResult } from './late-result.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createLookout } from './lookout.ts'
 import { missingCapabilities } from './missing.ts'
@@ -97,6 +98,13 @@ export function createEngine(options: EngineOptions): Engine {
         signal,
         prove,
       }),
+    onLateResult(runId, ref, result) {
+      const late = { ref, result, note: 'A late result of the interrupted call answered it' }
+      // It is worth nothing where the store is away: the question stays open.
+      void recordLateResult(outside, runId, late)
+        .then((state) => afterwards(runId, state))
+        .catch(() => {})
+    },
     onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor

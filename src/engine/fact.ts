@@ -1,6 +1,10 @@
 /** Makes events: the one place that knows what every event carries besides its payload. */
 import type { EventPayloads, EventType, NewEvent } from '../domain/event.ts'
+import type { Usage } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
+
+/** A call that is still to be sent, or what it has reported as spent so far. */
+export type CallInFlight = 'not-sent' | { readonly spent: Usage }
 
 /** What deciding needs besides the state: the time, and what is known of capabilities. */
 export interface Moment {
@@ -17,6 +21,8 @@ export interface Moment {
     | undefined
   /** The capabilities that come into question for a plan of this run, as the catalog is now. */
   readonly considered: (state: RunState) => Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
+  /** What is known of a running attempt's call in this process; nothing where the journal is all there is. */
+  readonly call?: (nodeId: string, attempt: number) => CallInFlight | undefined
   /** How long an ask stays open. */
   readonly askMs: number
 }

@@ -5,11 +5,10 @@ import type { AttemptResult } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
 import { charged, settlement } from './budget.ts'
 import { factsFor } from './fact.ts'
+import type { AttemptRef } from './late-result.ts'
 import type { PlanningResult } from './planning.ts'
 
-export interface Ended {
-  readonly nodeId: string
-  readonly attempt: number
+export interface Ended extends AttemptRef {
   readonly result: AttemptResult
   readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
 }
@@ -26,9 +25,9 @@ export function happenings(
   from: { ended: readonly Ended[]; planned: Planned | undefined },
 ): NewEvent[] {
   const facts: NewEvent[] = []
-  for (const { nodeId, attempt, result, logs } of from.ended) {
-    // Somebody else has settled the attempt meanwhile: what it brought is not applied.
-    if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue
+  for (const { nodeId, attempt, planVersion, result, logs } of from.ended) {
+    // The attempt was settled meanwhile, by another process: what it brought is not applied.
+    if (!isRunning(current, { nodeId, attempt, planVersion })) continue
     const make = factsFor(current, now)
     for (const log of logs) facts.push(make('log', log, { nodeId }))
     const usage = charged(current, nodeId, result.usage)
@@ -39,6 +38,11 @@ export function happenings(
   if (from.planned?.request !== undefined && from.planned.request === openRequest(current))
     facts.push(...from.planned.result(current, now))
   return facts
+}
+
+export function isRunning(state: RunState, { nodeId, attempt, planVersion }: AttemptRef): boolean {
+  if (state.planVersion !== planVersion || !state.running.has(nodeId)) return false
+  return state.nodes.get(nodeId)?.attempts === attempt
 }
 
 /** Which plan is being asked for; nothing if none is, or the draft was refused. */

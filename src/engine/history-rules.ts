@@ -11,12 +11,17 @@ import {
 } from './history-rules/asks.ts'
 import {
   attemptsStartOnceAndEndOnce,
+  lateResultsSettleTheirAsk,
   outputsAreOfTheirAttempt,
   triesAreCounted,
 } from './history-rules/attempts.ts'
 import { budgetsAreKept } from './history-rules/budgets.ts'
 import { keysStayWhileInDoubt, nothingInDoubtIsRepeatedUnasked } from './history-rules/doubt.ts'
-import { nothingAfterTheEnd, nothingStartsWhileHeld } from './history-rules/holding.ts'
+import {
+  attemptsEndWhenTheRunMovesOn,
+  nothingAfterTheEnd,
+  nothingStartsWhileHeld,
+} from './history-rules/holding.ts'
 import { answersAreWhole, nodesSettleOnce, nodesStartWhenTheWayIsOpen } from './history-rules/nodes.ts'
 import { plansAnswerTheirRequest } from './history-rules/plans.ts'
 import {
@@ -38,9 +43,11 @@ const makers: readonly (() => Rule)[] = [
   plansAnswerTheirRequest,
   attemptsStartOnceAndEndOnce,
   outputsAreOfTheirAttempt,
+  lateResultsSettleTheirAsk,
   keysStayWhileInDoubt,
   nothingInDoubtIsRepeatedUnasked,
   nothingStartsWhileHeld,
+  attemptsEndWhenTheRunMovesOn,
   triesAreCounted,
   budgetsAreKept,
   asksAreAnsweredOnceInTimeAndAsShown,

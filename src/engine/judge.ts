@@ -8,6 +8,7 @@ import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
 import { askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { isToGoOn } from './head.ts'
 import { errorFact, failureFacts } from './ladder.ts'
 import { candidateOf } from './missing.ts'
 import { brokenConditions } from './obligations.ts'
@@ -18,7 +19,8 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   if (node.reply) return replyFacts(state, moment, node, node.reply)
   const result = node.attempt?.result
   if (!result) return []
-  if (state.cancel || state.failing) return [errorFact(state, moment.now, node)]
+  if (state.cancel || state.failing || (result.interrupted && state.fatal.size > 0 && !isToGoOn(state)))
+    return [errorFact(state, moment.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (
       unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [errorFact(state, moment.now, node)]

@@ -35,6 +35,8 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
   const contract = readRaoContract(node.node.data ?? {})
   // What tells of the call must not tell what it was called with.
   const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
+  const clean = (result: AttemptResult) =>
+    redactResult(result, { redactor, evidence, raw: performance.storeRaw })
   const result = await runAttempt({
     node: node.node,
     capability,
@@ -53,14 +55,16 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
       hard: isHard(state, node),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
+      onUsage: work.onUsage,
       onEvent: (event, payload) =>
         work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
     },
     clock,
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
+    onLateResult: (late) => work.onLateResult(clean(late)),
   })
-  return redactResult(result, { redactor, evidence, raw: performance.storeRaw })
+  return clean(result)
 }
 
 /** What is told on the way goes into the journal like a result; whoever tells what JSON cannot hold is told so at once. */

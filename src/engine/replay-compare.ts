@@ -15,6 +15,8 @@ const essences: Essences = {
     payload.inputs,
     payload.deadlineAt === undefined ? null : payload.deadlineAt - at,
   ],
+  attempt_end: ({ payload }) => [payload.attempt, payload.outcome],
+  budget_settled: ({ payload }) => [payload.attempt],
   budget_reserved: ({ payload }) => [payload.attempt, payload.calls, payload.tokens, payload.costUsd ?? null],
   node_complete: ({ payload }) => [
     payload.attempt,

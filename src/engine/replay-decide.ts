@@ -3,6 +3,7 @@ import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import type { RunState } from '../domain/run.ts'
 import { decide } from './decide.ts'
 import type { Moment } from './fact.ts'
+import { lateResultLog } from './late-result.ts'
 import { actionFacts, mayAct } from './policies.ts'
 import { decideStart } from './starts.ts'
 
@@ -12,10 +13,17 @@ import { decideStart } from './starts.ts'
  */
 export type Source = 'outside' | 'brought' | 'decided'
 
-export function sourceOf(event: JournalEvent): Source {
+/** `next` is the event that follows it in the journal. */
+export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
   switch (event.type) {
     case 'cancel_requested':
+    case 'attempt_settled':
       return 'outside'
+    case 'attempt_end':
+      return event.payload.interrupted ? 'decided' : 'brought'
+    // What an attempt had reserved is given back just before its end.
+    case 'budget_settled':
+      return next?.type === 'attempt_end' && next.payload.interrupted ? 'decided' : 'brought'
     case 'hitl_resolved':
       return event.payload.decision === 'expired' ? 'decided' : 'outside'
     case 'policy_triggered':
@@ -24,11 +32,10 @@ export function sourceOf(event: JournalEvent): Source {
       return event.payload.metadata.resumed ? 'outside' : 'brought'
     case 'plan_updated':
     case 'plan_rejected':
-    case 'budget_settled':
-    case 'attempt_end':
-    // What a policy tells stands behind it in one decision; by itself it is what an attempt told.
-    case 'log':
       return 'brought'
+    // What a policy emits stands behind it in one decision; by itself it is what an attempt reported, or a late result.
+    case 'log':
+      return event.payload.event === lateResultLog ? 'outside' : 'brought'
     case 'timer_set':
       return event.payload.purpose.kind === 'deadline' ? 'brought' : 'decided'
     default:

@@ -89,7 +89,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
     if (asChanged !== asWas) countActs(asChanged, recorded, instead)
   }
   const isUnknown = (event: JournalEvent) =>
-    sourceOf(event) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
+    sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
 
   /** An engine does not leave a turn before everything is decided. */
   const endTurn = () => {
@@ -102,7 +102,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   if (opening(asWas).length > 0 || opening(asChanged).length > 0) compare(opening)
   while (at < events.length) {
     const event = events[at]!
-    const source = sourceOf(event)
+    const source = sourceOf(event, events[at + 1])
     if (turn && (event.at !== turn.at || source === 'outside' || (source === 'brought' && turn.decided)))
       endTurn()
     const from = at

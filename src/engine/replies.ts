@@ -27,7 +27,7 @@ export interface Outside {
 }
 
 /** Appends what `make` says of the present state; an empty list means that there is nothing to do. */
-async function appendChecked(
+export async function appendChecked(
   outside: Outside,
   runId: string,
   given: { readonly by: string; readonly note?: string; readonly reason?: string },

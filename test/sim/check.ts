@@ -92,11 +92,15 @@ const checks: readonly Check[] = [
     if (asked >= 0 && end?.type === 'complete' && end.payload.status !== 'cancelled')
       yield `a cancelled run ended as ${end.payload.status}`
   },
-  /** Where nothing goes wrong and the store is quick, nobody ever wonders what became of an attempt. */
+  /** Where nothing goes wrong and the store is quick, only an interrupt leaves it open what became of an attempt. */
   function* doubtsHaveReasons(journal, _run, { scenario, rates }) {
     if (rates.until > 0 || scenario.latencyMs > 30) return
     for (const event of journal)
-      if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
+      if (
+        event.type === 'attempt_end' &&
+        event.payload.outcome === 'outcome_unknown' &&
+        !event.payload.interrupted
+      )
         yield `event ${event.seq}: what became of "${event.nodeId}" is unknown, and nothing went wrong`
   },
   /** Once nothing goes wrong any more, somebody comes for every run that could go on, when leases of the dead have run out. */

@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'late results of settled attempts are applied',
     file: engine('happenings'),
-    find: 'if (!current.running.has(nodeId) || current.nodes.get(nodeId)?.attempts !== attempt) continue',
+    find: 'if (!isRunning(current, { nodeId, attempt, planVersion })) continue',
     replace: '',
     seed: 7,
   },
@@ -360,5 +360,19 @@ export const mutants: readonly Mutant[] = [
     find: 'else forgive(node)',
     replace: 'forgive(node)',
     seed: 1023,
+  },
+  {
+    name: 'an action that moves the run on waits for calls under way',
+    file: engine('decide'),
+    find: '  interruptFacts,\n  judged,',
+    replace: '  judged,',
+    seed: 20,
+  },
+  {
+    name: 'an interrupted call counts as not applied',
+    file: engine('interrupt'),
+    find: '...(!left && { notApplied: true }),',
+    replace: 'notApplied: true,',
+    seed: 272,
   },
 ]

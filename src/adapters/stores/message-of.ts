@@ -26,7 +26,8 @@ export function messageOf(tenant: string, event: Said): MessageRow {
 /** An ask that runs out is nobody's word. */
 function roleOf(event: Said): MessageRow['role'] {
   if (event.type === 'hitl_request') return 'agent'
-  return event.payload.decision === 'expired' ? 'system' : 'operator'
+  const { decision } = event.payload
+  return decision === 'expired' || decision === 'settled' ? 'system' : 'operator'
 }
 
 function bodyOf(event: Said): { readonly [name: string]: Json } {

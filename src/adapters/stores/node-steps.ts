@@ -35,7 +35,11 @@ const steps: Steps = {
     ...unsettled,
     ...named(payload),
   }),
-  attempt_end: () => ({ status: 'judging', signals: undefined }),
+  attempt_end: ({ payload }) => ({
+    status: payload.interrupted ? 'waiting' : 'judging',
+    signals: undefined,
+  }),
+  attempt_settled: () => ({ status: 'judging' }),
   timer_set: () => ({ status: 'waiting' }),
   hitl_request: () => ({ status: 'awaiting_hitl' }),
   node_complete: ({ at, payload }) => ({

@@ -19,7 +19,7 @@ export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
     resolved.add(requestId)
     if (!ask) return report('reply', `"${requestId}" was never asked`)
     if (ask.valueHash !== shown) report('ask-hash', `"${requestId}" was answered for another value`)
-    if (decision === 'expired') return
+    if (decision === 'expired' || decision === 'settled') return
     if (!ask.decisions.includes(decision)) report('reply', `"${requestId}" does not take ${decision}`)
     if (event.at >= ask.expiresAt) report('late-reply', `"${requestId}" had expired`)
   }

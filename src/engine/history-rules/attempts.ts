@@ -31,12 +31,45 @@ export function attemptsStartOnceAndEndOnce(): Rule {
   }
 }
 
+/**
+ * A late result counts only for the attempt that an open ask is about, says what became of it, and closes that ask in the
+ * same breath; nothing else closes an ask as `settled`.
+ */
+export function lateResultsSettleTheirAsk(): Rule {
+  let settled: string | undefined
+  return (event, before, report) => {
+    const closing = settled
+    settled = undefined
+    if (event.type === 'hitl_resolved' && event.payload.decision === 'settled') {
+      if (closing === undefined || closing !== event.nodeId)
+        report('late', `"${event.payload.requestId}" is settled, and no late result says by what`)
+      else if (before?.asks.get(event.payload.requestId)?.kind !== 'unknown_outcome')
+        report('late', `"${event.payload.requestId}" does not ask what became of an attempt`)
+    } else if (closing !== undefined)
+      report('late', `"${closing}" has a late result, and the ask about it stays open`)
+    if (event.type !== 'attempt_settled') return
+    settled = event.nodeId ?? ''
+    const { attempt, outcome, notApplied } = event.payload
+    const node = before?.nodes.get(settled)
+    if (node?.status !== 'awaiting_hitl' || node.attempt?.attempt !== attempt)
+      report('late', `attempt ${attempt} of "${settled}" is settled, and nothing is asked about it`)
+    if (
+      outcome === 'outcome_unknown' ||
+      outcome === 'cancelled' ||
+      (countsAsDoubt.has(outcome) && !notApplied)
+    )
+      report('late', `attempt ${attempt} of "${settled}" is settled by "${outcome}", which says nothing`)
+  }
+}
+
+const countsAsDoubt: ReadonlySet<string> = new Set(['timed_out', 'provider_error', 'throttled'])
+
 /** What a node completes with is what its last attempt brought, unless a person gave it or the engine decided a route. */
 export function outputsAreOfTheirAttempt(): Rule {
-  const brought = new Map<string, JournalEvent<'attempt_end'>>()
+  const brought = new Map<string, JournalEvent<'attempt_end' | 'attempt_settled'>>()
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
-    if (event.type === 'attempt_end') brought.set(nodeId, event)
+    if (event.type === 'attempt_end' || event.type === 'attempt_settled') brought.set(nodeId, event)
     if (event.type !== 'node_complete' || event.payload.person !== undefined || event.payload.chosen) return
     const end = brought.get(nodeId)?.payload
     if (end?.outcome !== 'ok' || end.attempt !== event.payload.attempt)
@@ -60,14 +93,14 @@ export function triesAreCounted(): Rule {
         report('tries', `"${nodeId}" is tried again after ${earlier.failed} failures`)
     }
     const present = tries.get(nodeId)
-    if (event.type === 'attempt_end' && present && countsAsFailure.has(event.payload.outcome))
-      present.failed++
-    if (event.type === 'attempt_end' && present && event.payload.final) present.final = true
+    const isEnd = event.type === 'attempt_end' || event.type === 'attempt_settled'
+    if (isEnd && present && countsAsFailure.has(event.payload.outcome)) present.failed++
+    if (isEnd && present && event.payload.final) present.final = true
     // Well as far as the attempt could tell, and found wanting by a condition.
     const result = before?.nodes.get(nodeId)?.attempt?.result
     if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++
     // Allowing a change of the world, or answering a question, is no wish for more tries.
-    if (event.type === 'hitl_resolved') {
+    if (event.type === 'hitl_resolved' && event.payload.decision !== 'settled') {
       const kind = before?.asks.get(event.payload.requestId)?.kind
       if (kind !== 'side_effect' && kind !== 'clarify') tries.delete(nodeId)
     }

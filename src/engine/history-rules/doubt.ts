@@ -19,7 +19,7 @@ export function keysStayWhileInDoubt(): Rule {
       called.set(nodeId, event.payload)
     }
     const call = called.get(nodeId)
-    if (event.type !== 'attempt_end' || !call) return
+    if ((event.type !== 'attempt_end' && event.type !== 'attempt_settled') || !call) return
     const { outcome, notApplied } = event.payload
     if (answered.has(outcome) && !call.sideEffect) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
     else if (!notApplied && outcome !== 'throttled')
@@ -41,6 +41,8 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
     }
     if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
       if (!event.payload.notApplied && calls.get(nodeId)?.idempotent === false) waits.add(nodeId)
+    // A late result says what was done.
+    if (event.type === 'attempt_settled') waits.delete(nodeId)
     if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
       if (before?.asks.get(event.payload.requestId)?.kind !== 'side_effect') waits.delete(nodeId)
     if (event.type === 'plan_updated')

@@ -9,6 +9,46 @@ export function nothingAfterTheEnd(): Rule {
   }
 }
 
+/**
+ * An action that moves the run on interrupts its running attempts, and nothing else does; a new plan is asked for once none
+ * is left.
+ */
+export function attemptsEndWhenTheRunMovesOn(): Rule {
+  const open = new Set<string>()
+  const asked = new Set<string>()
+  let moved = false
+  /** When an engine let a policy act: what it appends at that time ends the attempts. */
+  let actedAt = Number.POSITIVE_INFINITY
+  return (event, before, report) => {
+    const { type, nodeId = '' } = event
+    if (event.at > actedAt && open.size > 0)
+      report('interrupt', `"${[...open][0]}" runs on, although a policy has moved the run on`)
+    if (event.at > actedAt || type === 'attempt_start') actedAt = Number.POSITIVE_INFINITY
+    if (type === 'attempt_start') open.add(nodeId)
+    if (type === 'attempt_end') {
+      open.delete(nodeId)
+      const reason = moved || asked.size > 0 || (before?.fatal.size ?? 0) > 0
+      if (event.payload.interrupted && !reason)
+        report('interrupt', `the attempt of "${nodeId}" is interrupted, and the run did not move on`)
+      if (event.payload.interrupted && event.payload.outcome !== 'outcome_unknown')
+        report('interrupt', `the attempt of "${nodeId}" is interrupted, and ends as ${event.payload.outcome}`)
+    }
+    if (type === 'plan_requested' && open.size > 0)
+      report('interrupt', `a plan is asked for while "${[...open][0]}" runs`)
+    if (type === 'plan_generated') moved = false
+    if (type === 'policy_triggered') {
+      const action = event.payload.actionDetails.type
+      moved ||= action === 'replan' || action === 'pause' || action === 'fail'
+      if (action !== 'emit' && event.payload.trigger !== 'manual') actedAt = event.at
+    }
+    if (type === 'cancel_requested') moved = true
+    if (type === 'timer_fired')
+      moved ||= before?.timers.get(event.payload.timerId)?.purpose.kind === 'deadline'
+    if (type === 'hitl_request' && event.payload.kind === 'policy') asked.add(event.payload.requestId)
+    if (type === 'hitl_resolved') asked.delete(event.payload.requestId)
+  }
+}
+
 export function nothingStartsWhileHeld(): Rule {
   const holding = new Set<string>()
   let paused = false

@@ -1,0 +1,61 @@
+/**
+ * Interrupts. An action that moves the run on (a new plan, a policy's ask, a pause, a failure, a cancellation) does not wait
+ * for calls under way: their attempts end in the same append as `outcome_unknown`, and the actor aborts the calls after it.
+ */
+import type { NewEvent } from '../domain/event.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { RunState } from '../domain/run.ts'
+import { charged, chargedInDoubt, settlement } from './budget.ts'
+import { factsFor, type Moment } from './fact.ts'
+import { isToGoOn, policyAskOpen } from './head.ts'
+
+/** Why no attempt may keep running, in words; nothing while they may. */
+export function interruptReason(state: RunState): string | undefined {
+  const { cancel, failing, paused, replan, fatal } = state
+  if (cancel) return `the run was cancelled by ${cancel.by}${cancel.reason ? ` (${cancel.reason})` : ''}`
+  if (failing) return `the run fails (${failing.message})`
+  if (replan) return `a new plan was ordered${replan.policyId ? ` by policy "${replan.policyId}"` : ''}`
+  if (paused) return `the run was paused (${paused.reason})`
+  if (policyAskOpen(state)) return 'a policy asks a person before the run continues'
+  if (fatal.size > 0 && !isToGoOn(state)) return `the run fails ("${[...fatal][0]}" failed)`
+  return undefined
+}
+
+/** Ends every running attempt of a run that moves on. */
+export function interruptFacts(state: RunState, moment: Moment): NewEvent[] {
+  if (state.running.size === 0) return []
+  const reason = interruptReason(state)
+  if (reason === undefined) return []
+  const make = factsFor(state, moment.now)
+  return [...state.running].flatMap((nodeId) => {
+    const attempt = state.nodes.get(nodeId)?.attempts ?? 0
+    const result = interruptedResult(state, moment, { nodeId, attempt, reason })
+    return [
+      ...settlement(state, moment.now, { nodeId, attempt, usage: result.usage }),
+      make('attempt_end', { attempt, ...result }, { nodeId }),
+    ]
+  })
+}
+
+/** What is known of the call is charged, else all that was reserved; a call that has not left costs nothing. */
+function interruptedResult(
+  state: RunState,
+  moment: Moment,
+  { nodeId, attempt, reason }: { readonly nodeId: string; readonly attempt: number; readonly reason: string },
+): AttemptResult {
+  const call = moment.call?.(nodeId, attempt)
+  const left = call !== 'not-sent'
+  const spent = left ? call?.spent : { calls: 0 }
+  const issue = {
+    code: 'attempt/interrupted',
+    at: { pointer: '' },
+    message: `The attempt was interrupted: ${reason}`,
+  }
+  return {
+    outcome: 'outcome_unknown',
+    interrupted: true,
+    issues: [issue],
+    usage: spent ? charged(state, nodeId, spent) : chargedInDoubt(state, nodeId),
+    ...(!left && { notApplied: true }),
+  }
+}
