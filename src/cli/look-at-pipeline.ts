@@ -3,8 +3,6 @@ import {
   countIssues,
   type JsonReport,
   type LintIssue,
-  type LintOptions,
-  lint,
   loadPipeline,
   reportJson,
   reportSarif,
@@ -13,6 +11,8 @@ import {
   type Source,
   type SourceIssue,
   seeImports,
+  type ValidateOptions,
+  validatePipeline,
 } from '../pipeline/index.ts'
 import { pageColors, printJson, printNote, printText } from './print.ts'
 import type { Unreadable } from './read-input.ts'
@@ -35,14 +35,14 @@ export type Format = 'text' | 'json' | 'sarif'
 
 export type Or<T> = T | { readonly unreadable: Unreadable }
 
-export async function lookAtPipeline(file: string, options: LintOptions): Promise<Or<Looked>> {
+export async function lookAtPipeline(file: string, options: ValidateOptions): Promise<Or<Looked>> {
   const found = await readYamlFile(file)
   if ('unreadable' in found) return found
   const { read, text } = found
   if (read.ok) {
     const loaded = await loadPipeline(file)
     const imports = loaded.ok ? await seeImports(loaded.pipeline, file, options) : new Map()
-    const { issues, suppressed } = lint(read.document, { ...options, imports })
+    const { issues, suppressed } = validatePipeline(read.document, { ...options, imports })
     const all = loaded.ok ? issues : [...issues, ...importIssues(file, loaded.issues)]
     return { text, sources: [read.document.source], issues: all, suppressed, imports, unread: false }
   }

@@ -6,9 +6,10 @@ import {
   fixText,
   type JsonReport,
   type LintIssue,
-  type LintOptions,
   mendable,
   unifiedDiff,
+  type ValidateOptions,
+  validatePipeline,
 } from '../pipeline/index.ts'
 import { env } from './env.ts'
 import { fixFile } from './fix-file.ts'
@@ -26,7 +27,7 @@ export interface MendFlags {
 
 interface Mending {
   readonly flags: MendFlags
-  readonly options: LintOptions
+  readonly options: ValidateOptions
 }
 
 /** Returns what the file is like afterwards. */
@@ -43,10 +44,12 @@ export async function mendPipeline(
     .filter(Boolean)
   const idle = rules?.find((glob) => mendable([glob]).length === 0)
   if (idle !== undefined) return { unreadable: nothingMends(idle) }
+  const { imports } = looked
   const fixed = fixText(looked.text, {
     ...options,
-    imports: looked.imports,
+    imports,
     name: file,
+    check: (document) => validatePipeline(document, { ...options, imports }).issues,
     ...(rules && { rules }),
   })
   const diff = unifiedDiff(file, looked.text, fixed.text)

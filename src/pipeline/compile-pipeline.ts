@@ -3,13 +3,15 @@
  * bounds, so that the plan is an ordinary one, proved as a whole before anything is called.
  */
 import type { Json } from '../base/json.ts'
+import { tokens } from '../base/pointer.ts'
 import type { Capability } from '../domain/capability.ts'
+import { parseDraft } from '../domain/parse-draft.ts'
 import type { Draft } from '../domain/plan.ts'
 import { planLimits } from '../plan/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { type ArosConfig, arosConfig } from './aros-config.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './compile/build.ts'
-import { capabilitiesOf } from './compile/capabilities.ts'
+import { allSteps, capabilitiesOf } from './compile/capabilities.ts'
 import type { PipelineCapability } from './compile/functions.ts'
 import { compileSteps } from './compile/steps.ts'
 import { constant, type Region, type Value } from './compile/value.ts'
@@ -40,10 +42,51 @@ export type CompileResult =
   | { readonly ok: false; readonly issues: readonly SourceIssue[] }
 
 export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}): CompileResult {
-  const { input = null, aros = arosConfig(), capabilities = [] } = options
+  const { input = null } = options
   const refused = inputIssues(pipeline, input)
   // What steps do not find in such an input would only follow from it.
   if (refused.length > 0) return { ok: false, issues: refused }
+  const { build, value } = buildDraft(pipeline, options, { value: input })
+  if (build.issues.length > 0) return { ok: false, issues: inOrder(build.issues) }
+  return {
+    ok: true,
+    compiled: {
+      envelope: envelopeOf(pipeline, input, value),
+      draft: draftOf(pipeline, build, value),
+      capabilities: capabilitiesOf(pipeline),
+      notes: build.notes,
+    },
+  }
+}
+
+export interface PipelineCheck {
+  /** Why the pipeline is not run, whatever its input is. */
+  readonly issues: readonly SourceIssue[]
+  /** What an author should know although it is no mistake. */
+  readonly notes: readonly SourceIssue[]
+}
+
+/** Compiles for an input that is not known yet: what is wrong with the pipeline itself. */
+export function checkPipeline(
+  pipeline: Pipeline,
+  options: Omit<CompileOptions, 'input'> = {},
+): PipelineCheck {
+  const { build } = buildDraft(pipeline, options, undefined)
+  // How far maps are unrolled depends on the input.
+  const isLimit = ({ code }: SourceIssue) =>
+    code === 'pipeline/limit' && allSteps(pipeline.steps).some(({ kind }) => kind === 'map')
+  return {
+    issues: inOrder(build.issues.filter((issue) => !isLimit(issue))),
+    notes: inOrder([...build.notes, ...build.issues.filter(isLimit)]),
+  }
+}
+
+/** `known` is the input; without it, steps see what `input_schema` says of it. */
+function buildDraft(
+  pipeline: Pipeline,
+  { aros = arosConfig(), capabilities = [] }: CompileOptions,
+  known: Value['known'],
+): { readonly build: Build; readonly value: Value } {
   const build: Build = {
     nodes: [],
     edges: [],
@@ -52,13 +95,14 @@ export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}
     aros,
     known: new Map(capabilities.map((each) => [each.capabilityId, each])),
     asks: 0,
+    places: new Map(),
   }
   const region: Region = {}
   const given: Value = {
     sources: [{ envelope: '/inputs/input' }],
     schema: pipeline.inputSchema ?? true,
     certain: true,
-    known: { value: input },
+    ...(known && { known }),
   }
   const scope: Scope = {
     build,
@@ -80,16 +124,25 @@ export function compilePipeline(pipeline: Pipeline, options: CompileOptions = {}
         hint: 'Lower max_items and max_loops, or split the work into several runs',
       }),
     )
-  if (build.issues.length > 0) return { ok: false, issues: inOrder(build.issues) }
-  return {
-    ok: true,
-    compiled: {
-      envelope: envelopeOf(pipeline, input, value),
-      draft: draftOf(pipeline, build, value),
-      capabilities: capabilitiesOf(pipeline),
-      notes: build.notes,
-    },
-  }
+  else if (build.issues.length === 0) build.issues.push(...draftIssues(pipeline, build))
+  return { build, value }
+}
+
+/** What a reader of drafts refuses, at the step that the node was made for. */
+function draftIssues(pipeline: Pipeline, { nodes, places }: Build): SourceIssue[] {
+  if (nodes.length === 0) return []
+  const read = parseDraft({ nodes })
+  if (read.ok) return []
+  return read.issues.map(({ code, at, message, hint }) => {
+    const pointer = 'pointer' in at ? at.pointer : ''
+    const node = nodes[Number(tokens(pointer)[1])]
+    const place = (node && places.get(node)) ?? { pipeline, at: '/steps' }
+    return place.pipeline.issue(place.at, {
+      code: code.replace(/^(draft|schema)\//, 'pipeline/'),
+      message,
+      ...(hint !== undefined && { hint }),
+    })
+  })
 }
 
 function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value) {

@@ -12,6 +12,8 @@ export interface FixOptions extends LintOptions {
   readonly rules?: readonly string[]
   /** How the file is called in issues. */
   readonly name?: string
+  /** What is wrong with a file. Default: what the rules find. */
+  readonly check?: (document: YamlDocument) => readonly LintIssue[]
 }
 
 export interface Fixed {
@@ -64,13 +66,11 @@ type Look = (text: string) => Seen | undefined
 
 function lookWith(options: FixOptions): Look {
   const seen = new Map<string, Seen | undefined>()
+  const { check = (document) => lint(document, options).issues } = options
   return (text) => {
     if (!seen.has(text)) {
       const read = readYaml(text, options.name)
-      seen.set(
-        text,
-        read.ok ? { document: read.document, issues: lint(read.document, options).issues } : undefined,
-      )
+      seen.set(text, read.ok ? { document: read.document, issues: check(read.document) } : undefined)
     }
     return seen.get(text)
   }

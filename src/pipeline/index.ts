@@ -42,6 +42,7 @@ export { yamlLimits } from './scan-yaml.ts'
 export { seeImports } from './see-imports.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
 export { unifiedDiff } from './unified-diff.ts'
+export { type ValidateOptions, validatePipeline } from './validate.ts'
 export {
   type CompiledTemplate,
   compileTemplate,

@@ -2,24 +2,16 @@
 import { isObject, type Json, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Condition } from '../domain/contract.ts'
-import type { DraftNode } from '../domain/plan.ts'
 import { parseCondition } from '../schema/condition.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { common, type Data, type Given } from './given-step.ts'
+import { parseCall } from './parse-call.ts'
 import { parseWorker } from './parse-worker.ts'
-import type { Branches, CallStep, Step } from './pipeline.ts'
+import type { Branches, Step } from './pipeline.ts'
 import { type StepKind, stepSchemas } from './pipeline-schema.ts'
-import { check, checkInside, didYouMean, parseProcessing, type Reading, snakeProcessing } from './reading.ts'
+import { check, checkInside, didYouMean, type Reading, snakeProcessing } from './reading.ts'
 import { snakeKeys } from './snake-keys.ts'
 import { parseTemplate } from './templates.ts'
-
-type Data = { readonly [key: string]: Json }
-
-/** One step as it stands in the file. */
-interface Given {
-  readonly data: Data
-  readonly at: Pointer
-  readonly name: string
-}
 
 const aliases: Readonly<Record<string, StepKind>> = { dynamic_router: 'router' }
 
@@ -128,18 +120,6 @@ function checkTemplates(reading: Reading, value: Json | undefined, at: Pointer):
     })
   else if (isObject(value))
     for (const [key, member] of Object.entries(value as Data)) checkTemplates(reading, member, child(at, key))
-}
-
-function common({ data, at, name }: Given) {
-  const sink = data['sink_to']
-  return {
-    name,
-    at,
-    ...(data['input'] !== undefined && { input: data['input'] }),
-    updatesContext: data['updates_context'] === true,
-    ...(typeof data['mergeable_output'] === 'boolean' && { mergeableOutput: data['mergeable_output'] }),
-    ...(typeof sink === 'string' && { sinkTo: sink.replace(/^context\./, '') }),
-  }
 }
 
 const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => Step | undefined } = {
@@ -264,74 +244,4 @@ function branchesOf(reading: Reading, given: Json | undefined, at: Pointer): Bra
       return [name, step ? [step] : []]
     }),
   )
-}
-
-/** Keys of RAO's contract, from the file's spelling to the journal's. */
-const raoKeys = {
-  contract: 'contract',
-  contract_version: 'contractVersion',
-  auto_approve_above: 'autoApproveAbove',
-  review_low: 'reviewLow',
-  review_high: 'reviewHigh',
-  suppress_below: 'suppressBelow',
-  confidence_type: 'confidenceType',
-  max_inference_ms: 'maxInferenceMs',
-} as const
-
-function parseCall(reading: Reading, given: Given): CallStep | undefined {
-  const { data, at } = given
-  const worker = parseWorker(reading, data, { agent: `${at}/agent`, uses: `${at}/uses`, none: at })
-  const said = data['fallback']
-  const fallback =
-    said === undefined
-      ? undefined
-      : parseWorker(reading, isObject(said) ? (said as Data) : { uses: said }, {
-          agent: `${at}/fallback/agent`,
-          uses: `${at}/fallback`,
-          none: `${at}/fallback`,
-        })
-  const meta = isObject(data['meta']) ? (data['meta'] as Data) : {}
-  // What stands at the step goes before what it may share with others by its meta.
-  const processing =
-    parseProcessing(reading, data['processing'], `${at}/processing`) ??
-    parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
-  checkInside(reading, data['output_schema'], `${at}/output_schema`)
-  if (worker === undefined) return undefined
-  const fields = data['validate_fields']
-  return {
-    ...common(given),
-    kind: 'step',
-    worker,
-    params: isObject(data['params']) ? (data['params'] as Data) : {},
-    ...(processing && { processing }),
-    ...(data['output_schema'] !== undefined && { outputSchema: data['output_schema'] as JsonSchema }),
-    ...(fields === true && { validateFields: true as const }),
-    ...(Array.isArray(fields) && { validateFields: fields as string[] }),
-    ...(fallback && { fallback }),
-    ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
-    node: nodeOf(data),
-  }
-}
-
-function nodeOf(data: Data): CallStep['node'] {
-  const usage = (isObject(data['usage_limits']) ? data['usage_limits'] : {}) as Record<
-    string,
-    number | undefined
-  >
-  const tokens = usage['total_tokens_limit'] ?? usage['max_tokens']
-  const cost = usage['total_cost_usd_limit'] ?? usage['max_cost_usd']
-  const rao = Object.entries(raoKeys).flatMap(([from, to]) =>
-    data[from] === undefined ? [] : [[to, data[from]] as const],
-  )
-  return {
-    ...(typeof data['timeout'] === 'number' && { timeoutMs: Math.ceil(data['timeout'] * 1_000) }),
-    ...(data['on_fail'] !== undefined && { onFail: data['on_fail'] as 'fail' | 'ask' }),
-    ...(usage['max_calls'] !== undefined && { callBudget: usage['max_calls'] }),
-    ...(tokens !== undefined && { tokenBudget: tokens }),
-    ...(cost !== undefined && { costBudgetUsd: cost }),
-    ...(isObject(data['constraints']) && {
-      constraints: data['constraints'] as NonNullable<DraftNode['constraints']>,
-    }),
-    ...(rao.length > 0 && { data: Object.fromEntries(rao) }),
-  }
 }

@@ -1,7 +1,7 @@
 /** The JSON Schemas of pipeline files: one for each kind of step, so that messages speak of that kind alone, and one of the whole for editors. */
 
 import { anySchema, closed, condition, count, countOrNone, flag, map, text } from '../domain/schemas/parts.ts'
-import { processingSchema } from '../domain/schemas/processing-schema.ts'
+import { writtenProcessing } from '../domain/schemas/processing-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
 type Properties = { readonly [name: string]: JsonSchema }
@@ -13,7 +13,7 @@ const dollars = { type: 'number', exclusiveMinimum: 0 } as const
 const versions = { type: ['string', 'number'] } as const
 
 /** The keys of the specification, and the schema of the answer beside them. */
-export const stepProcessing = closed({ ...processingSchema.properties, schema: anySchema })
+export const stepProcessing = closed({ ...writtenProcessing.properties, schema: anySchema })
 
 export const agentSchema = closed({
   model: text,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createApp, type DefinedCapability } from '../../src/app.ts'
 import type { Json } from '../../src/base/json.ts'
-import { processingSchema } from '../../src/domain/schemas/processing-schema.ts'
+import { writtenProcessing } from '../../src/domain/schemas/processing-schema.ts'
 import {
   arosTable,
   compilePipeline,
@@ -68,7 +68,7 @@ describe('examples/pipelines', () => {
         gather(inside)
       }
     }
-    for (const schema of [processingSchema, ...Object.values(stepSchemas)]) gather(schema)
+    for (const schema of [writtenProcessing, ...Object.values(stepSchemas)]) gather(schema)
     // Conversions by target type are listed in the reference; a few spellings of one limit are enough.
     const elsewhere = [
       'string',

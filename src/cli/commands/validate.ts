@@ -16,8 +16,11 @@ import { chooseProfile, readBaseline, writeBaseline } from '../lint-files.ts'
 import { isImport, type Looked, lookAtPipeline, reportLooked } from '../look-at-pipeline.ts'
 import { type MendFlags, mendPipeline } from '../mend-pipeline.ts'
 import { printNote, printText, refuse } from '../print.ts'
+import { addUseOption } from '../read-work.ts'
+import { useModules } from '../use-modules.ts'
 
 interface Flags extends MendFlags, ConfigFlags {
+  readonly use: readonly string[]
   readonly failOnWarn?: true
   readonly rules?: string
   readonly explain?: string
@@ -42,7 +45,7 @@ export function addValidateCommand(program: Command): void {
     .summary('say what is wrong with a pipeline, and mend it')
     .description('Reads a pipeline, says what is wrong or will go wrong, and mends what can be mended.')
     .argument('[file]', 'pipeline, a YAML file')
-  addConfigOptions(command)
+  addConfigOptions(addUseOption(command))
     .addOption(
       new Option('--format <format>', 'how to report').choices(['text', 'json', 'sarif']).default('text'),
     )
@@ -79,10 +82,13 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
     })
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return refuse(settings.unreadable)
-  const { aros, profiles, profile: usual } = settings.config
+  const { aros, profiles, profile: usual, use } = settings.config
+  const used = await useModules([...use, ...flags.use])
+  if ('unreadable' in used) return refuse(used.unreadable)
   const profile = chooseProfile(flags.rules ?? usual, profiles)
   if ('unreadable' in profile) return refuse(profile.unreadable)
-  const options = { settings: lintSettings(aros), ...profile }
+  const capabilities = used.capabilities.map(({ capability }) => capability)
+  const options = { settings: lintSettings(aros), aros, capabilities, ...profile }
   const looked = await lookAtPipeline(file, options)
   if ('unreadable' in looked) return refuse(looked.unreadable)
   if (looked.unread) {

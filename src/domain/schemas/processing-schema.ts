@@ -11,7 +11,25 @@ const precheckAgent = {
 } as const
 const conversions = { type: 'array', items: text } as const
 
-export const processingSchema = closed({
+const precheck = {
+  enabled: flag,
+  mode: { enum: ['observe', 'guide'] },
+  validator_agent: precheckAgent,
+  max_tokens: count,
+  score_threshold: share,
+  required_context_keys: texts,
+  inject_feedback: { enum: ['prepend', 'context_key', null] },
+  retry_guidance_prefix: { type: 'string' },
+  context_feedback_key: text,
+  goal_context_key: text,
+  delimiters: { type: 'array', items: text, minItems: 2, maxItems: 2 },
+  consensus_agent: precheckAgent,
+  consensus_samples: countOrNone,
+  consensus_threshold: share,
+} as const
+
+/** The keys of the specification, as people write them. */
+export const writtenProcessing = closed({
   structured_output: { enum: ['off', 'auto', 'openai_json', 'outlines', 'xgrammar'] },
   aop: { enum: ['off', 'minimal', 'full'] },
   shadow: flag,
@@ -36,22 +54,12 @@ export const processingSchema = closed({
   degrade_on_unexpected_behavior: flag,
   schema_simplify: flag,
   streaming: closed({ enabled: flag, early_abort: flag, aggregate_structured: flag }),
-  reasoning_precheck: closed({
-    enabled: flag,
-    mode: { enum: ['observe', 'guide'] },
-    validator_agent: precheckAgent,
-    max_tokens: count,
-    score_threshold: share,
-    required_context_keys: texts,
-    context_inputs: texts,
-    inject_feedback: { enum: ['prepend', 'context_key', null] },
-    retry_guidance_prefix: { type: 'string' },
-    context_feedback_key: text,
-    goal_context_key: text,
-    delimiters: { type: 'array', items: text, minItems: 2, maxItems: 2 },
-    consensus_agent: precheckAgent,
-    consensus_samples: countOrNone,
-    consensus_threshold: share,
-  }),
+  reasoning_precheck: closed(precheck),
   max_output_tokens: count,
+})
+
+/** A block of a node: compilers also say which inputs only the precheck reads. */
+export const processingSchema = closed({
+  ...writtenProcessing.properties,
+  reasoning_precheck: closed({ ...precheck, context_inputs: texts }),
 })

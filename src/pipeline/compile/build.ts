@@ -29,6 +29,8 @@ export interface Build {
   readonly known: ReadonlyMap<string, Capability>
   /** Questions that the plan may ask. */
   asks: number
+  /** The step that each node was made for. */
+  readonly places: Map<OpenNode, { readonly pipeline: Pipeline; readonly at: Pointer }>
 }
 
 /** Where the compiler stands: in which pipeline, after which nodes, and what can be named there. */

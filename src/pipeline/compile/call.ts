@@ -15,15 +15,14 @@ import { agentId, extractId } from './capabilities.ts'
 import { templateValue } from './names.ts'
 import { type PreparedPrecheck, preparePrecheck } from './precheck.ts'
 import { decideProcessing, isStructured } from './step-processing.ts'
-import { bring, constant, inside, type Value } from './value.ts'
+import { bring, constant, inside, unknownValue, type Value } from './value.ts'
 
 const takesInput: JsonSchema = { type: 'object', properties: { input: true }, required: ['input'] }
 const plainText: JsonSchema = { type: 'string' }
 
 export function compileCall(scope: Scope, step: CallStep): Value | undefined {
   if (step.worker.kind === 'capability') return compileOwn(scope, step)
-  const input = inputOf(scope, step)
-  if (input === undefined) return undefined
+  const input = inputOf(scope, step) ?? unknownValue
   if (step.worker.kind === 'builtin') return compileBuiltin(scope, step, input)
   return compileAgent(scope, step, input)
 }
@@ -192,7 +191,6 @@ function compileOwn(scope: Scope, step: CallStep): Value | undefined {
     return undefined
   }
   const inputs = ownInputs(scope, step, namesOf(capability.inputContract))
-  if (inputs === undefined) return undefined
   const declared: JsonSchema = Array.isArray(capability.outputContract)
     ? true
     : (capability.outputContract as JsonSchema)
@@ -230,24 +228,18 @@ function ownProcessing(
     : { processing: processing.said, inputs: {} }
 }
 
-function ownInputs(
-  scope: Scope,
-  step: CallStep,
-  names: readonly string[],
-): Record<string, Binding> | undefined {
+function ownInputs(scope: Scope, step: CallStep, names: readonly string[]): Record<string, Binding> {
   const given = step.input
   if (isObject(given)) {
     const inputs: Record<string, Binding> = {}
     for (const [name, part] of Object.entries({ ...step.params, ...given } as Data)) {
       const at = child(`${step.at}/input`, name)
       const value = templateValue(scope, part, { at, id: `${scope.prefix}${step.name}.${name}` })
-      if (value === undefined) return undefined
-      inputs[name] = asBinding(value)
+      inputs[name] = asBinding(value ?? unknownValue)
     }
     return inputs
   }
-  const value = inputOf(scope, step)
-  if (value === undefined) return undefined
+  const value = inputOf(scope, step) ?? unknownValue
   const params = Object.fromEntries(
     Object.entries(step.params).map(([name, part]) => [name, asBinding(constant(part))]),
   )

@@ -7,8 +7,8 @@ import type { ConditionalStep, Step } from '../pipeline.ts'
 import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
 import { addGate, addRouter, type Gate, type Router } from './gate.ts'
-import { baseOf, cannotBe, templateValue } from './names.ts'
-import { bring, type Value } from './value.ts'
+import { baseOf, cannotBe, membersHint, templateValue } from './names.ts'
+import { bring, unknownValue, type Value } from './value.ts'
 
 export function compileConditional(
   scope: Scope,
@@ -19,11 +19,10 @@ export function compileConditional(
   const over =
     step.expression === undefined
       ? undefined
-      : templateValue(scope, step.expression, {
+      : (templateValue(scope, step.expression, {
           at: `${step.at}/condition_expression`,
           id: `${id}.expression`,
-        })
-  if (step.expression !== undefined && over === undefined) return undefined
+        }) ?? unknownValue)
   const branches = new Map<string, readonly Step[]>(step.branches)
   // A condition that does not hold goes on without the branch.
   if (step.condition !== undefined)
@@ -140,7 +139,12 @@ export function conditionAt(
     const looked = rest.at(-1) === 'length' ? rest.slice(0, -1) : rest
     if (cannotBe(value, looked)) {
       const message = `${path} leads nowhere: there is no ${looked.join('.')}`
-      complain(scope, at, { code: 'pipeline/unknown', message, words: path })
+      complain(scope, at, {
+        code: 'pipeline/unknown',
+        message,
+        hint: membersHint(value, looked),
+        words: path,
+      })
     }
     return [router.see(value), ...rest].join('.')
   }

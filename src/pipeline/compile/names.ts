@@ -1,6 +1,7 @@
 /** What the paths in templates and conditions mean at a place of a pipeline. */
 import type { Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
+import { membersOf } from '../../schema/members.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { isAbsent } from '../../schema/value-set.ts'
 import { didYouMean } from '../reading.ts'
@@ -132,15 +133,16 @@ function step(
   if (!('absent' in found)) return found
   // What this run is given lacks it; what the schema rules out is a mistake all the same.
   if (mention.optional && value.known && !cannotBe(value, path)) return undefined
-  const hint = didYouMean(
-    path[0] ?? '',
-    found.absent,
-    found.absent.length > 0 ? `It has ${found.absent.join(', ')}` : 'It has no members',
-  )
   return unknown(scope, mention, {
     message: `${mention.words} leads nowhere: there is no ${path.join('.')}`,
-    hint,
+    hint: membersHint(value, path),
   })
+}
+
+/** What stands there instead of a member that does not. */
+export function membersHint({ schema, known }: Value, [name = '']: readonly string[]): string {
+  const names = known ? [] : membersOf(schema).map((each) => each.name)
+  return didYouMean(name, names, names.length > 0 ? `It has ${names.join(', ')}` : 'It has no members')
 }
 
 /** Whether a schema rules out that something stands at a path. */

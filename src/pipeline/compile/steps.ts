@@ -28,7 +28,7 @@ import { compileLoop } from './loop.ts'
 import { compileMap } from './map.ts'
 import { templateValue } from './names.ts'
 import { compileRouter } from './router.ts'
-import { constant, type Value } from './value.ts'
+import { constant, unknownValue, type Value } from './value.ts'
 
 type Compiler<K extends Step['kind']> = (scope: Scope, step: Extract<Step, { kind: K }>) => Value | undefined
 
@@ -49,8 +49,12 @@ export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
   for (const step of steps) {
     if (isFull(scope.build)) break
     const compile = compilers[step.kind] as Compiler<Step['kind']>
+    const { build, pipeline } = scope
+    const first = build.nodes.length
     // A step that cannot be compiled has said why; those after it are looked at all the same.
-    const value = compile(scope, step as never) ?? constant(null)
+    const value = compile(scope, step as never) ?? unknownValue
+    for (const node of build.nodes.slice(first))
+      if (!build.places.has(node)) build.places.set(node, { pipeline, at: step.at })
     scope.steps.set(step.name, value)
     scope.previous = value
     scope.context = [...scope.context, ...entriesOf(scope, step, value)]
@@ -90,8 +94,7 @@ function mayBeObject({ schema }: Value): boolean {
 /** A step with steps inside: its `input` is what the first of them finds before it. */
 function within(scope: Scope, step: Step, compile: (scope: Scope) => Value | undefined): Value | undefined {
   if (step.input === undefined) return compile(scope)
-  const input = inputOf(scope, step)
-  if (input === undefined) return undefined
+  const input = inputOf(scope, step) ?? unknownValue
   const before = scope.previous
   scope.previous = input
   const value = compile(scope)
@@ -103,12 +106,12 @@ function within(scope: Scope, step: Step, compile: (scope: Scope) => Value | und
 function compileHitl(scope: Scope, step: HitlStep): Value | undefined {
   const { build, pipeline } = scope
   build.asks++
-  const message = templateValue(scope, step.message, {
+  const filled = templateValue(scope, step.message, {
     at: `${step.at}/message`,
     id: `${scope.prefix}${step.name}.message`,
   })
-  const input = inputOf(scope, step)
-  if (message === undefined || input === undefined) return undefined
+  const message = filled ?? unknownValue
+  const input = inputOf(scope, step) ?? unknownValue
   const capabilityId = hitlId(pipeline)
   const said = message.known?.value
   const node = addNode(scope, {
@@ -133,8 +136,7 @@ function compileImport(scope: Scope, step: CallStep): Value | undefined {
     })
     return undefined
   }
-  const input = inputOf(scope, step)
-  if (input === undefined) return undefined
+  const input = inputOf(scope, step) ?? unknownValue
   const inner = innerScope(scope, {
     pipeline: importedAs(scope.pipeline, step.worker.name, imported),
     prefix: `${scope.prefix}${step.name}/`,

@@ -32,6 +32,9 @@ export function constant(value: Json): Value {
   return { sources: [{ value }], schema: { const: value }, certain: true, known: { value } }
 }
 
+/** Stands for the output of a step that could not be compiled: nothing is known of it, so that no one else is blamed. */
+export const unknownValue: Value = { sources: [{ value: null }], schema: true, certain: true }
+
 /** The same value as the nodes of a region can be bound to it. */
 export function bring(value: Value, region: Region): Value {
   if (value.home === undefined || value.home === region) return value
