@@ -13,6 +13,7 @@ export default defineConfig({
     'adapters/providers/openai': 'src/adapters/providers/openai.ts',
     'pipeline/index': 'src/pipeline/index.ts',
     'plan/index': 'src/plan/index.ts',
+    'presets/marketing/index': 'src/presets/marketing/index.ts',
     'server/index': 'src/server/index.ts',
     'adapters/stores/open-store': 'src/adapters/stores/open-store.ts',
     'adapters/stores/memory': 'src/adapters/stores/memory.ts',

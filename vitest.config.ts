@@ -13,6 +13,7 @@ export default defineConfig({
       'proviso/providers/compatible': src('adapters/providers/compatible.ts'),
       'proviso/providers/google': src('adapters/providers/google.ts'),
       'proviso/providers/openai': src('adapters/providers/openai.ts'),
+      'proviso/presets/marketing': src('presets/marketing/index.ts'),
       'proviso/server': src('server/index.ts'),
       'proviso/stores/memory': src('adapters/stores/memory.ts'),
       'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),

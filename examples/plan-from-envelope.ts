@@ -1,6 +1,7 @@
 /** Plans from an envelope alone and runs the plan, offline: facets chain a model and a function, and the writer is held to the constraint. */
 import { createApp, defineCapability, type Provider } from 'proviso'
 import { search, withBuiltins } from 'proviso/plan'
+import { marketingFacets } from 'proviso/presets/marketing'
 
 /** Stands in for a model: it is asked through the same port, and read by the same reader. */
 const model: Provider = {
@@ -49,6 +50,7 @@ const envelope = {
 }
 
 const app = await createApp({
+  facets: marketingFacets,
   capabilities: [strategist, writer],
   providers: [model],
   defaultModel: 'offline/any',

@@ -21,6 +21,8 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
+    // Facets and capabilities of one field, for catalogs that ask for them.
+    presets: ['adapters', ...domain],
     // Types of the HTTP API, made of the routes; for callers in TypeScript, the console among them.
     client: [],
     // The one reader of the environment; only those who put things together may ask it.
@@ -28,7 +30,7 @@ export const rules = {
     // What may be given to the whole: types of what it is put together from, and a table of what they are held to.
     'app-options': ['server', 'adapters', 'env', ...engine],
     app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
-    cli: ['app', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
+    cli: ['app', 'presets', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
     index: ['app', 'pipeline', ...engine],
   },
   // Rooms that are doors of the package: from other rooms only these files are seen.
@@ -53,12 +55,12 @@ export const rules = {
       'dispatchers/model.ts',
       'dispatchers/scripted.ts',
       'dispatchers/define-capability.ts',
-      'tools/marketing-tools.ts',
     ],
     pipeline: ['index.ts'],
     // What an app is put together from must not bring the web framework along.
     server: ['index.ts', 'agents.ts'],
     testing: ['index.ts'],
+    presets: ['marketing/index.ts'],
     // Seen is only the file beside the folder.
     app: [],
   },

@@ -252,12 +252,7 @@ describe('our own house', () => {
       .filter((file) => file !== 'index.ts')
     for (const door of inPackage) expect(inTable).toContain(door)
     const inside = inTable.filter((door) => !inPackage.includes(door))
-    const known = [
-      'adapters/guard.ts',
-      'adapters/telemetry/tracing.ts',
-      'adapters/tools/marketing-tools.ts',
-      'server/agents.ts',
-    ]
+    const known = ['adapters/guard.ts', 'adapters/telemetry/tracing.ts', 'server/agents.ts']
     const others = inside.filter((door) => !door.startsWith('adapters/dispatchers/') && !known.includes(door))
     expect(others).toEqual([])
   })

@@ -32,7 +32,7 @@ export async function firstMinute(address) {
     '',
     '3. A proof: why the plan of this envelope must satisfy its contract, before any model is called:',
     `   curl ${address}${api}/prove -H 'content-type: application/json' -d @${sample}`,
-    `   npx proviso prove ${sample}`,
+    `   npx proviso prove ${sample} --preset marketing`,
     '',
     `The API is described at ${address}/openapi.json. Ctrl-C ends the server, and its runs stay.`,
   ].join('\n')

@@ -10,7 +10,7 @@ import { ensureBuilt, ensureInstalled } from './setup.mjs'
 ensureInstalled()
 ensureBuilt()
 
-const server = serveChild(['--dev', ...process.argv.slice(2)])
+const server = serveChild(['--dev', '--preset', 'marketing', ...process.argv.slice(2)])
 const address = await server.address
 if (address !== undefined) {
   try {

@@ -45,7 +45,7 @@ export interface AppOptions
   /** Keep a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
   readonly ledger?: boolean
   readonly capabilities?: readonly DefinedCapability[]
-  /** In addition to those that come with the package. */
+  /** The facets of the catalog. A preset such as `proviso/presets/marketing` brings some; default: none. */
   readonly facets?: readonly Facet[]
   /** Drafts plans for envelopes without a draft: a planner, or which of the built-in ones. Default: the search planner. */
   readonly planner?: Planner | PlannerChoice

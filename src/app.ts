@@ -27,7 +27,6 @@ import { systemClock } from './base/clock.ts'
 import { eventLoop } from './base/pace.ts'
 import { pick } from './base/pick.ts'
 import { timeOrderedId } from './base/time-ordered-id.ts'
-import { marketingFacets } from './domain/facets/marketing.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
@@ -43,7 +42,6 @@ export { defineCapability } from './adapters/dispatchers/define-capability.ts'
 export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
-export { marketingTools } from './adapters/tools/marketing-tools.ts'
 export type { App, GenerateRequest } from './app/app.ts'
 export type { RunResult } from './app/run-result.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
@@ -83,7 +81,7 @@ async function putTogether(
   const ownStore = typeof options.store !== 'object'
   const functions = new Map<string, LocalFunction>(builtinFunctions)
   for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
-  const catalog = createCatalog({ facets: [...marketingFacets, ...readFacets(options.facets)], clock })
+  const catalog = createCatalog({ facets: readFacets(options.facets), clock })
   addOwnCapabilities(
     catalog,
     capabilities.map(({ capability }) => capability),

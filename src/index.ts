@@ -12,7 +12,7 @@ export type {
   RunResult,
   TracingOptions,
 } from './app.ts'
-export { createApp, defineCapability, marketingTools, tracedProvider } from './app.ts'
+export { createApp, defineCapability, tracedProvider } from './app.ts'
 export type { Clock } from './base/clock.ts'
 export type { ErrorCode } from './base/error.ts'
 export { ProvisoError } from './base/error.ts'

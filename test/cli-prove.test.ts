@@ -1,12 +1,12 @@
 /** Promises of `proviso prove`, tested on the built file: the plan, the marks, what would mend it, and every exit code. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { marketingCapabilities } from '../src/domain/inventory.ts'
 import { file, runFile, text } from './cli-run-support.ts'
 import { proviso, root } from './support.ts'
 
 const prove = (name: string, content: unknown, ...args: string[]) =>
   proviso(['prove', file(name, content), ...args])
+const marketing = ['--preset', 'marketing']
 const sample = join(root, 'examples/envelopes/linkedin-variants.json')
 
 const score = { '>=': [{ var: 'qaFindings.overallScore' }, 0.8] }
@@ -39,10 +39,7 @@ describe('proviso prove', () => {
     const two = { constraintId: 'two', level: 'hard', expr: { '==': [{ var: 'copyVariants.length' }, 2] } }
     const good = { constraintId: 'good', level: 'hard', expr: score }
     const wish = { constraintId: 'wish', level: 'soft', expr: { '>': [{ var: 'copyVariants.length' }, 5] } }
-    const done = await prove('tree.json', {
-      envelope: posts([two, good, wish]),
-      capabilities: marketingCapabilities,
-    })
+    const done = await prove('tree.json', posts([two, good, wish]), ...marketing)
     expect(done.code).toBe(0)
     expect(done.stdout).toContain('accepted with findings')
     expect(done.stdout).toMatch(/· Structure \(structure\).*\n {2}└─ · Strategy Manager \(briefing\)/)
@@ -53,7 +50,7 @@ describe('proviso prove', () => {
 
   it('0: shows what is left to the run apart, and no node as failed that only guards', async () => {
     const good = { constraintId: 'good', level: 'hard', expr: score }
-    const done = await prove('guard.json', { envelope: posts([good]), capabilities: marketingCapabilities })
+    const done = await prove('guard.json', posts([good]), ...marketing)
     expect(done.code).toBe(0)
     expect(done.stdout).not.toContain('✗')
     expect(done.stdout).not.toContain('Not met')
@@ -127,11 +124,7 @@ describe('proviso prove', () => {
   })
 
   it('explains every choice with --why', async () => {
-    const done = await prove(
-      'why.json',
-      { envelope: posts([]), capabilities: marketingCapabilities },
-      '--why',
-    )
+    const done = await prove('why.json', posts([]), ...marketing, '--why')
     expect(done.stdout).toMatch(/copyVariants ← linkedinVariants .*score 0\.\d\d\); else proviso\.answer/)
     expect(done.stdout).toContain('toneOfVoice for briefing ← envelope /inputs/toneOfVoice')
   })

@@ -26,12 +26,7 @@ describe('doors', () => {
       const front = await import('proviso'), output = await import('proviso/output')
       console.log(Object.keys(front).filter((name) => front[name] !== output[name]).join(' '))`
     const done = await runNode(['--input-type=module', '--eval', program])
-    expect(done.stdout.trim().split(' ').sort()).toEqual([
-      'createApp',
-      'defineCapability',
-      'marketingTools',
-      'tracedProvider',
-    ])
+    expect(done.stdout.trim().split(' ').sort()).toEqual(['createApp', 'defineCapability', 'tracedProvider'])
   })
 
   it('loads no database before one is used', async () => {

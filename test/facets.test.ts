@@ -1,14 +1,14 @@
 /** `docs/reference/facets.md` is printed from the catalog; `npx vitest run test/facets.test.ts -u` prints it anew. */
 import { expect, it } from 'vitest'
 
-import { marketingFacets } from '../src/domain/facets/marketing.ts'
-import { marketingCapabilities } from '../src/domain/inventory.ts'
+import { marketingFacets, marketingRegistrations } from '../src/presets/marketing/index.ts'
 import type { JsonSchema } from '../src/schema/json-schema.ts'
 
 it('prints facets and capabilities into the reference', async () => {
   const page = [
-    '# Facets and capabilities',
+    '# Facets and capabilities of the marketing preset',
     'Printed from the code; do not edit by hand. A facet is a named, schema-typed piece of meaning; capabilities say which facets they need and supply, and plans are made by matching them.',
+    'No catalog has these by itself. Register them with `createApp({ ...marketing })` from `proviso/presets/marketing`, with `--preset marketing` on the command line, or with `presets = ["marketing"]` under `[catalog]` in `proviso.toml`. `npm start` registers them. The three agents are carried out by a model: the default model, or the rehearsal model in development without a key. `marketingTools` of the same entry point are functions without a model; register those you want.',
     '## Facets',
     table(
       ['facet', 'direction', 'what it is', 'schema'],
@@ -27,7 +27,7 @@ it('prints facets and capabilities into the reference', async () => {
     '## Capabilities',
     table(
       ['capability', 'name', 'kind of node', 'what it does', 'needs', 'supplies'],
-      marketingCapabilities.map((capability) => [
+      marketingRegistrations.map((capability) => [
         `\`${capability.capabilityId}\``,
         capability.displayName,
         capability.nodeKind,

@@ -2,9 +2,9 @@
 import { modelPlanner, promptLimits, propose, prove, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import type { Capability } from '../src/domain/capability.ts'
-import { marketingFacets } from '../src/domain/facets/marketing.ts'
 import type { DraftRequest } from '../src/domain/ports/planner.ts'
 import type { ModelAnswer, ModelRequest, Provider } from '../src/domain/ports/provider.ts'
+import { marketingFacets } from '../src/presets/marketing/index.ts'
 import { capability, constraint, envelope, list, object } from './plan-support.ts'
 
 const writer = capability('writer', { in: ['toneOfVoice'], out: ['copyVariants'] })

@@ -5,17 +5,16 @@ import { type SearchRequest, search, searchPlanner, withBuiltins } from 'proviso
 import { describe, expect, it } from 'vitest'
 import type { Capability } from '../src/domain/capability.ts'
 import type { Envelope } from '../src/domain/envelope.ts'
-import { marketingFacets } from '../src/domain/facets/marketing.ts'
-import { marketingCapabilities } from '../src/domain/inventory.ts'
 import { parseCapability } from '../src/domain/parse-capability.ts'
 import { parseEnvelope } from '../src/domain/parse-envelope.ts'
 import type { PlannerPolicy } from '../src/domain/policy.ts'
+import { marketingFacets, marketingRegistrations } from '../src/presets/marketing/index.ts'
 import type { JsonSchema } from '../src/schema/json-schema.ts'
 import { capability, constraint, envelope, list, number, object } from './plan-support.ts'
 import { root } from './support.ts'
 
 const text = { type: 'string' }
-const marketing = marketingCapabilities.map((given) => {
+const marketing = marketingRegistrations.map((given) => {
   const parsed = parseCapability(given)
   if (!parsed.ok) throw new Error(parsed.issues[0]?.message)
   return parsed.value

@@ -203,6 +203,7 @@ describe('proviso serve', () => {
   })
 
   it('seals signing keys of agents; without a key it refuses them, and only --dev stores them, which it says once', async () => {
+    const preset = ['--preset', 'marketing']
     const registered = async (
       server: Awaited<ReturnType<typeof serve>>,
       capabilityId: string,
@@ -219,18 +220,18 @@ describe('proviso serve', () => {
       await server.ended
       return server.stderr()
     }
-    const closed = await serve([], { FLEX_TOKEN: flexToken, PROVISO_AGENT_HOSTS: '127.0.0.1:9' })
+    const closed = await serve(preset, { FLEX_TOKEN: flexToken, PROVISO_AGENT_HOSTS: '127.0.0.1:9' })
     expect(await registered(closed, 'a')).toBe(409)
     expect(await words(closed)).toContain('Agents cannot register: there is no PROVISO_SECRET_KEY')
-    const dev = await serve(['--dev'], { FLEX_TOKEN: '' })
+    const dev = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect([await registered(dev, 'a'), await registered(dev, 'b')]).toEqual([201, 201])
     expect((await words(dev)).split('stored in the clear')).toHaveLength(2)
-    const unused = await serve(['--dev'], { FLEX_TOKEN: '' })
+    const unused = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect(await words(unused)).not.toContain('PROVISO_SECRET_KEY')
-    const sealed = await serve(['--dev'], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
+    const sealed = await serve(['--dev', ...preset], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
     expect(await registered(sealed, 'a')).toBe(201)
     expect(await words(sealed)).not.toContain('in the clear')
-    const forgetful = await serve(['--dev', '--store', 'memory:'], { FLEX_TOKEN: '' })
+    const forgetful = await serve(['--dev', '--store', 'memory:', ...preset], { FLEX_TOKEN: '' })
     expect(await registered(forgetful, 'a')).toBe(201)
     expect(await words(forgetful)).not.toContain('in the clear')
   })

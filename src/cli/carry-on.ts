@@ -1,10 +1,11 @@
 /** Carries one run here until it is over or needs a person, and shows it: what `run`, `reply`, `resume` and `cancel` share. */
-import { type App, createApp, type RunResult } from '../app.ts'
+import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../app.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
+import { readEnv } from '../env.ts'
 import type { Again } from './describe-ask.ts'
 import { onInterrupt } from './interrupt.ts'
 import { createProgress, type Progress } from './live/progress.ts'
@@ -13,11 +14,12 @@ import { missingError } from './missing.ts'
 import { printJson, printNote } from './print.ts'
 import type { Work, WorkFlags } from './read-work.ts'
 import { reportRun } from './report-run.ts'
+import { chooseServedPlanner } from './serving/choose-planner.ts'
 import type { StoreChoice } from './store-option.ts'
 
 export interface Session {
   readonly store: StoreChoice
-  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger' | 'verbose'>
+  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger' | 'verbose' | 'planner'>
   /** Where the work came from, for the commands that are suggested. */
   readonly flags: WorkFlags
   /** Events as lines on stdout instead of a picture on stderr. */
@@ -43,6 +45,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     capabilities: work.capabilities,
     facets: work.facets,
     ...(work.ledger && { ledger: true }),
+    ...(work.planner && { planner: plannerOf(work.planner) }),
     // Other runs of the store may need what is not here.
     carry: 'own',
     onCrash: crash.tell,
@@ -66,6 +69,15 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
   } finally {
     await app.close()
   }
+}
+
+/** As for `serve`; said only where it is not the search. */
+function plannerOf(settings: NonNullable<Work['planner']>): PlannerChoice {
+  const config = readEnv()
+  const defaultModel = config.defaultModel ?? fallbackModel
+  const { planner, note } = chooseServedPlanner(settings, { env: config, defaultModel })
+  if (settings.mode !== 'search') printNote(note)
+  return planner
 }
 
 async function show(

@@ -10,13 +10,15 @@ export interface Again {
   readonly store: readonly string[]
   readonly file?: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
 }
 
-export function againFlags({ store, file, use }: Again): string[] {
+export function againFlags({ store, file, use, preset = [] }: Again): string[] {
   return [
     ...store,
     ...(file === undefined ? [] : ['--file', file]),
     ...use.flatMap((module) => ['--use', module]),
+    ...preset.flatMap((name) => ['--preset', name]),
   ]
 }
 

@@ -19,6 +19,7 @@ export function isPipelineFile(file: string): boolean {
 export interface PipelineFlags extends ConfigFlags {
   readonly file: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   /** JSON, a text, `@FILE`, or `-` for stdin. Absent: only the capabilities are wanted. */
   readonly input?: string
   readonly wanted: 'run' | 'capabilities'
@@ -31,7 +32,8 @@ export async function readPipelineFile(
   if (!loaded.ok) return { unreadable: cannotUse(flags.file, loaded.issues) }
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return settings
-  const used = await useModules([...settings.config.use, ...flags.use])
+  const { use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   const brought: readonly DefinedCapability[] = capabilitiesOf(loaded.pipeline)
   const work = {

@@ -27,6 +27,7 @@ export function isTemplateFile(file: string): boolean {
 export interface TemplateFlags extends ConfigFlags {
   readonly file: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   /** Every `--input`. */
   readonly given?: readonly string[]
   /** For commands that go on with a run, only what it calls. */
@@ -45,8 +46,8 @@ export async function readTemplateFile(
   if (!parsed.ok) return { unreadable: cannotUse(file, parsed.issues) }
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return settings
-  const { aros, use } = settings.config
-  const used = await useModules([...use, ...flags.use])
+  const { aros, use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   const capabilities = [...without(defined(parsed.file), used.capabilities), ...used.capabilities]
   const work = { capabilities, facets: used.facets, ...settingsOfWork(aros) }

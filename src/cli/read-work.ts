@@ -1,6 +1,6 @@
 /** What a run is made of, as far as files bring it: the run file and the modules of `--use`, put together. */
 import type { Command } from 'commander'
-import type { ConfigFlags } from './config-option.ts'
+import { type ConfigFlags, readSettings } from './config-option.ts'
 import { printWarnings } from './print.ts'
 import type { Unreadable } from './read-input.ts'
 import { isPipelineFile, readPipelineFile } from './read-pipeline-file.ts'
@@ -14,6 +14,8 @@ export type { Work } from './work.ts'
 export interface WorkFlags extends ConfigFlags {
   readonly file?: string
   readonly use: readonly string[]
+  /** `--preset`; `[catalog] presets` adds to it. */
+  readonly preset?: readonly string[]
 }
 
 /** What a command that starts something may say besides. */
@@ -56,7 +58,10 @@ export async function readStart(flags: StartFlags): Promise<Work | { readonly un
 async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadable: Unreadable }> {
   const file = flags.file === undefined ? undefined : await readRunFile(flags.file)
   if (file && 'unreadable' in file) return file
-  const used = await useModules(flags.use)
+  const settings = await readSettings(flags)
+  if ('unreadable' in settings) return settings
+  const { use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   if (file) printWarnings(file.warnings)
   return {
@@ -64,6 +69,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
     ...(file?.draft && { draft: file.draft }),
     capabilities: [...(file?.capabilities ?? []), ...used.capabilities],
     facets: used.facets,
+    planner: serve.planner,
   }
 }
 
@@ -79,12 +85,14 @@ export function addInputOption(command: Command): Command {
 
 /** `--use`, once per module: a list would take the argument that follows it. */
 export function addUseOption(command: Command): Command {
-  return command.option(
-    '-u, --use <file>',
-    'ES module that exports capabilities; may be repeated',
-    collect,
-    [],
-  )
+  return command
+    .option('-u, --use <file>', 'ES module that exports capabilities; may be repeated', collect, [])
+    .option(
+      '--preset <name>',
+      'facets and capabilities that come with the package: marketing; may be repeated',
+      collect,
+      [],
+    )
 }
 
 /** The run file, for commands that go on with a run and need its capabilities again. */

@@ -1,6 +1,7 @@
 /** The server of `proviso serve`: a store, an app on it, the routes, and an end in order. */
 import { type App, createApp, fallbackModel, openStore } from '../app.ts'
 import { ProvisoError } from '../base/error.ts'
+import { pick } from '../base/pick.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../env.ts'
 import type { Config } from '../pipeline/index.ts'
@@ -30,6 +31,7 @@ export interface ServeFlags {
   readonly store?: string
   readonly dev?: true
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly cors: readonly string[]
   readonly config?: string
 }
@@ -46,7 +48,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   })
   if ('unreadable' in settings) return refuse(settings.unreadable)
   const { config } = settings
-  const work = await readWork({ use: [...config.use, ...flags.use] })
+  const work = await readWork(pick(flags, ['use', 'preset', 'config']))
   if ('unreadable' in work) return refuse(work.unreadable)
   const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {

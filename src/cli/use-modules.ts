@@ -1,7 +1,8 @@
-/** `--use FILE`: ES modules whose exports are capabilities and facets, made with `defineCapability` or written as data. */
+/** `--use FILE` and `--preset NAME`: capabilities and facets from ES modules, and those that come with the package. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { DefinedCapability } from '../app.ts'
+import { closest } from '../base/closest.ts'
 import { isObject } from '../base/json.ts'
 import type { Facet } from '../domain/facet.ts'
 import { parseFacet } from '../domain/parse-facet.ts'
@@ -12,11 +13,23 @@ export interface Used {
   readonly facets: Facet[]
 }
 
-/** Imports the modules in order; the first that cannot be used ends it. */
+/** What comes with the package and is registered on demand. */
+const presets: Readonly<Record<string, () => Promise<{ readonly [K in keyof Used]: Readonly<Used[K]> }>>> = {
+  marketing: async () => (await import('../presets/marketing/index.ts')).marketing,
+}
+
+/** Takes the presets, then imports the modules in order; the first that cannot be used ends it. */
 export async function useModules(
   files: readonly string[],
+  presetNames: readonly string[] = [],
 ): Promise<Used | { readonly unreadable: Unreadable }> {
   const used: Used = { capabilities: [], facets: [] }
+  for (const name of new Set(presetNames)) {
+    const preset = await presets[name]?.()
+    if (preset === undefined) return { unreadable: unknownPreset(name) }
+    used.capabilities.push(...preset.capabilities)
+    used.facets.push(...preset.facets)
+  }
   for (const file of files) {
     let exports: object
     try {
@@ -71,6 +84,14 @@ function take(value: unknown, used: Used): { message: string; hint: string } | u
 
 function isDefined(value: unknown): value is DefinedCapability {
   return isObject(value) && isObject(value['capability']) && 'capabilityId' in value['capability']
+}
+
+function unknownPreset(name: string): Unreadable {
+  const meant = closest(name, Object.keys(presets))
+  return {
+    message: `preset "${name}" not found`,
+    hint: meant === undefined ? `Presets: ${Object.keys(presets).join(', ')}` : `Did you mean ${meant}?`,
+  }
 }
 
 function cannotImport(file: string, error: unknown): Unreadable {

@@ -1,10 +1,9 @@
 /** The facet catalog: unique names, directions kept, and the capabilities that come with Proviso fit into it. */
 import { describe, expect, it } from 'vitest'
+import { marketingFacets, marketingRegistrations } from '../presets/marketing/index.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { createFacetCatalog } from './catalog.ts'
 import type { Facet } from './facet.ts'
-import { marketingFacets } from './facets/marketing.ts'
-import { marketingCapabilities } from './inventory.ts'
 import { parseCapability } from './parse-capability.ts'
 
 const catalog = createFacetCatalog(marketingFacets)
@@ -71,7 +70,7 @@ describe('the catalog', () => {
 })
 
 describe('the capabilities that come with Proviso', () => {
-  it.each(marketingCapabilities)('$capabilityId can be registered', (registration) => {
+  it.each(marketingRegistrations)('$capabilityId can be registered', (registration) => {
     const parsed = parseCapability(registration, { facetsOnly: true })
     expect(parsed).toMatchObject({ ok: true, value: { idempotent: true, sideEffect: false } })
     expect(catalog.check(registration)).toEqual([])

@@ -1,6 +1,6 @@
 /** Facets: both spellings of the specification come to one form. */
 import { describe, expect, it } from 'vitest'
-import { marketingFacets } from './facets/marketing.ts'
+import { marketingFacets } from '../presets/marketing/index.ts'
 import { parseFacet } from './parse-facet.ts'
 
 const sample = {

@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { parseEnvelope, search, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
+import { marketingFacets, marketingRegistrations } from '../presets/marketing/index.ts'
 import { compileSchema, type JsonSchema } from '../schema/compile.ts'
-import { marketingFacets } from './facets/marketing.ts'
-import { marketingCapabilities } from './inventory.ts'
 import * as schemas from './schemas.ts'
 
 function sample(name: string): unknown {
@@ -39,7 +38,7 @@ const samples: readonly [name: string, schema: JsonSchema, samples: readonly unk
     [{ schema: true, constraints: [{ expr: { var: 'a' }, level: 'soft' }] }],
   ],
   ['draft', schemas.draftSchema, [{ nodes: [{ id: 'a', capabilityId: 'b' }], output: [{ node: 'a' }] }]],
-  ['capability', schemas.capabilitySchema, marketingCapabilities],
+  ['capability', schemas.capabilitySchema, marketingRegistrations],
   ['facet', schemas.facetSchema, marketingFacets],
   [
     'policy',

@@ -2,8 +2,6 @@
 export { createFacetCatalog, type FacetCatalog } from '../domain/catalog.ts'
 export { isConsequence, rootOf } from '../domain/diagnostic.ts'
 export type { FacetIssue } from '../domain/facet-issue.ts'
-export { marketingFacets } from '../domain/facets/marketing.ts'
-export { marketingCapabilities } from '../domain/inventory.ts'
 export type { Parsed } from '../domain/parsed.ts'
 export { nodeContractOf, type RaoNodeContract } from '../domain/rao-node-contract.ts'
 export {

@@ -34,7 +34,7 @@ const rows: readonly (Unread & { readonly isRead: (request: Parameters<typeof un
     },
     {
       wanted: 'facets is a list',
-      hint: 'Hand in [], or marketingFacets for those that come with the package',
+      hint: 'Pass [], or the facets of a preset such as proviso/presets/marketing',
       isRead: ({ facets }) => Array.isArray(facets),
     },
     {

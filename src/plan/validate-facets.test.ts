@@ -2,7 +2,7 @@
 import { validateFacetInputs, validateFacetOutputs } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import type { Facet } from '../domain/facet.ts'
-import { marketingFacets as catalog } from '../domain/facets/marketing.ts'
+import { marketingFacets as catalog } from '../presets/marketing/index.ts'
 
 const good = [{ headline: 'H', body: 'B', callToAction: 'C' }]
 

@@ -56,7 +56,17 @@ async function startAgent([command = '', ...args]: readonly string[], env: { [na
 
 it('an agent works with `proviso serve --dev`, over HTTP alone', async () => {
   requireBuild()
-  const main = [join(root, 'dist/cli/main.js'), 'serve', '--dev', '--port', '0', '--store', 'memory:']
+  const main = [
+    join(root, 'dist/cli/main.js'),
+    'serve',
+    '--dev',
+    '--preset',
+    'marketing',
+    '--port',
+    '0',
+    '--store',
+    'memory:',
+  ]
   const server = spawn(process.execPath, main, { env: { ...process.env, NO_COLOR: '1', PROVISO_STORE: '' } })
   children.add(server)
   let said = ''

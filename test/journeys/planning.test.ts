@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { EventPayloads } from '../../src/domain/event.ts'
-import { marketingCapabilities } from '../../src/domain/inventory.ts'
 import type { Draft } from '../../src/domain/plan.ts'
 import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
+import { marketingCapabilities } from '../../src/presets/marketing/index.ts'
 import { root } from '../support.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
@@ -172,7 +172,7 @@ describe('the sample envelopes of the specification', () => {
     { name: 'compliance-launch', inventory: false },
   ])('$name runs from the envelope to the answer, inventory: $inventory', async ({ name, inventory }) => {
     const given = JSON.parse(readFileSync(join(root, `examples/envelopes/${name}.json`), 'utf8'))
-    const capabilities = inventory ? marketingCapabilities.map((each) => defineCapability(each)) : []
+    const capabilities = inventory ? marketingCapabilities : []
     const app = await open({ capabilities, providers: [obliging], defaultModel: 'test/m' })
     const first = await app.run(given)
     if (first.status === 'awaiting_hitl') await answer(app, first.runId, 'approve')

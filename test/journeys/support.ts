@@ -11,6 +11,7 @@ import type { Decision } from '../../src/domain/ask.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
 import { loadAsks } from '../../src/engine/verify-asks.ts'
+import { marketingFacets } from '../../src/presets/marketing/index.ts'
 
 const apps = new Set<App>()
 
@@ -30,8 +31,9 @@ afterEach(async () => {
   apps.clear()
 })
 
+/** Facets are those of the marketing preset, unless a journey brings its own. */
 export async function open(options: AppOptions): Promise<App> {
-  const app = await createApp({ pollMs: 50, ...options })
+  const app = await createApp({ pollMs: 50, facets: marketingFacets, ...options })
   apps.add(app)
   return app
 }

@@ -1,10 +1,10 @@
 /** FLEX-103: the tools of the marketing flows as capabilities of a run: formats, knobs, scores, and a person where it is needed. */
 import { describe, expect, it } from 'vitest'
-import { marketingTools } from '../../src/adapters/tools/marketing-tools.ts'
 import type { Json } from '../../src/base/json.ts'
+import { marketing, marketingTools } from '../../src/presets/marketing/index.ts'
 import { answer, open } from './support.ts'
 
-const tools = { capabilities: marketingTools }
+const tools = { facets: marketing.facets, capabilities: marketingTools }
 const anything = (...names: string[]) => ({
   schema: {
     type: 'object',

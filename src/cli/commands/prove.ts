@@ -1,6 +1,5 @@
 /** `proviso prove`: plans an envelope, or takes the draft of a file, and says whether it can satisfy the contract. */
 import type { Command } from 'commander'
-import { marketingFacets } from '../../domain/facets/marketing.ts'
 import { type Choice, prove, search, withBuiltins } from '../../plan/index.ts'
 import { addConfigOptions, type ConfigFlags } from '../config-option.ts'
 import { describeProof } from '../describe-proof.ts'
@@ -13,6 +12,7 @@ import { addInputOption, addUseOption, readStart, type Work } from '../read-work
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly why?: true
   readonly json?: true
 }
@@ -69,10 +69,9 @@ function proved({
   envelope,
   draft,
   capabilities: defined,
-  facets: more,
+  facets,
 }: Work): Done | { readonly unreadable: Unreadable } {
   if (envelope === undefined) return { unreadable: { message: 'there is no envelope' } }
-  const facets = [...marketingFacets, ...more]
   const capabilities = withBuiltins(defined.map(({ capability }) => capability))
   if (draft === undefined) return { envelope, ...search({ envelope, facets, capabilities }) }
   const proof = prove({ envelope, draft, facets, capabilities, version: 1 })

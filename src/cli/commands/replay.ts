@@ -16,6 +16,7 @@ interface Flags {
   readonly nodeData?: string
   readonly file?: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly store?: string
   readonly json?: true
 }

@@ -23,6 +23,7 @@ interface Flags {
   readonly by?: string
   readonly file?: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly store?: string
   readonly recordOnly?: true
   readonly json?: true
@@ -58,12 +59,12 @@ export function addReplyCommand(program: Command): void {
 }
 
 async function reply(requestId: string, decision: Decision, flags: Flags): Promise<number> {
-  const { file, use, note, json = false } = flags
+  const { file, use, preset = [], note, json = false } = flags
   const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const given = await readValue(flags.value)
   if ('unreadable' in given) return refuse(given.unreadable)
-  const workFlags = { use, ...(file !== undefined && { file }) }
+  const workFlags = { use, preset, ...(file !== undefined && { file }) }
   const work = await readWork(workFlags)
   if ('unreadable' in work) return refuse(work.unreadable)
   const record = (app: App) =>

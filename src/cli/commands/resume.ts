@@ -19,6 +19,7 @@ interface Flags {
   readonly by?: string
   readonly file?: string
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly store?: string
   readonly recordOnly?: true
   readonly json?: true
@@ -46,10 +47,10 @@ export function addResumeCommand(program: Command): void {
 }
 
 async function resume(runId: string, flags: Flags): Promise<number> {
-  const { file, use, json = false } = flags
+  const { file, use, preset = [], json = false } = flags
   const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
-  const workFlags = { use, ...(file !== undefined && { file }) }
+  const workFlags = { use, preset, ...(file !== undefined && { file }) }
   const work = await readWork(workFlags)
   if ('unreadable' in work) return refuse(work.unreadable)
   const record = async (app: App) => {

@@ -12,6 +12,7 @@ import { addStoreOption, chooseStore } from '../store-option.ts'
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]
   readonly use: readonly string[]
+  readonly preset?: readonly string[]
   readonly store?: string
   readonly runId?: string
   readonly json?: true
@@ -60,7 +61,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   const session = {
     store,
     work,
-    flags: { use: flags.use, ...(file !== '-' && { file }) },
+    flags: { use: flags.use, preset: flags.preset ?? [], ...(file !== '-' && { file }) },
     json: flags.json ?? false,
     by: env.user ?? 'terminal',
   }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { marketingFacets } from '../../domain/facets/marketing.ts'
-import { marketingCapabilities } from '../../domain/inventory.ts'
+import { marketingFacets, marketingRegistrations } from '../../presets/marketing/index.ts'
 import { createCatalog } from './catalog.ts'
 import { addOwnCapabilities } from './own-capabilities.ts'
 import { scoreTable } from './score.ts'
@@ -22,7 +21,7 @@ const codes = (parsed: ReturnType<ReturnType<typeof createCatalog>['register']>)
 describe('registration', () => {
   it('accepts the inventory, and keeps the compiled schemas as the one truth', () => {
     const { catalog } = open()
-    for (const given of marketingCapabilities)
+    for (const given of marketingRegistrations)
       expect(catalog.register(given, { facetsOnly: true }).ok).toBe(true)
     const entry = catalog.getCapabilityById('ContentGeneratorAgent.linkedinVariants')
     expect(entry?.contracts.output).toMatchObject({ required: ['copyVariants'] })
@@ -155,7 +154,7 @@ describe('choice', () => {
 
   it('finds capabilities by words, slips of the pen included', () => {
     const { catalog } = open()
-    for (const given of marketingCapabilities) catalog.register(given)
+    for (const given of marketingRegistrations) catalog.register(given)
     expect(ids(catalog.find('linkedin copywriter'))[0]).toBe('ContentGeneratorAgent.linkedinVariants')
     expect(ids(catalog.find('qualty assurance'))[0]).toBe('QualityAssuranceAgent.contentReview')
     expect(ids(catalog.find('copyVariants', 1))).toHaveLength(1)

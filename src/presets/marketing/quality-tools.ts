@@ -1,8 +1,9 @@
 /** Tools of quality assurance: copy scored by a rubric, and findings that a person must see handed to one. No model. */
+
+import { type DefinedCapability, defineLater } from '../../adapters/dispatchers/define-capability.ts'
 import type { Json } from '../../base/json.ts'
-import { marketingFacets } from '../../domain/facets/marketing.ts'
-import { type DefinedCapability, defineLater } from '../dispatchers/define-capability.ts'
 import { type Brief, checkTable, isCheck, type Variant } from './copy-scores.ts'
+import { marketingFacets } from './facets.ts'
 
 /** Where the rubric names no threshold. */
 const usualThreshold = 0.6

@@ -1,5 +1,5 @@
-/** The facets that come with Proviso: the pieces of meaning of the marketing flows it was first specified for. */
-import type { Direction, Facet } from '../facet.ts'
+/** The facets of the marketing preset. */
+import type { Direction, Facet } from '../../domain/facet.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }

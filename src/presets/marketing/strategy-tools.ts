@@ -1,6 +1,7 @@
 /** Tools of the strategy agent: what can be made of the assets at hand, and how the levers of a campaign are set. No model. */
+
+import { type DefinedCapability, defineLater } from '../../adapters/dispatchers/define-capability.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
-import { type DefinedCapability, defineLater } from '../dispatchers/define-capability.ts'
 
 type AssetKind = 'image' | 'video' | 'document' | 'link' | 'text'
 
