@@ -72,6 +72,7 @@ it('what they share of the room is how a file is read, its nouns and the setting
       "source.ts",
       "templates.ts",
       "visible.ts",
+      "wrong-sink.ts",
     ]
   `)
 })

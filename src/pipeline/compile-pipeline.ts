@@ -8,7 +8,9 @@ import type { Capability } from '../domain/capability.ts'
 import { parseDraft } from '../domain/parse-draft.ts'
 import type { Draft } from '../domain/plan.ts'
 import { planLimits } from '../plan/index.ts'
+import { both } from '../schema/combine.ts'
 import { compileSchema } from '../schema/compile.ts'
+import { isVacant } from '../schema/vacant.ts'
 import { type ArosConfig, arosConfig } from './aros-config.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './compile/build.ts'
 import { allSteps, capabilitiesOf } from './compile/capabilities.ts'
@@ -116,6 +118,14 @@ function buildDraft(
     locals: new Map([['input', given]]),
   }
   const value = compileSteps(scope, pipeline.steps)
+  if (pipeline.outputSchema !== undefined && isVacant(both(pipeline.outputSchema, value.schema)))
+    build.issues.push(
+      pipeline.issue('/output_schema', {
+        code: 'pipeline/output',
+        message: 'the answer is the output of the last step, which can never satisfy output_schema',
+        hint: 'Change output_schema or the schema of the last step, or put a step behind it',
+      }),
+    )
   if (isFull(build))
     build.issues.push(
       pipeline.issue('/steps', {

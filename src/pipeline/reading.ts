@@ -1,5 +1,6 @@
 /** What the readers of pipeline files share: where to complain, and how a part of the file is held to its schema. */
 import { closest } from '../base/closest.ts'
+import type { Issue } from '../base/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
 import { checkNoun, checkSchema } from '../domain/check-noun.ts'
@@ -24,17 +25,26 @@ export function check(reading: Reading, schema: JsonSchema, value: Json, at: Poi
   for (const issue of found) {
     const pointer = 'pointer' in issue.at ? issue.at.pointer : ''
     const isKey = issue.code === 'schema/additionalProperties'
-    const { code, message, hint } = issue
+    const { code, message } = issue
     reading.issues.push(
       reading.complain(at + pointer, {
         code: code.replace('schema/', 'pipeline/'),
         message,
-        ...(hint !== undefined && { hint }),
+        hint: hintOf(issue),
         ...(isKey && { key: true as const }),
       }),
     )
   }
   return found.length === 0
+}
+
+/** What to do about a part of the file that its schema does not allow. */
+function hintOf({ code, hint, expected, actual }: Issue): string {
+  if (hint !== undefined) return hint
+  if (code === 'schema/required') return 'Add it'
+  const names = Array.isArray(expected) ? expected.filter((each) => typeof each === 'string') : []
+  const otherwise = 'Correct the value; `proviso schema pipeline` prints what every key takes'
+  return typeof actual === 'string' ? didYouMean(actual, names, otherwise) : otherwise
 }
 
 /** A JSON Schema inside the file must be one. */

@@ -6,6 +6,7 @@ import type { Binding } from '../../domain/plan.ts'
 import { both } from '../../schema/combine.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { membersOf } from '../../schema/members.ts'
+import { isVacant } from '../../schema/vacant.ts'
 import { builtinParams } from '../builtin-params.ts'
 import { mapOf } from '../made-schemas.ts'
 import type { Agent, BuiltinName, CallStep, Worker } from '../pipeline.ts'
@@ -43,6 +44,7 @@ function compileAgent(scope: Scope, step: CallStep, input: Value): Value | undef
   const agent = scope.pipeline.agents.get(step.worker.name)
   if (agent === undefined) return undefined
   const schema = withFields(
+    scope,
     step,
     step.outputSchema ??
       step.processing?.schema ??
@@ -117,10 +119,18 @@ function workerId(scope: Scope, step: CallStep, worker: Worker): string | undefi
 }
 
 /** `validate_fields`: members that the answer must have. */
-function withFields({ validateFields }: Pick<CallStep, 'validateFields'>, schema: JsonSchema): JsonSchema {
+function withFields(scope: Scope, { validateFields, at }: CallStep, schema: JsonSchema): JsonSchema {
   if (validateFields === undefined) return schema
   const required = validateFields === true ? membersOf(schema).map(({ name }) => name) : validateFields
-  return required.length === 0 ? schema : both(schema, { type: 'object', required: [...required] })
+  if (required.length === 0) return schema
+  const wanted = both(schema, { type: 'object', required: [...required] })
+  if (isVacant(wanted))
+    complain(scope, `${at}/validate_fields`, {
+      code: 'pipeline/fields',
+      message: `the schema of the answer rules out a member that validate_fields names`,
+      hint: 'Take it out of validate_fields, or let the schema have it',
+    })
+  return wanted
 }
 
 function compileBuiltin(scope: Scope, step: CallStep, input: Value): Value | undefined {
@@ -175,7 +185,7 @@ function compileExtract(scope: Scope, step: CallStep, input: Value): Value | und
     systemPrompt: '',
     processing: { said: { structured_output: 'auto', aop: 'full' } },
   }
-  return addModelNode(scope, { step, input, agent, schema: withFields(step, schema), capabilityId })
+  return addModelNode(scope, { step, input, agent, schema: withFields(scope, step, schema), capabilityId })
 }
 
 /** A capability of the user's own: a map as input gives its properties, anything else goes in as `input`. */
@@ -195,7 +205,7 @@ function compileOwn(scope: Scope, step: CallStep): Value | undefined {
     ? true
     : (capability.outputContract as JsonSchema)
   const said = step.outputSchema ?? step.processing?.schema
-  const schema = withFields(step, said === undefined ? declared : both(declared, said))
+  const schema = withFields(scope, step, said === undefined ? declared : both(declared, said))
   const fallback = step.fallback && workerId(scope, step, step.fallback)
   const { data, ...rest } = step.node
   const prepared = ownProcessing(scope, step, capability)

@@ -10,6 +10,7 @@ import type {
   RouterStep,
   Step,
 } from '../pipeline.ts'
+import { wrongSink } from '../wrong-sink.ts'
 import { compileBranches } from './branches.ts'
 import {
   addNode,
@@ -62,21 +63,29 @@ export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
   return scope.previous
 }
 
+/** What a step puts into the context. What it says and cannot do is refused: steps behind it would miss it in silence. */
 function entriesOf(scope: Scope, step: Step, value: Value): ContextEntry[] {
   const entries: ContextEntry[] = []
+  const isMap = mayBeObject(value)
   if (step.updatesContext && step.mergeableOutput !== false) {
-    if (step.mergeableOutput === true || mayBeObject(value)) entries.push({ value })
+    if (step.mergeableOutput === true || isMap) entries.push({ value })
     else
-      scope.build.notes.push(
-        scope.pipeline.issue(step.at, {
-          code: 'pipeline/not-mergeable',
-          message: `the output of ${step.name} is no map, so that nothing of it goes into the context`,
-          hint: 'Say sink_to: KEY, wrap it with uses: wrap_dict, or set mergeable_output: true if it is a map after all',
-        }),
-      )
+      complain(scope, `${step.at}/updates_context`, {
+        code: 'pipeline/not-mergeable',
+        key: true,
+        message: `the output of ${step.name} is no map, so that nothing of it goes into the context`,
+        hint: 'Say sink_to: KEY, wrap it with uses: wrap_dict, or set mergeable_output: true if it is a map after all',
+      })
   }
-  if (step.sinkTo !== undefined) entries.push({ key: step.sinkTo, value })
-  return entries
+  if (step.sinkTo === undefined) return entries
+  const wrong = wrongSink(step.sinkTo, { given: scope.pipeline.context, isMap })
+  if (wrong !== undefined)
+    complain(scope, `${step.at}/sink_to`, {
+      code: 'pipeline/sink',
+      message: wrong,
+      hint: 'Name one member of its own, such as sink_to: draft',
+    })
+  return [...entries, { key: step.sinkTo, value }]
 }
 
 /** A map at the root, or nothing that says otherwise (C17). */

@@ -2,7 +2,6 @@
 import { entryOf, plainAt } from '../lint-view.ts'
 import { type OutputKind, outputKind, updatesContext } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
-import { consumes } from '../step-uses.ts'
 
 const words: Partial<Record<OutputKind, string>> = {
   text: 'a text',
@@ -16,7 +15,7 @@ export const vC1: Rule = {
   severity: 'error',
   help: `The context is a map, and only maps can be merged into it. The step has \`updates_context: true\`, but yields a text, a list or a single value: the pipeline is not run.
 
-Put \`uses: wrap_dict\` behind the step and let that update the context, say \`sink_to: KEY\` instead of \`updates_context\`, or give the agent an object schema. \`mergeable_output: true\` says that the output is a map whatever the schema says. \`mergeable_output: false\` says that it is none, so that \`updates_context\` does nothing: an error when the next step does not use the output either, else a warning.
+Put \`uses: wrap_dict\` behind the step and let that update the context, say \`sink_to: KEY\` instead of \`updates_context\`, or give the agent an object schema. \`mergeable_output: true\` says that the output is a map whatever the schema says. \`mergeable_output: false\` says that it is none, so that \`updates_context\` does nothing: a warning.
 
 Steps whose output is not known from the file, such as functions of your own, are left alone.`,
   good: `version: "0.1"
@@ -56,14 +55,12 @@ steps:
       const said = plainAt(step.node, 'mergeable_output')
       const what = said === false ? 'what mergeable_output says is no map' : words[outputKind(step)]
       if (said === true || what === undefined) continue
-      const next = step.sequence[step.index + 1]
-      const isUsed = said === false && (next === undefined || consumes(next, step))
       const entry = entryOf(step.node, 'updates_context')
       yield {
         span:
           entry && !entry.merged && !step.node.alias ? entry.keySpan : (step.node.alias ?? step.node.span),
         step,
-        ...(isUsed && { severity: 'warning' as const }),
+        ...(said === false && { severity: 'warning' as const }),
         message: `"${step.label}" updates the context, but yields ${what}`,
         hint: 'Put a step with uses: wrap_dict behind it, say sink_to, or give its agent an object schema',
       }

@@ -1,13 +1,10 @@
 /** V-C2: an output that is put where the context has, or would have, a map of its own. */
-import { isObject } from '../../base/json.ts'
 import { sinkOf } from '../context-writes.ts'
 import { entryOf, type LintStep, type LintView } from '../lint-view.ts'
 import { outputKind } from '../output-kind.ts'
 import type { Rule } from '../rule.ts'
 import { contextOf } from '../step-schema.ts'
-
-/** What people call the whole, and what is no member of it. */
-const roots = new Set(['context', 'scratchpad'])
+import { wrongSink } from '../wrong-sink.ts'
 
 export const vC2: Rule = {
   id: 'V-C2',
@@ -62,10 +59,6 @@ steps:
 function wrongWith(view: LintView, step: LintStep): string | undefined {
   const key = sinkOf(step)
   if (key === undefined) return undefined
-  if (key.includes('.')) return `"${key}" is a path, and sink_to names one member of the context`
-  const context = contextOf(view)
-  const given = Object.hasOwn(context, key) ? context[key] : undefined
-  if (given === undefined && roots.has(key)) return `"${key}" is no member of the context, but all of it`
-  if (!isObject(given) || !['text', 'array', 'scalar'].includes(outputKind(step))) return undefined
-  return `the context has a map under "${key}", and "${step.label}" puts something else in its place`
+  const isMap = !['text', 'array', 'scalar'].includes(outputKind(step))
+  return wrongSink(key, { given: contextOf(view), isMap })
 }
