@@ -79,6 +79,8 @@ export interface AppOptions
   /** For kinds of capabilities of your own; one for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
+  /** Chance, from 0 to below 1: the jitter of pauses before calls are tried again. Default `Math.random`. */
+  readonly random?: () => number
   /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
 }
@@ -203,6 +205,7 @@ const appRows = {
     (value) => has(value, 'now', 'function') && has(value, 'timer', 'function'),
     'a clock with functions `now` and `timer`',
   ),
+  random: callable,
   newId: callable,
   leaseMs: milliseconds,
   pollMs: milliseconds,

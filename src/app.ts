@@ -104,7 +104,8 @@ async function putTogether(
       providers,
       defaultModel,
       redactor,
-      ...pick(options, ['processing', 'prices', 'onPartial']),
+      clock,
+      ...pick(options, ['processing', 'prices', 'onPartial', 'random']),
     }),
     ...(agents ? [agents.dispatcher] : []),
     ...(options.dispatchers ?? []),
@@ -127,7 +128,7 @@ async function putTogether(
     planner: tracing ? tracing.planner(planner) : planner,
     turn: () => eventLoop.turn(),
     ...timesOf(options, env),
-    ...pick(options, ['pollMs', 'limits', 'carry']),
+    ...pick(options, ['pollMs', 'limits', 'carry', 'random']),
     onCrash,
     onMissing(runId, capabilityIds) {
       // Another process may have taken the registration, and died: what is known here can be older than the run.
@@ -170,6 +171,8 @@ async function putTogether(
       const { maxOutputTokens, model = defaultModel, ...request } = given ?? ({} as GenerateRequest)
       const { processing, prices = [], secrets = [] } = options
       return generateValue({
+        clock,
+        ...pick(options, ['random']),
         ...request,
         model,
         providers,

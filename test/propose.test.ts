@@ -6,6 +6,7 @@ import type { DraftRequest } from '../src/domain/ports/planner.ts'
 import type { ModelAnswer, ModelRequest, Provider } from '../src/domain/ports/provider.ts'
 import { marketingFacets } from '../src/presets/marketing/index.ts'
 import { capability, constraint, envelope, list, object } from './plan-support.ts'
+import { createQuickClock } from './quick-clock.ts'
 
 const writer = capability('writer', { in: ['toneOfVoice'], out: ['copyVariants'] })
 const given = envelope(object({ copyVariants: list() }), [], { inputs: { toneOfVoice: 'friendly' } })
@@ -66,9 +67,14 @@ describe('the search drafts instead', () => {
   it.each<[string, ModelAnswer, string]>([
     ['is down', { kind: 'error', message: 'ECONNREFUSED' }, 'ECONNREFUSED'],
     ['is throttled', { kind: 'throttled', message: '429' }, '429'],
+    ['is not reachable', { kind: 'unavailable', message: 'ENOTFOUND' }, 'ENOTFOUND'],
     ['refuses', { kind: 'refused', message: 'I cannot', usage: {} }, 'I cannot'],
   ])('when the model %s', async (_, answer, why) => {
-    const { draft, runtime, reason } = await propose(request(), { provider: scripted(answer), model: 'm' })
+    const { draft, runtime, reason } = await propose(request(), {
+      provider: scripted(answer),
+      model: 'm',
+      clock: createQuickClock(),
+    })
     expect(runtime).toBe('search')
     expect(reason).toContain(why)
     expect(draft.metadata).toMatchObject({

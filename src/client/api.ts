@@ -2720,7 +2720,7 @@ export interface operations {
                     error?: {
                         message: string;
                         /** @enum {unknown} */
-                        outcome?: "refused" | "timed_out" | "throttled" | "provider_error";
+                        outcome?: "refused" | "timed_out" | "throttled" | "unavailable" | "provider_error";
                         /** @description Nothing was done: calling again is safe */
                         notApplied?: boolean;
                     };

@@ -40,7 +40,10 @@ export const outcomeTable: Record<Outcome, string> = {
   truncated: 'the answer was cut off',
   refused: 'the model would not answer',
   timed_out: 'the time of the node was over',
-  throttled: 'turned away before anything was done; waits, and does not count as a failure',
+  throttled:
+    'turned away (429, 503) in each of the five tries of the attempt, before anything was done; the next alternate is called, then the fallback',
+  unavailable:
+    'not reachable in any of the five tries of the attempt; the next alternate is called, then the fallback',
   provider_error: 'the call failed, or nobody here can make it',
   cancelled: 'the run is ending; never tried again',
   unclear:

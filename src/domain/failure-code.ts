@@ -63,6 +63,8 @@ const ownTable = {
 } as const satisfies Record<string, FailureRow>
 
 const again = 'Try again later, allow retries (retry.max of the node), or name an alternate'
+const elsewhere =
+  'Name an alternate (alternates of the node, fallback of a pipeline step) or a fail edge, or start the run again later'
 
 /** What to do when the last attempt of a node has ended so. */
 const attemptHints: Readonly<Record<Outcome, string>> = {
@@ -71,7 +73,8 @@ const attemptHints: Readonly<Record<Outcome, string>> = {
   truncated: 'Allow longer answers (max_output_tokens), or ask for less',
   refused: 'Ask otherwise, or name an alternate that does it',
   timed_out: 'Give the node more time (timeoutMs), or a quicker capability',
-  throttled: again,
+  throttled: elsewhere,
+  unavailable: elsewhere,
   provider_error: again,
   cancelled: 'Begin a new run if it is still wanted',
   unclear:

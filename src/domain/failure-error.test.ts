@@ -19,6 +19,7 @@ const leaves: Readonly<Record<FailureCode, string>> = {
   'attempt/provider_error': 'TASK_FAILURE unexpected_error',
   'attempt/refused': 'TASK_FAILURE execution_halted',
   'attempt/throttled': 'TASK_FAILURE unexpected_error',
+  'attempt/unavailable': 'TASK_FAILURE unexpected_error',
   'attempt/timed_out': 'TASK_FAILURE execution_timeout',
   'attempt/unclear': 'TASK_FAILURE execution_halted',
   'attempt/truncated': 'RESOURCE_EXHAUSTION output',

@@ -32,6 +32,7 @@ export const failureReasons: Readonly<Record<Exclude<FailureCode, Telling>, Task
   'attempt/refused': 'execution_halted',
   'attempt/throttled': 'unexpected_error',
   'attempt/timed_out': 'execution_timeout',
+  'attempt/unavailable': 'unexpected_error',
   'attempt/unclear': 'execution_halted',
   'contract/unmet': 'output_format_failure',
   'node/failed': 'unexpected_error',

@@ -138,12 +138,11 @@ const appliers: Appliers = {
     const { usage, outcome, interrupted } = event.payload
     node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
-    // The run pays for all that an attempt without an end may have used; its node loses one call, lest a crash cost it all.
+    // The run pays for all that an attempt without an end may have used; the limits of its node do not, lest a crash use them up.
     const unknown = outcome === 'outcome_unknown'
-    // An attempt that the run itself interrupted costs its node nothing: pausing often must not use it up.
-    if (!interrupted) node.calls += unknown ? Math.min(usage.calls, 1) : usage.calls
     node.tokens += unknown ? 0 : tokens
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
+    // Attempts that the run itself interrupted do not count: pausing often must not use up the node's retries.
     if (!interrupted) countOutcome(node, event.payload)
     rememberDoubt(node, event.payload)
     charge(state, usage)
@@ -287,8 +286,7 @@ const appliers: Appliers = {
 }
 
 function countOutcome(node: NodeState, { outcome, issues }: AttemptResult): void {
-  if (outcome === 'throttled') node.throttles++
-  else if (outcome === 'outcome_unknown') node.unknowns++
+  if (outcome === 'outcome_unknown') node.unknowns++
   else if (outcome === 'unclear') node.questions++
   else if (outcome !== 'ok') node.failures++
   if (outcome === 'invalid') node.feedback = issues.map((issue) => issue.message).join('\n')

@@ -10,7 +10,10 @@ export type Outcome =
   | 'truncated'
   | 'refused'
   | 'timed_out'
+  /** Turned away before anything was done (429, 503), as often as one attempt tries. */
   | 'throttled'
+  /** No connection, or one that broke before an answer began, as often as one attempt tries. */
+  | 'unavailable'
   | 'provider_error'
   | 'cancelled'
   /** A person has to answer something first; nothing was done. */
@@ -53,7 +56,7 @@ export interface AttemptResult {
   readonly issues: readonly Issue[]
   readonly usage: Usage
   readonly model?: string
-  /** The provider asked to wait this long. */
+  /** With `throttled`: the last pause that the other side asked for. */
   readonly retryAfterMs?: number
   /** The capability said that nothing was applied, so that trying again is safe. */
   readonly notApplied?: boolean

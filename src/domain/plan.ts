@@ -70,7 +70,7 @@ export interface DraftNode {
   readonly alternates?: readonly string[]
   /** After everything failed: fail (default), or ask a person. A `fail` edge goes before either. */
   readonly onFail?: 'fail' | 'ask'
-  /** Calls that all its attempts together may make. Default 4. */
+  /** Answers that one attempt may ask a model for; retries and alternates have as many again. Default 4. */
   readonly callBudget?: number
   /** Tokens and dollars that all its attempts together may take. Default: what the run has. */
   readonly tokenBudget?: number

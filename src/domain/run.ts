@@ -40,15 +40,13 @@ export interface NodeState {
   /** Which of `[capabilityId, ...alternates]` is in use, and how many of its attempts have failed. */
   candidate: number
   failures: number
-  /** Attempts that were refused before anything was done (429), and those whose outcome is unknown. */
-  throttles: number
+  /** Attempts whose outcome is unknown. */
   unknowns: number
   /** Attempts that needed an answer first. */
   questions: number
   /** What the idempotency key is made of besides run and node. */
   key: CallKey
-  /** Calls made by all its attempts, and what they took. */
-  calls: number
+  /** What all its attempts took. */
   tokens: number
   costUsd: number
   output?: Output

@@ -115,7 +115,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const happened = [
       ...opening,
       ...happenings(current, moment.now, from),
-      ...(reloaded ? orphans(current, moment.now, from.ended) : []),
+      ...(reloaded ? orphans(current, moment, from.ended) : []),
     ]
     const done = decideAll(current, moment, happened)
     // Its turn is over with the decision: nobody else waits for its disk.
@@ -207,8 +207,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     }
   }
 
-  const orphans = (current: RunState, now: number, just: readonly Ended[]) =>
-    orphanFacts(current, now, (nodeId, attempt): Whereabouts => {
+  const orphans = (current: RunState, moment: Moment, just: readonly Ended[]) =>
+    orphanFacts(current, moment, (nodeId, attempt): Whereabouts => {
       if (inFlight.get(nodeId)?.attempt === attempt) return 'here'
       if (just.some((end) => end.nodeId === nodeId && end.attempt === attempt)) return 'here'
       return neverLeft.get(nodeId) === attempt ? 'never-left' : 'unknown'

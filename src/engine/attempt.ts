@@ -15,6 +15,8 @@ import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
+import { isLocal } from './budget.ts'
+import { dispatchCall } from './dispatch.ts'
 import { takeResult, takeSpent } from './take-result.ts'
 
 export interface AttemptCall {
@@ -23,6 +25,8 @@ export interface AttemptCall {
   readonly dispatcher: Dispatcher | undefined
   readonly call: Omit<Dispatch, 'signal' | 'capability'>
   readonly clock: Clock
+  /** For the jitter of pauses before the call is tried again. */
+  readonly random: (() => number) | undefined
   /** Milliseconds since 1970. */
   readonly deadlineAt: number | undefined
   /** The run, the process or a person wants it to stop. */
@@ -39,9 +43,12 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   const deadline = deadlineAt === undefined ? undefined : createDeadline(attempt, deadlineAt)
   const stop = deadline?.signal ?? signal
   // What was spent on the way is paid for, however the attempt ends.
-  let spent: Usage = { calls: 1 }
+  const countCalls = (usage: Usage): Usage =>
+    usage.calls > 0 && isLocal(capability) ? { ...usage, calls: 0 } : usage
+  let spent = countCalls({ calls: 1 })
   const onUsage = (usage: Usage) => {
-    spent = takeSpent(usage) ?? spent
+    const taken = takeSpent(usage)
+    spent = taken === undefined ? spent : countCalls(taken)
     call.onUsage?.(spent)
   }
   const read = (result: unknown): AttemptResult => {
@@ -50,8 +57,9 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
         usage: spent,
       })
-    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: taken.usage }
-    return checkOutput(node, taken.result)
+    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: countCalls(taken.usage) }
+    const usage = countCalls(taken.result.usage)
+    return checkOutput(node, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
   }
   let onStop = () => {}
   try {
@@ -60,7 +68,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       if (stop.aborted) onStop()
       else stop.addEventListener('abort', onStop)
     })
-    const work = dispatcher.dispatch({ ...call, capability, signal: stop, onUsage })
+    const work = dispatchCall(dispatcher, { ...call, capability, signal: stop, onUsage }, attempt)
     // A call that ignores its signal is not waited for; what it brings afterwards is a late result.
     work
       .then((result) => {

@@ -4,7 +4,7 @@ import type { Usage } from '../domain/output.ts'
 import type { DraftAllowance } from '../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { envelopeLimits } from '../plan/index.ts'
-import { factsFor } from './fact.ts'
+import { factsFor, type Moment } from './fact.ts'
 import { defaultCallBudget } from './ladder.ts'
 
 export interface Reserved {
@@ -16,20 +16,25 @@ export interface Reserved {
 
 /** What an attempt would like to have. */
 export interface Need {
-  /** Its capability climbs a ladder of calls; others make one. */
-  readonly model: boolean
+  /** The kind of its capability: `local` makes no calls, `model` as many as its budget allows, any other one. */
+  readonly kind: string
   /** Tokens of one call, as its capability estimates; 0 where it does not say. */
   readonly tokens: number
   /** What it is told, in bytes: no call takes more tokens for it. */
   readonly prompt: () => number
 }
 
+/** Functions of this process: what they do is no call of a model or an agent. */
+export function isLocal({ kind }: { readonly kind: string }): boolean {
+  return kind === 'local'
+}
+
 /** For a call that nobody has estimated. */
 const roughTokens = 2000
 
 /**
- * What to set aside for an attempt: nothing where the run has no limit, else as many calls as the node may make and the run
- * still has, at least one. `later` while attempts in flight hold what is left (they may give some back), `exhausted` when
+ * What to set aside for an attempt: nothing where the run has no limit, else as many calls as an attempt of the node may make
+ * and the run still has, at least one unless it is local. `later` while attempts in flight hold what is left (they may give some back), `exhausted` when
  * nobody does. Prices are not known here, so that under a limit of cost one attempt at a time holds all that is left, or as
  * much as its node's own limit allows.
  */
@@ -46,12 +51,13 @@ export function reservation(
     tokens: (maxTokens ?? Number.POSITIVE_INFINITY) - budget.tokens - budget.reservedTokens,
     costUsd: (maxCostUsd ?? Number.POSITIVE_INFINITY) - budget.costUsd - budget.reservedCostUsd,
   }
-  const least = need.model ? Math.max(need.tokens, 1) : need.tokens
-  const fits = left.calls >= 1 && left.tokens >= least && (!need.model || left.costUsd > 0)
+  const isModel = need.kind === 'model'
+  const leastCalls = isLocal(need) ? 0 : 1
+  const least = isModel ? Math.max(need.tokens, 1) : need.tokens
+  const fits = left.calls >= leastCalls && left.tokens >= least && (!isModel || left.costUsd > 0)
   if (!fits) return state.reserved.size > 0 ? 'later' : 'exhausted'
-  const own = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
-  const calls = need.model ? Math.min(own, left.calls) : 1
-  const wanted = need.model ? ((need.tokens || roughTokens) + need.prompt()) * calls : need.tokens
+  const calls = isModel ? Math.min(node.node.callBudget ?? defaultCallBudget, left.calls) : leastCalls
+  const wanted = isModel ? ((need.tokens || roughTokens) + need.prompt()) * calls : need.tokens
   const { tokenBudget, costBudgetUsd } = node.node
   // A node with limits of its own uses no more than they leave it, and sets no more aside.
   const ownTokens = tokenBudget === undefined ? wanted : Math.max(tokenBudget - node.tokens, least)
@@ -59,7 +65,7 @@ export function reservation(
   return {
     calls,
     tokens: Math.min(wanted, ownTokens, left.tokens),
-    ...(maxCostUsd !== undefined && need.model && { costUsd: Math.min(ownCost, left.costUsd) }),
+    ...(maxCostUsd !== undefined && isModel && { costUsd: Math.min(ownCost, left.costUsd) }),
   }
 }
 
@@ -72,12 +78,17 @@ export function charged(state: RunState, nodeId: string, usage: Usage): Usage {
 }
 
 /**
- * What an attempt is charged that nobody saw the end of: all that was set aside, for it may have used it. One call where
- * the run has no limits.
+ * What an attempt is charged whose end was not seen: all that was set aside, for it may have used it. One call where the run
+ * has no limits, none for a local function.
  */
-export function chargedInDoubt(state: RunState, nodeId: string): Usage {
+export function worstCaseUsage(
+  state: RunState,
+  { capability }: Pick<Moment, 'capability'>,
+  nodeId: string,
+): Usage {
   const held = state.reserved.get(nodeId)
-  if (!held) return { calls: 1 }
+  const known = capability(state.nodes.get(nodeId)?.attempt?.capabilityId ?? '')
+  if (!held) return { calls: known && isLocal(known) ? 0 : 1 }
   const { calls, tokens, costUsd } = held
   return { calls, ...(tokens > 0 && { outputTokens: tokens }), ...(costUsd !== undefined && { costUsd }) }
 }

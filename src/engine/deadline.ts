@@ -4,6 +4,9 @@ import type { Limits } from '../domain/plan.ts'
 import type { RunState } from '../domain/run.ts'
 import { factsFor } from './fact.ts'
 
+/** The id of its timer. */
+export const deadlineTimer = 'deadline'
+
 /** Sets it, or draws it nearer; nothing where it stands already. */
 export function deadlineFacts(
   { startedAt, timers, planVersion }: Pick<RunState, 'startedAt' | 'timers' | 'planVersion'>,
@@ -12,11 +15,11 @@ export function deadlineFacts(
 ): NewEvent[] {
   if (deadlineMs === undefined) return []
   const dueAt = startedAt + deadlineMs
-  const present = timers.get('deadline')?.dueAt
+  const present = timers.get(deadlineTimer)?.dueAt
   if (present !== undefined && present <= dueAt) return []
   return [
     factsFor({ planVersion }, now)('timer_set', {
-      timerId: 'deadline',
+      timerId: deadlineTimer,
       dueAt,
       purpose: { kind: 'deadline' },
     }),

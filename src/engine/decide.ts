@@ -8,7 +8,7 @@ import { isActivated, unmetNeed } from '../domain/fold-graph.ts'
 import type { RunState } from '../domain/run.ts'
 import { envelopeLimits } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
-import { chargedInDoubt, settlement } from './budget.ts'
+import { settlement, worstCaseUsage } from './budget.ts'
 import { policyFields } from './considered.ts'
 import { deadlineFacts } from './deadline.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -61,9 +61,10 @@ export type Whereabouts = 'here' | 'never-left' | 'unknown'
 /** Attempts that nobody carries any more: nobody knows how they ended, unless they never left. */
 export function orphanFacts(
   state: RunState,
-  now: number,
+  moment: Pick<Moment, 'now' | 'capability'>,
   whereIs: (nodeId: string, attempt: number) => Whereabouts,
 ): NewEvent[] {
+  const { now } = moment
   const make = factsFor(state, now)
   const facts: NewEvent[] = []
   for (const nodeId of state.running) {
@@ -71,7 +72,7 @@ export function orphanFacts(
     const where = whereIs(nodeId, attempt)
     if (where === 'here') continue
     const left = where === 'unknown'
-    const usage = left ? chargedInDoubt(state, nodeId) : { calls: 0 }
+    const usage = left ? worstCaseUsage(state, moment, nodeId) : { calls: 0 }
     facts.push(...settlement(state, now, { nodeId, attempt, usage }))
     const end = {
       attempt,

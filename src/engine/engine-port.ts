@@ -25,6 +25,8 @@ export interface EngineOptions {
   /** Drafts plans for runs that come without one. */
   readonly planner?: Planner
   readonly clock?: Clock
+  /** The jitter of pauses before calls are tried again, from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number
   /** Makes ids of runs; must never give one twice. */
   readonly newId: () => string
   /** The name of this process among those on one store. */

@@ -78,6 +78,7 @@ export function createEngine(options: EngineOptions): Engine {
         catalog: catalogFor(state.tenant),
         dispatchers,
         clock,
+        random: options.random,
         state,
         start,
         work,

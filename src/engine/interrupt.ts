@@ -5,7 +5,7 @@
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
-import { charged, chargedInDoubt, settlement } from './budget.ts'
+import { charged, settlement, worstCaseUsage } from './budget.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { isToGoOn, policyAskOpen } from './head.ts'
 
@@ -55,7 +55,7 @@ function interruptedResult(
     outcome: 'outcome_unknown',
     interrupted: true,
     issues: [issue],
-    usage: spent ? charged(state, nodeId, spent) : chargedInDoubt(state, nodeId),
+    usage: spent ? charged(state, nodeId, spent) : worstCaseUsage(state, moment, nodeId),
     ...(!left && { notApplied: true }),
   }
 }

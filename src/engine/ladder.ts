@@ -1,4 +1,5 @@
-/** What becomes of a node whose attempt failed: again, with another capability, along its fail edge, to a person, or lost. */
+/** Decides what follows a failed attempt, in this order: retry, alternate capability, fail edge, ask, fail the node. */
+import { backoffMs } from '../base/retry.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
@@ -10,14 +11,16 @@ import { policyFacts } from './policies.ts'
 import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
 
+/** Generated answers of one attempt, where the node does not say. */
 export const defaultCallBudget = 4
-/** Attempts that were refused before anything was done, and repetitions of attempts with unknown outcome. */
-const maxThrottles = 5
+/** Repetitions of attempts with unknown outcome. */
 const maxUnknowns = 10
-const longestBackoff = 5 * 60_000
+const longestBackoffMs = 5 * 60_000
 
-/** The outcomes that another attempt cannot better. */
-const hopeless: ReadonlySet<Outcome> = new Set(['cancelled'])
+/** No other attempt is made. */
+const nonRetryable: ReadonlySet<Outcome> = new Set(['cancelled'])
+/** The attempt has tried as often as it may, with pauses: the next alternate is called instead. */
+const triedEnough: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable'])
 
 export function failureFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
@@ -48,19 +51,13 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
   return [...facts, ...giveUp(afterAsks(state, facts), moment, node)]
 }
 
-/** The next attempt, as planned and as far as the node's calls go. */
+/** The next attempt: of the same capability as often as its retries allow, then of the next alternate. */
 function nextTry(node: NodeState, result: AttemptResult): { candidate: number; waitMs: number } | undefined {
-  const { retry = {}, alternates = [], callBudget = defaultCallBudget } = node.node
-  if (hopeless.has(result.outcome)) return undefined
+  const { retry = {}, alternates = [] } = node.node
+  if (nonRetryable.has(result.outcome)) return undefined
   const alternate =
     node.candidate < alternates.length ? { candidate: node.candidate + 1, waitMs: 0 } : undefined
-  if (result.outcome === 'throttled' && !result.final && node.throttles <= maxThrottles)
-    return {
-      candidate: node.candidate,
-      waitMs: result.retryAfterMs ?? backoff(retry.backoffMs ?? 1000, node.throttles),
-    }
-  if (node.calls >= callBudget) return undefined
-  if (result.final) return alternate
+  if (result.final || triedEnough.has(result.outcome)) return alternate
   if (result.outcome === 'outcome_unknown')
     return node.unknowns <= maxUnknowns ? { candidate: node.candidate, waitMs: 0 } : undefined
   if (node.failures <= (retry.max ?? 0))
@@ -68,8 +65,12 @@ function nextTry(node: NodeState, result: AttemptResult): { candidate: number; w
   return alternate
 }
 
-function backoff(first: number, times: number): number {
-  return Math.min(first * 2 ** Math.max(times - 1, 0), longestBackoff)
+/** Without jitter: deciding is pure, and a replay decides the same. */
+function backoff(baseMs: number, failures: number): number {
+  return backoffMs(
+    { max: failures + 1, baseMs, factor: 2, capMs: longestBackoffMs, jitter: 'none' },
+    failures,
+  )
 }
 
 function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {

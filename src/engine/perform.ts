@@ -12,6 +12,7 @@ import { redactResult } from '../domain/redact-result.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Work } from './actor-context.ts'
 import { runAttempt } from './attempt.ts'
+import { deadlineTimer } from './deadline.ts'
 import { defaultCallBudget } from './ladder.ts'
 import type { Start } from './starts.ts'
 
@@ -19,6 +20,7 @@ export interface Performance {
   readonly catalog: Catalog
   readonly dispatchers: ReadonlyMap<string, Dispatcher>
   readonly clock: Clock
+  readonly random: (() => number) | undefined
   readonly state: RunState
   readonly start: Start
   readonly work: Work
@@ -52,6 +54,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       constraints: { ...node.node.constraints },
       calls: callsFor(state, node),
       ...limitsFor(state, node),
+      ...deadlineOf(state, node),
       ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
       hard: isHard(state, node),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
@@ -60,6 +63,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
         work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
     },
     clock,
+    random: performance.random,
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
     onLateResult: (late) => work.onLateResult(clean(late)),
@@ -74,10 +78,16 @@ function plainPayload(payload: unknown): Json {
   throw new ProvisoError('json/unrepresentable', copy.issue.message, { at: copy.issue.at })
 }
 
-/** What is left of the node's budget; where the run has one, what was reserved for this attempt. */
-function callsFor(state: RunState, node: NodeState): number {
-  const left = Math.max((node.node.callBudget ?? defaultCallBudget) - node.calls, 1)
-  return Math.min(left, state.reserved.get(node.node.id)?.calls ?? left)
+/** The budget of one attempt; where the run has limits, what was reserved for this one. */
+function callsFor(state: RunState, { node }: NodeState): number {
+  const { callBudget = defaultCallBudget } = node
+  return Math.min(callBudget, state.reserved.get(node.id)?.calls ?? callBudget)
+}
+
+/** When the attempt's time or the run's is over, whichever comes first. */
+function deadlineOf(state: RunState, node: NodeState): { deadlineAt?: number } {
+  const deadlineAt = least(node.attempt?.deadlineAt, state.timers.get(deadlineTimer)?.dueAt)
+  return deadlineAt === undefined ? {} : { deadlineAt }
 }
 
 /** The smaller of what is left of the node's own limits and what the run reserved for this attempt. */

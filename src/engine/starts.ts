@@ -51,7 +51,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
     return { facts: unknownFacts(state, moment, node, told(inputs)) ?? [tooManyAsks(state, moment, node)] }
   if (known.kind === 'human') return { facts: taskFacts(state, moment, node, told(inputs)) }
   const reserved = reservation(state, node, {
-    model: known.kind === 'model',
+    kind: known.kind,
     tokens: known.tokens,
     prompt: () => promptBytes(state, node, inputs),
   })

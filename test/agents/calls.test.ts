@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AppOptions, defineCapability } from '../../src/app.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { answer, journal } from '../journeys/support.ts'
+import { createQuickClock, patient } from '../quick-clock.ts'
 import {
   agent,
   copyVariants,
@@ -182,28 +183,31 @@ describe('every other end has its name', () => {
     expect(ends[0]?.issues[0]?.message).toContain(String(code))
   })
 
-  it.each([429, 503])('%i waits as long as Retry-After says, and the wait costs no try', async (code) => {
+  it.each([429, 503])('%i waits as long as Retry-After says, within the same attempt', async (code) => {
     const it = await agent(status(code, { 'retry-after': '0' }), json({ copyVariants }))
     const { done, ends } = await runWith(it)
     expect(done.status).toBe('completed')
-    expect(ends).toMatchObject([{ outcome: 'throttled', retryAfterMs: 0 }, { outcome: 'ok' }])
+    expect(it.heard).toHaveLength(2)
+    expect(ends).toMatchObject([{ outcome: 'ok', usage: { calls: 1 } }])
   })
 
-  it('nobody there: tried again after a pause, for nothing was sent', async () => {
+  it('an address where nobody listens is tried five times, then the attempt ends as unavailable', async () => {
     const { url, server } = await listen(() => {})
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
-    const served = await serveAgents()
+    const served = await serveAgents({ ...patient, clock: createQuickClock() })
     await served.register(writer(url), await served.agentToken())
     const runId = await served.app.start(wanted(), { draft: writing() })
     const stop = new AbortController()
     for await (const event of served.app.watch(runId, { signal: stop.signal })) {
       if (event.type !== 'attempt_end') continue
-      expect(event.payload.outcome).toBe('throttled')
+      expect(event.payload).toMatchObject({ outcome: 'unavailable', usage: { calls: 0 }, notApplied: true })
       break
     }
-    await served.app.cancel(runId, { by: 'ann' })
-    expect((await served.app.result(runId)).status).toBe('cancelled')
+    expect(await served.app.result(runId)).toMatchObject({
+      status: 'failed',
+      failure: 'attempt/unavailable',
+    })
   })
 
   it('a connection that breaks in the middle is in doubt', async () => {

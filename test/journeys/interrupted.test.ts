@@ -69,8 +69,8 @@ describe('a model attempt that a crash cut off in the middle of its ladder', () 
       outcome: 'outcome_unknown',
       usage: { calls: 4, outputTokens: held?.tokens ?? 0 },
     })
-    // Of its own calls the node has lost one: it may still climb.
-    expect(payloads(events, 'budget_reserved')[1]).toMatchObject({ attempt: 2, calls: 3 })
+    // Every attempt has a budget of its own.
+    expect(payloads(events, 'budget_reserved')[1]).toMatchObject({ attempt: 2, calls: 4 })
     expect(calls).toBe(3)
     expect(state.budget).toMatchObject({ calls: 5, reservedCalls: 0, reservedTokens: 0, reservedCostUsd: 0 })
   })

@@ -85,8 +85,10 @@ describe('a node that calls a model', () => {
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node({ callBudget: 1 }) })
     expect(done.status).toBe('completed')
-    const timers = (await journal(app, done.runId)).filter((event) => event.type === 'timer_set')
-    expect(timers.map(({ payload, at }) => (payload as { dueAt: number }).dueAt - at)).toEqual([5, 5])
+    const events = await journal(app, done.runId)
+    expect(logs(events).filter((event) => event === 'call.retry_scheduled')).toHaveLength(2)
+    expect(events.filter(({ type }) => type === 'attempt_start')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ payload: { usage: { calls: 1 } } })
   })
 
   it('goes on with another capability when a model refuses', async () => {

@@ -7,7 +7,7 @@ import type { Draft } from '../../src/domain/plan.ts'
 import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
 import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
 import { createEngine } from '../../src/engine/engine.ts'
-import { answer, envelope, journal, local, open, text, typesOf } from './support.ts'
+import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
 type App = Awaited<ReturnType<typeof open>>
 
@@ -193,8 +193,8 @@ describe('what drafting costs', () => {
     const { runId } = await app.run(envelope())
     const usage = { calls: 1, inputTokens: 100, outputTokens: 50, costUsd: 0.0002 }
     expect((await told(app, runId, 'plan_generated'))[0]?.usage).toEqual(usage)
-    // The node itself is a local function: one call, no tokens.
-    expect((await told(app, runId, 'complete'))[0]?.usage).toEqual({ ...usage, calls: 2 })
+    // The node itself is a local function, which is no call.
+    expect((await told(app, runId, 'complete'))[0]?.usage).toEqual(usage)
   })
 
   it('counts for drafts that were rejected, too', async () => {
@@ -228,7 +228,8 @@ describe('what drafting costs', () => {
 
   it('leaves less for the nodes: what the planner took, no node gets', async () => {
     const { provider } = drafting([good])
-    const app = await open({ planner: modelPlanner({ provider, model: 'm' }), capabilities: [write] })
+    const agent = says('team.write', ['{"text":"Tea"}'], { inputContract: topicIn })
+    const app = await open({ planner: modelPlanner({ provider, model: 'm' }), capabilities: [agent] })
     const enough = await app.run(envelope({ constraints: { maxCalls: 2 } }))
     expect(enough.status).toBe('completed')
     const short = await app.run(envelope({ constraints: { maxCalls: 1 } }))

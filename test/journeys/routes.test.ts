@@ -112,19 +112,24 @@ describe('routes', () => {
     ])
   })
 
-  it('makes no more calls than the node may, whatever an attempt that will never do any better says', async () => {
+  it('an attempt that would end the same way again is not retried, and the alternate has a budget of its own', async () => {
     const refuse = () => {
       throw new ProvisoError('capability/refused', 'Not like this')
     }
     const app = await open({
       capabilities: [local('write', refuse), local('other', () => ({ text: 'Tea' }))],
     })
-    const run = (callBudget: number) =>
-      app.run(envelope(), {
-        draft: { nodes: [{ id: 'write', capabilityId: 'write', alternates: ['other'], callBudget }] },
-      })
-    expect(await run(2)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
-    expect(await run(1)).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
+    const node = {
+      id: 'write',
+      capabilityId: 'write',
+      alternates: ['other'],
+      callBudget: 1,
+      retry: { max: 3 },
+    }
+    const done = await app.run(envelope(), { draft: { nodes: [node] } })
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    const starts = (await journal(app, done.runId)).filter(({ type }) => type === 'attempt_start')
+    expect(starts).toHaveLength(2)
   })
 
   it('replan-carries-completed-nodes: a new version keeps what was done, in the order of the specification', async () => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { createQuickClock } from '../quick-clock.ts'
 import { type OpenAiServer, openAiServer, type Reply, type Seen } from './openai-server.ts'
 
 const schema = {
@@ -28,6 +29,7 @@ async function ask(replies: readonly Reply[], more: Partial<GenerateOptions> = {
     objective: 'Write about tea, in strict confidence',
     inputs: { topic: 'tea' },
     schema,
+    clock: createQuickClock(),
     onEvent: (event, payload) => events.push({ event, ...payload }),
     ...more,
   })
@@ -158,7 +160,7 @@ describe('the rungs', () => {
     expect((await ask([{ refusal: 'No.' }])).seen).toHaveLength(1)
   })
 
-  it('hand a throttle in the middle to whoever can wait, and count what was spent', async () => {
+  it('wait for a throttle in the middle, then end with it, and count what was spent', async () => {
     const limit = { status: 429, headers: { 'retry-after-ms': '250' }, body: { error: { message: 'slow' } } }
     const { result } = await ask([{ text: bad }, limit])
     expect(result).toMatchObject({ outcome: 'throttled', retryAfterMs: 250, usage: { calls: 1 } })

@@ -4,6 +4,7 @@ import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { openai } from '../../src/adapters/providers/openai.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
+import { createQuickClock } from '../quick-clock.ts'
 import { type OpenAiServer, openAiServer, type Reply } from './openai-server.ts'
 
 const schema = {
@@ -33,6 +34,7 @@ async function ask(server: OpenAiServer, more: Partial<Parameters<typeof generat
     model: 'compatible/test-model',
     objective: 'Write about tea',
     schema,
+    clock: createQuickClock(),
     onEvent: (event, payload) => events.push({ event, ...payload }),
     ...more,
   })
@@ -150,13 +152,13 @@ describe('distinct outcomes', () => {
     }
   })
 
-  it('nobody there counts as refused before anything was generated', async () => {
+  it('an address where nobody listens is unavailable, and costs no call', async () => {
     const server = await serve([])
     const { url } = server
     await server.close()
     servers.splice(0)
     const { result } = await ask({ ...server, url })
-    expect(result).toMatchObject({ outcome: 'throttled', usage: { calls: 0 } })
+    expect(result).toMatchObject({ outcome: 'unavailable', usage: { calls: 0 }, notApplied: true })
   })
 
   it('a name that cannot be called ends at once, with no call charged', async () => {

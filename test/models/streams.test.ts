@@ -4,6 +4,7 @@ import { type GenerateOptions, generateValue } from '../../src/adapters/models/g
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
 import { google } from '../../src/adapters/providers/google.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
+import { createQuickClock } from '../quick-clock.ts'
 import { type ModelServer, type StatusReply, type Streamed, streamServer } from './model-server.ts'
 
 type StreamReply = Streamed | StatusReply
@@ -143,6 +144,7 @@ async function ask(wire: Wire, replies: readonly StreamReply[], more: Partial<Ge
     objective: 'Write about tea',
     schema,
     calls: 1,
+    clock: createQuickClock(),
     onPartial: ({ value }) => partials.push(JSON.stringify(value)),
     onEvent: (event) => events.push(event),
     ...more,

@@ -8,6 +8,7 @@ import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { google } from '../../src/adapters/providers/google.ts'
 import { openai } from '../../src/adapters/providers/openai.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
+import { createQuickClock } from '../quick-clock.ts'
 
 const schema = {
   type: 'object',
@@ -38,7 +39,14 @@ async function serve(status: number, answer: object, headers: Record<string, str
 }
 
 const ask = (provider: Provider, model: string) =>
-  generateValue({ providers: [provider], model, objective: 'Write about tea', schema, calls: 1 })
+  generateValue({
+    providers: [provider],
+    model,
+    objective: 'Write about tea',
+    schema,
+    calls: 1,
+    clock: createQuickClock(),
+  })
 
 describe('Anthropic', () => {
   const message = (content: object[], stop_reason: string) => ({

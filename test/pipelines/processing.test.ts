@@ -257,7 +257,6 @@ describe('the rest of a step', () => {
     expect(draft.nodes[0]).toMatchObject({
       timeoutMs: 1_500,
       retry: { max: 5 },
-      callBudget: 6,
       tokenBudget: 9,
       costBudgetUsd: 0.5,
       onFail: 'ask',

@@ -29,7 +29,7 @@ export interface AnswerRates {
 }
 
 type Failing =
-  | Exclude<Outcome, 'ok' | 'outcome_unknown' | 'cancelled' | 'timed_out' | 'unclear'>
+  | Exclude<Outcome, 'ok' | 'outcome_unknown' | 'cancelled' | 'timed_out' | 'unclear' | 'unavailable'>
   | 'throws'
   | 'hangs'
   | 'negative'
@@ -62,13 +62,14 @@ export function answerTo(seed: number, call: Dispatch, nth: number, rates: Answe
   const durationMs = random.pick([0, random.int(20), random.int(200), random.int(2000)])
   const failing = failureOf(random, call, { nth, rates })
   const tokens = capabilityId === 'costly' && failing !== 'throttled' ? random.int(costlyTokens + 1) : 0
+  const isUnreachable = randomFor(seed, 'unreachable', call.runId, call.nodeId, nth).chance(0.5)
   const applied = sideEffect && (failing === undefined || !withoutEffect.has(failing))
   return {
     durationMs,
     tokens,
     heedsAbort: random.chance(0.7),
     ...(applied && { effectAt: Math.floor(durationMs * random.next()) }),
-    result: failing ? failed(failing, random, tokens) : succeeded(seed, call, random, tokens),
+    result: failing ? failed(failing, isUnreachable, tokens) : succeeded(seed, call, random, tokens),
   }
 }
 
@@ -98,18 +99,28 @@ function failureOf(
   return random.pick(sideEffect ? failingsWithEffect : failings)
 }
 
-function failed(failing: Failing, random: Random, tokens: number): AttemptResult | 'throws' | 'hangs' {
+/** Turned away, or not reached at all. */
+function outcomeOf(failing: Exclude<Failing, 'throws' | 'hangs'>, isUnreachable: boolean) {
+  if (failing === 'throttled' && isUnreachable) return 'unavailable'
+  return failing === 'not-applied' || failing === 'negative' ? 'provider_error' : failing
+}
+
+function failed(
+  failing: Failing,
+  isUnreachable: boolean,
+  tokens: number,
+): AttemptResult | 'throws' | 'hangs' {
   const usage = { calls: 1, outputTokens: tokens }
   if (failing === 'throws' || failing === 'hangs') return failing
   if (failing === 'negative') return { outcome: 'ok', output: { value: { v: -1 } }, issues: [], usage }
   if (failing === 'invalid') return { outcome: 'ok', output: { value: { v: 'much' } }, issues: [], usage }
-  const outcome = failing === 'not-applied' ? 'provider_error' : failing
+  const outcome = outcomeOf(failing, isUnreachable)
   return {
     outcome,
     issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message: `It is ${failing}` }],
-    usage: outcome === 'throttled' ? { calls: 0 } : usage,
-    ...(outcome === 'throttled' && random.chance(0.5) && { retryAfterMs: random.int(500) }),
-    ...(failing === 'not-applied' && { notApplied: true }),
+    usage: failing === 'throttled' ? { calls: 0 } : usage,
+    ...(outcome === 'throttled' && { retryAfterMs: 500 }),
+    ...((failing === 'not-applied' || outcome === 'unavailable') && { notApplied: true }),
   }
 }
 

@@ -51,7 +51,8 @@ export const capabilities = {
   other: capability('other'),
   model: capability('model', { kind: 'model' }),
   checked: capability('checked', { postConditions: [notNegative] }),
-  costly: capability('costly', { cost: { estimatedTokens: costlyTokens } }),
+  /** An agent: every attempt is one call. */
+  costly: capability('costly', { kind: 'http', cost: { estimatedTokens: costlyTokens } }),
   /** A model on its ladder: an attempt makes several calls, one after the other. */
   climber: capability('climber', { kind: 'model', cost: { estimatedTokens: costlyTokens } }),
   /** Neither declared safe to repeat nor a change of the world. */

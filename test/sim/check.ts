@@ -232,8 +232,9 @@ function calmFrom({ leaseMs }: Scenario, { until }: FaultRates, epoch: number): 
   return epoch + until + (until > 0 ? 4 * leaseMs + 2000 : 0)
 }
 
+/** A call that is turned away is tried five times, with pauses of 7.5 s together. */
 function longestCall({ answers }: Scenario): number {
-  return answers.hangs ? 30_000 : 2_000
+  return answers.hangs ? 30_000 : 5 * 2_000 + 7_500
 }
 
 /** A look for work costs a few calls of the store, and one may be under way already. */

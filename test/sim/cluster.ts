@@ -70,6 +70,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
       dispatchers: dispatchersFor(outside, life),
       planner: plannerFor(world, life, { scenario, replans }),
       clock: clockOf(world, life),
+      random: () => world.random.next(),
       newId: () => `id-${life.nth}-${world.steps}`,
       owner: scenario.sameOwner ? life.process : `${life.process}.${life.nth}`,
       leaseMs: scenario.leaseMs,

@@ -11,7 +11,7 @@ export interface CallRecord {
   readonly attempt: number
   readonly key: string
   readonly at: number
-  /** What it counts as: nothing where it was turned away. */
+  /** What it counts as: nothing where it was turned away, did not arrive, or is local. */
   readonly cost: number
 }
 

@@ -231,7 +231,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an interrupted attempt costs one call',
     file: engine('decide'),
-    find: 'const usage = left ? chargedInDoubt(state, nodeId) : { calls: 0 }',
+    find: 'const usage = left ? worstCaseUsage(state, moment, nodeId) : { calls: 0 }',
     replace: 'const usage = { calls: left ? 1 : 0 }',
     seed: 510,
   },

@@ -16,7 +16,7 @@ export interface OutsideContext {
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
   const dispatch = (call: Dispatch) =>
     call.capability.capabilityId === 'climber' ? climb(context, life, call) : perform(context, life, call)
-  return ['local', 'model'].map((kind) => ({ kind, remote: false, dispatch }))
+  return ['local', 'model', 'http'].map((kind) => ({ kind, remote: false, dispatch }))
 }
 
 function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, call: Dispatch) {
@@ -25,7 +25,9 @@ function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, cal
     const { runId, nodeId, attempt, idempotencyKey: key } = call
     const { capabilityId } = call.capability
     const answer = answerTo(seed, call, ledger.ends(runId, nodeId, capabilityId), rates)
-    const cost = typeof answer.result === 'string' ? 1 : answer.result.usage.calls
+    // What functions of this process do is no call, whatever they say of it.
+    const claimed = typeof answer.result === 'string' ? 1 : answer.result.usage.calls
+    const cost = call.capability.kind === 'local' ? 0 : claimed
     const record: CallRecord = { runId, nodeId, capabilityId, attempt, key, at: world.now, cost }
     ledger.called(record)
     ledger.tokens.set(runId, (ledger.tokens.get(runId) ?? 0) + answer.tokens)

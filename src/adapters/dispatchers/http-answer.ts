@@ -79,6 +79,7 @@ const namedEnds: ReadonlySet<string> = new Set<Outcome>([
   'refused',
   'timed_out',
   'throttled',
+  'unavailable',
   'provider_error',
 ])
 

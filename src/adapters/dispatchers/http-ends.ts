@@ -1,7 +1,7 @@
 /** How a call to an agent ended without an answer: one row per status and per failure of the wire. */
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import { retryAfterMs } from '../providers/retry-after.ts'
-import { codesOf, unreachable } from '../wire-failures.ts'
+import { broken, codesOf, silent, unreachable } from '../wire-failures.ts'
 
 interface End {
   readonly outcome: Outcome
@@ -14,8 +14,8 @@ export const statusTable: Readonly<Record<number, End>> = {
   408: { outcome: 'timed_out' },
   // The same key may be at work there this very moment.
   409: { outcome: 'provider_error' },
-  429: { outcome: 'throttled' },
-  503: { outcome: 'throttled' },
+  429: { outcome: 'throttled', notApplied: true },
+  503: { outcome: 'throttled', notApplied: true },
   504: { outcome: 'timed_out' },
 }
 
@@ -26,9 +26,10 @@ const byHundred: Readonly<Record<number, End>> = {
   5: { outcome: 'provider_error' },
 }
 
-const tooSlow: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
-
 export const usage = { calls: 1 } as const
+
+/** A call that was turned away or did not arrive costs nothing. */
+const free: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable'])
 
 export function statusEnd(
   status: number,
@@ -45,14 +46,19 @@ export function statusEnd(
   }
 }
 
-/** What the wire threw. A call that was never sent did nothing and is tried again after a pause, like one that was throttled. */
-export function failureEnd(cause: unknown): AttemptResult {
+/**
+ * What the wire threw. A call that never left did nothing and may be tried again. So may one whose connection broke before
+ * an answer began, if the agent is `repeatable`: whether it arrived is not known.
+ */
+export function failureEnd(cause: unknown, { repeatable }: { readonly repeatable: boolean }): AttemptResult {
   const codes = codesOf(cause)
   const words = wordsOf(cause)
   if (codes.includes('PROVISO_ADDRESS_REFUSED')) return refusedAddress(words)
   if (codes.some((code) => unreachable.has(code)))
-    return ended({ outcome: 'throttled' }, `The agent could not be reached: ${words}`)
-  if (codes.some((code) => tooSlow.has(code)))
+    return ended({ outcome: 'unavailable', notApplied: true }, `Cannot reach the agent: ${words}`)
+  if (repeatable && codes.some((code) => broken.has(code)))
+    return ended({ outcome: 'unavailable' }, `The agent closed the connection without an answer: ${words}`)
+  if (codes.some((code) => silent.has(code)))
     return ended({ outcome: 'timed_out' }, `The agent took too long: ${words}`)
   return ended({ outcome: 'provider_error' }, `The connection to the agent broke: ${words}`)
 }
@@ -66,7 +72,7 @@ export function ended({ outcome, notApplied }: End, message: string): AttemptRes
   return {
     outcome,
     issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message }],
-    usage,
+    usage: free.has(outcome) ? { calls: 0 } : usage,
     ...(notApplied && { notApplied }),
   }
 }

@@ -112,7 +112,11 @@ async function send(call: Dispatch, sending: Sending): Promise<AttemptResult | '
     // One limit for the whole answer is kept by whoever gave the signal.
     headersTimeout: 0,
     bodyTimeout: 0,
+  }).catch((cause: unknown) => {
+    if (signal.aborted) throw cause
+    return failureEnd(cause, { repeatable: call.capability.idempotent })
   })
+  if ('outcome' in response) return response
   const { statusCode: status } = response
   const said = plain(response.headers)
   const arriving = {
@@ -166,7 +170,7 @@ function limiter(call: Dispatch, clock: Clock) {
       if (call.signal.aborted) return ended({ outcome: 'cancelled' }, 'The call was cancelled')
       if (late.signal.aborted)
         return ended({ outcome: 'timed_out' }, `The agent did not answer within ${ms} ms`)
-      return failureEnd(cause)
+      return failureEnd(cause, { repeatable: false })
     } finally {
       takeBack()
     }

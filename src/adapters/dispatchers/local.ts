@@ -26,6 +26,7 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
   return {
     kind: 'local',
     remote: false,
+    retries: true,
     async dispatch({
       capability,
       bundle,
@@ -44,14 +45,14 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
       } catch (cause) {
         if (cause instanceof ProvisoError && cause.code === 'capability/refused') return refused(cause)
         if (cause instanceof ProvisoError && cause.code === 'capability/unclear')
-          return { outcome: 'unclear', question: { text: cause.message }, issues: [], usage: { calls: 1 } }
+          return { outcome: 'unclear', question: { text: cause.message }, issues: [], usage: { calls: 0 } }
         throw cause
       }
-      return { outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 } }
+      return { outcome: 'ok', output: { value }, issues: [], usage: { calls: 0 } }
     },
   }
 }
 
 function refused({ code, message, hint, at = { pointer: '' } }: ProvisoError): AttemptResult {
-  return { outcome: 'refused', issues: [{ code, at, message, hint }], usage: { calls: 1 }, final: true }
+  return { outcome: 'refused', issues: [{ code, at, message, hint }], usage: { calls: 0 }, final: true }
 }

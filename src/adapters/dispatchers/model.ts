@@ -1,5 +1,6 @@
 /** Calls models for nodes: settings from the node, a prompt from its bundle, and up the ladder to a value under contract. */
 import { isObject, type Json } from '../../base/json.ts'
+import type { RetrySource } from '../../base/retry.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
@@ -29,7 +30,7 @@ export interface NodePartial extends PartialValue {
   readonly attempt: number
 }
 
-export interface ModelDispatcherOptions {
+export interface ModelDispatcherOptions extends RetrySource {
   readonly providers: readonly Provider[]
   /** For capabilities that prefer no model: `provider/model`. */
   readonly defaultModel: string
@@ -50,6 +51,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
     kind: 'model',
     remote: true,
     plain: true,
+    retries: true,
     async dispatch(call) {
       const model = modelOf(call, providers) ?? defaultModel
       const provider = findProvider(providers, model)
@@ -75,6 +77,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         signal,
         onEvent,
         onUsage,
+        retry: { clock: options.clock, random: options.random, deadlineAt: call.deadlineAt },
       })
       const { rao } = call
       const bundle = withoutContextInputs(withInstructions(call), processing.precheck)

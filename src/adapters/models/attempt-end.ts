@@ -15,11 +15,16 @@ export function ended(task: Climb, last: (Pick<Try, 'answer'> & Partial<Try>) | 
     issues,
     usage,
     model: task.target.model,
-    ...(usage.calls === 0 && outcome !== 'cancelled' && { notApplied: true }),
+    ...(usage.calls === 0 && isUnsent(answer) && { notApplied: true }),
     ...(answer.kind === 'error' && answer.fatal && { final: true }),
     ...(answer.kind === 'throttled' &&
       answer.retryAfterMs !== undefined && { retryAfterMs: answer.retryAfterMs }),
   }
+}
+
+/** Nothing was asked of a model, as far as anybody here can know. */
+function isUnsent(answer: ModelAnswer): boolean {
+  return answer.kind === 'unavailable' ? answer.notSent === true : answer.kind !== 'cancelled'
 }
 
 function outcomeOf(answer: ModelAnswer, truncated: boolean): AttemptResult['outcome'] {

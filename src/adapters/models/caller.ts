@@ -4,7 +4,10 @@
  */
 import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
+import type { RetryOptions } from '../../base/retry.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
+import { createCallRetries } from '../../domain/call-retries.ts'
+import { failedTry, wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
@@ -27,6 +30,8 @@ export interface CallerOptions {
   readonly signal: AbortSignal
   readonly onEvent: OnEvent
   readonly onUsage?: ((usage: Usage) => void) | undefined
+  /** Time, chance and deadline of calls that are throttled or do not arrive. */
+  readonly retry?: Omit<RetryOptions, 'signal' | 'onRetry'>
 }
 
 export type Called =
@@ -46,6 +51,8 @@ export function createCaller(options: CallerOptions): Caller {
   let spent: Usage = { calls: 0 }
   let asked = 0
   let unknownCost = false
+  // All calls of an attempt share its tries.
+  const retries = createCallRetries({ ...options.retry, signal: options.signal, onEvent })
 
   return {
     left: () => Math.max(budget.calls - spent.calls, 0),
@@ -59,14 +66,24 @@ export function createCaller(options: CallerOptions): Caller {
       if ('code' in allowed) return { kind: 'refused', issue: allowed }
       const most = allowed.most?.outputTokens ?? maxOutputTokens
       const key = `${options.idempotencyKey}:${++asked}`
-      // Told before it leaves: a call that is cut off has been made, and may have taken all it was allowed.
-      options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
-      const { answer, doomed } = await sendRequest(
-        { ...given, ...words },
-        { key, most, trace: options.trace, signal: options.signal },
-      )
+      const send = async () => {
+        // Reported before it leaves: a call that is cut off has been made, and may have used all it was allowed.
+        options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
+        const sent = await sendRequest(
+          { ...given, ...words },
+          { key, most, trace: options.trace, signal: options.signal },
+        )
+        if (!wasGenerated(sent.answer)) options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
+        return sent
+      }
+      const last = await retries.run(send, (sent) => failedTry(sent.answer))
+      const { doomed } = last
+      const isStopped = failedTry(last.answer) !== undefined && options.signal.aborted
+      const answer: ModelAnswer = isStopped
+        ? { kind: 'cancelled', message: 'The call was cancelled' }
+        : last.answer
       tellStructured(onEvent, given, answer)
-      if (wasGenerated(answer)) {
+      if (!isStopped && wasGenerated(answer)) {
         const usage = priced(counted(answer, words, allowed), price)
         unknownCost ||= usage.costUsd === undefined
         spent = add(spent, { calls: 1, ...usage })
@@ -97,11 +114,6 @@ function tellStructured(
     applied: as,
     ...(schemaName !== undefined && { schema_name: schemaName }),
   })
-}
-
-/** Whether a model has worked for this answer; refusals before that cost nothing. */
-function wasGenerated(answer: ModelAnswer): boolean {
-  return answer.kind !== 'throttled' && !(answer.kind === 'error' && answer.fatal === true)
 }
 
 /**

@@ -1,4 +1,7 @@
-/** What a run would take before it starts: calls, tokens and cost, from one answer per model node to the whole budget. */
+/**
+ * What a run would take before it starts: calls of models and agents, tokens and cost; at least one answer per node, at most
+ * every answer that the capability, its retries and each alternate may ask for.
+ */
 import { roughTokens } from '../../base/rough-tokens.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
@@ -26,8 +29,13 @@ export interface Estimate {
 
 export interface NodeEstimate {
   readonly nodeId: string
-  readonly model: string
+  /** The node's own capability, or one of its alternates. */
+  readonly capabilityId: string
+  /** Absent for agents over HTTP. */
+  readonly model?: string
+  /** At least 0 for alternates. */
   readonly calls: Range
+  /** Of one call. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costUsd?: number
@@ -45,35 +53,60 @@ export interface EstimateContext {
 const overhead = 150
 /** For answers whose schema says little. */
 const shortAnswer = 120
+/** Generated answers of one attempt, as the engine allows them. */
 const callBudget = 4
+/** Retries where the node says nothing, as the engine makes them. */
+const retries = 0
 
 export function estimateDraft(envelope: Envelope, draft: Draft, context: EstimateContext): Estimate {
   const nodes = draft.nodes.flatMap((node) => estimateNode(node, envelope, context))
-  const sum = (of: (node: NodeEstimate) => number) => nodes.reduce((total, node) => total + of(node), 0)
-  const most = (node: NodeEstimate) => node.calls.most * (node.inputTokens + node.outputTokens)
+  const range = (perCall: (node: NodeEstimate) => number): Range => ({
+    least: nodes.reduce((total, node) => total + node.calls.least * perCall(node), 0),
+    most: nodes.reduce((total, node) => total + node.calls.most * perCall(node), 0),
+  })
+  const models = nodes.filter((node) => node.model !== undefined)
   const unknownPrices = [
-    ...new Set(nodes.filter(({ costUsd }) => costUsd === undefined).map(({ model }) => model)),
+    ...new Set(models.filter(({ costUsd }) => costUsd === undefined).map(({ model = '' }) => model)),
   ]
+  const isPriced = ({ model = '' }: NodeEstimate) =>
+    !isFree(model, context) && isListed(model, context.prices)
   return {
-    calls: { least: nodes.length, most: sum(({ calls }) => calls.most) },
-    tokens: { least: sum((node) => node.inputTokens + node.outputTokens), most: sum(most) },
-    ...(unknownPrices.length === 0 && {
-      costUsd: {
-        least: sum(({ costUsd = 0 }) => costUsd),
-        most: sum(({ costUsd = 0, calls }) => costUsd * calls.most),
-      },
-    }),
+    calls: range(() => 1),
+    tokens: range((node) => node.inputTokens + node.outputTokens),
+    ...(unknownPrices.length === 0 && { costUsd: range(({ costUsd = 0 }) => costUsd) }),
     unknownPrices,
-    ...(nodes.some(({ model }) => !isFree(model, context) && isListed(model, context.prices)) && {
-      priceNote: priceList.note,
-    }),
+    ...(models.some(isPriced) && { priceNote: priceList.note }),
     nodes,
   }
 }
 
+/** One entry per executor that is called: the node's capability, then its alternates. */
 function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateContext): NodeEstimate[] {
-  const capability = node.capabilityId === undefined ? undefined : context.capability(node.capabilityId)
-  if (capability?.kind !== 'model') return []
+  const { capabilityId, alternates = [], retry } = node
+  const attempts = (retry?.max ?? retries) + 1
+  return [capabilityId, ...alternates].flatMap((id, index): NodeEstimate[] => {
+    const capability = id === undefined ? undefined : context.capability(id)
+    const least = index === 0 ? 1 : 0
+    if (capability?.kind === 'http')
+      return [{ ...estimateAgent(node, capability), calls: { least, most: attempts } }]
+    if (capability?.kind !== 'model') return []
+    const calls = { least, most: (node.callBudget ?? callBudget) * attempts }
+    return [{ ...estimateModel(node, capability, { envelope, context }), calls }]
+  })
+}
+
+type CallEstimate = Omit<NodeEstimate, 'calls'>
+
+/** What an agent uses inside is its own affair, unless its registration says. */
+function estimateAgent({ id }: DraftNode, { capabilityId, cost }: Capability): CallEstimate {
+  return { nodeId: id, capabilityId, inputTokens: 0, outputTokens: cost?.estimatedTokens ?? 0 }
+}
+
+function estimateModel(
+  node: DraftNode,
+  capability: Capability,
+  { envelope, context }: { readonly envelope: Envelope; readonly context: EstimateContext },
+): CallEstimate {
   const model = capability.preferredModels?.[0] ?? context.defaultModel
   const schema = JSON.stringify(node.contracts?.output ?? capability.outputContract)
   const words = [envelope.objective, JSON.stringify(envelope.inputs), node.instructions ?? '', schema]
@@ -86,16 +119,14 @@ function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateCont
   )
   const price = isFree(model, context) ? { model, ...nothing } : priceOf(model, context.prices)
   const costUsd = costOf({ inputTokens, outputTokens }, price)
-  return [
-    {
-      nodeId: node.id,
-      model,
-      calls: { least: 1, most: node.callBudget ?? callBudget },
-      inputTokens,
-      outputTokens,
-      ...(costUsd !== undefined && { costUsd }),
-    },
-  ]
+  return {
+    nodeId: node.id,
+    capabilityId: capability.capabilityId,
+    model,
+    inputTokens,
+    outputTokens,
+    ...(costUsd !== undefined && { costUsd }),
+  }
 }
 
 function isFree(model: string, { providers = [] }: EstimateContext): boolean {

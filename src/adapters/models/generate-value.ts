@@ -1,6 +1,8 @@
 /** A value under contract from a model, without an engine: the same reader, ladder and budget that nodes have. */
+import type { Clock } from '../../base/clock.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { callable, each, must, name, object, type Rows, refuseOptions } from '../../base/option-rows.ts'
+import type { RetryPolicy } from '../../base/retry.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/processing.ts'
@@ -41,6 +43,11 @@ export interface GenerateOptions {
   readonly secrets?: readonly string[]
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
+  /** How calls that are throttled or do not arrive are tried again. Default: five tries, 0.5 s doubling to 30 s, full jitter. */
+  readonly retry?: Partial<RetryPolicy>
+  /** Time and chance of these pauses. Default: the machine's. */
+  readonly clock?: Clock
+  readonly random?: () => number
   readonly onEvent?: OnEvent
   /** Streams, and shows the value while it grows. */
   readonly onPartial?: (partial: PartialValue) => void
@@ -68,6 +75,9 @@ const generateRows = {
   secrets: each(text),
   idempotencyKey: name,
   signal: must((value) => value instanceof AbortSignal, 'an AbortSignal'),
+  retry: object,
+  clock: object,
+  random: callable,
   onEvent: callable,
   onPartial: callable,
 } satisfies Rows & Record<keyof GenerateOptions, unknown>
@@ -101,6 +111,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     idempotencyKey,
     signal,
     onEvent,
+    retry: { policy: options.retry, clock: options.clock, random: options.random },
   })
   const bundle = {
     objective,

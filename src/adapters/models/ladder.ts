@@ -5,6 +5,7 @@
  */
 import type { Issue } from '../../base/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
+import { failedTry } from '../../domain/model-answer.ts'
 import type { AttemptResult, Output, RepairNote } from '../../domain/output.ts'
 import type { ModelAnswer } from '../../domain/ports/provider.ts'
 import { raoEnvelopeSchema } from '../../domain/rao-envelope.ts'
@@ -156,8 +157,8 @@ function tell(
 
 /** Whether climbing on makes no sense: nobody wants it, nothing is left, or the same would happen again. */
 function isFinal({ answer, refused }: Try, rung: Rung, { processing }: Climb): boolean {
-  if (refused || answer.kind === 'cancelled' || answer.kind === 'timed_out' || answer.kind === 'throttled')
-    return true
+  if (refused || answer.kind === 'cancelled' || answer.kind === 'timed_out') return true
+  if (failedTry(answer) !== undefined) return true
   if (answer.kind === 'refused') return rung.name === 'first'
   return answer.kind === 'error' && (answer.fatal === true || !processing.degradeOnUnexpected)
 }

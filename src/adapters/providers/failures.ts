@@ -2,11 +2,11 @@
 import { APICallError } from '@ai-sdk/provider'
 import { isObject, own } from '../../base/json.ts'
 import type { ModelAnswer } from '../../domain/ports/provider.ts'
-import { codesOf, unreachable } from '../wire-failures.ts'
+import { broken, codesOf, silent, unreachable } from '../wire-failures.ts'
 import { refusalIn } from './refusal.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** Refused before anything was generated; trying again is safe (DECISIONS 22). */
+/** Turned away before anything was generated: trying again is safe. */
 const refusedEarly: ReadonlySet<number> = new Set([429, 503, 529])
 const tooSlow: ReadonlySet<number> = new Set([408, 504, 522, 524])
 
@@ -50,11 +50,13 @@ export function isFormatRefusal(cause: unknown): boolean {
   )
 }
 
-/** The connection never stood, or broke. */
+/** There was no connection, or it broke before an answer began. */
 function lost(cause: unknown): ModelAnswer {
   const message = `The provider could not be reached: ${wordsOf(cause)}`
   const codes = codesOf(cause)
-  if (codes.some((code) => unreachable.has(code))) return { kind: 'throttled', message }
+  if (codes.some((code) => unreachable.has(code))) return { kind: 'unavailable', message, notSent: true }
+  if (codes.some((code) => silent.has(code))) return { kind: 'timed_out', message }
+  if (codes.some((code) => broken.has(code))) return { kind: 'unavailable', message }
   return { kind: 'error', message, ...(codes.some((code) => impossible.has(code)) && { fatal: true }) }
 }
 

@@ -8,11 +8,12 @@ export function tracedDispatcher(
   dispatcher: Dispatcher,
   { tracer, runs }: Pick<Tracers, 'tracer'> & { readonly runs: RunSpans },
 ): Dispatcher {
-  const { kind, remote, plain } = dispatcher
+  const { kind, remote, plain, retries } = dispatcher
   return {
     kind,
     remote,
     ...(plain && { plain }),
+    ...(retries && { retries }),
     async dispatch(call) {
       const { runId, nodeId, attempt, capability, idempotencyKey } = call
       const { trace: run, recording } = runs.placeFor(runId, { began: call.trace })

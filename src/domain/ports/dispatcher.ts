@@ -44,6 +44,8 @@ export interface Dispatch {
   readonly hard?: boolean
   /** The trace that the call belongs to; whoever calls over the wire sends it along. Absent where nobody traces. */
   readonly trace?: Trace
+  /** When the node's time or the run's is over, in milliseconds since 1970: nothing is waited for beyond it. */
+  readonly deadlineAt?: number
   /** Ends with the run, the node's time or the process. */
   readonly signal: AbortSignal
   /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */
@@ -61,6 +63,11 @@ export interface Dispatcher {
    * not copied once more. Default: what it brings is copied, and refused where JSON cannot hold it.
    */
   readonly plain?: true
+  /**
+   * It tries calls again that were throttled or did not arrive, such as one that makes several calls in an attempt: what it
+   * brings is final. Default: the engine does, with the same pauses.
+   */
+  readonly retries?: true
   /** Resolves with how the call ended; a rejection counts as `provider_error`. */
   dispatch(call: Dispatch): Promise<AttemptResult>
 }

@@ -63,8 +63,10 @@ export type ModelAnswer = Common &
         readonly reasoning?: string
       }
     | { readonly kind: 'refused'; readonly message: string; readonly usage: CallUsage }
-    /** Nothing was generated: too many requests, overloaded, not reachable. */
+    /** Nothing was generated: too many requests, or overloaded. */
     | { readonly kind: 'throttled'; readonly message: string; readonly retryAfterMs?: number }
+    /** No connection, or one that broke before an answer began. `notSent`: nothing left this machine. */
+    | { readonly kind: 'unavailable'; readonly message: string; readonly notSent?: boolean }
     | { readonly kind: 'timed_out'; readonly message: string }
     | { readonly kind: 'cancelled'; readonly message: string }
     /** `text`: what the provider would not accept as JSON; it is read like any other text. */

@@ -95,7 +95,8 @@ export function triesAreCounted(): Rule {
     const present = tries.get(nodeId)
     const isEnd = event.type === 'attempt_end' || event.type === 'attempt_settled'
     if (isEnd && present && countsAsFailure.has(event.payload.outcome)) present.failed++
-    if (isEnd && present && event.payload.final) present.final = true
+    if (isEnd && present && (event.payload.final || triedEnough.has(event.payload.outcome)))
+      present.final = true
     // Well as far as the attempt could tell, and found wanting by a condition.
     const result = before?.nodes.get(nodeId)?.attempt?.result
     if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++
@@ -107,6 +108,9 @@ export function triesAreCounted(): Rule {
     if (event.type === 'plan_updated') tries.clear()
   }
 }
+
+/** Ends after the pauses and tries that one attempt has: the same capability is not called again. */
+const triedEnough: ReadonlySet<string> = new Set(['throttled', 'unavailable'])
 
 const countsAsFailure: ReadonlySet<string> = new Set([
   'invalid',

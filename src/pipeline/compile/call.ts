@@ -99,8 +99,6 @@ function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }
     ...rest,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(retries !== undefined && { retry: { max: retries } }),
-    // The calls that were asked for must fit into the node's budget.
-    ...(retries !== undefined && retries > 3 && rest.callBudget === undefined && { callBudget: retries + 1 }),
     ...(fallback !== undefined && { alternates: [fallback] }),
     data: { ...data, processing: prepared.processing },
   })

@@ -1,5 +1,6 @@
 /** What drafting by a model costs: whether the run allows one more call, how long its answer may be, and what was spent. */
 import { roughTokens } from '../../base/rough-tokens.ts'
+import { wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { DraftAllowance, DraftRequest } from '../../domain/ports/planner.ts'
 import type { ModelAnswer } from '../../domain/ports/provider.ts'
@@ -74,11 +75,6 @@ function allowance({ left, price }: Limited, spent: Usage, words: Words): Return
 }
 
 const none = (what: string) => ({ refused: `the run's budget of ${what} does not allow a call` })
-
-/** Whether a model has worked for this answer; refusals before that cost nothing. */
-function wasGenerated(answer: ModelAnswer): boolean {
-  return answer.kind !== 'throttled' && !(answer.kind === 'error' && answer.fatal === true)
-}
 
 interface Counted {
   readonly inputTokens: number

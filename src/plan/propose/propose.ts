@@ -5,6 +5,9 @@
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
 import { messageOf } from '../../base/message-of.ts'
+import { pick } from '../../base/pick.ts'
+import { createRetries, type RetrySource } from '../../base/retry.ts'
+import { failedTry } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
@@ -18,7 +21,7 @@ import { openAccount, type PlannerPrice, type Words } from './account.ts'
 import { promptLimits, systemText, userText } from './prompt.ts'
 import { shortlist } from './shortlist.ts'
 
-export interface ProposeOptions {
+export interface ProposeOptions extends RetrySource {
   readonly provider: Provider
   /** Without the provider's name. */
   readonly model: string
@@ -72,14 +75,18 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const system = systemText(list)
   const prompt = userText(request, redactor)
   let wrong: readonly Issue[] = []
+  const retries = createRetries({ ...pick(options, ['clock', 'random']), signal: request.signal })
   for (let ask = 1; ask <= asks; ask++) {
     const text = ask === 1 ? prompt : `${prompt}\nYour last answer was no draft. ${feedback(wrong)}`
     const words = { system, prompt: text }
     const allowed = account.allow(words)
     if ('refused' in allowed) return instead(allowed.refused)
-    account.called()
-    const answer = await generate({ ...words, ...allowed }, request, options)
-    account.ended(answer, words)
+    const answer = await retries.run(async () => {
+      account.called()
+      const one = await generate({ ...words, ...allowed }, request, options)
+      account.ended(one, words)
+      return one
+    }, failedTry)
     request.signal.throwIfAborted()
     // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined

@@ -18,7 +18,7 @@ const ends: Readonly<Record<Exclude<Delivery, 'delivered'>, readonly [code: Erro
 const error = closed(
   {
     message: anyText,
-    outcome: { enum: ['refused', 'timed_out', 'throttled', 'provider_error'] },
+    outcome: { enum: ['refused', 'timed_out', 'throttled', 'unavailable', 'provider_error'] },
     notApplied: { ...flag, description: 'Nothing was done: calling again is safe' },
   },
   ['message'],

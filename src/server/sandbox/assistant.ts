@@ -18,6 +18,8 @@ export type Generate = (request: {
   readonly name: string
   readonly calls: number
   readonly maxOutputTokens: number
+  /** A person waits: a model that throttles is not tried again here. */
+  readonly retry: { readonly max: number }
   readonly signal: AbortSignal
 }) => Promise<AttemptResult>
 
@@ -86,6 +88,7 @@ export async function askAssistant(given: {
     name: 'assistant',
     calls: conversationLimits.calls,
     maxOutputTokens: conversationLimits.tokens,
+    retry: { max: 1 },
     signal,
   })
   if (result.outcome === 'throttled') return { throttled: true, retryAfterMs: result.retryAfterMs ?? 10_000 }
