@@ -16,7 +16,7 @@ import type { Scenario } from './scenario.ts'
 import { isThere, nodesIn, valuesAt } from './sources.ts'
 
 /** For each slot its source, or `absent`; several where they could not be told apart. */
-type Choice = ReadonlyMap<Slot, readonly (Source | 'absent')[]>
+export type Choice = ReadonlyMap<Slot, readonly (Source | 'absent')[]>
 
 /** Combinations that are looked at one by one. */
 const mostWorlds = 64
@@ -66,7 +66,8 @@ export function slotFor(path: Path, { slots }: Resolved): Slot | undefined {
   return index.get(path[0]) ?? index.get(undefined)
 }
 
-function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {
+/** Every combination of sources that a run can bring about; a single one with all of them where there are too many. */
+export function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {
   const found = new Map<string, Choice>()
   for (const scenario of resolved.scenarios.over(nodesIn(slots.flatMap(({ sources }) => sources)))) {
     const options = slots.map((slot) => optionsFor(slot, scenario, resolved))

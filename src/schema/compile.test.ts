@@ -110,6 +110,16 @@ describe('a fault of Ajv', () => {
     expect(compiled.schema).toEqual({ prefixItems: [{ type: 'string' }], contains: { type: 'number' } })
   })
 
+  it('does not throw on a union of patternProperties beside if', () => {
+    const branch = `{"patternProperties":{".":{"const":1}},"if":{"properties":{"a":{"type":"string"}}},
+      "then":{"patternProperties":{"b|c":{"const":1}}}}`
+    const first = { allOf: [{ maxProperties: 1 }], dependentSchemas: { b: { minProperties: 3 } } }
+    const compiled = compileSchema({ properties: { a: true }, anyOf: [first, JSON.parse(branch)] })
+    expect(compiled.accepts({ a: null })).toBe(true)
+    expect(compiled.accepts({ b: 1 })).toBe(true)
+    expect(compiled.accepts({ b: 2 })).toBe(false)
+  })
+
   it('with unevaluatedProperties is a refusal of the value, not an exception', () => {
     const union = [{ type: 'object' }, { type: 'integer', unevaluatedProperties: false }]
     const named = { oneOf: union, patternProperties: { '^[ab]$': { type: 'string' } } }

@@ -9,6 +9,11 @@ export function isVacant(schema: JsonSchema): boolean {
   return vacant([hold(schema)], 0)
 }
 
+/** The same of several schemas that all apply. */
+export function isVacantTogether(held: readonly Held[]): boolean {
+  return vacant(held, 0)
+}
+
 const deepest = 6
 
 function vacant(held: readonly Held[], depth: number): boolean {

@@ -63,6 +63,8 @@ function fallback(cause: unknown, tried: Options): Options | undefined {
 
 function build(schema: JsonSchema, dialect: Dialect, options: Options): Validator {
   const ajv = new dialects[dialect](options)
+  // Tracking evaluated members throws on some unions of patternProperties and if; only unevaluated* needs it.
+  if (!options.meta && !JSON.stringify(schema).includes('"unevaluated')) ajv.opts.unevaluated = false
   // A keyword of draft-04 that Ajv refuses; since then it is an annotation like any other.
   ajv.removeKeyword('id')
   // Ajv compares with a function that calls `toString` and `valueOf` of values, and so throws on data with such keys.

@@ -15,6 +15,7 @@ import type { Resolved, Slot } from '../request.ts'
 import { describeSource, isThere, schemaOf } from '../sources.ts'
 import { suppliers, tooManyWays } from '../suggest.ts'
 import { wayWithout } from '../without.ts'
+import { wholeAnswer } from './whole-answer.ts'
 
 export function answer(resolved: Resolved): readonly Diagnostic[] {
   if (isVacant(resolved.callerSchema)) {
@@ -30,7 +31,7 @@ export function answer(resolved: Resolved): readonly Diagnostic[] {
       .filter((member) => member.required)
       .map(({ name }) => name),
   )
-  return resolved.slots
+  const found = resolved.slots
     .filter(({ inAnswer }) => inAnswer)
     .flatMap((slot) => {
       const [name] = slot.prefix
@@ -40,6 +41,8 @@ export function answer(resolved: Resolved): readonly Diagnostic[] {
         ...slot.sources.flatMap((_, i) => judged(slot, i, resolved)),
       ]
     })
+  // What a property lacks is enough to know; the whole would only fail because of it.
+  return found.some(({ severity }) => severity === 'hard') ? found : [...found, ...wholeAnswer(resolved)]
 }
 
 const called = ({ prefix: [name] }: Slot) => (name === undefined ? 'the answer' : `"${name}" of the answer`)
