@@ -24,7 +24,7 @@ const said = (words: string, finish: 'stop' | 'length' = 'stop'): ModelAnswer =>
 const answers: readonly [name: string, first: ModelAnswer | undefined, processing: object][] = [
   ['clean', undefined, {}],
   ['repaired', said('Sure:\n```json\n{text: "tea",}\n```'), {}],
-  ['coerced', said('{"text": 5}'), { coercion: { tolerant_level: 1, allow: { string: ['int->str'] } } }],
+  ['coerced', said('{"text": 5}'), { coercion: { tolerant_level: 1, allow: { string: ['num->str'] } } }],
   ['model-repair', said('no tea today'), {}],
   ['truncated', said('{"text": "te', 'length'), {}],
   ['refused', { kind: 'refused', message: 'I must not', usage: {} }, {}],

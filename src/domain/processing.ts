@@ -127,7 +127,6 @@ function readerOf(said: GivenProcessing): Processing['reader'] {
     tolerance: said['tolerant_level'] as 0 | 1 | 2 | undefined,
     unescapeDepth: said['max_unescape_depth'] as number | undefined,
     anyOf: said['anyof_strategy'] as 'first-pass' | undefined,
-    // Names that are no conversions allow nothing.
     allow: said['allow'] as Allow | undefined,
   })
 }

@@ -57,7 +57,7 @@ function guideOf(guided: Guided, settings: Settings): Guide {
 /** Rules after which a plain value does not tell what stood in the text. */
 const HIDING: ReadonlySet<RuleName> = new Set(['not-a-number', 'big-number'])
 
-function sourceOf(region: Region, inner: Node | undefined, text: string): Source {
+function sourceOf(region: Region, inner: Node | undefined, text: string): Omit<Source, 'unfolded'> {
   if (inner !== undefined) return { value: inner.value, text, node: () => inner, needsNodes: true }
   const needsNodes = region.edits.some((edit) => HIDING.has(edit.rule))
   return { value: region.value, text, node: () => region.node, needsNodes }
@@ -67,6 +67,8 @@ function sourceOf(region: Region, inner: Node | undefined, text: string): Source
 export interface Before {
   readonly changes: readonly ValueChange[]
   readonly cost: number
+  /** How often strings were unfolded; default not at all. */
+  readonly unfolded?: number
 }
 
 const NOTHING: Before = { changes: [], cost: 0 }
@@ -84,7 +86,9 @@ export function attempt(
   // What is right as it stands is not touched, and a big document is not walked for nothing.
   const asItStands = guide === undefined ? undefined : target.check(value)
   const coercion =
-    guide === undefined || asItStands?.ok ? undefined : coerce(guide, sourceOf(region, inner, text))
+    guide === undefined || asItStands?.ok
+      ? undefined
+      : coerce(guide, { ...sourceOf(region, inner, text), unfolded: before.unfolded ?? 0 })
   const changes =
     coercion === undefined || coercion.changes.length === 0
       ? before.changes

@@ -21,6 +21,8 @@ export interface Source {
   node(): Node
   /** Some values are not what they seem (`NaN` read as null, digits kept as text): only nodes tell. */
   readonly needsNodes: boolean
+  /** How often strings were unfolded to get to the value. */
+  readonly unfolded: number
 }
 
 /** Converts a value to what the schema says at its root. */
@@ -36,7 +38,7 @@ class Run implements Coercing {
   branches: Record<Pointer, number> = {}
   issues: Issue[] = []
   text: string
-  unfolded = 0
+  unfolded: number
   readonly guide: Guide
   readonly #source: Source
   /** Where the value at hand will stand, and where it stood. */
@@ -47,6 +49,7 @@ class Run implements Coercing {
     this.guide = guide
     this.#source = source
     this.text = source.text
+    this.unfolded = source.unfolded
   }
 
   at(held: Held, where: Where): unknown {

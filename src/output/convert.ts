@@ -2,7 +2,7 @@
 import { type JsonType, jsonType } from '../base/json.ts'
 import type { Shape } from '../schema/shape.ts'
 import type { Coercing } from './coercing.ts'
-import { decodeInner } from './inner.ts'
+import { decodeInner, peelString } from './inner.ts'
 import { matchOne } from './names.ts'
 import { readNumber } from './numbers.ts'
 import type { Node } from './tree.ts'
@@ -44,20 +44,11 @@ function peel(run: Coercing, node: Node, shape: Shape): Outcome {
   if (node.kind !== 'string' || (shape.types.includes('string') && shape.values === undefined))
     return undefined
   const text = String(node.value).trim()
-  const inner = text.length > 1 && text.startsWith('"') && text.endsWith('"') ? innerString(text) : undefined
+  const inner = peelString(text)
   if (inner === undefined || run.unfolded >= run.guide.settings.unescapeDepth) return undefined
   run.change('unescape', node.value, inner)
   return {
     value: run.unfold(text, () => run.byShape({ value: inner, node: { ...node, value: inner } }, shape)),
-  }
-}
-
-function innerString(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'string' ? value : undefined
-  } catch {
-    return undefined
   }
 }
 

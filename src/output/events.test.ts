@@ -51,11 +51,11 @@ describe('events', () => {
   it('end with one failure that quotes the first issue, shortened', () => {
     const events = eventsOf('{"n": "x"}')
     expect(events).toEqual([
-      { type: 'output.coercion.fail', stage: 'extract', error_preview: expect.stringContaining('integer') },
+      { type: 'output.coercion.fail', stage: 'semantic', error_preview: expect.stringContaining('integer') },
     ])
     expect(eventsOf('Sure: {"n": "x"}').map(({ type, stage }) => `${type} ${stage}`)).toEqual([
       'output.coercion.attempt extract',
-      'output.coercion.fail extract',
+      'output.coercion.fail semantic',
     ])
   })
 

@@ -1,5 +1,7 @@
 /** The named trace events (AROS-54…56), sent only when something was changed or went wrong (C12). */
-import { type JsonType, jsonType } from '../base/json.ts'
+import type { Issue } from '../base/issue.ts'
+import { type JsonType, jsonType, own } from '../base/json.ts'
+import { type Pointer, tokens } from '../base/pointer.ts'
 import type { Made } from './repairs.ts'
 import { rules } from './rules.ts'
 import type { ParseResult, ReaderEvent, Stage } from './types.ts'
@@ -8,6 +10,7 @@ const ORDER: readonly Stage[] = ['extract', 'tolerant', 'syntactic', 'semantic',
 
 type Send = (event: ReaderEvent) => void
 
+/** On success each stage that acted reports its attempt and its success; on failure the attempts, and the stage that failed. */
 export function sendEvents(send: Send, made: Made, result: ParseResult, shadow: boolean): void {
   const mark = shadow ? { shadow: true as const } : {}
   const byStage = transformsByStage(made)
@@ -18,17 +21,31 @@ export function sendEvents(send: Send, made: Made, result: ParseResult, shadow: 
       type: 'output.coercion.attempt',
       stage,
       reason: transforms[0] as string,
-      ...typesOf(stage, made),
+      ...typesOf(stage, made, result),
       ...mark,
     })
-    if (result.ok || stage !== lastStage(byStage)) {
+    // A text that is discarded was not read with success, however far it came.
+    if (result.ok)
       send({ type: 'output.coercion.success', stage, transforms, ...branchesOf(stage, result), ...mark })
-    }
   }
   if (!result.ok) {
     const error_preview = (result.issues[0]?.message ?? 'no value was found').slice(0, 200)
-    send({ type: 'output.coercion.fail', stage: lastStage(byStage) ?? 'extract', error_preview, ...mark })
+    send({ type: 'output.coercion.fail', stage: failedStage(made, result.issues[0]), error_preview, ...mark })
   }
+}
+
+/** The stage that could not do its part, by the first issue; a value that does not fit failed toward the schema. */
+function failedStage({ edits, custom }: Made, issue: Issue | undefined): Stage {
+  const code = issue?.code ?? 'output/not-found'
+  if (code === 'output/stage') return 'custom'
+  if (code === 'output/tolerance' || code === 'output/stray-value') {
+    const [start, end] = issue && 'span' in issue.at ? issue.at.span : []
+    const edit = edits.find((each) => each.start === start && each.end === end)
+    return edit === undefined ? 'tolerant' : rules[edit.rule].stage
+  }
+  if (code === 'limit/steps') return 'semantic'
+  if (code.startsWith('output/') || code.startsWith('limit/')) return 'extract'
+  return custom.length > 0 ? 'custom' : 'semantic'
 }
 
 function transformsByStage(made: Made): Map<Stage, string[]> {
@@ -44,16 +61,43 @@ function transformsByStage(made: Made): Map<Stage, string[]> {
   return byStage
 }
 
-function lastStage(byStage: ReadonlyMap<Stage, unknown>): Stage | undefined {
-  return ORDER.findLast((stage) => byStage.has(stage))
+/** The type that each conversion leads to; of the others, the value that came of it tells. */
+const leadsTo: { readonly [rule: string]: JsonType } = {
+  'str->int': 'integer',
+  'str->float': 'number',
+  'str->bool': 'boolean',
+  'num->bool': 'boolean',
+  'word->bool': 'boolean',
+  'str->null': 'null',
+  'num->str': 'string',
+  'json->str': 'string',
+  'str->array': 'array',
+  'str->object': 'object',
+  wrap: 'array',
 }
 
-function typesOf(stage: Stage, made: Made): { expected_type?: JsonType; actual_type?: JsonType } {
-  const change = stage === 'semantic' ? made.changes[0] : undefined
-  if (change === undefined) return {}
-  const expected_type = jsonType(change.after)
+/** Changes that are not about the type of a value. */
+const untyped: ReadonlySet<string> = new Set(['key', 'drop-key', 'null-absent', 'default', 'drop-item'])
+
+function typesOf(
+  stage: Stage,
+  made: Made,
+  result: ParseResult,
+): { expected_type?: JsonType; actual_type?: JsonType } {
+  const change =
+    stage === 'semantic' ? made.changes.find(({ rule }) => rules[rule].stage === stage) : undefined
+  if (change === undefined || untyped.has(change.rule)) return {}
+  const outcome = result.ok ? result.value : result.candidate
+  const expected_type = leadsTo[change.rule] ?? jsonType(valueAt(outcome, change.pointer))
   const actual_type = jsonType(change.before)
   return { ...(expected_type && { expected_type }), ...(actual_type && { actual_type }) }
+}
+
+function valueAt(value: unknown, pointer: Pointer): unknown {
+  let place = value
+  for (const token of tokens(pointer))
+    place = typeof place === 'object' && place !== null ? own(place, token) : undefined
+  return place
 }
 
 function branchesOf(stage: Stage, result: ParseResult): object {

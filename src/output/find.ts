@@ -55,7 +55,7 @@ function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefine
   // A word where an object or list is wanted is no candidate at all.
   const word = typeof chosen?.region.value !== 'object' && trial.strict === undefined
   if (!kinds.scalar) return word ? undefined : chosen
-  return best([...ranked, ...plain(scalarAttempts(trial, seen.blocks))], trial.settings)
+  return best([...ranked, ...plain(scalarAttempts(trial, seen))], trial.settings)
 }
 
 function plain(attempts: readonly Attempt[]): Ranked[] {
@@ -64,11 +64,11 @@ function plain(attempts: readonly Attempt[]): Ranked[] {
 
 /** A scalar is wanted: the text itself first, then values inside objects that hold it. */
 function scalarsFirst(trial: Trial, seen: Scan): Ranked[] {
-  const direct = plain(scalarAttempts(trial, seen.blocks))
+  const direct = plain(scalarAttempts(trial, seen))
   if (direct.some((r) => r.attempt.valid)) return direct
   const inside = seen.regions.flatMap((region) => [
     attempt(trial, region),
-    ...lifted(trial, region, new Set()),
+    ...(trial.settings.aop === 'full' ? lifted(trial, region, new Set()) : []),
   ])
   return [...direct, ...plain(inside)]
 }

@@ -13,7 +13,7 @@ export { parse } from './parse.ts'
 export { createReader } from './reader.ts'
 export { replay } from './replay.ts'
 export { type Rule, type RuleName, rules } from './rules.ts'
-export { defaultLimits } from './settings.ts'
+export { conversions, defaultLimits } from './settings.ts'
 export {
   type CheckedOutput,
   checkOutputFormat,

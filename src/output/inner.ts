@@ -22,6 +22,18 @@ export function decodeInner(text: string, settings: Settings): Node | undefined 
   return tolerable ? region.node : undefined
 }
 
+/** The text that a JSON string holds, where a text is nothing but such a string: it was encoded once too often. */
+export function peelString(text: string): string | undefined {
+  const whole = text.trim()
+  if (whole.length < 2 || !whole.startsWith('"') || !whole.endsWith('"')) return undefined
+  try {
+    const value: unknown = JSON.parse(whole)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A cheap look before the scan: nothing but spaces, invisible characters and a fence before the first bracket. */
 export function mayHold(text: string): boolean {
   return /^[\s\u0000\u200b-\u200d\u2060\ufeff]{0,64}(?:[`~]{3,8} ?\w{0,10}\s{0,8})?[\ufeff]?[{[｛［]/.test(

@@ -10,7 +10,12 @@ export interface Ranked {
   readonly correction: boolean
   /** What speaks against it beyond the changes made. */
   readonly extra: number
+  /** An object where the schema wants a list, or the reverse: something of the wanted kind beside it is rather meant. */
+  readonly otherKind?: boolean
 }
+
+/** More than mending a value of the wanted kind usually costs. */
+const OTHER_KIND = 8
 
 export function best(ranked: readonly Ranked[], settings: Settings): Attempt | undefined {
   let chosen: Ranked | undefined
@@ -26,7 +31,7 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
   if (!a.attempt.valid) return compareInvalid(a, b)
   if (a.tier !== b.tier) return a.tier - b.tier
   if (a.correction && a.attempt.region !== b.attempt.region) return -1
-  const cost = a.attempt.cost + a.extra - (b.attempt.cost + b.extra)
+  const cost = costOf(a) - costOf(b)
   if (cost !== 0) return cost
   if (a.attempt.region === b.attempt.region) return 1
   switch (settings.prefer) {
@@ -39,9 +44,16 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
   }
 }
 
-/** Nothing is valid: the one to report is the largest outside of reasoning. */
+function costOf({ attempt, extra, otherKind }: Ranked): number {
+  return attempt.cost + extra + (otherKind ? OTHER_KIND : 0)
+}
+
+/** Nothing is valid: the one to report is the largest of the wanted kind outside of reasoning. */
 function compareInvalid(a: Ranked, b: Ranked): number {
-  return a.tier - b.tier || a.extra - b.extra || size(b) - size(a) || a.attempt.cost - b.attempt.cost || 1
+  const kind = Number(a.otherKind ?? false) - Number(b.otherKind ?? false)
+  return (
+    a.tier - b.tier || kind || a.extra - b.extra || size(b) - size(a) || a.attempt.cost - b.attempt.cost || 1
+  )
 }
 
 function size(ranked: Ranked): number {

@@ -1,8 +1,9 @@
 /** What the regions of a text can mean under the schema: as they stand, lifted, enclosed, or several as one list. */
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
+import type { ValueChange } from './coercing.ts'
 import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
-import { decodeInner } from './inner.ts'
+import { decodeInner, peelString } from './inner.ts'
 import { enclosed, lifted } from './lift.ts'
 import type { Ranked } from './rank.ts'
 import { Region } from './region.ts'
@@ -26,9 +27,11 @@ export function fromRegions(
     const previous = regions[index - 1]
     const tier = tierOf(trial.text, region, previous, root)
     const correction = isCorrection(trial.text, region, previous)
-    const direct = tier === ECHO || index >= MOST_READ
+    // A repeated format is not looked into; a string may be the whole answer, encoded.
+    const direct = (tier === ECHO && typeof region.value !== 'string') || index >= MOST_READ
     for (const tried of direct ? [attempt(trial, region)] : readings(trial, region, declared)) {
-      ranked.push({ attempt: tried, tier, correction, extra: strangeness(tried.plain, declared) })
+      const extra = strangeness(tried.plain, declared)
+      ranked.push({ attempt: tried, tier, correction, extra, otherKind: isOtherKind(region.value, root) })
     }
     const text = typeof region.value === 'string' && region.fence !== undefined
     if (tier === ANSWER && (isObject(region.value) || text)) parts.push(region)
@@ -72,6 +75,12 @@ function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranke
   }
 }
 
+/** The root wants an object and this is a list, or the reverse. */
+function isOtherKind(value: unknown, { types }: Guided['root']): boolean {
+  const kind = Array.isArray(value) ? 'array' : isObject(value) ? 'object' : undefined
+  return kind !== undefined && types.length > 0 && !types.includes(kind)
+}
+
 /** A region as it stands and, if that does not fit, what it wraps or what should wrap it. */
 function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
   const direct = attempt(trial, region)
@@ -87,11 +96,22 @@ function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): 
 
 /** A string that holds JSON, unfolded. */
 export function unescaped(trial: Trial, region: Region): Attempt | undefined {
-  if (typeof region.value !== 'string' || trial.settings.unescapeDepth === 0) return undefined
-  const inner = decodeInner(region.value, trial.settings)
-  if (inner === undefined) return undefined
-  const change = { rule: 'unescape' as const, pointer: '', before: region.value, after: inner.value }
-  return attempt(trial, region, inner, { changes: [change], cost: rules.unescape.cost }, region.value)
+  let text = region.value
+  const changes: ValueChange[] = []
+  const unfold = (before: string, after: unknown) =>
+    changes.push({ rule: 'unescape', pointer: '', before, after })
+  while (typeof text === 'string' && changes.length < trial.settings.unescapeDepth) {
+    const inner = decodeInner(text, trial.settings)
+    const peeled = inner === undefined ? peelString(text) : undefined
+    if (inner === undefined && peeled === undefined) return undefined
+    unfold(text, inner === undefined ? peeled : inner.value)
+    if (inner !== undefined) {
+      const before = { changes, cost: rules.unescape.cost * changes.length, unfolded: changes.length }
+      return attempt(trial, region, inner, before, text)
+    }
+    text = peeled
+  }
+  return undefined
 }
 
 /** Valid only because something was thrown away or made into text: another reading may be the right one. */

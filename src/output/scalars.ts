@@ -1,13 +1,15 @@
 /** Answers that are no object or list: a string, a number, a boolean, one of a few words. */
+import { type JsonType, jsonType } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
 import { normalForm } from './names.ts'
 import type { Block } from './prose.ts'
 import { Region } from './region.ts'
-import { decodeBare } from './scan.ts'
+import { decodeBare, type Scan } from './scan.ts'
 import { makeNode } from './tree.ts'
+import type { Conversion } from './types.ts'
 
 /** Readings of the text as a scalar, best first; only the valid ones unless none is. */
-export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[] {
+export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt[] {
   const types = trial.target.guided?.root.types ?? []
   const values = trial.target.guided?.root.values
   const numeric = types.includes('integer') || types.includes('number')
@@ -15,6 +17,9 @@ export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[
   const add = (region: Region | undefined): boolean => {
     if (region === undefined) return false
     const tried = attempt(trial, region)
+    if (tried.valid && isQuoted(trial.text, region) && !mayUnquote(tried.value, trial)) return false
+    // A member of an object or list is not the answer unless wrappers may be taken off.
+    if (tried.valid && trial.settings.aop !== 'full' && isInside(region, regions)) return false
     tries.push(tried)
     return tried.valid
   }
@@ -30,6 +35,36 @@ export function scalarAttempts(trial: Trial, blocks: readonly Block[]): Attempt[
   if (types.includes('boolean') && add(onlyWord(trial, ['true', 'false']))) return tries
   if (numeric) add(onlyNumber(trial))
   return tries
+}
+
+/** Stands between quotes: what is written there is a string. */
+function isQuoted(text: string, { start, end }: Region): boolean {
+  return start > 0 && end < text.length && /^["'“][\s\S]["'”]$/.test(`${text[start - 1]}.${text[end]}`)
+}
+
+/** Whether a string may be read as this value, by a conversion to a type that the schema wants. */
+function mayUnquote(value: unknown, { settings, target }: Trial): boolean {
+  const types = target.guided?.root.types ?? []
+  const mayBe = (type: JsonType, conversion: Conversion) =>
+    types.includes(type) && settings.allows(type, conversion)
+  switch (jsonType(value)) {
+    case 'integer':
+    case 'number':
+      return mayBe('integer', 'str->int') || mayBe('number', 'str->float') || mayBe('number', 'str->int')
+    case 'boolean':
+      return mayBe('boolean', 'str->bool')
+    case 'null':
+      return mayBe('null', 'str->null')
+    default:
+      return true
+  }
+}
+
+function isInside({ start, end }: Region, regions: readonly Region[]): boolean {
+  return regions.some(
+    (outer) =>
+      typeof outer.value === 'object' && outer.value !== null && outer.start <= start && end <= outer.end,
+  )
 }
 
 /** The whole text is one JSON string. */

@@ -1,4 +1,5 @@
 /** The reader's options, filled in and checked once at the door. */
+import { closest } from '../base/closest.ts'
 import { ProvisoError } from '../base/error.ts'
 import { tokens } from '../base/pointer.ts'
 import type { Allow, Conversion, Limits, ParseOptions } from './types.ts'
@@ -26,16 +27,19 @@ export const defaultLimits: Limits = {
   repairs: 10_000,
 }
 
-/** Every conversion whose outcome is beyond doubt; the rest needs an explicit entry. */
-const FULL: Required<Allow> = {
+/** Every conversion to each type; `num->bool` and `word->bool` act only where they are listed. */
+export const conversions = {
   integer: ['str->int', 'unwrap'],
-  number: ['str->float', 'unwrap'],
-  boolean: ['str->bool', 'unwrap'],
+  number: ['str->float', 'str->int', 'unwrap'],
+  boolean: ['str->bool', 'num->bool', 'word->bool', 'unwrap'],
   string: ['num->str', 'json->str', 'unwrap'],
   array: ['str->array', 'wrap'],
   object: ['str->object', 'unwrap'],
   null: ['str->null'],
-}
+} as const satisfies { readonly [type in keyof Allow]-?: readonly Conversion[] }
+
+/** Their outcome is not beyond doubt. */
+const doubtful: ReadonlySet<Conversion> = new Set(['num->bool', 'word->bool'])
 
 const cache = new WeakMap<ParseOptions, Settings>()
 const NO_OPTIONS: ParseOptions = {}
@@ -80,7 +84,43 @@ function fill(options: ParseOptions): Settings {
 
 /** A type with an entry of its own allows just that; the others keep what the level allows (C2: `minimal` nothing). */
 function allowance(aop: 'off' | 'minimal' | 'full', allow: Allow | undefined): Settings['allows'] {
-  return (type, conversion) => (allow?.[type] ?? (aop === 'full' ? FULL[type] : [])).includes(conversion)
+  checkAllow(allow ?? {})
+  return (type, conversion) => {
+    const listed = allow?.[type]
+    if (listed !== undefined) return listed.includes(conversion)
+    return aop === 'full' && isKnown(type, conversion) && !doubtful.has(conversion)
+  }
+}
+
+const isKnown = (type: keyof Allow, conversion: unknown) =>
+  (conversions[type] as readonly unknown[]).includes(conversion)
+
+/** A misspelt name would allow nothing, and nobody would notice. */
+function checkAllow(allow: Allow): void {
+  const types = Object.keys(conversions)
+  for (const [type, listed] of Object.entries(allow) as [keyof Allow, unknown][]) {
+    if (!Object.hasOwn(conversions, type))
+      throw unknownName('allow', type, { expected: 'name types that can be converted to', among: types })
+    const wrong = Array.isArray(listed) ? listed.find((each) => !isKnown(type, each)) : listed
+    if (wrong !== undefined || !Array.isArray(listed))
+      throw unknownName(`allow.${type}`, wrong, {
+        expected: `list conversions to ${type}`,
+        among: conversions[type],
+      })
+  }
+}
+
+function unknownName(
+  name: string,
+  value: unknown,
+  { expected, among }: { readonly expected: string; readonly among: readonly string[] },
+): ProvisoError {
+  const meant = typeof value === 'string' ? closest(value, among) : undefined
+  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
+  return new ProvisoError(
+    'option/invalid',
+    `Option ${name} must ${expected} (${among.join(', ')}), but is ${JSON.stringify(value)}${hint}`,
+  )
 }
 
 function closedPaths(closed: readonly string[]): (pointer: string) => boolean {

@@ -150,7 +150,7 @@ it('rejects over the whole app what would have failed in every run', async () =>
   expect(checked).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
 })
 
-const rounds = process.env['PROVISO_LONG'] === '1' ? 20_000 : 1_500
+const rounds = process.env['PROVISO_LONG'] === '1' ? 8_000 : 1_500
 
 it(`never accepts without a finding what a sampled answer breaks, and never rejects what one satisfies (${rounds} contracts)`, () => {
   const counts = { accepted: 0, accepted_with_findings: 0, rejected: 0 }

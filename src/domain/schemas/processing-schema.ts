@@ -1,4 +1,5 @@
 /** The schema of a `processing` block: the keys of the specification, spelt as there, and no others. */
+import { conversions } from '../../output/index.ts'
 import { closed, count, countOrNone, flag, text, texts } from './parts.ts'
 
 const share = { type: 'number', minimum: 0, maximum: 1 } as const
@@ -9,7 +10,8 @@ const precheckAgent = {
   properties: { model: text, instructions: { type: 'string' } },
   additionalProperties: false,
 } as const
-const conversions = { type: 'array', items: text } as const
+const listed = (type: keyof typeof conversions) =>
+  ({ type: 'array', items: { enum: conversions[type] } }) as const
 
 const precheck = {
   enabled: flag,
@@ -40,13 +42,13 @@ export const writtenProcessing = closed({
     max_unescape_depth: { type: 'integer', minimum: 0, maximum: 16 },
     anyof_strategy: { enum: ['first-pass'] },
     allow: closed({
-      integer: conversions,
-      number: conversions,
-      boolean: conversions,
-      string: conversions,
-      array: conversions,
-      object: conversions,
-      null: conversions,
+      integer: listed('integer'),
+      number: listed('number'),
+      boolean: listed('boolean'),
+      string: listed('string'),
+      array: listed('array'),
+      object: listed('object'),
+      null: listed('null'),
     }),
   }),
   repair: closed({ max_attempts: countOrNone, enable_llm: flag }),
