@@ -65,7 +65,6 @@ it('what they share of the room is how a file is read, its nouns and the setting
       "aros-config.ts",
       "builtin-params.ts",
       "filters.ts",
-      "made-schemas.ts",
       "pipeline.ts",
       "reading.ts",
       "snake-keys.ts",

@@ -15,6 +15,8 @@ export type NodeKind =
   | 'validation'
   | 'fallback'
   | 'routing'
+  | 'map'
+  | 'loop'
 
 /** Facet names, or a schema where no facet exists (by hand; registrations over the wire give facets). */
 export type ContractSide = readonly string[] | JsonSchema

@@ -12,6 +12,8 @@ export const eventTable: Record<EventType, string> = {
     'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
   plan_updated: 'a new version replaced a plan; which nodes were carried over',
   node_start: 'a node begins',
+  iteration_start: 'an item of a map (`node[3]`) or a round of a loop (`node#2`) begins',
+  iteration_end: 'an item or a round is over: its output, or why it has none',
   attempt_start: 'a call is about to leave: who is called, with which inputs and idempotency key',
   attempt_end:
     'the call has ended: outcome, output, issues, usage; `interrupted` if the run moved on meanwhile',

@@ -5,6 +5,7 @@
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask, Resolution } from './ask.ts'
+import type { NodeKind } from './capability.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { FailureCode } from './failure-code.ts'
@@ -60,6 +61,9 @@ export interface ConsideredCapability {
   /** `unknown`: a draft or a policy names it, and nobody has registered it. */
   readonly status: 'active' | 'inactive' | 'unknown'
 }
+
+/** How a node, an item or a round failed. */
+export type FailureOutcome = Outcome | 'suppressed' | 'rejected' | 'input_invalid'
 
 export interface EventPayloads {
   start: {
@@ -137,6 +141,26 @@ export interface EventPayloads {
     readonly label?: string
     readonly derived?: boolean
     readonly facetProvenance?: FacetProvenance
+    /** What kind of node begins, where the plan does not list it: a node of an item or a round. */
+    readonly kind?: NodeKind
+    /** Of a map, how many items its list has; of a loop, how many rounds it may go. */
+    readonly iterations?: number
+  }
+  /** The node of the event is the instance: `node[3]`, `node#2`. */
+  iteration_start: {
+    /** The map or loop. */
+    readonly of: string
+    /** Index of the item, or number of the round. */
+    readonly index: number
+  }
+  iteration_end: {
+    readonly of: string
+    readonly index: number
+    /** `cancelled`: the map or loop itself has failed. */
+    readonly status: 'completed' | 'failed' | 'cancelled'
+    readonly output?: Json
+    readonly outcome?: FailureOutcome
+    readonly error?: Failure
   }
   attempt_start: {
     readonly attempt: number
@@ -172,7 +196,7 @@ export interface EventPayloads {
   }
   node_error: {
     readonly attempt: number
-    readonly outcome: Outcome | 'suppressed' | 'rejected' | 'input_invalid'
+    readonly outcome: FailureOutcome
     readonly error: Failure
   }
   node_skipped: { readonly reason: string }

@@ -26,6 +26,18 @@ const ownTable = {
     says: 'everything is done, and the answer does not satisfy the contract',
     hint: 'Look at the issues; ask for less, or let a node check the answer before the end',
   },
+  'loop/limit': {
+    says: 'a loop has gone as many rounds as it may, and its exit condition does not hold',
+    hint: 'Raise maxRounds of the loop, change its exit condition, or accept the last state (onMaxRounds)',
+  },
+  'loop/state': {
+    says: 'a round yielded something that is no state of its loop',
+    hint: 'See the issues; change what the body yields, or the schema of the state (loop.state)',
+  },
+  'map/limit': {
+    says: 'the list of a map is longer than it may be',
+    hint: 'Raise maxItems of the map, or bind a shorter list',
+  },
   'node/failed': { says: 'a node failed, and no edge leads on', hint: 'Look at the error of the node' },
   'node/input-invalid': {
     says: 'what came in does not satisfy the contract of the node',

@@ -4,7 +4,8 @@
  * to be skipped. Data edges never activate a node, and no node waits for a branch that was not taken.
  */
 import { firstKey, hasDoubts, turnTo } from './call-key.ts'
-import type { Need, Plan, PlanEdge, PlanNode, Routing } from './plan.ts'
+import { interruptIterations, settleInInstance } from './iterations.ts'
+import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
 import type { NodeStatus } from './status.ts'
 
@@ -12,6 +13,7 @@ import type { NodeStatus } from './status.ts'
 export function installPlan(state: RunState, plan: Plan): void {
   const before = state.nodes
   keepDoubts(state)
+  interruptIterations(state)
   state.plan = plan
   state.planVersion = plan.version
   // Who approved or wrote the answer of another plan has not seen the one to come.
@@ -19,29 +21,45 @@ export function installPlan(state: RunState, plan: Plan): void {
   state.nodes = new Map()
   state.outgoing = new Map()
   for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()
-  for (const node of plan.nodes) {
-    const carried = before.get(node.id)
-    state.nodes.set(
-      node.id,
+  for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
+  state.unsettled = plan.nodes.filter(({ id }) => before.get(id)?.status !== 'completed').length
+  addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before })
+}
+
+export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
+  /** The item or round that they are the nodes of. */
+  readonly instance?: string
+  /** Nodes of before: what has completed there under the same id is done. */
+  readonly earlier?: ReadonlyMap<string, NodeState>
+}
+
+/** Nodes with the edges between them: those of a plan, or of an item or a round that begins. */
+export function addNodes(state: RunState, { nodes, edges, instance, earlier }: Added): void {
+  const added = nodes.map((node): NodeState => {
+    const carried = earlier?.get(node.id)
+    const made: NodeState =
       carried?.status === 'completed'
         ? { ...carried, node, open: 0, control: 0, live: 0 }
-        : fresh(node, plan.version, state.leftInDoubt.get(node.id) ?? carried),
-    )
+        : fresh(node, state.planVersion, state.leftInDoubt.get(node.id) ?? carried)
+    if (instance !== undefined) made.instance = instance
+    state.nodes.set(node.id, made)
     state.leftInDoubt.delete(node.id)
     state.outgoing.set(node.id, [])
-  }
-  for (const edge of plan.edges) {
+    return made
+  })
+  for (const edge of edges) {
     state.outgoing.get(edge.from)?.push(edge)
     const target = state.nodes.get(edge.to)
     if (!target) continue
     target.open++
     if (edge.kind === 'control') target.control++
   }
-  for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
-  state.unsettled = 0
-  for (const node of state.nodes.values()) if (node.status !== 'completed') state.unsettled++
-  for (const node of state.nodes.values()) if (node.open === 0) activate(state, node)
-  for (const node of state.nodes.values()) if (node.status === 'completed') followEdges(state, node)
+  for (const node of added) if (node.open === 0) activate(state, node)
+  for (const node of added) {
+    if (node.status !== 'completed') continue
+    followEdges(state, node)
+    settleInInstance(state, node, false)
+  }
 }
 
 /** For nodes that the next plan may be without: what they may have done is not forgotten until a later one has them again. */
@@ -94,9 +112,14 @@ export function settle(state: RunState, node: NodeState, status: 'completed' | '
   setStatus(state, node, status)
   delete node.reply
   state.dead.delete(node.node.id)
-  state.unsettled--
   const live = followEdges(state, node)
-  if (status === 'error' && !live) state.fatal.add(node.node.id)
+  const lost = status === 'error' && !live
+  if (node.instance !== undefined) {
+    settleInInstance(state, node, lost)
+    return
+  }
+  state.unsettled--
+  if (lost) state.fatal.add(node.node.id)
 }
 
 /** Settles the edges that leave a node; whether a control edge among them is followed. */

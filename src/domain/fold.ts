@@ -7,6 +7,7 @@ import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { installPlan, setStatus, settle } from './fold-graph.ts'
+import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
 import type { AttemptResult, Outcome, Usage } from './output.ts'
 import type { AskReply, NodeState, RunState } from './run.ts'
 
@@ -47,6 +48,9 @@ export function begin(runId: string, event: NewEvent): RunState {
     replans: 0,
     nodes: new Map(),
     leftInDoubt: new Map(),
+    iterating: new Set(),
+    instances: new Map(),
+    interrupted: new Map(),
     outgoing: new Map(),
     ready: new Set(),
     running: new Set(),
@@ -115,7 +119,10 @@ const appliers: Appliers = {
     const node = nodeOf(state, event)
     node.started = true
     node.startedAt = event.at
+    if (event.payload.iterations !== undefined) beginIterations(state, node, event.payload.iterations)
   },
+  iteration_start: (state, { payload }) => beginIteration(state, payload),
+  iteration_end: (state, { payload }) => endIteration(state, payload),
   attempt_start(state, event) {
     const node = nodeOf(state, event)
     const { payload, at } = event
@@ -178,11 +185,13 @@ const appliers: Appliers = {
     const node = nodeOf(state, event)
     node.output = event.payload.output
     node.completed = event.payload
+    endIterations(state, node)
     settle(state, node, 'completed')
   },
   node_error(state, event) {
     const node = nodeOf(state, event)
     node.failed = event.payload
+    endIterations(state, node)
     settle(state, node, 'error')
   },
   node_skipped(state, event) {

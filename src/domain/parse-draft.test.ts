@@ -115,7 +115,12 @@ describe('mistakes in a draft', () => {
       '/nodes/0/colour',
       'Remove it, or put it into metadata',
     ],
-    ['nobody to do it', { nodes: [{ id: 'a' }] }, '/nodes/0', 'Give it a capabilityId, or a routing'],
+    [
+      'nobody to do it',
+      { nodes: [{ id: 'a' }] },
+      '/nodes/0',
+      'Give it a capabilityId, a routing, or a map or loop with a body',
+    ],
     ['an id used twice', { nodes: [write, write] }, '/nodes/1/id', 'Remove or rename one'],
   ])('have a hint: %s', (_, given, at, hint) => {
     expect(refused(given)).toContainEqual({ at, hint })

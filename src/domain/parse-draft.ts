@@ -3,7 +3,7 @@ import type { Issue } from '../base/issue.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
 import { below, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
-import type { Draft, DraftNode } from './plan.ts'
+import { type Draft, type DraftNode, givenNames, isIterated } from './plan.ts'
 import { checkProcessing } from './processing.ts'
 import { isRaoError, readRaoContract } from './rao.ts'
 import { repeatIssues } from './repeats.ts'
@@ -25,14 +25,38 @@ export function parseDraft(given: unknown, options: ParseNounOptions = {}): Pars
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
   const draft = copy.value as unknown as Draft
-  for (const [index, node] of draft.nodes.entries()) {
-    for (const check of nodeChecks) findings.issues.push(...check(node, `/nodes/${index}`, options))
-  }
-  const ids = draft.nodes.map(({ id }) => id)
-  const pointer = (index: number) => `/nodes/${index}/id`
-  findings.issues.push(...repeatIssues(ids, 'node id', { code: 'draft/duplicate', pointer }))
+  findings.issues.push(...nodeIssues(draft, '', options))
   return settle(findings, () => draft)
 }
+
+/** What is wrong with the nodes of a draft or of a body. */
+function nodeIssues({ nodes }: Draft, at: string, options: ParseNounOptions): Issue[] {
+  const issues = nodes.flatMap((node, index) => {
+    const here = `${at}/nodes/${index}`
+    return [
+      ...nodeChecks.flatMap((check) => check(node, here, options)),
+      ...(node.body === undefined ? [] : nodeIssues(node.body, `${here}/body`, options)),
+    ]
+  })
+  const ids = nodes.map(({ id }) => id)
+  const pointer = (index: number) => `${at}/nodes/${index}/id`
+  return [...issues, ...repeatIssues(ids, 'node id', { code: 'draft/duplicate', pointer })]
+}
+
+/** What only a node that calls something has. */
+const notOfIterations = [
+  'capabilityId',
+  'routing',
+  'facets',
+  'retry',
+  'alternates',
+  'onFail',
+  'callBudget',
+  'tokenBudget',
+  'costBudgetUsd',
+  'timeoutMs',
+  'constraints',
+] as const satisfies readonly (keyof DraftNode)[]
 
 type NodeCheck = (node: DraftNode, at: string, options: ParseNounOptions) => Issue[]
 
@@ -46,19 +70,53 @@ const nodeChecks: readonly NodeCheck[] = [
     return [{ code: 'draft/node-id', at: { pointer: `${at}/id` }, message, hint }]
   },
   function hasWorker(node, at) {
-    if (node.capabilityId !== undefined || node.routing !== undefined) return []
+    if (node.capabilityId !== undefined || node.routing !== undefined || isIterated(node)) return []
     const message = `nobody does the node ${JSON.stringify(node.id)}`
     return [
-      { code: 'draft/worker', at: { pointer: at }, message, hint: 'Give it a capabilityId, or a routing' },
+      {
+        code: 'draft/worker',
+        at: { pointer: at },
+        message,
+        hint: 'Give it a capabilityId, a routing, or a map or loop with a body',
+      },
     ]
   },
-  function schemasCompile({ contracts = {} }, at) {
-    return Object.entries(contracts).flatMap(([side, schema]) =>
+  function bodyIsWhole(node, at) {
+    const issue = (key: string, message: string, hint: string): Issue[] => [
+      { code: 'draft/body', at: { pointer: `${at}${key}` }, message, hint },
+    ]
+    if (!isIterated(node))
+      return node.body === undefined
+        ? []
+        : issue('/body', 'a body belongs to a map or a loop', 'Add map: {} or loop: {} to the node')
+    const kind = node.map === undefined ? 'loop' : 'map'
+    const input = kind === 'map' ? 'items' : 'state'
+    const foreign = notOfIterations.find((key) => node[key] !== undefined)
+    if (node.map !== undefined && node.loop !== undefined)
+      return issue('/loop', 'a node is a map or a loop, not both', 'Put one into the body of the other')
+    if (node.body === undefined)
+      return issue('', `the ${kind} ${JSON.stringify(node.id)} has no body`, 'Add body: { nodes: […] }')
+    if (node.body.limits !== undefined)
+      return issue('/body/limits', 'limits belong to the whole draft', 'Move them to the root of the draft')
+    if (foreign !== undefined)
+      return issue(`/${foreign}`, `a ${kind} has no ${foreign}`, `Put ${foreign} on a node of its body`)
+    if (!Object.hasOwn(node.inputs ?? {}, input))
+      return issue('', `the ${kind} has no input "${input}"`, `Bind inputs.${input}, and its other inputs`)
+    const taken = givenNames[kind].find((name) => Object.hasOwn(node.inputs ?? {}, name) && name !== input)
+    return taken === undefined
+      ? []
+      : issue(`/inputs/${taken}`, `"${taken}" is what the ${kind} itself gives its body`, 'Rename the input')
+  },
+  function schemasCompile({ contracts = {}, loop }, at) {
+    const state = loop?.state === undefined ? [] : checkSchema(loop.state, `${at}/loop/state`)
+    const sides = Object.entries(contracts).flatMap(([side, schema]) =>
       checkSchema(schema, `${at}/contracts/${side}`),
     )
+    return [...sides, ...state]
   },
-  function conditionsAreReadable({ postConditions = [], routing }, at, options) {
+  function conditionsAreReadable({ postConditions = [], routing, loop }, at, options) {
     return [
+      ...(loop?.until === undefined ? [] : [[loop.until, `${at}/loop/until`] as const]),
       ...postConditions.map((condition, index) => [condition, `${at}/postConditions/${index}`] as const),
       ...(routing?.routes ?? []).map(
         ({ condition }, index) => [condition, `${at}/routing/routes/${index}/condition`] as const,

@@ -12,6 +12,8 @@ export type Source =
   /** From the envelope: `/inputs/x`, `/objective`, `/specialInstructions`. */
   | { readonly envelope: Pointer }
   | { readonly value: Json }
+  /** Inside a body: what its map or loop gives it: `/item`, `/index`, `/state`, `/round`, or another of its inputs. */
+  | { readonly input: Pointer }
 
 /** One source, or several of which the first that exists is taken (branches that join). */
 export type Binding = Source | readonly Source[]
@@ -46,6 +48,36 @@ export interface NodeConstraints {
   readonly no_network_access?: boolean
 }
 
+/** Runs the body once for each element of the input `items`; the output is the list of the body's outputs, in order. */
+export interface MapSettings {
+  /** A longer list fails the node. Default 1000. */
+  readonly maxItems?: number
+  /** Items at one time. Default: `limits.concurrency` of the run. */
+  readonly concurrency?: number
+  /**
+   * When an item fails: fail the node (default), leave the item out of the list, or put
+   * `{ status: 'failed', error }` in its place and `{ status: 'completed', value }` in the others'.
+   */
+  readonly onItemFail?: 'fail' | 'skip' | 'collect'
+}
+
+/** Runs the body round by round: the input `state` is the first round's, its output is the next one's; the last is the output. */
+export interface LoopSettings {
+  /** Default 10. */
+  readonly maxRounds?: number
+  /** Evaluated on the state after each round; the loop ends when it holds. Absent: it runs `maxRounds` rounds. */
+  readonly until?: Condition
+  /** After `maxRounds` rounds without `until`: fail the node (default where there is an `until`), or take the last state. */
+  readonly onMaxRounds?: 'fail' | 'accept'
+  /** What every state satisfies, the first and each round's. Absent: worked out from the first state and the body. */
+  readonly state?: JsonSchema
+}
+
+/** The names under which a body finds what its map or loop gives it, besides the node's other inputs. */
+export const givenNames = { map: ['item', 'index'], loop: ['state', 'round'] } as const
+
+export const iterationDefaults = { maxItems: 1000, maxRounds: 10 } as const
+
 export interface DraftNode {
   readonly id: string
   readonly kind?: NodeKind
@@ -61,6 +93,10 @@ export interface DraftNode {
   readonly inputs?: { readonly [property: string]: Binding }
   readonly instructions?: string
   readonly routing?: Routing
+  /** A node with `map` or `loop` runs its `body` instead of calling a capability. */
+  readonly map?: MapSettings
+  readonly loop?: LoopSettings
+  readonly body?: Draft
   readonly postConditions?: readonly Condition[]
   /** Node data; RAO's contract keys are read from here (`contract`, `autoApproveAbove`, …). */
   readonly data?: { readonly [key: string]: Json }
@@ -78,6 +114,11 @@ export interface DraftNode {
   readonly timeoutMs?: number
   readonly rationale?: string
   readonly metadata?: { readonly [key: string]: Json }
+}
+
+/** Whether a node runs a body: it is a map or a loop. */
+export function isIterated({ map, loop }: Pick<DraftNode, 'map' | 'loop'>): boolean {
+  return map !== undefined || loop !== undefined
 }
 
 /** A control edge: `to` waits for `from`, and may run once an edge to it is followed. */
@@ -124,7 +165,10 @@ export interface Draft {
 }
 
 /** A node with everything decided: schemas compiled from facets, every input bound. */
-export interface PlanNode extends DraftNode {
+export interface PlanNode extends Omit<DraftNode, 'body'> {
+  readonly body?: BodyPlan
+  /** In an item or a round, the id that the node has in the body. */
+  readonly bodyId?: string
   readonly kind: NodeKind
   readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
   readonly inputs: { readonly [property: string]: readonly Source[] }
@@ -137,6 +181,13 @@ export interface PlanNode extends DraftNode {
   readonly provides: readonly string[]
   readonly enforces: readonly string[]
   readonly facetProvenance: FacetProvenance
+}
+
+/** The proven body of a map or a loop. Node ids are its own; instances prefix them (`node[3].id`, `node#2.id`). */
+export interface BodyPlan {
+  readonly nodes: readonly PlanNode[]
+  readonly edges: Plan['edges']
+  readonly output: Plan['output']
 }
 
 /** Which facet each property of a contract comes from. */

@@ -64,6 +64,53 @@ export interface NodeState {
   approved: boolean
   /** The capability that was called, may have taken effect and must not simply be called again, until a person says so. */
   unsure?: string
+  /** The item or round that it is a node of. */
+  instance?: string
+  /** A map or a loop that has begun. */
+  iterations?: Iterations
+  /** Capabilities whose outputs nobody has approved, of items and rounds that are over: what they read is still known. */
+  unapproved?: Set<string>
+}
+
+/** What one item of a map or one round of a loop has come to. */
+export type IterationResult = { readonly value: Json } | { readonly failure: IterationFailure }
+
+export type IterationFailure = Pick<EventPayloads['node_error'], 'outcome' | 'error'>
+
+/** A map or a loop under way. Grows by one result per item; the nodes of finished items are not kept. */
+export interface Iterations {
+  /** What it was given when it began. */
+  readonly inputs: { readonly [name: string]: Json }
+  /** Items of the list, or the most rounds. */
+  readonly total: number
+  /** By index, or by round less one. */
+  readonly results: (IterationResult | undefined)[]
+  /** Where to look for the next one without a result. */
+  next: number
+  /** How many have ended, and how many of them without a value. */
+  ended: number
+  failed: number
+  /** Ids of the instances under way. */
+  readonly active: Set<string>
+  /** Of these, those whose nodes are all settled, and those that a failed node has ended. */
+  readonly settled: Set<string>
+  readonly doomed: Set<string>
+  /** Why the node fails once nothing of it is in flight. */
+  failure?: IterationFailure
+}
+
+/** One item of a map (`node[3]`) or one round of a loop (`node#2`) under way. */
+export interface Instance {
+  readonly id: string
+  /** The map or loop. */
+  readonly of: string
+  /** Index of the item, or number of the round. */
+  readonly index: number
+  /** Ids of its nodes. */
+  readonly nodes: readonly string[]
+  unsettled: number
+  /** The node that failed with no edge leading on. */
+  fatal?: string
 }
 
 export interface AskReply {
@@ -123,6 +170,14 @@ export interface RunState {
   nodes: Map<string, NodeState>
   /** What may have taken effect, of nodes that the plan in force does without: a later one may have them again. */
   leftInDoubt: Map<string, Pick<NodeState, 'key' | 'unsure'>>
+  /** Maps and loops under way, and their items and rounds. */
+  iterating: Set<string>
+  instances: Map<string, Instance>
+  /** Of maps and loops that a new plan interrupted: what was done, for the plan may have the same ones again. */
+  interrupted: Map<
+    string,
+    Pick<NodeState, 'node' | 'iterations'> & { readonly nodes: Map<string, NodeState> }
+  >
   /** Edges by the node they leave. */
   outgoing: Map<string, PlanEdge[]>
   // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.

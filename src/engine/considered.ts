@@ -1,5 +1,6 @@
 /** What a plan is asked for with: the policies and the capabilities that come into question, as `plan_requested` tells them. */
 import type { ConsideredCapability, EventPayloads } from '../domain/event.ts'
+import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { RunState } from '../domain/run.ts'
 import { promptLimits, shortlist } from '../plan/index.ts'
@@ -36,9 +37,17 @@ interface Found {
 }
 
 function named({ draft }: RunState): Found {
-  const used = draft?.nodes.flatMap(({ capabilityId, alternates = [] }) => [capabilityId, ...alternates])
-  const ids = [...new Set(used)].filter((id) => id !== undefined)
+  const ids = [...new Set(draft ? usedIn(draft) : [])].filter((id) => id !== undefined)
   return { ids, considered: ids.length, missing: [] }
+}
+
+/** The capabilities that a draft names, those of its bodies included. */
+function usedIn({ nodes }: Draft): readonly (string | undefined)[] {
+  return nodes.flatMap(({ capabilityId, alternates = [], body }) => [
+    capabilityId,
+    ...alternates,
+    ...(body ? usedIn(body) : []),
+  ])
 }
 
 function onTheWay(state: RunState, catalog: Catalog): Found {

@@ -15,6 +15,7 @@ import { factsFor, type Moment } from './fact.ts'
 import { endFacts, finishFacts } from './finish.ts'
 import { firstDue, isHeld, isToGoOn, policyAskOpen } from './head.ts'
 import { interruptFacts } from './interrupt.ts'
+import { iterationFacts } from './iterations.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -38,6 +39,7 @@ const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])
   judged,
   followedUp,
   skipped,
+  iterationFacts,
   ended,
   replanned,
   planned,

@@ -2,9 +2,10 @@
 import type { Issue } from '../base/issue.ts'
 import { type Json, setOwn } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
+import { findValue } from '../domain/bound-values.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
-import type { Source } from '../domain/plan.ts'
+import type { PlanNode, Source } from '../domain/plan.ts'
 import { notesAbout } from '../domain/repair-notes.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
@@ -12,7 +13,7 @@ import { factsFor, type Moment } from './fact.ts'
 import { finalAskOpen } from './head.ts'
 import { checkAnswer } from './obligations.ts'
 import { policyFacts } from './policies.ts'
-import { findValue, knownValues } from './values.ts'
+import { knownValues } from './values.ts'
 
 /** Everything is settled: the answer, or what keeps it from being one. */
 export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
@@ -45,10 +46,15 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
 function asksAtTheEnd({ envelope, plan }: RunState): boolean {
   const { askBeforeFinish, hitlRequiredFor } = envelope.policies.planner.directives ?? {}
   if (askBeforeFinish === true) return true
-  const names = new Set(
-    plan?.nodes.flatMap(({ id, label, kind, capabilityId }) => [id, label, kind, capabilityId]) ?? [],
-  )
+  const names = new Set(namesIn(plan?.nodes ?? []))
   return Array.isArray(hitlRequiredFor) && hitlRequiredFor.some((label) => !names.has(String(label)))
+}
+
+/** What the nodes at which a person can be asked are called. A map or a loop asks nobody: its nodes do. */
+function namesIn(nodes: readonly PlanNode[]): readonly (string | undefined)[] {
+  return nodes.flatMap(({ id, label, kind, capabilityId, body }) =>
+    body ? namesIn(body.nodes) : [id, label, kind, capabilityId],
+  )
 }
 
 /** A policy on low satisfaction acts once under each plan: a person who said that the run may go on is not asked again. */

@@ -4,6 +4,7 @@ import type { TimerPurpose } from '../domain/event.ts'
 import type { HeadUpdate } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
+import { hasIterationWork } from './iteration-work.ts'
 
 export function statusOf(state: RunState): RunStatus {
   if (state.finished) return state.finished.status
@@ -53,7 +54,7 @@ function mayGoOn(state: RunState): boolean {
   if (state.paused || policyAskOpen(state)) return false
   if (!state.plan || state.replan || state.fatal.size > 0) return true
   if (finalAskOpen(state)) return false
-  return state.ready.size > 0 || state.unsettled === 0
+  return state.ready.size > 0 || state.unsettled === 0 || hasIterationWork(state)
 }
 
 /** `now` while there is something to do, else the first timer, else nothing: it waits for a person. */

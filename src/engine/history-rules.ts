@@ -22,6 +22,7 @@ import {
   nothingAfterTheEnd,
   nothingStartsWhileHeld,
 } from './history-rules/holding.ts'
+import { iterationsAreWhatTheyYield } from './history-rules/iterations.ts'
 import { answersAreWhole, nodesSettleOnce, nodesStartWhenTheWayIsOpen } from './history-rules/nodes.ts'
 import { plansAnswerTheirRequest } from './history-rules/plans.ts'
 import {
@@ -59,4 +60,5 @@ const makers: readonly (() => Rule)[] = [
   timersFireInTheirOrder,
   theAuditIsAChain,
   answersAreWhole,
+  iterationsAreWhatTheyYield,
 ]

@@ -3,6 +3,7 @@
  * for calls under way: their attempts end in the same append as `outcome_unknown`, and the actor aborts the calls after it.
  */
 import type { NewEvent } from '../domain/event.ts'
+import { isDoomed } from '../domain/iterations.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
 import { charged, settlement, worstCaseUsage } from './budget.ts'
@@ -21,13 +22,15 @@ export function interruptReason(state: RunState): string | undefined {
   return undefined
 }
 
-/** Ends every running attempt of a run that moves on. */
+/** Ends every running attempt of a run that moves on, and of items and rounds that have failed. */
 export function interruptFacts(state: RunState, moment: Moment): NewEvent[] {
   if (state.running.size === 0) return []
-  const reason = interruptReason(state)
-  if (reason === undefined) return []
+  const whole = interruptReason(state)
+  if (whole === undefined && state.instances.size === 0) return []
   const make = factsFor(state, moment.now)
   return [...state.running].flatMap((nodeId) => {
+    const reason = whole ?? doomReason(state, nodeId)
+    if (reason === undefined) return []
     const attempt = state.nodes.get(nodeId)?.attempts ?? 0
     const result = interruptedResult(state, moment, { nodeId, attempt, reason })
     return [
@@ -35,6 +38,12 @@ export function interruptFacts(state: RunState, moment: Moment): NewEvent[] {
       make('attempt_end', { attempt, ...result }, { nodeId }),
     ]
   })
+}
+
+/** What belongs to an item, a round, or a map or loop that has failed does not count any more. */
+function doomReason(state: RunState, nodeId: string): string | undefined {
+  const node = state.nodes.get(nodeId)
+  return node && isDoomed(state, node) ? `what "${nodeId}" is part of has failed` : undefined
 }
 
 /** What is known of the call is charged, else all that was reserved; a call that has not left costs nothing. */

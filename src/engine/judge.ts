@@ -1,8 +1,9 @@
 /** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
 import type { Json } from '../base/json.ts'
 import { raoError } from '../domain/error-envelope.ts'
-import type { Failure, NewEvent } from '../domain/event.ts'
+import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
 import { refusal } from '../domain/fold.ts'
+import { isDoomed } from '../domain/iterations.ts'
 import type { Output } from '../domain/output.ts'
 import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
@@ -19,7 +20,8 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   if (node.reply) return replyFacts(state, moment, node, node.reply)
   const result = node.attempt?.result
   if (!result) return []
-  if (state.cancel || state.failing || (result.interrupted && state.fatal.size > 0 && !isToGoOn(state)))
+  if (state.cancel || state.failing || isDoomed(state, node)) return [errorFact(state, moment.now, node)]
+  if (result.interrupted && state.fatal.size > 0 && !isToGoOn(state))
     return [errorFact(state, moment.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (
@@ -76,8 +78,8 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
 function asksFor(state: RunState, node: NodeState): boolean {
   const labels = state.envelope.policies.planner.directives?.hitlRequiredFor
   if (!Array.isArray(labels)) return false
-  const { id, label, kind, capabilityId } = node.node
-  return [id, label, kind, capabilityId].some((name) => name !== undefined && labels.includes(name))
+  const { id, bodyId, label, kind, capabilityId } = node.node
+  return [id, bodyId, label, kind, capabilityId].some((name) => name !== undefined && labels.includes(name))
 }
 
 function approvalFacts(
@@ -195,7 +197,7 @@ export function completeFacts(
   const triggered = policyFacts(state, moment, {
     kinds: ['onNodeComplete', 'onMetricBelow'],
     node,
-    values: () => knownValues(state, output.value),
+    values: () => knownValues(state, output.value, node),
     fresh: output.value,
     metrics: { confidence: output.confidence },
   })
@@ -207,7 +209,7 @@ export function nodeError(
   moment: Moment,
   node: NodeState,
   why: {
-    readonly outcome: 'suppressed' | 'rejected' | 'input_invalid'
+    readonly outcome: FailureOutcome
   } & Failure,
 ): NewEvent {
   const { outcome, ...error } = why

@@ -34,7 +34,7 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
       ...policyFacts(state, moment, {
         kinds: ['onValidationFail'],
         node,
-        values: () => knownValues(state, result.output?.value),
+        values: () => knownValues(state, result.output?.value, node),
         ...(result.output && { fresh: result.output.value }),
       }),
     )

@@ -1,11 +1,12 @@
 /** What a value has to satisfy besides its schema: conditions of the node that gives it, and of the whole answer. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
+import { assembleInputs } from '../domain/bound-values.ts'
 import type { Condition } from '../domain/contract.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { conditionText, holds, isComplete, reasonFor } from './conditions.ts'
-import { answerValues, assembleInputs, withAnswer } from './values.ts'
+import { answerValues, withAnswer } from './values.ts'
 
 /** Post-conditions of the node and hard constraints that it guards, as far as they do not hold; one that cannot be evaluated does not hold. */
 export function brokenConditions(state: RunState, node: NodeState, value: Json): Issue[] {

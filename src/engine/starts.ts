@@ -1,8 +1,11 @@
 /** What to do with nodes that may start: an attempt, the choice of a route, a question first, or an error at once. */
 import { sha256Hex } from '../base/hash.ts'
 import { isObject, type Json } from '../base/json.ts'
+import { assembleInputs } from '../domain/bound-values.ts'
 import type { EventPayloads, NewEvent } from '../domain/event.ts'
 import { withFacets } from '../domain/facet-issue.ts'
+import { isDoomed } from '../domain/iterations.ts'
+import { isIterated } from '../domain/plan.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
@@ -11,10 +14,10 @@ import { askFacts } from './asks.ts'
 import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { countIterations } from './iterations.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
 import { candidateOf } from './missing.ts'
 import { usedUp } from './used-up.ts'
-import { assembleInputs } from './values.ts'
 
 /** An attempt that may leave as soon as these events are in the journal. */
 export interface Start {
@@ -36,11 +39,14 @@ export type StartDecision =
   | 'later'
 
 export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
+  // Its item or round has failed, and ends once nothing of it is in flight.
+  if (isDoomed(state, node)) return 'later'
   const inputs = assembleInputs(state, node.node.inputs)
   const found = compileSchema(node.node.contracts.input).validate(inputs)
   const issues = withFacets(found, node.node.facetProvenance.input)
   if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
   if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
+  if (isIterated(node.node)) return { facts: iteratedFacts(state, moment, node, inputs) }
   const capabilityId = candidateOf(node)
   const known = moment.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
@@ -137,8 +143,8 @@ function durationOf(node: NodeState): number | undefined {
   return given.length > 0 ? Math.min(...given) : undefined
 }
 
-function startFact(state: RunState, moment: Moment, node: NodeState): NewEvent {
-  const { id, capabilityId, label, derived, facetProvenance } = node.node
+function startFact(state: RunState, moment: Moment, node: NodeState, iterations?: number): NewEvent {
+  const { id, capabilityId, label, derived, facetProvenance, kind } = node.node
   return factsFor(state, moment.now)(
     'node_start',
     {
@@ -146,15 +152,30 @@ function startFact(state: RunState, moment: Moment, node: NodeState): NewEvent {
       ...(label !== undefined && { label }),
       ...(derived && { derived }),
       facetProvenance,
+      ...(node.instance !== undefined && { kind }),
+      ...(iterations !== undefined && { iterations }),
     },
     { nodeId: id },
   )
+}
+
+/** A map or a loop begins, if it has no more items than it may. */
+function iteratedFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  inputs: { readonly [name: string]: Json },
+): NewEvent[] {
+  const count = countIterations(node, inputs)
+  if (typeof count === 'number') return [startFact(state, moment, node, count)]
+  return [startFact(state, moment, node), nodeError(state, moment, node, { outcome: 'rejected', ...count })]
 }
 
 /** Content that strangers could have written has been read on the way here (DECISIONS 31). */
 function needsApproval(state: RunState, node: NodeState, moment: Moment): boolean {
   if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
   for (const other of state.nodes.values()) {
+    for (const read of other.unapproved ?? []) if (moment.capability(read)?.untrusted ?? true) return true
     if (other === node || other.status !== 'completed' || other.completed?.person !== undefined) continue
     const capabilityId = other.completed?.capabilityId
     if (capabilityId !== undefined && (moment.capability(capabilityId)?.untrusted ?? true)) return true

@@ -4,6 +4,7 @@ import { applyEvent } from '../domain/fold.ts'
 import type { RunState } from '../domain/run.ts'
 import { decide } from './decide.ts'
 import type { Moment } from './fact.ts'
+import { defaultConcurrency } from './iteration-work.ts'
 import { decideStart, type Start } from './starts.ts'
 
 export interface Step {
@@ -90,6 +91,3 @@ function startReady(
   }
   return 'done'
 }
-
-/** Attempts of one run at one time. */
-export const defaultConcurrency = 16

@@ -1,12 +1,12 @@
 /**
- * A pipeline to what every run is made of: an envelope, a draft and capabilities. Maps and loops are unrolled up to their
- * bounds, so that the plan is an ordinary one, proved as a whole before anything is called.
+ * A pipeline to what every run is made of: an envelope, a draft and capabilities. Maps and loops become nodes
+ * with a body, so that the plan is proved as a whole before anything is called, whatever the length of a list.
  */
 import type { Json } from '../base/json.ts'
 import { tokens } from '../base/pointer.ts'
 import type { Capability } from '../domain/capability.ts'
 import { parseDraft } from '../domain/parse-draft.ts'
-import type { Draft } from '../domain/plan.ts'
+import type { Draft, DraftNode } from '../domain/plan.ts'
 import { planLimits } from '../plan/index.ts'
 import { both } from '../schema/combine.ts'
 import { compileSchema } from '../schema/compile.ts'
@@ -130,8 +130,8 @@ function buildDraft(
     build.issues.push(
       pipeline.issue('/steps', {
         code: 'pipeline/limit',
-        message: `with its maps and loops unrolled the pipeline has more than ${planLimits.nodes} nodes`,
-        hint: 'Lower max_items and max_loops, or split the work into several runs',
+        message: `the pipeline has more than ${planLimits.nodes} nodes`,
+        hint: 'Split the work into several runs',
       }),
     )
   else if (build.issues.length === 0) build.issues.push(...draftIssues(pipeline, build))
@@ -145,14 +145,20 @@ function draftIssues(pipeline: Pipeline, { nodes, places }: Build): SourceIssue[
   if (read.ok) return []
   return read.issues.map(({ code, at, message, hint }) => {
     const pointer = 'pointer' in at ? at.pointer : ''
-    const node = nodes[Number(tokens(pointer)[1])]
-    const place = (node && places.get(node)) ?? { pipeline, at: '/steps' }
+    const node = nodeAt(nodes, tokens(pointer))
+    const place = (node && places.get(node as OpenNode)) ?? { pipeline, at: '/steps' }
     return place.pipeline.issue(place.at, {
       code: code.replace(/^(draft|schema)\//, 'pipeline/'),
       message,
       ...(hint !== undefined && { hint }),
     })
   })
+}
+
+/** The innermost node that a pointer leads into. */
+function nodeAt(nodes: readonly DraftNode[], [, index, ...rest]: readonly string[]): DraftNode | undefined {
+  const node = nodes[Number(index)]
+  return (rest[0] === 'body' && node?.body && nodeAt(node.body.nodes, rest.slice(1))) || node
 }
 
 function envelopeOf(pipeline: Pipeline, input: Json, { schema }: Value) {
@@ -178,9 +184,10 @@ function draftOf({ limits, name }: Pipeline, build: Build, value: Value): Draft 
 }
 
 /** Steps run in the order of the file: a value of a branch that was not taken is absent, and skips no step. */
-function withOptionalInputs(node: OpenNode): OpenNode {
-  const names = Object.keys(node.inputs)
-  if (names.length === 0 || node.contracts.input !== undefined) return node
+function withOptionalInputs(node: DraftNode): DraftNode {
+  if (node.body) return { ...node, body: { ...node.body, nodes: node.body.nodes.map(withOptionalInputs) } }
+  const names = Object.keys(node.inputs ?? {})
+  if (names.length === 0 || node.contracts?.input !== undefined) return node
   const properties = Object.fromEntries(names.map((name) => [name, true]))
   return { ...node, contracts: { ...node.contracts, input: { type: 'object', properties } } }
 }
@@ -200,7 +207,7 @@ function inputIssues(pipeline: Pipeline, input: Json): SourceIssue[] {
     })
 }
 
-/** Unrolled bodies say the same once per round; once is enough. */
+/** An imported pipeline says the same wherever it is used; once is enough. */
 function inOrder(issues: readonly SourceIssue[]): SourceIssue[] {
   const distinct = new Map(
     issues.map((issue) => [`${issue.file}\n${issue.at.span[0]}\n${issue.message}`, issue]),

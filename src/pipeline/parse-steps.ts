@@ -2,6 +2,7 @@
 import { isObject, type Json, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Condition } from '../domain/contract.ts'
+import { iterationDefaults } from '../domain/plan.ts'
 import { parseCondition } from '../schema/condition.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { common, type Data, type Given } from './given-step.ts'
@@ -134,8 +135,16 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
     const {
       iterable_input,
       body,
-      max_items = 20,
-    } = given.data['map'] as { iterable_input: string; body: Json[]; max_items?: number }
+      max_items = iterationDefaults.maxItems,
+      concurrency,
+      on_item_fail = 'fail',
+    } = given.data['map'] as {
+      iterable_input: string
+      body: Json[]
+      max_items?: number
+      concurrency?: number
+      on_item_fail?: 'fail' | 'skip' | 'collect'
+    }
     checkTemplates(reading, iterable_input, `${given.at}/map/iterable_input`)
     return {
       ...common(given),
@@ -143,6 +152,8 @@ const readers: { readonly [K in StepKind]: (reading: Reading, given: Given) => S
       over: iterable_input,
       body: parseSteps(reading, body, `${given.at}/map/body`),
       maxItems: max_items,
+      onItemFail: on_item_fail,
+      ...(concurrency !== undefined && { concurrency }),
     }
   },
   loop(reading, given) {

@@ -1,5 +1,6 @@
 /** The JSON Schemas of pipeline files: one for each kind of step, so that messages speak of that kind alone, and one of the whole for editors. */
 
+import { mostIterations } from '../domain/schemas/draft-schema.ts'
 import { anySchema, closed, condition, count, countOrNone, flag, map, text } from '../domain/schemas/parts.ts'
 import { writtenProcessing } from '../domain/schemas/processing-schema.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -39,7 +40,7 @@ export const usageLimits = closed({
   max_calls: count,
 })
 
-const bound = { type: 'integer', minimum: 1, maximum: 200 } as const
+const bound = { ...count, maximum: mostIterations } as const
 const steps = { type: 'array', items: map } as const
 const branches = {
   type: 'object',
@@ -104,7 +105,16 @@ export const stepSchemas = {
   map: closed(
     {
       ...common,
-      map: closed({ iterable_input: text, body: steps, max_items: bound }, ['iterable_input', 'body']),
+      map: closed(
+        {
+          iterable_input: text,
+          body: steps,
+          max_items: bound,
+          concurrency: count,
+          on_item_fail: { enum: ['fail', 'skip', 'collect'] },
+        },
+        ['iterable_input', 'body'],
+      ),
     },
     ['map'],
   ),

@@ -127,6 +127,8 @@ export interface MapStep extends Common {
   readonly over: string
   readonly body: readonly Step[]
   readonly maxItems: number
+  readonly concurrency?: number
+  readonly onItemFail: 'fail' | 'skip' | 'collect'
 }
 
 export interface LoopStep extends Common {

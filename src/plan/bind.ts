@@ -8,6 +8,7 @@ import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { Need, Source } from '../domain/plan.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import { membersOf } from '../schema/members.ts'
+import { declares } from '../schema/schema-values.ts'
 import { isAbsent } from '../schema/value-set.ts'
 import { finding } from './findings.ts'
 import type { Graph } from './graph.ts'
@@ -40,7 +41,7 @@ export function candidatesFor(asker: Asker, known: Omit<Known, 'scenarios'>): re
     .flatMap((name) => (known.supply.get(name) ?? []).map((node) => ({ node, pointer: child('', name) })))
     .filter(({ node }) => upstream === undefined || (upstream.has(node) && node !== asker.nodeId))
     .sort((a, b) => (position.get(b.node) ?? 0) - (position.get(a.node) ?? 0))
-  return [...producers, ...fromEnvelope(names, request)]
+  return [...producers, ...fromGiven(names, request), ...fromEnvelope(names, request)]
 }
 
 /** Those of the candidates that can be taken, and what is doubtful about them. */
@@ -88,6 +89,12 @@ function positionsIn(graph: Graph): ReadonlyMap<string, number> {
     positions.set(graph, found)
   }
   return found
+}
+
+/** In a body, what its map or loop gives under this name. */
+function fromGiven(names: readonly string[], { given }: Known['request']): Source[] {
+  if (given === undefined) return []
+  return names.flatMap((name) => (declares(given.schema, [name]) ? [{ input: child('', name) }] : []))
 }
 
 /** `objective` and `specialInstructions` by their names, everything else from the inputs. */

@@ -1,11 +1,11 @@
 /** An accepted draft as a Plan, with everything decided. Only `prove.ts` calls this. */
 import type { Constraint } from '../domain/contract.ts'
 import type { DiagnosticBundle } from '../domain/diagnostic.ts'
-import type { Plan, PlanNode } from '../domain/plan.ts'
+import type { BodyPlan, Plan, PlanNode, Source } from '../domain/plan.ts'
 import { membersOf } from '../schema/members.ts'
 import type { Judgement } from './goals.ts'
 import { limitsOf } from './limits.ts'
-import type { Resolved, ResolvedNode } from './request.ts'
+import type { Resolved, ResolvedNode, Slot } from './request.ts'
 
 type Unbranded = { readonly [K in keyof Plan as K extends string ? K : never]: Plan[K] }
 
@@ -15,20 +15,13 @@ export function buildPlan(
   diagnostics: DiagnosticBundle,
 ): Plan {
   const { request, nodes, graph, slots } = resolved
-  const [whole] = slots.filter(({ inAnswer, prefix }) => inAnswer && prefix.length === 0)
-  const bySlot = (inAnswer: boolean) =>
-    Object.fromEntries(
-      slots.flatMap(({ prefix: [name], sources, inAnswer: held }) =>
-        name !== undefined && held === inAnswer && sources.length > 0 ? [[name, sources]] : [],
-      ),
-    )
-  const aside = bySlot(false)
+  const aside = bySlot(slots, false)
   const derived = nodes.filter(({ draft }) => draft.derived).map(({ id }) => id)
   const plan: Unbranded = {
     version: request.version,
     nodes: nodes.map((node) => planNode(node, judgements)),
     edges: graph.edges,
-    output: whole === undefined ? { properties: bySlot(true) } : whole.sources,
+    output: outputOf(slots),
     ...(Object.keys(aside).length > 0 && { aside }),
     limits: limitsOf(request),
     diagnostics,
@@ -45,7 +38,8 @@ export function buildPlan(
 }
 
 function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNode {
-  const { draft, kind, input, output, inputs, needs, postConditions, provenance } = node
+  const { kind, input, output, inputs, needs, postConditions, provenance } = node
+  const { body: _, ...draft } = node.draft
   const most = draft.constraints?.max_duration_ms
   const timeoutMs = most === undefined ? draft.timeoutMs : Math.min(most, draft.timeoutMs ?? most)
   const guards: Constraint[] = judgements
@@ -65,5 +59,30 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNod
       .map(({ goal }) => goal.constraint.constraintId),
     facetProvenance: provenance,
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(draft.loop && { loop: { ...draft.loop, state: node.state ?? true } }),
+    ...(node.body && { body: bodyPlan(node.body) }),
   }
+}
+
+/** Constraints of the caller are about the whole answer: no node of a body guards or enforces one. */
+function bodyPlan(body: Resolved): BodyPlan {
+  return {
+    nodes: body.nodes.map((node) => planNode(node, [])),
+    edges: body.graph.edges,
+    output: outputOf(body.slots),
+  }
+}
+
+/** The whole answer from one place, or each property from its own. */
+function outputOf(slots: readonly Slot[]): Plan['output'] {
+  const [whole] = slots.filter(({ inAnswer, prefix }) => inAnswer && prefix.length === 0)
+  return whole === undefined ? { properties: bySlot(slots, true) } : whole.sources
+}
+
+function bySlot(slots: readonly Slot[], inAnswer: boolean): { [property: string]: readonly Source[] } {
+  return Object.fromEntries(
+    slots.flatMap(({ prefix: [name], sources, inAnswer: held }) =>
+      name !== undefined && held === inAnswer && sources.length > 0 ? [[name, sources]] : [],
+    ),
+  )
 }

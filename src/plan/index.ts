@@ -16,6 +16,7 @@ export {
   policySchema,
   replySchema,
 } from '../domain/schemas.ts'
+export { collectedSchema } from './bodies/resolve-body.ts'
 export { answerId, builtinCapabilities, builtinFunctions, withBuiltins } from './builtins.ts'
 export {
   type CapabilityCatalog,

@@ -4,6 +4,8 @@
  */
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Plan } from '../domain/plan.ts'
+import { exits } from './bodies/exits.ts'
+import { inBody } from './bodies/resolve-body.ts'
 import { buildPlan } from './build.ts'
 import { conflictOf } from './conflicts.ts'
 import { markConsequences } from './consequences.ts'
@@ -35,6 +37,28 @@ export const obligations: Readonly<Record<string, Obligation>> = {
   answer,
   policies,
   nodeConstraints,
+  bodies,
+}
+
+/** What the body of a map or a loop owes; the caller's policies look at the whole plan once. */
+const bodyObligations: readonly Obligation[] = [
+  shape,
+  dag,
+  supply,
+  contractsFit,
+  answer,
+  nodeConstraints,
+  bodies,
+]
+
+function bodies({ nodes }: Resolved): readonly Diagnostic[] {
+  return nodes.flatMap((node) => [
+    ...exits(node),
+    ...inBody(
+      node.draft,
+      bodyObligations.flatMap((obligation) => (node.body ? obligation(node.body) : [])),
+    ),
+  ])
 }
 
 /**

@@ -6,7 +6,7 @@
 import { tokens } from '../base/pointer.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Envelope } from '../domain/envelope.ts'
-import type { Plan, Source } from '../domain/plan.ts'
+import type { Plan, PlanNode, Source } from '../domain/plan.ts'
 import { follow, missing } from '../schema/condition-evaluate.ts'
 import { type ProveResult, prove } from './prove.ts'
 import type { ProveRequest } from './request.ts'
@@ -59,13 +59,17 @@ function keyOf({ draft, envelope, version, limits }: ProveRequest): string {
 
 function placesIn({ nodes, output, aside = {} }: Plan): string[] {
   const answer = 'properties' in output ? Object.values(output.properties).flat() : output
-  const sources: Source[] = [
-    ...nodes.flatMap(({ inputs }) => Object.values(inputs).flat()),
-    ...answer,
-    ...Object.values(aside).flat(),
-  ]
+  const sources: Source[] = [...nodes.flatMap(sourcesIn), ...answer, ...Object.values(aside).flat()]
   const places = sources.flatMap((source) => ('envelope' in source ? [source.envelope] : []))
   return [...new Set(places)]
+}
+
+/** What a node takes, and what the nodes of its body take. */
+function sourcesIn({ inputs, body }: PlanNode): readonly Source[] {
+  const own = Object.values(inputs).flat()
+  if (body === undefined) return own
+  const yielded = 'properties' in body.output ? Object.values(body.output.properties).flat() : body.output
+  return [...own, ...body.nodes.flatMap(sourcesIn), ...yielded]
 }
 
 function valuesAt(envelope: Envelope, places: readonly string[]): string {

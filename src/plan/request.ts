@@ -11,6 +11,13 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Graph } from './graph.ts'
 import type { Scenarios } from './scenarios.ts'
 
+/** What a map or a loop gives its body: known by its schema only, for the body is proved once for all items or rounds. */
+export interface Given {
+  readonly schema: JsonSchema
+  /** Properties whose schema was generalised from known values: a counter-example to it need not be one of them. */
+  readonly inexact: ReadonlySet<string>
+}
+
 export interface ProveRequest {
   readonly envelope: Envelope
   readonly draft: Draft
@@ -25,6 +32,8 @@ export interface ProveRequest {
   readonly readRao?: (data: { readonly [key: string]: Json }) => readonly Issue[]
   /** Schemas come from strangers: limits are checked and regexes run on a linear engine. Default false. */
   readonly untrusted?: boolean
+  /** Set while a body is proved. */
+  readonly given?: Given
 }
 
 /** A node with its contracts; `inputs` are bound as far as anything was found. */
@@ -39,6 +48,10 @@ export interface ResolvedNode {
   readonly postConditions: readonly Condition[]
   readonly inputs: { readonly [property: string]: readonly Source[] }
   readonly needs: readonly Need[]
+  /** The body of a map or a loop. */
+  readonly body?: Resolved
+  /** What every state of a loop satisfies. */
+  readonly state?: JsonSchema
 }
 
 /** For each property the nodes whose output names it, in the order of the draft. */

@@ -1,16 +1,19 @@
 /** Works out what a draft means: the contracts of its nodes, its edges, and where every value comes from. */
 import type { NodeKind } from '../domain/capability.ts'
+import type { Condition } from '../domain/contract.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
-import type { DraftNode, Source } from '../domain/plan.ts'
+import { type DraftNode, isIterated, type Source } from '../domain/plan.ts'
+import { anyOf } from '../schema/made-schemas.ts'
 import { membersOf } from '../schema/members.ts'
 import { candidatesFor, chooseSources, needsOf } from './bind.ts'
+import { resolveBody } from './bodies/resolve-body.ts'
 import { type ContractCache, contractsOf, problemWith } from './contracts.ts'
 import { edgesOf } from './edges.ts'
 import { createGraph } from './graph.ts'
 import { rootsOf, supplyOf, wantedBy } from './names.ts'
 import type { ProveRequest, Resolved, ResolvedNode, Slot } from './request.ts'
 import { scenariosOf } from './scenarios.ts'
-import { isBinding, owns, sourcesOf } from './sources.ts'
+import { isBinding, nodesIn, owns, schemaOf, sourcesOf } from './sources.ts'
 
 type Unbound = Omit<ResolvedNode, 'inputs' | 'needs'>
 type Known = Omit<Resolved, 'slots' | 'diagnostics' | 'nodes'>
@@ -53,28 +56,57 @@ export function resolveDraft(request: ProveRequest): Resolved {
 function resolveNodes(request: ProveRequest, diagnostics: Diagnostic[]): Unbound[] {
   const capabilities = new Map(request.capabilities.map((each) => [each.capabilityId, each]))
   const cache: ContractCache = new Map()
-  const seen = new Set<string>()
-  return request.draft.nodes.flatMap((draft) => {
-    if (seen.has(draft.id)) return []
-    seen.add(draft.id)
+  const drafts = new Map<string, DraftNode>()
+  for (const draft of request.draft.nodes) if (!drafts.has(draft.id)) drafts.set(draft.id, draft)
+  const resolved = new Map<string, Unbound>()
+  /** Maps and loops are resolved after what they are bound to: their contracts follow from it. */
+  const open = new Set<string>()
+  const resolveNode = (draft: DraftNode): Unbound => {
+    const known = resolved.get(draft.id)
+    if (known !== undefined) return known
     const capability = draft.capabilityId === undefined ? undefined : capabilities.get(draft.capabilityId)
-    const { diagnostics: found, ...contracts } = contractsOf(draft, capability, { request, cache })
+    open.add(draft.id)
+    const { diagnostics: found, ...contracts } = isIterated(draft)
+      ? resolveBody(draft, { request, supplied, resolve: resolveDraft })
+      : contractsOf(draft, capability, { request, cache })
+    open.delete(draft.id)
     diagnostics.push(...found)
-    const postConditions = [...(capability?.postConditions ?? []), ...(draft.postConditions ?? [])]
-    return [
-      {
-        id: draft.id,
-        draft,
-        capability,
-        kind: kindOf(draft, capability?.nodeKind),
-        postConditions,
-        ...contracts,
-      },
-    ]
-  })
+    const node: Unbound = {
+      id: draft.id,
+      draft,
+      capability,
+      kind: kindOf(draft, capability?.nodeKind),
+      postConditions: [
+        ...(capability?.postConditions ?? []),
+        ...(draft.postConditions ?? []),
+        ...exitCondition(draft),
+      ],
+      ...contracts,
+    }
+    resolved.set(draft.id, node)
+    return node
+  }
+  /** On a circle nothing is known; that there is one is said elsewhere. */
+  const supplied = (sources: readonly Source[]) => {
+    const nodes = nodesIn(sources).flatMap((id) => drafts.get(id) ?? [])
+    if (nodes.some(({ id }) => open.has(id))) return { schema: true, exact: false }
+    const byId = new Map(nodes.map((node) => [node.id, { ...resolveNode(node), inputs: {}, needs: [] }]))
+    const found = sources.map((source) => schemaOf(source, { request, byId }))
+    return {
+      schema: anyOf(found.map(({ schema }) => schema)),
+      exact: found.length === 1 && found.every(({ exact }) => exact),
+    }
+  }
+  return [...drafts.values()].map(resolveNode)
+}
+
+/** Where a loop fails without it, its exit condition holds of every state that it yields. */
+function exitCondition({ loop }: DraftNode): readonly Condition[] {
+  return loop?.until === undefined || loop.onMaxRounds === 'accept' ? [] : [loop.until]
 }
 
 function kindOf(node: DraftNode, usual: NodeKind | undefined): NodeKind {
+  if (isIterated(node)) return node.map === undefined ? 'loop' : 'map'
   return node.kind ?? (node.routing === undefined ? (usual ?? 'execution') : 'routing')
 }
 
@@ -84,7 +116,8 @@ function candidatesOf(
   known: Omit<Known, 'scenarios' | 'callerSchema'>,
 ): ResolvedNode['inputs'] {
   const explicit = node.draft.inputs ?? {}
-  const names = new Set([...Object.keys(explicit), ...wantedBy(node)])
+  // What the contracts of a map or a loop are made of cannot be found by them.
+  const names = new Set([...Object.keys(explicit), ...(isIterated(node.draft) ? [] : wantedBy(node))])
   const inputs = [...names].map((name): [string, readonly Source[]] => {
     const said = Object.hasOwn(explicit, name) ? explicit[name] : undefined
     return [

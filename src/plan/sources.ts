@@ -26,7 +26,7 @@ export function nodesIn(sources: readonly Source[]): readonly string[] {
 export function isBinding(output: unknown): output is Binding {
   return (
     Array.isArray(output) ||
-    (isObject(output) && ['node', 'envelope', 'value'].some((key) => Object.hasOwn(output, key)))
+    (isObject(output) && ['node', 'envelope', 'value', 'input'].some((key) => Object.hasOwn(output, key)))
   )
 }
 
@@ -49,6 +49,7 @@ export function valuesAt(source: Source, rest: Path, { byId, request }: Known): 
   if ('envelope' in source) {
     return setAt(visibleEnvelope(request.envelope), [...tokens(source.envelope), ...rest])
   }
+  if ('input' in source) return valuesOf(request.given?.schema ?? false)([...tokens(source.input), ...rest])
   const output: JsonSchema = byId.get(source.node)?.output ?? true
   return valuesOf(output)([...tokens(source.pointer ?? ''), ...rest])
 }
@@ -59,6 +60,8 @@ export function owns(source: Source, rest: Path, known: Known): boolean {
     const output = known.byId.get(source.node)?.output ?? true
     return declares(output, [...tokens(source.pointer ?? ''), ...rest])
   }
+  if ('input' in source)
+    return declares(known.request.given?.schema ?? false, [...tokens(source.input), ...rest])
   return !isAbsent(valuesAt(source, rest, known))
 }
 
@@ -66,6 +69,12 @@ export function owns(source: Source, rest: Path, known: Known): boolean {
 export function schemaOf(source: Source, { byId, request }: Known): Projection {
   // A node that does not exist supplies nothing; that it does not exist is said elsewhere.
   if ('node' in source) return project(byId.get(source.node)?.output ?? false, source.pointer ?? '')
+  if ('input' in source) {
+    const { schema, inexact } = request.given ?? { schema: false, inexact: new Set() }
+    const [name = ''] = tokens(source.input)
+    const found = project(schema, source.input)
+    return inexact.has(name) ? { ...found, exact: false } : found
+  }
   const value =
     'value' in source ? source.value : follow(visibleEnvelope(request.envelope), tokens(source.envelope))
   return { schema: value === missing ? false : { const: value }, exact: true }
@@ -73,5 +82,6 @@ export function schemaOf(source: Source, { byId, request }: Known): Projection {
 
 export function describeSource(source: Source): string {
   if ('node' in source) return `node "${source.node}"${source.pointer ? ` at ${source.pointer}` : ''}`
+  if ('input' in source) return `the input of the body at ${source.input}`
   return 'value' in source ? 'a fixed value' : `the envelope at ${source.envelope}`
 }

@@ -196,12 +196,12 @@ steps:
       output: ['a', 'b'],
     })
     const over = await run(listed, answering('["a","b","c"]'))
-    expect(over).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
+    expect(over).toMatchObject({ status: 'failed', failure: 'map/limit' })
     expect(over.issues).toMatchObject([
       {
-        code: 'capability/refused',
+        code: 'map/limit',
         message: expect.stringContaining('at most 2 items'),
-        hint: expect.stringContaining('Raise max_items'),
+        hint: expect.stringContaining('max_items'),
       },
     ])
     expect(over.seen).toHaveLength(1)
@@ -247,9 +247,9 @@ steps:
   it('fails at its bound, or accepts the last round where the author says so', async () => {
     const low = [0.1, 0.2, 0.3, 0.4]
     const failed = await run(text(), scores(low), { input: 'x' })
-    expect(failed).toMatchObject({ status: 'failed', failure: 'attempt/refused' })
+    expect(failed).toMatchObject({ status: 'failed', failure: 'loop/limit' })
     expect(failed.issues).toMatchObject([
-      { message: expect.stringContaining('4 rounds'), hint: expect.stringContaining('Raise max_loops') },
+      { message: expect.stringContaining('4 rounds'), hint: expect.stringContaining('max_loops') },
     ])
     expect(await run(text('on_max_loops: accept'), scores(low), { input: 'x' })).toMatchObject({
       status: 'completed',
@@ -440,14 +440,13 @@ steps:
   })
 })
 
-it('refuses within a second what would unroll to millions of nodes', () => {
+it('compiles within two seconds what may go round millions of times', () => {
   const inner = '{ name: w, uses: wrap_dict }'
   const loop = (body: string) => `{ name: l, kind: loop, loop: { max_loops: 200, body: [${body}] } }`
   const map = (body: string) =>
     `{ name: m, kind: map, map: { iterable_input: previous_step, max_items: 200, body: [${body}] } }`
   const began = performance.now()
-  const [issue] = problems(`steps: [{ name: e, uses: ensure_object }, ${loop(loop(loop(inner)))}]`)
-  expect(issue?.message).toContain('more than 1000 nodes')
+  expect(problems(`steps: [{ name: e, uses: ensure_object }, ${loop(loop(loop(inner)))}]`)).toEqual([])
   expect(problems(`steps: [${map(map(inner))}]`, { input: [[1]] })).toEqual([])
   expect(performance.now() - began).toBeLessThan(2_000)
 })

@@ -65,5 +65,5 @@ it('HITL-NESTED-001: a question in a branch inside a loop is asked, and not skip
     () => '',
     { input: 'ask' },
   )
-  expect([paused.status, paused.started.at(-1)]).toEqual(['awaiting_hitl', 'rounds/1/maybe/true/ask'])
+  expect([paused.status, paused.started.at(-1)]).toEqual(['awaiting_hitl', 'rounds#1.maybe/true/ask'])
 })

@@ -3,12 +3,17 @@ import { anySchema, anyText, closed, condition, count, countOrNone, flag, map, t
 
 const pointer = { type: 'string', pattern: '^(/.*)?$' } as const
 
-const sourceKeys = { node: text, pointer, envelope: pointer, value: true } as const
+const sourceKeys = { node: text, pointer, envelope: pointer, value: true, input: pointer } as const
 const oneOrigin = {
   if: { type: 'object' },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: {
-    oneOf: [{ required: ['node'] }, { required: ['envelope'] }, { required: ['value'] }],
+    oneOf: [
+      { required: ['node'] },
+      { required: ['envelope'] },
+      { required: ['value'] },
+      { required: ['input'] },
+    ],
     dependentRequired: { pointer: ['node'] },
   },
 } as const
@@ -33,7 +38,12 @@ export const nodeKinds = [
   'validation',
   'fallback',
   'routing',
+  'map',
+  'loop',
 ] as const
+
+/** Items of one map and rounds of one loop. */
+export const mostIterations = 100_000
 
 export const nodeSchema = closed(
   {
@@ -56,6 +66,18 @@ export const nodeSchema = closed(
       },
       ['routes'],
     ),
+    map: closed({
+      maxItems: { ...count, maximum: mostIterations },
+      concurrency: count,
+      onItemFail: { enum: ['fail', 'skip', 'collect'] },
+    }),
+    loop: closed({
+      maxRounds: { ...count, maximum: mostIterations },
+      until: condition,
+      onMaxRounds: { enum: ['fail', 'accept'] },
+      state: anySchema,
+    }),
+    body: { $ref: '#' },
     postConditions: { type: 'array', items: condition },
     data: map,
     constraints: closed({

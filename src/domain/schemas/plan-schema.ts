@@ -15,6 +15,7 @@ const planNodeSchema = closed(
   {
     ...nodeSchema.properties,
     kind: { enum: nodeKinds },
+    body: { $ref: '#/$defs/body' },
     contracts: closed({ input: anySchema, output: anySchema }, ['input', 'output']),
     inputs: bySource,
     needs: { type: 'array', items: closed({ input: text, from: texts }, ['input', 'from']) },
@@ -38,27 +39,35 @@ const planNodeSchema = closed(
   ],
 )
 
-export const planSchema = closed(
-  {
-    version: count,
-    nodes: { type: 'array', items: planNodeSchema, minItems: 1 },
-    edges: {
-      type: 'array',
-      items: closed(
-        {
-          from: text,
-          to: text,
-          when: { enum: ['pass', 'fail', 'always'] },
-          kind: { enum: ['control', 'data'] },
-        },
-        ['from', 'to', 'when', 'kind'],
-      ),
-    },
-    output: { anyOf: [sources, closed({ properties: bySource }, ['properties'])] },
-    aside: bySource,
-    limits: limitsSchema,
-    diagnostics: diagnosticBundleSchema,
-    metadata: map,
+/** What a plan and the body of a map or a loop have in common. */
+const graph = {
+  nodes: { type: 'array', items: planNodeSchema, minItems: 1 },
+  edges: {
+    type: 'array',
+    items: closed(
+      {
+        from: text,
+        to: text,
+        when: { enum: ['pass', 'fail', 'always'] },
+        kind: { enum: ['control', 'data'] },
+      },
+      ['from', 'to', 'when', 'kind'],
+    ),
   },
-  ['version', 'nodes', 'edges', 'output', 'limits', 'diagnostics', 'metadata'],
-)
+  output: { anyOf: [sources, closed({ properties: bySource }, ['properties'])] },
+} as const
+
+export const planSchema = {
+  ...closed(
+    {
+      version: count,
+      ...graph,
+      aside: bySource,
+      limits: limitsSchema,
+      diagnostics: diagnosticBundleSchema,
+      metadata: map,
+    },
+    ['version', 'nodes', 'edges', 'output', 'limits', 'diagnostics', 'metadata'],
+  ),
+  $defs: { body: closed(graph, ['nodes', 'edges', 'output']) },
+} as const

@@ -64,13 +64,15 @@ export function lateResultsSettleTheirAsk(): Rule {
 
 const countsAsDoubt: ReadonlySet<string> = new Set(['timed_out', 'provider_error', 'throttled'])
 
-/** What a node completes with is what its last attempt brought, unless a person gave it or the engine decided a route. */
+/** What a node completes with is what its last attempt brought, unless a person gave it, the engine decided a route, or it runs a body. */
 export function outputsAreOfTheirAttempt(): Rule {
   const brought = new Map<string, JournalEvent<'attempt_end' | 'attempt_settled'>>()
-  return (event, _before, report) => {
+  return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_end' || event.type === 'attempt_settled') brought.set(nodeId, event)
     if (event.type !== 'node_complete' || event.payload.person !== undefined || event.payload.chosen) return
+    // What a map or a loop completes with has a rule of its own.
+    if (before?.nodes.get(nodeId)?.node.body) return
     const end = brought.get(nodeId)?.payload
     if (end?.outcome !== 'ok' || end.attempt !== event.payload.attempt)
       return report('foreign-output', `"${nodeId}" completes, and its last attempt did not end well`)

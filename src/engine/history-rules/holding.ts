@@ -1,4 +1,5 @@
 /** Nothing starts while a run is held, and nothing happens after its end. */
+import { isDoomed } from '../../domain/iterations.ts'
 import type { Rule } from './rule.ts'
 
 export function nothingAfterTheEnd(): Rule {
@@ -10,7 +11,7 @@ export function nothingAfterTheEnd(): Rule {
 }
 
 /**
- * An action that moves the run on interrupts its running attempts, and nothing else does; a new plan is asked for once none
+ * An action that moves the run on interrupts its running attempts, the failure of an item or a round those inside it, and nothing else does; a new plan is asked for once none
  * is left.
  */
 export function attemptsEndWhenTheRunMovesOn(): Rule {
@@ -27,7 +28,9 @@ export function attemptsEndWhenTheRunMovesOn(): Rule {
     if (type === 'attempt_start') open.add(nodeId)
     if (type === 'attempt_end') {
       open.delete(nodeId)
-      const reason = moved || asked.size > 0 || (before?.fatal.size ?? 0) > 0
+      const node = before?.nodes.get(nodeId)
+      const isOver = before !== undefined && node !== undefined && isDoomed(before, node)
+      const reason = moved || asked.size > 0 || (before?.fatal.size ?? 0) > 0 || isOver
       if (event.payload.interrupted && !reason)
         report('interrupt', `the attempt of "${nodeId}" is interrupted, and the run did not move on`)
       if (event.payload.interrupted && event.payload.outcome !== 'outcome_unknown')

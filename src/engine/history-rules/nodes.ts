@@ -1,6 +1,6 @@
 /** Nodes settle once, start when the way to them is open, and are all settled when the run completes. */
 import type { JournalEvent } from '../../domain/event.ts'
-import type { Plan, PlanEdge } from '../../domain/plan.ts'
+import type { Plan, PlanEdge, PlanNode } from '../../domain/plan.ts'
 import type { Rule } from './rule.ts'
 
 /** The events after which a node is done with. */
@@ -18,8 +18,12 @@ export function nodesSettleOnce(): Rule {
       else if (earlier) report('settled-twice', `"${nodeId}" was settled before, at ${earlier.seq}`)
       settled.set(nodeId, { seq: event.seq, type: event.type })
     }
-    if (event.type === 'plan_updated')
-      for (const { id, status } of event.payload.nodes) if (status !== 'completed') settled.delete(id)
+    if (event.type !== 'plan_updated') return
+    const kept = new Set(
+      event.payload.nodes.flatMap(({ id, status }) => (status === 'completed' ? [id] : [])),
+    )
+    // Items and rounds that were under way may begin again, and nodes that this plan is without may come back.
+    for (const id of settled.keys()) if (!kept.has(id)) settled.delete(id)
   }
 }
 
@@ -28,27 +32,41 @@ export function nodesSettleOnce(): Rule {
  * control edge to it is followed, or it has none, and each required input has a source; otherwise it is skipped.
  */
 export function nodesStartWhenTheWayIsOpen(): Rule {
-  let plan: Plan | undefined
+  let graphs = new Map<string, Placed>()
   let ends = new Map<string, JournalEvent>()
+  const place = (prefix: string, graph: Graph) => {
+    for (const node of graph.nodes) graphs.set(prefix + node.id, { prefix, graph, node })
+  }
   return (event, _before, report) => {
     if (event.type === 'plan_generated' && event.payload.plan && !event.payload.metadata.resumed) {
-      const kept = new Set(event.payload.plan.nodes.map(({ id }) => id))
-      plan = event.payload.plan
-      ends = new Map([...ends].filter(([id, end]) => kept.has(id) && end.type === 'node_complete'))
+      const { nodes } = event.payload.plan
+      const kept = new Set(nodes.map(({ id }) => id))
+      const iterated = nodes.filter(({ body }) => body).flatMap(({ id }) => [`${id}[`, `${id}#`])
+      const isKept = (id: string) => kept.has(id) || iterated.some((prefix) => id.startsWith(prefix))
+      graphs = new Map()
+      place('', event.payload.plan)
+      ends = new Map([...ends].filter(([id, end]) => isKept(id) && end.type === 'node_complete'))
     }
+    if (event.type === 'iteration_start') {
+      const body = graphs.get(event.payload.of)?.node.body
+      if (body) place(`${event.nodeId}.`, body)
+    }
+    if (event.type === 'iteration_end') forget(`${event.nodeId}.`, graphs, ends)
     if (settling.has(event.type)) ends.set(event.nodeId ?? '', event)
     if (event.type !== 'node_start' && event.type !== 'node_skipped') return
     const id = event.nodeId ?? ''
-    const edges = plan?.edges.filter(({ to }) => to === id) ?? []
-    const node = plan?.nodes.find((each) => each.id === id)
+    const { prefix, graph, node } = graphs.get(id) ?? nowhere
+    const edges = graph.edges.filter(({ to }) => prefix + to === id)
+    const endOf = (from: string) => ends.get(prefix + from)
     const sources = Object.values(node?.inputs ?? {}).flat()
     const read = sources.flatMap((source) => ('node' in source ? [source.node] : []))
-    const open = [...edges.map(({ from }) => from), ...read].find((from) => !ends.has(from))
-    if (open !== undefined) report('way', `"${id}" is settled or started before "${open}"`)
+    const open = [...edges.map(({ from }) => from), ...read].find((from) => !endOf(from))
+    if (open !== undefined) report('way', `"${id}" is settled or started before "${prefix}${open}"`)
     const control = edges.filter(({ kind }) => kind === 'control')
-    const activated = control.length === 0 || control.some((edge) => isFollowed(edge, ends, plan))
+    const activated =
+      control.length === 0 || control.some((edge) => isFollowed(edge, endOf(edge.from), { prefix, graph }))
     const lacking = node?.needs.find(({ from }) =>
-      from.every((each) => ends.get(each)?.type !== 'node_complete'),
+      from.every((each) => endOf(each)?.type !== 'node_complete'),
     )
     if (event.type === 'node_start' && !activated)
       report('way', `"${id}" is started, and no control edge to it is followed`)
@@ -59,18 +77,33 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
   }
 }
 
+type Graph = Pick<Plan, 'nodes' | 'edges'>
+
+/** A node in its plan or body; in an item or a round, ids begin with a prefix. */
+interface Placed {
+  readonly prefix: string
+  readonly graph: Graph
+  readonly node: PlanNode
+}
+
+const nowhere = { prefix: '', graph: { nodes: [], edges: [] }, node: undefined }
+
+/** An item or a round is over. */
+function forget(prefix: string, ...maps: readonly Map<string, unknown>[]): void {
+  for (const map of maps) for (const id of map.keys()) if (id.startsWith(prefix)) map.delete(id)
+}
+
 /** A failure follows `fail` and `always`, a success `pass` and `always`; of the targets of a route, only those chosen. */
 function isFollowed(
   { from, to, when }: PlanEdge,
-  ends: ReadonlyMap<string, JournalEvent>,
-  plan: Plan | undefined,
+  end: JournalEvent | undefined,
+  { prefix, graph }: Pick<Placed, 'prefix' | 'graph'>,
 ): boolean {
-  const end = ends.get(from)
   if (end?.type === 'node_error') return when !== 'pass'
   if (end?.type !== 'node_complete' || when === 'fail') return false
-  const { routes = [], elseTo = [] } = plan?.nodes.find(({ id }) => id === from)?.routing ?? {}
+  const { routes = [], elseTo = [] } = graph.nodes.find(({ id }) => id === from)?.routing ?? {}
   const targets = [...routes.map((route) => route.to), elseTo].flat()
-  return !targets.includes(to) || (end.payload.chosen?.includes(to) ?? true)
+  return !targets.includes(to) || (end.payload.chosen?.includes(prefix + to) ?? true)
 }
 
 /** A run completes when each node of its plan is settled. */

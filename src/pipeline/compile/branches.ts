@@ -1,6 +1,6 @@
 /** `kind: parallel`: branches side by side; the output is a map of theirs. */
 
-import { mapOf } from '../made-schemas.ts'
+import { mapOf } from '../../schema/made-schemas.ts'
 import type { ParallelStep } from '../pipeline.ts'
 import {
   addFunction,

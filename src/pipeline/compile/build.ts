@@ -63,7 +63,7 @@ export function innerScope(scope: Scope, change: Partial<Scope> & { readonly pre
   return { ...scope, steps: new Map(scope.steps), ...change }
 }
 
-/** Whether more has been unrolled than a plan may have; then nothing more is, and the compiler says so. */
+/** Whether there are more nodes than a plan may have; then no more are made, and the compiler says so. */
 export function isFull({ nodes }: Build): boolean {
   return nodes.length > planLimits.nodes
 }

@@ -2,7 +2,7 @@
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Condition } from '../../domain/contract.ts'
-import { anyOf } from '../made-schemas.ts'
+import { anyOf } from '../../schema/made-schemas.ts'
 import type { ConditionalStep, Step } from '../pipeline.ts'
 import { type CompileSteps, type ContextEntry, complain, innerScope, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
@@ -128,7 +128,7 @@ function equals(name: string, branch: string): Condition {
 /** A condition over the paths of the pipeline becomes one over what the router is bound to. */
 export function conditionAt(
   scope: Scope,
-  router: Router,
+  router: Pick<Router, 'see'>,
   { json, at }: { readonly json: Json; readonly at: Pointer },
 ): Condition {
   const named = (path: string): string => {

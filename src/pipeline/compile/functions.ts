@@ -23,12 +23,9 @@ const functions: Readonly<Record<string, { summary: string; run: (inputs: Member
   },
   pass: { summary: 'Hands on what it is given.', run: (inputs) => inputs },
   take: { summary: 'Hands on one value.', run: ({ value = null }) => value },
-  list: {
-    summary: 'Puts the results of a map in order.',
-    run: (inputs) =>
-      Object.entries(inputs)
-        .sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)))
-        .map(([, value]) => value),
+  gather: {
+    summary: 'Takes the outputs of a map apart: the values, and what the last item has put into the context.',
+    run: ({ items = [] }) => gather(Array.isArray(items) ? items : []),
   },
   merge: {
     summary: 'Lays maps over each other, the later one above.',
@@ -64,7 +61,7 @@ export type FunctionName =
   | 'render'
   | 'pass'
   | 'take'
-  | 'list'
+  | 'gather'
   | 'merge'
   | 'refuse'
   | 'wrap_dict'
@@ -92,6 +89,20 @@ export const pipelineFunctions: readonly PipelineCapability[] = Object.entries(f
     run: (inputs) => run(isObject(inputs) ? (inputs as Members) : {}),
   }),
 )
+
+/** Each output has a `value` and members for the context, in `value` again where items may fail. */
+function gather(items: readonly Json[]): Json {
+  const left: { [name: string]: Json } = {}
+  const values = items.map((item) => {
+    const collected = isObject(item) && Object.hasOwn(item, 'status')
+    const yielded = collected ? (item as Members)['value'] : item
+    if (!isObject(yielded)) return item
+    const { value = null, ...entries } = yielded as Members
+    for (const [name, entry] of Object.entries(entries)) setOwn(left, name, entry)
+    return collected ? { ...(item as Members), value } : value
+  })
+  return { ...left, values }
+}
 
 function keyed(key: string, value: Json): Json {
   const made = {}

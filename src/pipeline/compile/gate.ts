@@ -2,7 +2,7 @@
 import type { Condition } from '../../domain/contract.ts'
 import type { Binding } from '../../domain/plan.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { mapOf } from '../made-schemas.ts'
+import { mapOf } from '../../schema/made-schemas.ts'
 import { addNode, asBinding, type OpenNode, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
 import type { Region, Value } from './value.ts'

@@ -1,90 +1,138 @@
-/** `kind: loop`: the body again and again until its condition holds, unrolled up to its bound; the output is that of the last round. */
-
-import { anyOf } from '../made-schemas.ts'
+/**
+ * `kind: loop`: a loop node whose body runs until its condition holds; the output is that of the last round. From round to
+ * round go the output, what was put into the context, and what the condition looks at.
+ */
+import { jsonEqual } from '../../base/equal.ts'
+import type { Condition } from '../../domain/contract.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { anyOf, mapOf } from '../../schema/made-schemas.ts'
 import type { LoopStep } from '../pipeline.ts'
-import {
-  addFunction,
-  asBinding,
-  type CompileSteps,
-  type ContextEntry,
-  innerScope,
-  isFull,
-  nodeValue,
-  type Scope,
-} from './build.ts'
-import { addRefusal, compileBranch, conditionAt } from './conditional.ts'
-import { addGate, addRouter } from './gate.ts'
-import { constant, type Value } from './value.ts'
+import { bodyDraft, bodyInput, type CompiledBody, closeBody, compileBody } from './body.ts'
+import { addFunction, addNode, asBinding, type CompileSteps, type ContextEntry, type Scope } from './build.ts'
+import { conditionAt } from './conditional.ts'
+import { bindingsOf } from './map.ts'
+import { bring, type Value } from './value.ts'
 
-interface Round {
-  readonly value: Value
-  /** The scope at its end. */
-  readonly end: Scope
+/** One compilation of the body, for rounds that begin with a value of this schema and this context. */
+interface Pass extends CompiledBody {
+  readonly before: JsonSchema
+  readonly until: Condition | undefined
+  /** What the condition looks at, by name. */
+  readonly seen: ReadonlyMap<string, Value>
 }
 
 export function compileLoop(scope: Scope, step: LoopStep, compileSteps: CompileSteps): Value | undefined {
-  const id = `${scope.prefix}${step.name}`
-  const first = firstRound(scope, step, compileSteps)
-  const rounds = [first]
-  const context: ContextEntry[] = []
-  const leaving: string[] = []
-  for (let n = 1; n < step.maxLoops; n++) {
-    const before = rounds[n - 1] as Round
-    if (scope.build.issues.length > 0 || isFull(scope.build)) {
-      // No more rounds are needed to refuse the pipeline; what this one puts into the context is there all the same.
-      scope.context = [...first.end.context, ...context]
-      return undefined
-    }
-    const router = addRouter(before.end, `${id}/${n}.again`)
-    const gate = addGate(before.end, router, `${id}/${n + 1}`)
-    if (step.exitCondition === undefined) router.route(true, [gate.begin], 'again')
-    else {
-      const condition = conditionAt(before.end, router, {
-        json: step.exitCondition,
-        at: `${step.at}/loop/exit_condition`,
-      })
-      router.route(condition, [id], 'done')
-      leaving.push(router.node.id)
-    }
-    router.otherwise([gate.begin])
-    const locals = new Map([['iteration', constant(n + 1)]])
-    const branch = { gate, prefix: `${id}/${n + 1}/`, steps: step.body, locals, previous: before.value }
-    const { value, inner, added } = compileBranch(before.end, branch, compileSteps)
-    context.push(...added.map((entry) => ({ ...entry, value: { ...entry.value, home: scope.region } })))
-    rounds.push({ value, end: inner })
+  const pass = settledPass(scope, step, compileSteps)
+  if (!closeBody(scope, pass, step.maxLoops)) {
+    // What a round puts into the context is there for the steps after it, which are looked at all the same.
+    scope.context = [...scope.context, ...pass.added]
+    return undefined
   }
-  const last = rounds.at(-1) as Round
-  const output = anyOf(rounds.map(({ value }) => value.schema))
-  let tails = last.end.tails
-  if (step.exitCondition !== undefined && step.onMaxLoops === 'fail') {
-    const router = addRouter(last.end, `${id}/${rounds.length}.again`)
-    const condition = conditionAt(last.end, router, {
-      json: step.exitCondition,
-      at: `${step.at}/loop/exit_condition`,
-    })
-    router.route(condition, [id], 'done')
-    leaving.push(router.node.id)
-    const message = `${step.name} has gone ${step.maxLoops} rounds (max_loops) and its exit_condition does not hold`
-    const hint = 'Raise max_loops, ask less of exit_condition, or say on_max_loops: accept'
-    tails = [addRefusal(scope, router, { id: `${id}/not-done`, message, hint, output })]
-  }
-  scope.context = [...first.end.context, ...context]
-  scope.tails = [...leaving, ...tails]
-  const value = {
-    sources: [...rounds].reverse().flatMap((round) => round.value.sources),
-    schema: output,
-    certain: true,
-    home: scope.region,
-  }
-  const node = addFunction(scope, { id, name: 'take', inputs: { value: asBinding(value) }, output })
-  return nodeValue(node, output, scope.region)
+  return addLoop(scope, step, pass)
 }
 
-/** The first round is always gone. */
-function firstRound(scope: Scope, step: LoopStep, compileSteps: CompileSteps): Round {
-  const end = innerScope(scope, {
-    prefix: `${scope.prefix}${step.name}/1/`,
-    locals: new Map([...scope.locals, ['iteration', constant(1)]]),
+const mostPasses = 3
+
+/** The body is compiled for any round: until what it yields is what it was compiled for. */
+function settledPass(scope: Scope, step: LoopStep, compileSteps: CompileSteps): Pass {
+  const first = scope.previous.known ? true : scope.previous.schema
+  let before: JsonSchema = first
+  let context: readonly ContextEntry[] = []
+  for (let n = 1; ; n++) {
+    const pass = compileRound(scope, step, { before, context, compileSteps })
+    const after = n < mostPasses ? anyOf([first, pass.value.schema]) : true
+    const carried = pass.added.map((entry, index) => carriedEntry(entry, index, n < mostPasses))
+    if (pass.body.build.issues.length > 0 || n > mostPasses) return pass
+    if (jsonEqual(after as never, before as never) && jsonEqual(carried as never, context as never))
+      return pass
+    before = after
+    context = carried
+  }
+}
+
+/** What the round before has put into the context. */
+function carriedEntry({ key, value }: ContextEntry, index: number, known: boolean): ContextEntry {
+  const carried: Value = {
+    sources: [{ input: `/state/c${index}` }],
+    schema: known ? value.schema : true,
+    certain: false,
+  }
+  return { ...(key !== undefined && { key }), value: carried }
+}
+
+interface Round {
+  readonly before: JsonSchema
+  readonly context: readonly ContextEntry[]
+  readonly compileSteps: CompileSteps
+}
+
+function compileRound(scope: Scope, step: LoopStep, { before, context, compileSteps }: Round): Pass {
+  const previous: Value = { sources: [{ input: '/state/value' }], schema: before, certain: true }
+  const round = { sources: [{ input: '/round' }], schema: { type: 'integer', minimum: 1 }, certain: true }
+  const locals = new Map<string, Value>([['iteration', round]])
+  const compiled = compileBody(scope, { steps: step.body, previous, locals, context }, compileSteps)
+  const seen = new Map<string, Value>()
+  const see = (value: Value) => {
+    for (const [name, known] of seen)
+      if (jsonEqual(known.sources as never, value.sources as never)) return name
+    const name = `s${seen.size}`
+    seen.set(name, value)
+    return name
+  }
+  const until =
+    step.exitCondition === undefined
+      ? undefined
+      : conditionAt(compiled.end, { see }, { json: step.exitCondition, at: `${step.at}/loop/exit_condition` })
+  return { ...compiled, before, until, seen }
+}
+
+function addLoop(scope: Scope, step: LoopStep, pass: Pass): Value {
+  const { body, value, added, seen } = pass
+  const id = `${scope.prefix}${step.name}`
+  const entries = added.map((entry, index): [string, Value] => [`c${index}`, orBefore(entry.value, index)])
+  const yielded: [string, Value][] = [['value', value], ...entries, ...seen]
+  const member = (each: Value) => ({ schema: each.schema, certain: each.certain })
+  const output = mapOf(Object.fromEntries(yielded.map(([name, each]) => [name, member(each)])))
+  const state = mapOf({
+    ...Object.fromEntries(yielded.map(([name, each]) => [name, { ...member(each), certain: false }])),
+    value: { schema: pass.before, certain: true },
   })
-  return { value: compileSteps(end, step.body), end }
+  const first = bring(scope.previous, scope.region)
+  const begin = addFunction(scope, {
+    id: `${id}.begin`,
+    name: 'pass',
+    inputs: { value: asBinding(first) },
+    // Nothing else: what later rounds have beside the value is not there yet.
+    output: { ...(mapOf({ value: member(first) }) as object), additionalProperties: false },
+  })
+  addNode(scope, {
+    id,
+    label: step.name,
+    kind: 'loop',
+    loop: {
+      maxRounds: step.maxLoops,
+      onMaxRounds: step.onMaxLoops,
+      state,
+      ...(pass.until !== undefined && { until: pass.until }),
+    },
+    inputs: { state: { node: begin.id }, ...body.inputs },
+    contracts: { input: bodyInput(body, 'state'), output },
+    body: bodyDraft(body, { properties: bindingsOf(yielded) }),
+  })
+  const at = (name: string, each: Value): Value => ({
+    sources: [{ node: id, pointer: `/${name}` }],
+    schema: each.schema,
+    certain: each.certain,
+    home: scope.region,
+  })
+  scope.context = [
+    ...scope.context,
+    ...added.map((entry, index) => ({ ...entry, value: at(`c${index}`, entry.value) })),
+  ]
+  return at('value', value)
+}
+
+/** What a round does not put into the context again stays as the round before left it. */
+function orBefore(value: Value, index: number): Value {
+  return value.certain ? value : { ...value, sources: [...value.sources, { input: `/state/c${index}` }] }
 }

@@ -1,31 +1,30 @@
-/** `kind: map`: the body once for each item of a list, side by side, unrolled up to its bound; the output is the list of outputs. */
-
-import { anyOf, listOf } from '../made-schemas.ts'
+/** `kind: map`: a map node whose body runs once for each item of a list; the output is the list of outputs. */
+import { child } from '../../base/pointer.ts'
+import type { Binding } from '../../domain/plan.ts'
+import { collectedSchema } from '../../plan/index.ts'
+import { listOf, mapOf } from '../../schema/made-schemas.ts'
 import type { MapStep } from '../pipeline.ts'
 import { asTemplate } from '../templates.ts'
+import { bodyDraft, bodyInput, type CompiledBody, closeBody, compileBody } from './body.ts'
 import {
   addFunction,
+  addNode,
   asBinding,
   type CompileSteps,
-  type ContextEntry,
   complain,
-  isFull,
   nodeValue,
   type Scope,
 } from './build.ts'
-import { addRefusal, compileBranch } from './conditional.ts'
-import { functionId } from './functions.ts'
-import { addGate, addRouter } from './gate.ts'
 import { templateValue } from './names.ts'
-import { constant, inside, type Value } from './value.ts'
+import { inside, type Value } from './value.ts'
 
 export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`
   const at = `${step.at}/map/iterable_input`
   const over = templateValue(scope, asTemplate(step.over), { at, id: `${id}.items` })
   if (over === undefined) return undefined
-  const item = inside(over, ['0'])
-  if ('absent' in item && !isEmptyList(over)) {
+  const element = inside(over, ['0'])
+  if ('absent' in element && !isEmptyList(over)) {
     complain(scope, at, {
       code: 'pipeline/map',
       message: `${step.over} is no list`,
@@ -33,49 +32,67 @@ export function compileMap(scope: Scope, step: MapStep, compileSteps: CompileSte
     })
     return undefined
   }
-  const router = addRouter(scope, `${id}.each`)
-  const items = router.see(over)
-  const schema = 'absent' in item ? true : item.known ? true : item.schema
-  const count =
-    over.known && Array.isArray(over.known.value)
-      ? Math.min(over.known.value.length, step.maxItems)
-      : step.maxItems
-  const ends: { value: Value; tails: readonly string[]; added: readonly ContextEntry[]; begin: string }[] = []
-  for (let index = 0; index < count; index++) {
-    const gate = addGate(scope, router, `${id}/${index}`)
-    const own = gate.bind('item', { node: router.node.id, pointer: `/${items}/${index}` }, schema)
-    const locals = new Map([
-      ['item', own],
-      ['index', constant(index)],
-    ])
-    const branch = { gate, prefix: `${id}/${index}/`, steps: step.body, locals, previous: own }
-    ends.push({ ...compileBranch(scope, branch, compileSteps), begin: gate.begin })
-    if (scope.build.issues.length > 0 || isFull(scope.build)) break
-  }
-  const none = `${id}/none`
-  scope.build.nodes.push({
-    id: none,
-    kind: 'branch',
-    capabilityId: functionId('pass'),
-    inputs: {},
-    contracts: { output: { type: 'object' } },
+  // What this run happens to be given says nothing about what other runs are.
+  const schema = 'absent' in element || element.known ? true : element.schema
+  const item = { sources: [{ input: '/item' }], schema, certain: true }
+  const index = { sources: [{ input: '/index' }], schema: { type: 'integer', minimum: 0 }, certain: true }
+  const locals = new Map<string, Value>([
+    ['item', item],
+    ['index', index],
+  ])
+  const compiled = compileBody(scope, { steps: step.body, previous: item, locals }, compileSteps)
+  if (!closeBody(scope, compiled, step.maxItems)) return undefined
+  return addMap(scope, step, { id, over, compiled })
+}
+
+interface Parts {
+  readonly id: string
+  readonly over: Value
+  readonly compiled: CompiledBody
+}
+
+function addMap(scope: Scope, step: MapStep, { id, over, compiled }: Parts): Value {
+  const { body, value, added } = compiled
+  const { maxItems, concurrency, onItemFail } = step
+  const entries = added.map((entry, n): [string, Value] => [`c${n}`, entry.value])
+  const output =
+    entries.length === 0 ? asBinding(value) : { properties: bindingsOf([['value', value], ...entries]) }
+  const node = addNode(scope, {
+    id,
+    label: step.name,
+    kind: 'map',
+    map: { maxItems, onItemFail, ...(concurrency !== undefined && { concurrency }) },
+    inputs: { items: asBinding(over), ...body.inputs },
+    contracts: { input: bodyInput(body, 'items') },
+    body: bodyDraft(body, output),
   })
-  const length = { var: `${items}.length` }
-  router.route({ '==': [length, 0] }, [none], '0 items')
-  for (let n = 1; n <= ends.length; n++)
-    router.route(
-      { '==': [length, n] },
-      ends.slice(0, n).map(({ begin }) => begin),
-      `${n} items`,
-    )
-  const output = listOf(anyOf(ends.map(({ value }) => value.schema)), step.maxItems)
-  const message = `${step.name} goes over at most ${step.maxItems} items (max_items), and its input is longer or no list`
-  const hint = 'Raise max_items of the map, or give it a shorter list'
-  const refusal = addRefusal(scope, router, { id: `${id}/too-many`, message, hint, output })
-  scope.tails = [...ends.flatMap(({ tails }) => tails), none, refusal]
-  scope.context = [...scope.context, ...ends.flatMap(({ added }) => added)]
-  const inputs = Object.fromEntries(ends.map(({ value }, index) => [`i${index}`, asBinding(value)]))
-  return nodeValue(addFunction(scope, { id, name: 'list', inputs, output }), output, scope.region)
+  const schema = listOf(onItemFail === 'collect' ? collectedSchema(value.schema) : value.schema, maxItems)
+  if (entries.length === 0) return nodeValue(node, schema, scope.region)
+  const gathered = addFunction(scope, {
+    id: `${id}.context`,
+    name: 'gather',
+    inputs: { items: { node: id } },
+    output: mapOf({
+      values: { schema, certain: true },
+      ...Object.fromEntries(entries.map(([name, entry]) => [name, { schema: entry.schema, certain: false }])),
+    }),
+  })
+  const at = (name: string, entry: Pick<Value, 'schema' | 'certain'>): Value => ({
+    sources: [{ node: gathered.id, pointer: child('', name) }],
+    schema: entry.schema,
+    certain: entry.certain,
+    home: scope.region,
+  })
+  // The last item that puts something there wins.
+  scope.context = [
+    ...scope.context,
+    ...added.map((entry, n) => ({ ...entry, value: at(`c${n}`, { ...entry.value, certain: false }) })),
+  ]
+  return at('values', { schema, certain: true })
+}
+
+export function bindingsOf(values: readonly (readonly [string, Value])[]): { [name: string]: Binding } {
+  return Object.fromEntries(values.map(([name, value]) => [name, asBinding(value)]))
 }
 
 function isEmptyList({ known }: Value): boolean {

@@ -1,6 +1,6 @@
 /** `kind: router`: an agent names the branches that run; the output is a map of theirs. */
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { mapOf } from '../made-schemas.ts'
+import { mapOf } from '../../schema/made-schemas.ts'
 import type { RouterStep } from '../pipeline.ts'
 import {
   addFunction,

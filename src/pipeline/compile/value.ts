@@ -4,11 +4,11 @@ import { child } from '../../base/pointer.ts'
 import type { Source } from '../../domain/plan.ts'
 import { follow, missing } from '../../schema/condition-evaluate.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { anyOf } from '../../schema/made-schemas.ts'
 import { membersOf } from '../../schema/members.ts'
 import { project } from '../../schema/project.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { isAbsent } from '../../schema/value-set.ts'
-import { anyOf } from '../made-schemas.ts'
 
 export interface Value {
   /** The first that exists is taken. */
@@ -52,6 +52,7 @@ export function inside(
   const sources = value.sources.map((source): Source => {
     if ('node' in source) return { node: source.node, pointer: (source.pointer ?? '') + pointer }
     if ('envelope' in source) return { envelope: source.envelope + pointer }
+    if ('input' in source) return { input: source.input + pointer }
     const found = follow(source.value, path)
     return { value: found === missing ? null : (found as Json) }
   })

@@ -1,4 +1,5 @@
 /** HITL-NESTED-001: questions inside of loops and maps that are more than the run may ask. */
+import { iterationDefaults } from '../../domain/plan.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../lint-view.ts'
 import type { Rule } from '../rule.ts'
 import { around } from '../step-scope.ts'
@@ -58,7 +59,7 @@ function timesOf(step: LintStep): number {
       outer.kind === 'loop'
         ? plainAt(entryOf(outer.node, 'loop')?.value, 'max_loops')
         : outer.kind === 'map'
-          ? (plainAt(entryOf(outer.node, 'map')?.value, 'max_items') ?? 20)
+          ? (plainAt(entryOf(outer.node, 'map')?.value, 'max_items') ?? iterationDefaults.maxItems)
           : 1
     times *= typeof bound === 'number' ? bound : 1
   }

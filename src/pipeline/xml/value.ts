@@ -76,7 +76,7 @@ export function isFixed(sources: readonly Source[]): boolean {
 
 /** What a source holds that is known before anything runs. */
 export function knownAt(source: Source, inputs: { readonly [name: string]: Json }): Json | undefined {
-  if ('node' in source) return undefined
+  if ('node' in source || 'input' in source) return undefined
   if ('value' in source) return source.value
   const [, ...path] = tokens(source.envelope)
   return follow(inputs, path)

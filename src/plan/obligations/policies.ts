@@ -5,8 +5,9 @@ import { parseCondition } from '../../schema/condition.ts'
 import { membersOf } from '../../schema/members.ts'
 import { valuesOf } from '../../schema/schema-values.ts'
 import { assumeAll } from '../../schema/solve.ts'
+import { bodyPath } from '../bodies/resolve-body.ts'
 import { finding } from '../findings.ts'
-import type { Resolved } from '../request.ts'
+import type { Resolved, ResolvedNode } from '../request.ts'
 import { settingsFor } from '../worlds.ts'
 
 export function policies(resolved: Resolved): readonly Diagnostic[] {
@@ -56,7 +57,8 @@ export function variantProperty({
   return lists.length === 1 ? lists[0] : undefined
 }
 
-function selection({ request, nodes }: Resolved): Diagnostic[] {
+function selection({ request, nodes: outermost }: Resolved): Diagnostic[] {
+  const nodes = withBodies(outermost)
   const { require = [], forbid = [] } = request.envelope.policies.planner.selection ?? {}
   const used = nodes.flatMap(({ id, draft }) =>
     [draft.capabilityId, ...(draft.alternates ?? [])].flatMap((capabilityId) =>
@@ -104,7 +106,16 @@ function unregistered(capabilityId: string, { capabilities }: Resolved['request'
   return `${capabilityId} is not registered or not active: register it, or take it out of policies.planner.selection.require${hint}`
 }
 
-function topology({ request, nodes, graph }: Resolved): Diagnostic[] {
+/** All nodes, those of bodies included. */
+function withBodies(nodes: readonly ResolvedNode[]): readonly ResolvedNode[] {
+  return nodes.flatMap((node) => {
+    const inner = withBodies(node.body?.nodes ?? [])
+    return [node, ...inner.map((each) => ({ ...each, id: bodyPath(node.draft, each.id) }))]
+  })
+}
+
+function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] {
+  const nodes = withBodies(outermost)
   const {
     requiredKinds = [],
     forbiddenKinds = [],

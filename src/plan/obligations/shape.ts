@@ -2,9 +2,10 @@
 import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/issue.ts'
 import { isObject } from '../../base/json.ts'
+import { tokens } from '../../base/pointer.ts'
 import type { NodeKind } from '../../domain/capability.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
-import type { DraftNode, Source } from '../../domain/plan.ts'
+import { type DraftNode, isIterated, type Source } from '../../domain/plan.ts'
 import { parseCondition } from '../../schema/condition.ts'
 import { membersOf } from '../../schema/members.ts'
 import { declares } from '../../schema/schema-values.ts'
@@ -21,6 +22,8 @@ const kinds: ReadonlySet<string> = new Set<NodeKind>([
   'validation',
   'fallback',
   'routing',
+  'map',
+  'loop',
 ])
 
 export function shape(resolved: Resolved): readonly Diagnostic[] {
@@ -97,12 +100,12 @@ function capability(
   { request }: Resolved,
 ): Diagnostic[] {
   if (draft.capabilityId === undefined) {
-    if (draft.routing !== undefined) return []
+    if (draft.routing !== undefined || isIterated(draft)) return []
     return [
       finding('plan/capability-absent', {
         constraint: `node "${id}" has a capability`,
         nodeId: id,
-        suggestion: 'Set capabilityId, or routing if the node only decides',
+        suggestion: 'Set capabilityId, routing if the node only decides, or map or loop with a body',
       }),
     ]
   }
@@ -187,9 +190,10 @@ function answer(resolved: Resolved): Diagnostic[] {
 
 const fromEnvelope = /^\/(inputs(\/.*)?|objective|specialInstructions(\/\d+)?)$/s
 
-function problemWith(source: Source, { byId }: Resolved, self?: string): string | undefined {
-  if (!isObject(source)) return 'A source is { node }, { envelope } or { value }'
+function problemWith(source: Source, { byId, request }: Resolved, self?: string): string | undefined {
+  if (!isObject(source)) return 'A source is { node }, { envelope }, { value } or, in a body, { input }'
   if ('value' in source) return undefined
+  if ('input' in source) return problemWithInput(String(source.input), request)
   if ('envelope' in source) {
     return fromEnvelope.test(String(source.envelope))
       ? undefined
@@ -201,6 +205,16 @@ function problemWith(source: Source, { byId }: Resolved, self?: string): string 
   return pointer === '' || pointer.startsWith('/')
     ? undefined
     : `"${pointer}" is no JSON pointer; write "/${pointer}"`
+}
+
+function problemWithInput(pointer: string, { given }: Resolved['request']): string | undefined {
+  if (given === undefined) return 'Only nodes in the body of a map or a loop have { input }'
+  const names = membersOf(given.schema).map(({ name }) => name)
+  const [name = ''] = tokens(pointer)
+  if (names.includes(name)) return undefined
+  const meant = closest(name, names)
+  const hint = meant === undefined ? '' : ` Did you mean /${meant}?`
+  return `The body is given ${names.map((each) => `/${each}`).join(', ')}.${hint} Bind others on the map or loop itself`
 }
 
 function conditions({ draft, id, postConditions }: ResolvedNode): Diagnostic[] {

@@ -1,5 +1,6 @@
 /** A plan has bounds, so that nothing after it needs to fear its size. */
 import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { finding } from '../findings.ts'
 import type { ProveRequest } from '../request.ts'
 
@@ -9,13 +10,34 @@ export const planLimits = {
   constraints: 1_000,
   /** Routes, bindings and alternates of one node, each. */
   perNode: 1_000,
+  /** Maps and loops inside of each other. */
+  depth: 5,
 } as const
+
+/** One level more than there may be is enough to say that there are too many. */
+const deepest = planLimits.depth + 1
+
+function withBodies({ nodes }: Draft, depth: number): readonly DraftNode[] {
+  if (depth > deepest) return []
+  return nodes.flatMap((node) => [node, ...(node.body ? withBodies(node.body, depth + 1) : [])])
+}
+
+function edgesIn({ nodes, edges = [] }: Draft, depth: number): number {
+  if (depth > deepest) return 0
+  return nodes.reduce((sum, { body }) => sum + (body ? edgesIn(body, depth + 1) : 0), edges.length)
+}
+
+function depthOf(draft: Draft, above = 0): number {
+  const bodies = above > deepest ? [] : draft.nodes.flatMap(({ body }) => body ?? [])
+  return bodies.reduce((most, body) => Math.max(most, depthOf(body, above + 1)), above)
+}
 
 /** Asked before anything is worked out: a draft over a limit is not looked at any further. */
 export function size({ draft, envelope }: ProveRequest): readonly Diagnostic[] {
+  const nodes = withBodies(draft, 0)
   const widest = Math.max(
     0,
-    ...draft.nodes
+    ...nodes
       .slice(0, planLimits.nodes)
       .map((node) =>
         Math.max(
@@ -27,8 +49,9 @@ export function size({ draft, envelope }: ProveRequest): readonly Diagnostic[] {
       ),
   )
   const counts: Readonly<Record<keyof typeof planLimits, number>> = {
-    nodes: draft.nodes.length,
-    edges: draft.edges?.length ?? 0,
+    nodes: nodes.length,
+    edges: edgesIn(draft, 0),
+    depth: depthOf(draft),
     constraints: envelope.outputContract.constraints.length,
     perNode: widest,
   }

@@ -1,7 +1,7 @@
 /** Schemas of values that are made of others: one of several, a list, a map. */
 import { own } from '../base/json.ts'
-import { placed } from '../schema/combine.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { placed } from './combine.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 interface Member {
   readonly schema: JsonSchema
