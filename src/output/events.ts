@@ -61,7 +61,7 @@ function transformsByStage(made: Made): Map<Stage, string[]> {
   return byStage
 }
 
-/** The type that each conversion leads to; of the others, the value that came of it tells. */
+/** The type that each conversion leads to; for other rules it is the type of the resulting value. */
 const leadsTo: { readonly [rule: string]: JsonType } = {
   'str->int': 'integer',
   'str->float': 'number',

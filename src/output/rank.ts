@@ -14,7 +14,7 @@ export interface Ranked {
   readonly otherKind?: boolean
 }
 
-/** More than mending a value of the wanted kind usually costs. */
+/** Exceeds the usual cost of repairing a value of the wanted kind. */
 const OTHER_KIND = 8
 
 export function best(ranked: readonly Ranked[], settings: Settings): Attempt | undefined {

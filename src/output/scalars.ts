@@ -37,7 +37,7 @@ export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt
   return tries
 }
 
-/** Stands between quotes: what is written there is a string. */
+/** Whether the region is enclosed in quotes, which make it a string. */
 function isQuoted(text: string, { start, end }: Region): boolean {
   return start > 0 && end < text.length && /^["'“][\s\S]["'”]$/.test(`${text[start - 1]}.${text[end]}`)
 }

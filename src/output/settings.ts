@@ -95,7 +95,7 @@ function allowance(aop: 'off' | 'minimal' | 'full', allow: Allow | undefined): S
 const isKnown = (type: keyof Allow, conversion: unknown) =>
   (conversions[type] as readonly unknown[]).includes(conversion)
 
-/** A misspelt name would allow nothing, and nobody would notice. */
+/** Refuses unknown names: a misspelt one would silently allow nothing. */
 function checkAllow(allow: Allow): void {
   const types = Object.keys(conversions)
   for (const [type, listed] of Object.entries(allow) as [keyof Allow, unknown][]) {

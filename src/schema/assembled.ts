@@ -236,7 +236,7 @@ function unevaluatedProperties(site: Site): Truth {
   )
 }
 
-/** Sub-schemas that apply to some objects only; validators disagree about the members that these look at. */
+/** Sub-schemas that apply to some objects only; validators disagree about which members these evaluate. */
 const sometimes = [
   'anyOf',
   'oneOf',
