@@ -16,6 +16,8 @@ export interface RunResult {
   /** Why there is no answer; empty for a run that has one. */
   readonly issues: readonly Issue[]
   readonly provenance: readonly Provenance[]
+  /** Nodes whose text stands in for an answer (`degrade_to_string`); absent where there are none. */
+  readonly degraded?: readonly string[]
   /** Ids of the questions that it waits for. */
   readonly openAsks: readonly string[]
   /** The name of what went wrong, such as `plan/rejected`. */
@@ -40,6 +42,7 @@ export async function runResult(
       ? (error.issues ?? [{ code: error.code, at: { pointer: '' }, message: error.message }])
       : [],
     provenance: finished?.provenance ?? [],
+    ...(finished?.degraded && { degraded: finished.degraded }),
     openAsks,
     ...(error && { failure: error.code, error: failureError(error) }),
   }

@@ -6,7 +6,7 @@ import { oneLine, spell } from './one-line.ts'
 import { table } from './table.ts'
 
 export function describeRun(shown: ShownRun): string {
-  const { run, plan, nodes, asks, messages, output, error, provenance, paused } = shown
+  const { run, plan, nodes, asks, messages, output, error, provenance, paused, degraded } = shown
   const sources = provenance as unknown as readonly Provenance[]
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['run', run?.runId],
@@ -16,6 +16,7 @@ export function describeRun(shown: ShownRun): string {
     ['updated', run && new Date(run.updatedAt).toISOString()],
     ['plan', plan ? `version ${plan.version}, satisfaction ${plan.diagnostics.satisfactionScore}` : 'none'],
     ['paused', paused && oneLine(paused.reason, 200)],
+    ['degraded', degraded && `a text stands in for the answer of ${degraded.join(', ')}`],
     ['error', error && `${error.details['code']}: ${oneLine(error.message, 300)}`],
   ]
   const sections = [

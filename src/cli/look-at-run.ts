@@ -7,7 +7,7 @@ import { loadState } from '../engine/journal.ts'
 export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
 
 export async function lookAtRun(store: Store, runId: string) {
-  const { plan, envelope, paused } = await loadState(store, runId)
+  const { plan, envelope, paused, finished } = await loadState(store, runId)
   const { output, provenance, error } = (await store.output(runId)) ?? {}
   return {
     run: await store.head(runId),
@@ -17,6 +17,7 @@ export async function lookAtRun(store: Store, runId: string) {
     asks: await store.asks({ runId }),
     messages: await store.messages(runId),
     ...(paused && { paused }),
+    ...(finished?.degraded && { degraded: finished.degraded }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error: storedError(error) }),
     provenance: provenance ?? [],

@@ -54,7 +54,14 @@ export function reportRun(report: Report): number {
 function printDone(result: RunResult, state: RunState): void {
   const usage = count(state.budget.calls, 'call')
   printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
+  if (result.degraded) printNote(`${colors.yellow('!')} ${describeDegraded(result.degraded, state)}`)
   printJson(result.output, 'indented')
+}
+
+function describeDegraded(nodes: readonly string[], { finished }: RunState): string {
+  const names = nodes.map((node) => `"${node}"`).join(', ')
+  const satisfaction = finished?.observedSatisfaction
+  return `degraded: the text of ${names} stands in for an answer; satisfaction ${satisfaction ?? 'unknown'}`
 }
 
 function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {

@@ -40,6 +40,8 @@ export interface Provenance {
   readonly attempt?: number
   readonly facet?: string
   readonly repairs?: readonly { readonly stage: string; readonly rule: string; readonly pointer?: string }[]
+  /** A text stands in for the answer of its node. */
+  readonly degraded?: true
   /** Who approved or wrote it at its node; with the pointer of the whole, who wrote the answer at the end. */
   readonly person?: string
   /** Who approved the whole answer at the end. */
@@ -232,6 +234,8 @@ export interface EventPayloads {
     readonly provenance?: readonly Provenance[]
     /** The satisfaction score computed anew from what really came out. */
     readonly observedSatisfaction?: number
+    /** Nodes whose text stands in for an answer; absent where there are none. */
+    readonly degraded?: readonly string[]
     readonly usage?: Usage
   }
 }

@@ -23,7 +23,7 @@ export interface Processing {
   readonly fallback: {
     readonly maxStages: number
     readonly enableExtractor: boolean
-    /** Never under a hard or a RAO contract, whatever is said here (C18). */
+    /** Never under a contract with constraints or a RAO contract, whatever is said here (C18). */
     readonly degradeToString: boolean
   }
   /** Errors of the provider go on up the ladder, instead of ending the attempt. */

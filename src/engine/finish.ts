@@ -11,7 +11,7 @@ import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { finalAskOpen } from './head.ts'
-import { checkAnswer } from './obligations.ts'
+import { checkAnswer, degradedNodes } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
 
@@ -34,11 +34,13 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
         error: { code: 'ask/rejected', message: refusal(reply) },
       })
   }
+  const degraded = degradedNodes(state)
   return endFacts(state, moment.now, {
     status: 'completed',
     output,
     provenance: provenanceWith(composed.provenance, reply),
     observedSatisfaction: verdict.satisfaction,
+    ...(degraded.length > 0 && { degraded }),
   })
 }
 
@@ -179,6 +181,7 @@ function provenanceOf(state: RunState, source: Source, pointer: string): Provena
     ...(done && { attempt: done.attempt }),
     ...(facet !== undefined && { facet }),
     ...(repairs.length > 0 && { repairs }),
+    ...(done?.output.degraded && { degraded: true }),
     ...(done?.person !== undefined && { person: done.person }),
   }
 }

@@ -168,7 +168,9 @@ function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: Ask
       nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
     ]
   const own = node.attempt?.result?.output
-  const output: Output | undefined = reply.value === undefined ? own : { ...(own ?? {}), value: reply.value }
+  // What a person gives is an answer, whatever it replaces.
+  const { degraded: _, ...rest } = own ?? {}
+  const output: Output | undefined = reply.value === undefined ? own : { ...rest, value: reply.value }
   if (output === undefined) return [errorFact(state, moment.now, node)]
   return completeFacts(state, moment, node, { output, person: reply.by })
 }

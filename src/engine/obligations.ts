@@ -34,11 +34,28 @@ export function brokenConditions(state: RunState, node: NodeState, value: Json):
 
 const weights = { hard: 1, soft: 0.5, informational: 0 }
 
-/** The caller's schema and every constraint, on the real answer; the satisfaction counts what holds. */
+/** Nodes whose text stands in for an answer. */
+export function degradedNodes({ nodes }: RunState): string[] {
+  return [...nodes.values()].flatMap(({ node, output }) => (output?.degraded ? [node.id] : []))
+}
+
+/** The part of the nodes that completed with an answer of their own, of all that were called. */
+function answeredShare(state: RunState): number {
+  const degraded = degradedNodes(state).length
+  if (degraded === 0) return 1
+  const called = [...state.nodes.values()].filter(({ output, attempts }) => output && attempts > 0)
+  return 1 - degraded / called.length
+}
+
+/**
+ * The caller's schema and every constraint, on the real answer; the satisfaction counts what holds, and less where texts
+ * stand in for answers.
+ */
 export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; satisfaction: number } {
   const { schema, constraints } = state.envelope.outputContract
   const issues = compileSchema(schema).validate(answer)
-  if (constraints.length === 0) return { issues, satisfaction: 1 }
+  const share = answeredShare(state)
+  if (constraints.length === 0) return { issues, satisfaction: share }
   const known = withAnswer(assembleInputs(state, state.plan?.aside ?? {}), answer)
   let held = 0
   let total = 0
@@ -48,7 +65,7 @@ export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; s
     if (kept) held += weights[level]
     else if (level === 'hard') issues.push(brokenConstraint(constraintId, expr, known))
   }
-  return { issues, satisfaction: total === 0 ? 1 : held / total }
+  return { issues, satisfaction: total === 0 ? share : (share * held) / total }
 }
 
 function brokenConstraint(constraintId: string, expr: Condition, value: Json): Issue {

@@ -56,7 +56,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       ...limitsFor(state, node),
       ...deadlineOf(state, node),
       ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
-      hard: isHard(state, node),
+      constrained: isConstrained(state, node),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       onUsage: work.onUsage,
       onEvent: (event, payload) =>
@@ -108,10 +108,12 @@ function least(...limits: readonly (number | undefined)[]): number | undefined {
   return given.length > 0 ? Math.min(...given) : undefined
 }
 
-/** Whether something hard is said about what this node brings; only then is a degraded answer no answer (C55). */
-function isHard(state: RunState, { node }: NodeState): boolean {
-  if (node.postConditions.length > 0 || node.enforces.length > 0) return true
-  return [...node.guards, ...state.envelope.outputContract.constraints].some(({ level }) => level === 'hard')
+/** Whether a constraint, of whatever level, is about what this node brings: then no text may stand in for it (C18, C55). */
+function isConstrained(state: RunState, { node }: NodeState): boolean {
+  const { postConditions, enforces, guards } = node
+  return [postConditions, enforces, guards, state.envelope.outputContract.constraints].some(
+    (conditions) => conditions.length > 0,
+  )
 }
 
 /** Snippets of knowledge that whoever wrote the plan gave the node: one text or several. */

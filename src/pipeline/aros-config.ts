@@ -95,7 +95,7 @@ export const arosTable = {
   'fallback.degrade_to_string': {
     schema: flag,
     otherwise: true,
-    what: 'the text itself is taken at last, never under a hard or RAO contract',
+    what: 'steps may take the text itself at last, where they say so (`processing.fallback.degrade_to_string: true`); never under a contract with constraints or a RAO contract. `false` forbids it to all',
   },
   'streaming.aggregate_structured': {
     schema: flag,

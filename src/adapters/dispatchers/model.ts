@@ -98,7 +98,7 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         words: taskWords({ bundle, rao, redactor, ...(guidance && { guidance }) }),
         schema: bundle.returns,
         rao,
-        hard: call.hard ?? false,
+        constrained: call.constrained ?? false,
         processing,
         target: {
           model,

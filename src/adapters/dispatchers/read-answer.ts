@@ -11,6 +11,7 @@ export function readAnswer(text: string, call: Dispatch, usage: Usage): AttemptR
     processing: { aop: 'full', shadow: false, reader: {}, enforceGrammar: false },
     onEvent: ({ type, ...payload }) => call.onEvent(type, payload as { [key: string]: Json }),
   })
+  if (!read.ok && read.declined) return { outcome: 'refused', issues: read.issues, usage }
   if (!read.ok) return { outcome: read.truncated ? 'truncated' : 'invalid', issues: read.issues, usage }
   return {
     outcome: read.truncated ? 'truncated' : 'ok',

@@ -129,7 +129,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
     words: taskWords({ bundle, rao: false, redactor }),
     schema,
     rao: false,
-    hard: false,
+    constrained: false,
     processing,
     target: {
       model,

@@ -28,7 +28,7 @@ export async function climb(task: Climb): Promise<AttemptResult> {
     // What the budget does not allow is no news about the answer that is there.
     if (tried.refused && last) return ended(task, { ...last, issues: [...last.issues, ...tried.issues] })
     last = tried.fallen ? { ...tried, text: tried.text ?? last?.text } : tried
-    if (isFinal(tried, rung, task)) break
+    if (isFinal(tried, task)) break
   }
   return ended(task, last)
 }
@@ -113,6 +113,11 @@ function readRestored(
 function tryOf(answer: ModelAnswer, reading: Reading | undefined, text: string | undefined): Try {
   const cut = answer.kind === 'text' && answer.finish !== 'stop'
   if (reading === undefined) return { answer, issues: [issueOf(answer)], fallen: true }
+  if (!reading.ok && reading.declined) {
+    const [issue] = reading.issues
+    const refused: ModelAnswer = { kind: 'refused', message: issue?.message ?? '', usage: {} }
+    return { answer: refused, issues: reading.issues, text, fallen: true }
+  }
   if (!reading.ok) {
     const issues = cut ? [...reading.issues, cutOff(answer)] : reading.issues
     return { answer, issues, text, truncated: cut || reading.truncated, fallen: true }
@@ -156,10 +161,10 @@ function tell(
 }
 
 /** Whether climbing on makes no sense: nobody wants it, nothing is left, or the same would happen again. */
-function isFinal({ answer, refused }: Try, rung: Rung, { processing }: Climb): boolean {
+function isFinal({ answer, refused }: Try, { processing }: Climb): boolean {
   if (refused || answer.kind === 'cancelled' || answer.kind === 'timed_out') return true
   if (failedTry(answer) !== undefined) return true
-  if (answer.kind === 'refused') return rung.name === 'first'
+  if (answer.kind === 'refused') return true
   return answer.kind === 'error' && (answer.fatal === true || !processing.degradeOnUnexpected)
 }
 

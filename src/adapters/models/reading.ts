@@ -12,6 +12,7 @@ import { type ParseOptions, type ParseSuccess, parse } from '../../output/index.
 import { compileSchema } from '../../schema/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isTextContract } from '../providers/structured-plan.ts'
+import { declines } from './declines.ts'
 
 export type Reading =
   | {
@@ -20,7 +21,13 @@ export type Reading =
       readonly repairs: readonly RepairNote[]
       readonly truncated: boolean
     }
-  | { readonly ok: false; readonly issues: readonly Issue[]; readonly truncated: boolean }
+  | {
+      readonly ok: false
+      readonly issues: readonly Issue[]
+      readonly truncated: boolean
+      /** The text declines the task and carries no value. */
+      readonly declined?: true
+    }
 
 export interface ReadingContext {
   readonly schema: JsonSchema
@@ -33,6 +40,23 @@ export interface ReadingContext {
 const untouched: ParseOptions = { aop: 'minimal', closed: ['', '/*'] }
 
 export function readText(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
+  const reading = readAny(text, context, structured)
+  const isValue = reading.ok && (isTextContract(context.schema) || !quotes(reading.value, text))
+  if (isValue || !declines(text)) return reading
+  return { ok: false, issues: [declinedIssue(text)], truncated: false, declined: true }
+}
+
+/** Whether the whole text has become part of the value. */
+function quotes(value: Json, text: string): boolean {
+  return JSON.stringify(value).includes(JSON.stringify(text.trim()).slice(1, -1))
+}
+
+function declinedIssue(text: string): Issue {
+  const message = `The answer declines the task: ${text.trim().slice(0, 300)}`
+  return { code: 'attempt/refused', at: { pointer: '' }, message }
+}
+
+function readAny(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
   const { schema, rao, processing, onEvent } = context
   const { shadow } = processing
   if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)

@@ -18,7 +18,8 @@ export interface Climb {
   /** The author's schema: what the value must satisfy in the end. */
   readonly schema: JsonSchema
   readonly rao: boolean
-  readonly hard: boolean
+  /** Constraints depend on the value: no text may stand in for it. */
+  readonly constrained: boolean
   readonly processing: Processing
   readonly target: Pick<CallOptions, 'model' | 'provider' | 'schemaName' | 'maxOutputTokens' | 'stream'>
   readonly caller: Caller
@@ -160,13 +161,13 @@ function isText({ text }: Try): boolean {
  * and never repaired by a model (DECISIONS 21); where enforcement does not act there is nothing but the first call.
  */
 export function rungsFor(task: Climb): readonly Rung[] {
-  const { rao, hard, processing, caller } = task
+  const { rao, constrained, processing, caller } = task
   const { enforcement, structuredOutput, enforceGrammar, fallback, repair: repairing } = processing
   if (rao || enforceGrammar || enforcement !== 'repair' || structuredOutput === 'off') return [first]
   const stages = [
     stricter,
     ...(fallback.enableExtractor ? [extractor] : []),
-    ...(fallback.degradeToString && !hard ? [degrade] : []),
+    ...(fallback.degradeToString && !constrained ? [degrade] : []),
   ].slice(0, fallback.maxStages)
   const later = [
     ...stages.filter((rung) => rung !== degrade),

@@ -40,8 +40,8 @@ export interface Dispatch {
   readonly costUsd?: number
   /** The node's own data, such as `processing`. */
   readonly data?: { readonly [key: string]: Json }
-  /** Hard constraints depend on this node: nothing degraded will do (C18, C55). Default false. */
-  readonly hard?: boolean
+  /** Constraints depend on this node: no text may stand in for its answer (C18, C55). Default false. */
+  readonly constrained?: boolean
   /** The trace that the call belongs to; whoever calls over the wire sends it along. Absent where nobody traces. */
   readonly trace?: Trace
   /** When the node's time or the run's is over, in milliseconds since 1970: nothing is waited for beyond it. */

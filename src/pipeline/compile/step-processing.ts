@@ -19,6 +19,9 @@ export interface Layers {
   readonly schema: JsonSchema
 }
 
+/** The settings forbid what a step may otherwise allow. */
+const neverText: GivenProcessing = { fallback: { degrade_to_string: false } }
+
 /** With the master switch off nothing is asked of providers and nothing is repaired. */
 const legacy: GivenProcessing = { structured_output: 'off', aop: 'off', enforcement: 'off' }
 
@@ -32,7 +35,8 @@ export function decideProcessing({ aros, agent, step, schema }: Layers): Decided
     !aros.said.has('structured_output_default') &&
     isStructured(schema)
   const said = layOver(globalBlock(aros), promoted ? { structured_output: 'openai_json', ...own } : own)
-  return { processing: { ...said, aop: aopOf(said, own, aros) }, promoted }
+  const limited = aros.fallback.degradeToString ? said : layOver(said, neverText)
+  return { processing: { ...limited, aop: aopOf(said, own, aros) }, promoted }
 }
 
 /** Where repairing acts it begins with the reader at full, unless somebody said how far it may go. */
@@ -55,7 +59,8 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
     fallback: {
       max_stages: aros.fallback.maxStages,
       enable_extractor: aros.fallback.enableExtractor,
-      degrade_to_string: aros.fallback.degradeToString,
+      // That a text may stand in for an answer is for the step to say.
+      degrade_to_string: false,
     },
     degrade_on_unexpected_behavior: aros.degradeOnUnexpectedBehavior,
     schema_simplify: aros.schemaSimplify,
