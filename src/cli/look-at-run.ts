@@ -1,4 +1,6 @@
 /** All that a store knows of one run, put together for `proviso show`. */
+
+import { currentNodes } from '../domain/current-nodes.ts'
 import type { ErrorEnvelope } from '../domain/error-envelope.ts'
 import { storedError } from '../domain/failure-error.ts'
 import type { NodeRow, Store } from '../domain/ports/store.ts'
@@ -13,7 +15,7 @@ export async function lookAtRun(store: Store, runId: string) {
     run: await store.head(runId),
     envelope,
     plan: plan ?? null,
-    nodes: (await store.nodes(runId)).map(nodeView),
+    nodes: currentNodes(await store.nodes(runId)).map(nodeView),
     asks: await store.asks({ runId }),
     messages: await store.messages(runId),
     ...(paused && { paused }),

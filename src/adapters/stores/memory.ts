@@ -31,7 +31,7 @@ import { createListeners } from './listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
 import { sampleRuns } from './memory-sample.ts'
 import type { StoredNode } from './node-steps.ts'
-import { project } from './projections.ts'
+import { keepNewest, project } from './projections.ts'
 import type { PlanView } from './snapshot.ts'
 import type { StoredSpan } from './span-of.ts'
 
@@ -45,7 +45,10 @@ export interface MemoryStoreOptions {
 interface MemoryRun {
   head: StoredHead
   readonly journal: JournalEvent[]
+  /** By `rowKey`. */
   readonly nodes: Map<string, StoredNode>
+  /** The newest row of each node. */
+  readonly newest: Map<string, StoredNode>
   readonly asks: Map<string, AskRow>
   readonly snapshots: SnapshotRow[]
   readonly spans: Map<string, StoredSpan>
@@ -80,12 +83,15 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
 
   function write(run: MemoryRun, head: StoredHead, events: readonly JournalEvent[]): void {
     const changes = project(head, events, {
-      node: (nodeId) => run.nodes.get(nodeId),
+      node: (nodeId) => run.newest.get(nodeId),
       ask: (requestId) => run.asks.get(requestId),
       plan: () => run.plan,
     })
     for (const event of events) run.journal.push(event)
-    for (const [nodeId, node] of changes.nodes) run.nodes.set(nodeId, node)
+    for (const [key, node] of changes.nodes) {
+      run.nodes.set(key, node)
+      keepNewest(run.newest, node)
+    }
     for (const [requestId, ask] of changes.asks) {
       run.asks.set(requestId, ask)
       askedIn.set(requestId, run)
@@ -120,6 +126,7 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
         head,
         journal: [],
         nodes: new Map(),
+        newest: new Map(),
         asks: new Map(),
         snapshots: [],
         spans: new Map(),

@@ -1,4 +1,7 @@
 /** How each event changes the row of its node. */
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../base/canonical.ts'
+import type { Json } from '../../base/json.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { NodeRow } from '../../domain/ports/store.ts'
 import { addSignal, isSignal, type Signals } from '../../domain/signals.ts'
@@ -30,6 +33,8 @@ const steps: Steps = {
   attempt_start: ({ at, payload }) => ({
     status: 'running',
     attempts: payload.attempt,
+    contextHash: hashOf(payload.inputs),
+    validation: undefined,
     attemptStartedAt: at,
     signals: undefined,
     ...unsettled,
@@ -45,6 +50,7 @@ const steps: Steps = {
   node_complete: ({ at, payload }) => ({
     status: 'completed',
     output: payload.output.value,
+    validation: 'valid',
     endedAt: at,
     error: undefined,
     ...named(payload),
@@ -55,6 +61,7 @@ const steps: Steps = {
     error: payload.error as unknown as NonNullable<NodeRow['error']>,
     endedAt: at,
   }),
+  validation_error: () => ({ validation: 'invalid' }),
   node_skipped: ({ at }) => ({ status: 'skipped', endedAt: at }),
 }
 
@@ -97,6 +104,10 @@ export function patched(row: StoredNode, patch: Patch): StoredNode {
   }
   // Patches take away optional members only.
   return next as unknown as StoredNode
+}
+
+function hashOf(inputs: Json): string {
+  return createHash('sha256').update(canonicalJson(inputs)).digest('hex')
 }
 
 function named({ capabilityId, label }: { capabilityId?: string; label?: string }): Patch {

@@ -4,9 +4,10 @@
  * writes the rows that come back, in the transaction of the events.
  */
 import type { Json } from '../../base/json.ts'
-import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
 import type { CorrectionRow } from '../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
+import { progressOf } from '../../domain/progress.ts'
 import { correctionsOf } from './corrections-of.ts'
 import { messageOf } from './message-of.ts'
 import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
@@ -22,6 +23,7 @@ export interface ProjectedRun {
 
 /** The rows as they are before the append; `wanted` says which of them are asked for. */
 export interface Before {
+  /** Its row in the newest version of the plan that has it. */
   node(nodeId: string): StoredNode | undefined
   ask(requestId: string): AskRow | undefined
   /** The plan in force. */
@@ -29,6 +31,7 @@ export interface Before {
 }
 
 export interface Changes {
+  /** By `rowKey`. */
   readonly nodes: Map<string, StoredNode>
   readonly asks: Map<string, AskRow>
   readonly snapshots: SnapshotRow[]
@@ -50,6 +53,20 @@ export interface Wanted {
   everything: boolean
 }
 
+/** Events that need all nodes and the plan. */
+const takesSnapshot: ReadonlySet<EventType> = new Set(['hitl_request', 'plan_generated', 'complete'])
+
+/** What tells node rows of one run apart. */
+export function rowKey({ planVersion, nodeId }: Pick<StoredNode, 'planVersion' | 'nodeId'>): string {
+  return `${planVersion}:${nodeId}`
+}
+
+/** Keeps the row of the newest version of each node. */
+export function keepNewest(newest: Map<string, StoredNode>, row: StoredNode): void {
+  const known = newest.get(row.nodeId)
+  if (known === undefined || known.planVersion <= row.planVersion) newest.set(row.nodeId, row)
+}
+
 export function wanted(events: readonly NewEvent[]): Wanted {
   const found: Wanted = { nodeIds: new Set(), requestIds: new Set(), everything: false }
   for (const event of events) {
@@ -57,7 +74,7 @@ export function wanted(events: readonly NewEvent[]): Wanted {
     if (nodeId !== undefined) found.nodeIds.add(nodeId)
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
     if (event.type === 'hitl_resolved') found.requestIds.add(event.payload.requestId)
-    if (event.type === 'hitl_request' || event.type === 'plan_generated') found.everything = true
+    if (takesSnapshot.has(event.type)) found.everything = true
   }
   return found
 }
@@ -72,7 +89,12 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     messages: [],
     corrections: [],
   }
-  const node = (nodeId: string) => changes.nodes.get(nodeId) ?? before.node(nodeId)
+  const newest = new Map<string, StoredNode>()
+  const node = (nodeId: string) => newest.get(nodeId) ?? before.node(nodeId)
+  const put = (row: StoredNode) => {
+    newest.set(row.nodeId, row)
+    changes.nodes.set(rowKey(row), row)
+  }
   const snapshot = (event: JournalEvent) => {
     const plan = changes.plan ?? before.plan()
     if (plan !== undefined) changes.snapshots.push(takeSnapshot(event, plan, node))
@@ -82,25 +104,26 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
     // Taken before the event that ends the attempt takes them away.
     const signals = nodeId === undefined ? undefined : node(nodeId)?.signals
     if (nodeId !== undefined) {
-      changes.nodes.set(nodeId, stepNode(node(nodeId) ?? unplanned(event, nodeId), event))
+      put(stepNode(node(nodeId) ?? unplanned(event, nodeId), event))
     }
     const told = signalOf(event)
     const teller = told === undefined ? undefined : node(told)
-    if (teller !== undefined) changes.nodes.set(teller.nodeId, stepSignals(teller, event))
+    if (teller !== undefined) put(stepSignals(teller, event))
     const span = spanOf(run, event, { node, signals })
     if (span !== undefined) changes.spans.push(span)
     if (signals !== undefined && nodeId !== undefined)
       changes.corrections.push(...correctionsOf(event, node(nodeId), signals))
     switch (event.type) {
       case 'plan_generated':
-        plan(event, changes, node)
+        if (event.payload.plan) changes.plan = event.payload.plan
+        for (const row of planRows(event, node)) put(row)
         snapshot(event)
         break
       case 'plan_updated':
         for (const { id, status } of event.payload.nodes) {
           const row = node(id) ?? unplanned(event, id)
           const kept = status === 'completed' || status === 'error' || status === 'skipped'
-          changes.nodes.set(id, patched(row, { status, ...(!kept && reopened) }))
+          put(patched(row, { status, ...(!kept && reopened) }))
         }
         break
       case 'hitl_request':
@@ -113,14 +136,14 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
         changes.messages.push(messageOf(run.tenant, event))
         break
       case 'complete':
-        changes.output = outputRow(run, event)
+        changes.output = outputRow(run, event, facetsOf(changes.plan ?? before.plan(), node))
         break
     }
   }
   return changes
 }
 
-const reopened = { output: undefined, error: undefined, endedAt: undefined } as const
+const reopened = { output: undefined, validation: undefined, error: undefined, endedAt: undefined } as const
 
 /** More nodes than this in one plan would disturb the order in which rows are listed, nothing else. */
 const positionsPerEvent = 100_000
@@ -137,20 +160,28 @@ function unplanned(event: JournalEvent, nodeId: string): StoredNode {
   }
 }
 
-/** New nodes wait; those that an earlier version had keep what they have done, until `plan_updated` says otherwise. */
-function plan(
-  { payload, ...event }: JournalEvent<'plan_generated'>,
-  changes: Changes,
+/**
+ * The rows of a new version. New nodes wait; those that an earlier version had keep what they have done, until `plan_updated`
+ * says otherwise. A run that is resumed announces its version again and keeps its rows.
+ */
+function planRows(
+  event: JournalEvent<'plan_generated'>,
   node: (nodeId: string) => StoredNode | undefined,
-): void {
-  // A run that was resumed before it had a plan.
-  if (!payload.plan) return
-  changes.plan = payload.plan
-  for (const [index, { id, kind, capabilityId, label }] of payload.plan.nodes.entries()) {
-    const fresh = unplanned({ payload, ...event }, id)
-    const row = node(id) ?? { ...fresh, position: fresh.position + index }
-    changes.nodes.set(id, patched(row, { planVersion: payload.planVersion, kind, capabilityId, label }))
-  }
+): StoredNode[] {
+  const { plan, planVersion } = event.payload
+  return (plan?.nodes ?? []).map(({ id, kind, capabilityId, label }, index) => {
+    const fresh = unplanned(event, id)
+    const before = node(id)
+    const position = before?.planVersion === planVersion ? before.position : fresh.position + index
+    return patched({ ...(before ?? fresh), position }, { planVersion, kind, capabilityId, label })
+  })
+}
+
+function facetsOf(
+  plan: PlanView | undefined,
+  node: (nodeId: string) => StoredNode | undefined,
+): Json | undefined {
+  return plan && progressOf(plan, node).facets
 }
 
 function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes: Changes): void {
@@ -186,7 +217,7 @@ function auditRow({ runId, seq, at }: JournalEvent): Pick<AuditRow, 'runId' | 's
   return { runId, seq, at }
 }
 
-function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>): OutputRow {
+function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>, facets: Json | undefined): OutputRow {
   const { status, output, error, provenance } = event.payload
   return {
     runId: run.runId,
@@ -195,6 +226,7 @@ function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>): OutputRo
     schemaHash: run.schemaHash,
     at: event.at,
     ...(output !== undefined && { output }),
+    ...(facets !== undefined && { facets }),
     // Both are JSON by construction; their interfaces only lack the index signature.
     ...(error !== undefined && { error: error as unknown as Json }),
     ...(provenance !== undefined && { provenance: provenance as unknown as Json }),

@@ -364,7 +364,24 @@ describe('a SQLite file', () => {
 })
 
 /** The tables as they were before a migration, and before those after it. */
+/** The table as the first migration made it, with one row per node. */
+function undoNodeVersions(path: string): void {
+  for (const name of ['context_hash', 'validation_status'])
+    query(path, `alter table flex_plan_nodes drop column ${name}`)
+  query(path, 'alter table flex_run_outputs drop column facets')
+  const [table] = query(path, `select sql from sqlite_master where name = 'flex_plan_nodes'`)
+  const old = String(table?.['sql'])
+    .replace(/flex_plan_nodes(_copy)?"? \(/, 'old_nodes" (')
+    .replace('"node_id", "plan_version")', '"node_id")')
+  query(path, old)
+  query(path, 'insert into old_nodes select * from flex_plan_nodes')
+  query(path, 'drop table flex_plan_nodes')
+  query(path, 'alter table old_nodes rename to flex_plan_nodes')
+  query(path, `delete from proviso_migrations where name = '0007_node_versions'`)
+}
+
 function undoPipelineNames(path: string): void {
+  undoNodeVersions(path)
   query(path, 'alter table flex_runs drop column pipeline')
   query(path, `delete from proviso_migrations where name = '0006_pipeline_names'`)
 }

@@ -88,7 +88,7 @@ export interface AskQuery {
   readonly after?: string
 }
 
-/** The ledger of one node, as the debugging endpoint shows it. */
+/** One node in one version of the plan. A new version has rows of its own; those of earlier versions stay as they were. */
 export interface NodeRow {
   readonly runId: string
   readonly nodeId: string
@@ -98,6 +98,10 @@ export interface NodeRow {
   readonly label?: string
   readonly status: string
   readonly attempts: number
+  /** SHA-256 of the inputs of the last attempt, as canonical JSON. */
+  readonly contextHash?: string
+  /** Whether the last output satisfied the contract; absent before there is one. */
+  readonly validation?: 'valid' | 'invalid'
   readonly output?: Json
   readonly error?: Json
   readonly startedAt?: number
@@ -122,6 +126,8 @@ export interface OutputRow {
   readonly output?: Json
   readonly error?: Json
   readonly provenance?: Json
+  /** Values by facet or property at the end. */
+  readonly facets?: Json
   readonly schemaHash: string
   readonly at: number
 }

@@ -1,6 +1,8 @@
 /** `GET runs/:id`: everything that is stored of one run, redacted, for whoever looks for what went wrong. */
 import { isObject, type Json, own } from '../../base/json.ts'
+import { currentNodes } from '../../domain/current-nodes.ts'
 import { storedError } from '../../domain/failure-error.ts'
+import type { Plan } from '../../domain/plan.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
 import { type PlanView, progressOf } from '../../domain/progress.ts'
 import type { RunHead } from '../../domain/run.ts'
@@ -43,7 +45,7 @@ export const showRun: Route = {
         ok: { const: true },
         run: runSchema,
         output: { type: ['object', 'null'], properties: { error: errorSchema } },
-        planVersions: { type: 'array', items: { type: 'object', required: ['version'] } },
+        planVersions: { type: 'array', items: { type: 'object', required: ['version', 'nodes'] } },
         latestSnapshot: { type: ['object', 'null'] },
         nodes: {
           type: 'array',
@@ -73,14 +75,15 @@ export const showRun: Route = {
       envelopeOf(app, runId),
     ])
     const latest = snapshots.at(-1)
-    const now = latest && standsNow(latest, nodes)
+    const current = currentNodes(nodes)
+    const now = latest && standsNow(latest, current)
     const facets = now ? facetsOf(now) : {}
     const page = {
       ok: true,
       run: { ...runView(head, app), metadata, envelope, facets },
-      planVersions: versionsOf(now ? [...snapshots, now] : [], head),
+      planVersions: versionsOf(now ? [...snapshots, now] : [], nodes, head),
       latestSnapshot: now ? { ...snapshotView(now), facets } : null,
-      nodes: nodes.map(nodeView),
+      nodes: current.map((row) => ({ ...nodeView(row), ...provenanceOf(row, now) })),
       messages: messages.slice(-mostMessages).map(messageView),
       ...(messages.length > mostMessages && { olderMessages: true }),
     }
@@ -114,8 +117,20 @@ async function metadataOf(app: ServedApp, runId: string): Promise<Json> {
   return last?.by === undefined ? {} : { lastOperator: { displayName: last.by } }
 }
 
-/** The newest snapshot of each version. */
-function versionsOf(snapshots: readonly SnapshotRow[], { schemaHash }: RunHead): Json {
+/** Which facets a node of the plan in force reads and supplies. */
+function provenanceOf({ nodeId }: NodeRow, latest: SnapshotRow | undefined): object {
+  // What a snapshot holds was a plan when it was stored.
+  const plan = latest?.plan as unknown as Pick<Plan, 'nodes'> | undefined
+  const provenance = plan?.nodes.find(({ id }) => id === nodeId)?.facetProvenance
+  return provenance === undefined ? {} : { provenance }
+}
+
+/** The newest snapshot of each version, with the rows of its nodes. */
+function versionsOf(
+  snapshots: readonly SnapshotRow[],
+  nodes: readonly NodeRow[],
+  { schemaHash }: RunHead,
+): unknown {
   const newest = new Map(snapshots.map((row) => [row.planVersion, row]))
   return [...newest.values()].map((row) => ({
     version: row.planVersion,
@@ -123,6 +138,7 @@ function versionsOf(snapshots: readonly SnapshotRow[], { schemaHash }: RunHead):
     pendingNodeIds: row.pendingNodeIds,
     schemaHash,
     metadata: memberOf(row.plan, 'metadata') ?? {},
+    nodes: nodes.filter(({ planVersion }) => planVersion === row.planVersion).map(nodeView),
   }))
 }
 

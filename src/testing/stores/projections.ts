@@ -1,4 +1,5 @@
 /** Promises about what can be asked without reading the journal. */
+import { sha256Hex } from '../../base/hash.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent, samplePlan } from './sample.ts'
 import type { Suite } from './test-api.ts'
 
@@ -73,6 +74,8 @@ export function projectionSuite({ test, expect }: Suite): void {
           label: 'WRITE',
           status: 'completed',
           attempts: 1,
+          contextHash: sha256Hex('{}'),
+          validation: 'valid',
           output: { text: 'Tea', more: 1 },
           startedAt: 1_010,
           endedAt: 1_060,
@@ -176,6 +179,7 @@ export function projectionSuite({ test, expect }: Suite): void {
         planVersion: 1,
         status: 'failed',
         error: failure,
+        facets: { copy: 'Tea' },
         schemaHash: 'h-1',
         at: 1_100,
       })
@@ -233,7 +237,9 @@ export function projectionSuite({ test, expect }: Suite): void {
     })
   }
 
-  test('carries what nodes have done into a new version of the plan', async ({ store }) => {
+  test('keeps the rows of each version of the plan, and carries what nodes have done into the next', async ({
+    store,
+  }) => {
     await store.create(newRun('r', { events: life.slice(0, 5) }))
     const events = [
       planEvent(samplePlan(2, ['write', 'other'])),
@@ -254,8 +260,9 @@ export function projectionSuite({ test, expect }: Suite): void {
       status,
     ])
     expect(rows).toEqual([
-      ['write', 2, 'completed'],
+      ['write', 1, 'completed'],
       ['check', 1, 'pending'],
+      ['write', 2, 'completed'],
       ['other', 2, 'ready'],
     ])
     const last = (await store.snapshots('r')).at(-1)

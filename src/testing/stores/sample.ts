@@ -6,6 +6,7 @@ import type { Plan } from '../../domain/plan.ts'
 import type { HeadUpdate, NewRun } from '../../domain/ports/store.ts'
 
 interface EventMembers {
+  readonly version?: number
   readonly at?: number
   readonly planVersion?: number
   readonly nodeId?: string
@@ -59,6 +60,7 @@ export function samplePlan(version = 1, ids: readonly string[] = ['write', 'chec
     label: id.toUpperCase(),
     contracts: { input: {}, output: {} },
     inputs: {},
+    needs: [],
     postConditions: [],
     guards: [],
     provides: [],
@@ -80,7 +82,8 @@ export function planEvent(plan = samplePlan(), at = 1_000): NewEvent {
       diagnostics: plan.diagnostics,
       metadata: {},
     },
-    { at, planVersion: plan.version },
+    // As the engine writes it today: a store reads nothing else into it.
+    { at, planVersion: plan.version, version: 2 },
   )
 }
 

@@ -51,6 +51,8 @@ export const columns = {
     'label',
     'status',
     'attempts',
+    'context_hash',
+    'validation_status',
     'output',
     'error',
     'started_at',
@@ -66,6 +68,7 @@ export const columns = {
     'output',
     'error',
     'provenance',
+    'facets',
     'schema_hash',
     'at',
   ],
@@ -131,7 +134,7 @@ export const columns = {
 
 /** What tells rows apart that are written over. */
 export const keys = {
-  flex_plan_nodes: ['run_id', 'node_id'],
+  flex_plan_nodes: ['run_id', 'node_id', 'plan_version'],
   flex_plan_snapshots: ['run_id', 'seq'],
   flex_run_outputs: ['run_id'],
   hitl_requests: ['run_id', 'request_id'],

@@ -5,7 +5,7 @@
 import type { AskRow } from '../../../domain/ports/store.ts'
 import type { HeadCore } from '../heads.ts'
 import type { StoredNode } from '../node-steps.ts'
-import type { Before, Changes } from '../projections.ts'
+import { type Before, type Changes, keepNewest } from '../projections.ts'
 import type { PlanView } from '../snapshot.ts'
 
 export interface HotRun extends Before {
@@ -24,6 +24,7 @@ export interface HotRuns {
 
 interface Kept {
   head: HeadCore
+  /** The newest row of each node. */
   readonly nodes: Map<string, StoredNode>
   readonly asks: Map<string, AskRow>
   plan: PlanView | undefined
@@ -52,7 +53,7 @@ export function createHotRuns(most = 1_000): HotRuns {
         runs.get(runId) ?? (begins ? { head, nodes: new Map(), asks: new Map(), plan: undefined } : undefined)
       if (run === undefined) return
       run.head = head
-      for (const [nodeId, node] of changes.nodes) run.nodes.set(nodeId, node)
+      for (const node of changes.nodes.values()) keepNewest(run.nodes, node)
       for (const [requestId, ask] of changes.asks) run.asks.set(requestId, ask)
       if (changes.plan !== undefined) run.plan = changes.plan
       runs.set(runId, run)

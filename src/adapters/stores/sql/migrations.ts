@@ -239,6 +239,37 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     await db.schema.alterTable('flex_runs').addColumn('pipeline', 'text').execute()
   }
 
+  /**
+   * Nodes are kept by plan version, with the hash of what they were given and whether their output held; outputs get the
+   * facets at the end. Rows from before keep the version that they had. SQLite cannot change a key: the table is copied.
+   */
+  async function nodeVersions(db: Kysely<unknown>): Promise<void> {
+    const table = 'flex_plan_nodes'
+    for (const name of ['context_hash', 'validation_status'])
+      await db.schema.alterTable(table).addColumn(name, 'text').execute()
+    await db.schema.alterTable('flex_run_outputs').addColumn('facets', 'text').execute()
+    const columns = ['run_id', 'node_id', 'plan_version']
+    if (dialect === 'postgres') {
+      await db.schema.alterTable(table).dropConstraint(`${table}_key`).execute()
+      await db.schema
+        .alterTable(table)
+        .addPrimaryKeyConstraint(`${table}_key`, columns as never[])
+        .execute()
+      return
+    }
+    const copy = `${table}_copy`
+    let nodes: Builder = keyColumns(db.schema.createTable(copy), 'run_id', 'node_id')
+    nodes = numbers(text(nodes, 'kind', 'status'), 'position', 'plan_version', 'attempts')
+    nodes = textOrNull(nodes, 'capability_id', 'label', 'output', 'error')
+    nodes = numbersOrNull(nodes, 'started_at', 'ended_at', 'attempt_started_at')
+    nodes = textOrNull(nodes, 'signals', 'context_hash', 'validation_status')
+    await byKey(nodes, table, ...columns).execute()
+    // Both list their columns in the same order: the old one had them added at its end.
+    await sql`insert into ${sql.table(copy)} select * from ${sql.table(table)}`.execute(db)
+    await db.schema.dropTable(table).execute()
+    await db.schema.alterTable(copy).renameTo(table).execute()
+  }
+
   return {
     '0001_first_tables': {
       async up(db: Kysely<unknown>) {
@@ -250,5 +281,6 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     '0004_health_columns': { up: health },
     '0005_messages': { up: messages },
     '0006_pipeline_names': { up: pipelines },
+    '0007_node_versions': { up: nodeVersions },
   }
 }

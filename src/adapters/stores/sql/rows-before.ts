@@ -40,6 +40,12 @@ export function selectsBefore(runId: string, events: readonly NewEvent[], contex
   return found
 }
 
+/** Of several versions of a node, the newest is the one that changes. */
+function keepNewest(nodes: Map<string, NodeTable>, row: NodeTable): void {
+  const known = nodes.get(row.node_id)
+  if (known === undefined || known.plan_version <= row.plan_version) nodes.set(row.node_id, row)
+}
+
 /** By run; `answers` has the rows of each select, in order. */
 export function rowsBefore(
   selects: readonly Select[],
@@ -51,7 +57,7 @@ export function rowsBefore(
     before.set(runId, run)
     // The statement said which table it asks.
     const rows = (answers[index] ?? []) as readonly unknown[]
-    if (take === 'nodes') for (const row of rows as NodeTable[]) run.nodes.set(row.node_id, row)
+    if (take === 'nodes') for (const row of rows as NodeTable[]) keepNewest(run.nodes, row)
     if (take === 'asks') for (const row of rows as AskTable[]) run.asks.set(row.request_id, row)
     if (take === 'plan' && rows.length > 0) run.plan = (rows[0] as { plan: string }).plan
   }

@@ -121,6 +121,8 @@ export function nodeRow(node: StoredNode, encode: Encode): NodeTable {
     label: node.label ?? null,
     status: node.status,
     attempts: node.attempts,
+    context_hash: node.contextHash ?? null,
+    validation_status: node.validation ?? null,
     output: node.output === undefined ? null : encode(node.output),
     error: node.error === undefined ? null : encode(node.error),
     started_at: node.startedAt ?? null,
@@ -140,6 +142,9 @@ export function toNode(row: NodeTable, values: Values): NodeRow {
     attempts: row.attempts,
     ...(row.capability_id !== null && { capabilityId: row.capability_id }),
     ...(row.label !== null && { label: row.label }),
+    ...(row.context_hash !== null && { contextHash: row.context_hash }),
+    // Only `nodeRow` writes the column.
+    ...(row.validation_status !== null && { validation: row.validation_status as 'valid' | 'invalid' }),
     ...(row.output !== null && { output: decode(row.output, values) }),
     ...(row.error !== null && { error: decode(row.error, values) }),
     ...(row.started_at !== null && { startedAt: row.started_at }),
@@ -189,6 +194,7 @@ export function outputRow(output: OutputRow, encode: Encode): OutputTable {
     output: output.output === undefined ? null : encode(output.output),
     error: output.error === undefined ? null : encode(output.error),
     provenance: output.provenance === undefined ? null : encode(output.provenance),
+    facets: output.facets === undefined ? null : encode(output.facets),
     schema_hash: output.schemaHash,
     at: output.at,
   }
@@ -204,6 +210,7 @@ export function toOutput(row: OutputTable, values: Values): OutputRow {
     ...(row.output !== null && { output: decode(row.output, values) }),
     ...(row.error !== null && { error: decode(row.error, values) }),
     ...(row.provenance !== null && { provenance: decode(row.provenance, values) }),
+    ...(row.facets !== null && { facets: decode(row.facets, values) }),
   }
 }
 

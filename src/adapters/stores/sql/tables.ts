@@ -74,6 +74,8 @@ export interface NodeTable {
   label: string | null
   status: string
   attempts: number
+  context_hash: string | null
+  validation_status: string | null
   /** JSON */
   output: string | null
   /** JSON */
@@ -108,6 +110,8 @@ export interface OutputTable {
   error: string | null
   /** JSON */
   provenance: string | null
+  /** JSON */
+  facets: string | null
   schema_hash: string
   at: number
 }
