@@ -22,7 +22,7 @@ export function edgesOf(draft: Draft, nodes: readonly Node[], supply: Supply): P
   const context: Context = { nodes, supply, position, links }
   for (const node of nodes)
     for (const from of replacedBy(node, context)) links.control({ from, to: node.id, when: 'fail' })
-  if ((draft.edges ?? []).length === 0) addEdgesByName(context)
+  addEdgesByName(context, { all: (draft.edges ?? []).length === 0 })
   return links.all()
 }
 
@@ -72,25 +72,28 @@ function createLinks(known: ReadonlyMap<string, unknown>): Links {
 }
 
 /**
- * The nodes whose failure activates a fallback node that nothing else activates: those before it that supply the same, or
- * the last fallback among them.
+ * The nodes whose failure activates a fallback node that nothing else activates: those before it that supply the same (of
+ * several fallbacks the last), else those after it.
  */
 function replacedBy(node: Node, { nodes, supply, position, links }: Context): readonly string[] {
   if (node.kind !== 'fallback' || links.into(node.id).some(({ kind }) => kind === 'control')) return []
   const here = position.get(node.id) ?? 0
   const after = reachedFrom(node.id, links)
-  const same = membersOf(node.output).flatMap(({ name }) => supply.get(name) ?? [])
-  const before = [...new Set(same)].filter((id) => (position.get(id) ?? 0) < here && !after.has(id))
-  const isFallback = (id: string) => nodes[position.get(id) ?? -1]?.kind === 'fallback'
-  const earlier = before.filter(isFallback).sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0))
-  return earlier.length > 0 ? earlier.slice(-1) : before
+  const named = new Set(membersOf(node.output).flatMap(({ name }) => supply.get(name) ?? []))
+  const same = nodes.filter(({ id }) => named.has(id) && !after.has(id))
+  const before = same.filter(({ id }) => (position.get(id) ?? 0) < here)
+  const fallbacks = before.filter(({ kind }) => kind === 'fallback')
+  if (fallbacks.length > 0) return fallbacks.slice(-1).map(({ id }) => id)
+  const others =
+    before.length > 0 ? before : same.filter(({ id, kind }) => id !== node.id && kind !== 'fallback')
+  return others.map(({ id }) => id)
 }
 
 /**
- * Without edges in the draft, data decides the order: each input waits for the last node before that supplies it. A node
+ * Where no edges of the draft order a node, data does: each input waits for the last node before that supplies it. A node
  * that may be skipped does not suffice: the supplier before it is waited for as well.
  */
-function addEdgesByName(context: Context): void {
+function addEdgesByName(context: Context, { all }: { readonly all: boolean }): void {
   const { nodes, links } = context
   const skippable = new Set<string>()
   const isConditional = ({ from, to, when }: PlanEdge) =>
@@ -101,17 +104,23 @@ function addEdgesByName(context: Context): void {
   }
   for (const { id } of nodes) if (links.into(id).some(isConditional)) spread(id)
   for (const node of nodes) {
-    for (const from of suppliersOf(node, context, skippable)) links.data(from, node.id)
+    if (all || !links.into(node.id).some(({ kind }) => kind === 'control'))
+      for (const from of suppliersOf(node, context, skippable)) links.data(from, node.id)
     if (!skippable.has(node.id) && links.into(node.id).some(({ from }) => skippable.has(from)))
       spread(node.id)
   }
 }
 
-function suppliersOf(node: Node, { supply, position }: Context, skippable: ReadonlySet<string>): string[] {
+function suppliersOf(
+  node: Node,
+  { supply, position, links }: Context,
+  skippable: ReadonlySet<string>,
+): string[] {
   const here = position.get(node.id) ?? 0
+  const waiting = reachedFrom(node.id, links)
   return wantedBy(node).flatMap((name) => {
     if (node.draft.inputs !== undefined && Object.hasOwn(node.draft.inputs, name)) return []
-    const suppliers = supply.get(name) ?? []
+    const suppliers = (supply.get(name) ?? []).filter((id) => !waiting.has(id))
     const before = suppliers.filter((id) => (position.get(id) ?? 0) < here).reverse()
     const after = before.length > 0 || suppliers.includes(node.id) ? [] : suppliers
     const certain = before.findIndex((id) => !skippable.has(id))

@@ -49,6 +49,7 @@ export const findingTable = {
   'plan/facet-derived': told('the node uses facets that its capability does not declare'),
   'plan/rao': hard('schema_incompatible', 'the node data cannot be read as an RAO contract'),
   'plan/cycle': hard('schema_incompatible', 'nodes wait for each other'),
+  'plan/route-bypassed': told('an edge activates the target of a route whatever the route decides'),
   'plan/unreachable': told('the node can never run'),
   'plan/input-missing': hard('missing_producer', 'a required input is not there on every way to the node'),
   'plan/input-mismatch': hard('schema_incompatible', 'what is supplied does not satisfy what the node needs'),

@@ -1,9 +1,11 @@
-/** Nobody waits for himself, and every node can run. */
+/** No node waits for itself, every node can run, and routes decide about their targets. */
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { finding } from '../findings.ts'
-import type { Resolved } from '../request.ts'
+import type { Resolved, ResolvedNode } from '../request.ts'
+import { targetsOf } from '../scenario.ts'
 
-export function dag({ graph, nodes, scenarios }: Resolved): readonly Diagnostic[] {
+export function dag(resolved: Resolved): readonly Diagnostic[] {
+  const { graph, nodes, scenarios } = resolved
   if (graph.circle.length > 0) {
     const [first = '', ...others] = graph.circle
     return [
@@ -15,7 +17,7 @@ export function dag({ graph, nodes, scenarios }: Resolved): readonly Diagnostic[
       }),
     ]
   }
-  return nodes
+  const unreachable = nodes
     .filter(({ id }) => !scenarios.reachable.has(id))
     .map(({ id, capability }) =>
       finding('plan/unreachable', {
@@ -25,4 +27,24 @@ export function dag({ graph, nodes, scenarios }: Resolved): readonly Diagnostic[
         suggestion: 'Lead an edge or a route to it that can be followed, or remove it',
       }),
     )
+  return [...unreachable, ...nodes.flatMap((node) => bypassed(node, resolved))]
+}
+
+/** Edges to the targets of a route from nodes before it: one followed edge activates, whatever the route decides. */
+function bypassed({ id: router, draft }: ResolvedNode, { graph, byId }: Resolved): Diagnostic[] {
+  return [...targetsOf(draft)].flatMap((target) =>
+    (graph.incoming.get(target) ?? [])
+      .filter(({ kind, when, from }) => {
+        const isRoute = targetsOf(byId.get(from)?.draft).has(target)
+        return kind === 'control' && when !== 'fail' && !isRoute && graph.ancestors(router).has(from)
+      })
+      .map(({ from }) =>
+        finding('plan/route-bypassed', {
+          constraint: `"${router}" decides whether "${target}" runs`,
+          nodeId: target,
+          suggestion: `Remove the edge from "${from}" to "${target}": it activates "${target}" also when "${router}" takes another route. A binding orders them without it`,
+          details: { router, from },
+        }),
+      ),
+  )
 }
