@@ -1,11 +1,14 @@
 /** The contracts of a node: its capability's, its facets' and its own, put together and known to be usable. */
 import { ProvisoError } from '../base/error.ts'
+import { child } from '../base/pointer.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { DraftNode, FacetProvenance } from '../domain/plan.ts'
-import { both } from '../schema/combine.ts'
+import { both, placed } from '../schema/combine.ts'
 import { compileSchema } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import { membersOf } from '../schema/members.ts'
+import { project } from '../schema/project.ts'
 import { compileContract } from './compile-contract.ts'
 import { finding } from './findings.ts'
 import type { ProveRequest } from './request.ts'
@@ -39,6 +42,33 @@ export function contractsOf(
   }
   if (capability && plain) context.cache.set(capability, contracts)
   return contracts
+}
+
+/**
+ * What a routing node hands on: its inputs, which were held to its input contract, besides what its output contract says.
+ * Only the output contract makes it a supplier by name.
+ */
+export function routedOutput(
+  { routing }: DraftNode,
+  { input, output }: Pick<NodeContracts, 'input' | 'output'>,
+): JsonSchema {
+  const isLabelled = routing?.routes.some(({ label }) => label) ?? false
+  const $defs: Record<string, JsonSchema> = {}
+  const members = membersOf(input)
+    .filter(({ name }) => name !== 'route' || !isLabelled)
+    .map(({ name, required }) => ({ name, required, schema: project(input, child('', name)).schema }))
+    .filter(({ required, schema }) => required || schema !== true)
+  if (members.length === 0) return output
+  const properties = Object.fromEntries(
+    members.map(({ name, schema }) => [name, placed(schema, name, $defs)]),
+  )
+  const required = members.flatMap((member) => (member.required ? [member.name] : []))
+  return both(output, {
+    type: 'object',
+    properties,
+    required,
+    ...(Object.keys($defs).length > 0 && { $defs }),
+  })
 }
 
 function at(node: DraftNode, diagnostic: Diagnostic): Diagnostic {

@@ -7,7 +7,7 @@ import { anyOf } from '../schema/made-schemas.ts'
 import { membersOf } from '../schema/members.ts'
 import { candidatesFor, chooseSources, needsOf } from './bind.ts'
 import { resolveBody } from './bodies/resolve-body.ts'
-import { type ContractCache, contractsOf, problemWith } from './contracts.ts'
+import { type ContractCache, contractsOf, problemWith, routedOutput } from './contracts.ts'
 import { edgesOf } from './edges.ts'
 import { createGraph } from './graph.ts'
 import { rootsOf, supplyOf, wantedBy } from './names.ts'
@@ -21,8 +21,11 @@ type Known = Omit<Resolved, 'slots' | 'diagnostics' | 'nodes'>
 export function resolveDraft(request: ProveRequest): Resolved {
   const { draft, envelope } = request
   const diagnostics: Diagnostic[] = []
-  const unbound = resolveNodes(request, diagnostics)
-  const supply = supplyOf(unbound)
+  const declared = resolveNodes(request, diagnostics)
+  const supply = supplyOf(declared)
+  const unbound = declared.map((node) =>
+    node.draft.routing === undefined ? node : { ...node, output: routedOutput(node.draft, node) },
+  )
   const edges = edgesOf(draft, unbound, supply)
   const graph = createGraph(
     unbound.map(({ id }) => id),

@@ -189,7 +189,7 @@ describe('routes', () => {
     const done = await run(
       {
         nodes: [
-          { ...gate('tea', 'left', 'right'), contracts: { output: needs('topic') } },
+          { ...gate('tea', 'left', 'right'), contracts: { input: needs('topic') } },
           node('left'),
           node('right'),
           node('note', { inputs: { topic: from('gate', 'topic') } }),
