@@ -22,11 +22,13 @@ import { root } from './setup.mjs'
 
 const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
 
-/** The folder that holds the transpiled `src`, `test/sim` and `test/interpreter`; made anew when a source has changed. */
+/** The folder that holds the transpiled `src` and the folders of tests that run without a test runner; made anew when a source has changed. */
 export function transpileSim() {
-  const files = ['src', join('test', 'sim'), join('test', 'interpreter')].flatMap((folder) =>
-    sources(join(root, folder)),
-  )
+  const folders = ['src', ...['sim', 'interpreter', 'conformance'].map((name) => join('test', name))]
+  const files = [
+    ...folders.flatMap((folder) => sources(join(root, folder))),
+    join(root, 'test', 'quick-clock.ts'),
+  ]
   const texts = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }))
   const hash = createHash('sha256')
   for (const { file, text } of texts) hash.update(`${relative(root, file)}\n${text}\n`)

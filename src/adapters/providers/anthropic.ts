@@ -1,7 +1,7 @@
 /** The door `proviso/providers/anthropic`: Claude models through the Messages API. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { sameServer } from './same-server.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface AnthropicOptions {
@@ -17,7 +17,7 @@ const toolWords = 800
 
 /** Where a model has no structured output, the package asks for a tool call instead; its arguments are the answer. */
 export function anthropic({ apiKey, fetch, ...rest }: AnthropicOptions): Provider {
-  const make = createAnthropic({ apiKey, ...rest, fetch: sameServer(fetch) })
+  const make = createAnthropic({ apiKey, ...rest, fetch: guardedFetch(fetch) })
   return sdkProvider({
     name: 'anthropic',
     dialect: 'anthropic',

@@ -3,8 +3,8 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { secretsIn } from '../../domain/redact.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 import { splitServer } from './model-id.ts'
-import { sameServer } from './same-server.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface CompatibleOptions {
@@ -39,7 +39,7 @@ export function compatible(options: CompatibleOptions = {}): Provider {
       // Keys go to the server they were given for; one that a model id names gets none.
       ...(baseURL === options.baseURL && apiKey !== undefined && { apiKey }),
       ...(baseURL === options.baseURL && headers && { headers: { ...headers } }),
-      fetch: sameServer(fetch),
+      fetch: guardedFetch(fetch),
     })
     if (servers.size < mostServers) servers.set(baseURL, (model) => made.chatModel(model))
     return (model: string) => made.chatModel(model)

@@ -1,7 +1,7 @@
 /** The door `proviso/providers/google`: Gemini models through the Generative Language API. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { sameServer } from './same-server.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface GoogleOptions {
@@ -13,6 +13,6 @@ export interface GoogleOptions {
 }
 
 export function google({ apiKey, fetch, ...rest }: GoogleOptions): Provider {
-  const make = createGoogleGenerativeAI({ apiKey, ...rest, fetch: sameServer(fetch) })
+  const make = createGoogleGenerativeAI({ apiKey, ...rest, fetch: guardedFetch(fetch) })
   return sdkProvider({ name: 'google', dialect: 'google', secrets: [apiKey], model: (id) => make(id) })
 }

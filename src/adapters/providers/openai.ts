@@ -1,7 +1,7 @@
 /** The door `proviso/providers/openai`: OpenAI's models through the Responses API, or chat completions. */
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { sameServer } from './same-server.ts'
+import { guardedFetch } from './guarded-fetch.ts'
 import { sdkProvider } from './sdk-provider.ts'
 
 export interface OpenAiOptions {
@@ -20,7 +20,7 @@ export interface OpenAiOptions {
  * const app = await createApp({ providers: [openai({ apiKey })], defaultModel: 'openai/gpt-5-mini' })
  */
 export function openai({ apiKey, api = 'responses', fetch, ...rest }: OpenAiOptions): Provider {
-  const make = createOpenAI({ apiKey, ...rest, fetch: sameServer(fetch) })
+  const make = createOpenAI({ apiKey, ...rest, fetch: guardedFetch(fetch) })
   return sdkProvider({
     name: 'openai',
     dialect: 'openai',

@@ -1,0 +1,62 @@
+// @ts-check
+/**
+ * `npm run conformance -- models|agents [--only NAME] [--json]`: calls hostile servers on loopback (throttling, refusing,
+ * hanging, cutting, lying, answering late or twice) through every provider, or as HTTP agents, and prints the calls made, the
+ * time waited, the outcome and whether the fallback answered. Exit code 1 if a row differs from what is promised.
+ */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { transpileSim } from './transpile-sim.mjs'
+
+const usage = 'Usage: npm run conformance -- models|agents [--only NAME]... [--json]'
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string', multiple: true },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const [subject] = positionals
+if (values.help) {
+  console.log(usage)
+  process.exit(0)
+}
+if ((subject !== 'models' && subject !== 'agents') || positionals.length > 1) {
+  console.error(usage)
+  process.exit(2)
+}
+
+/** @typedef {import('../test/conformance/play.ts').Played} Played */
+/** @type {typeof import('../test/conformance/play.ts')} */
+const { playAll } = await import(pathToFileURL(join(transpileSim(), 'test', 'conformance', 'play.js')).href)
+if (!values.json) print(['EXECUTOR', 'SERVER', 'CALLS', 'WAITED', 'OUTCOME', 'FALLBACK', 'AS PROMISED'])
+const played = await playAll(subject, {
+  ...(values.only && { only: values.only }),
+  onPlayed: (/** @type {Played} */ row) => {
+    if (!values.json) print(cells(row))
+  },
+})
+const wrong = played.filter(({ differences }) => differences.length > 0)
+if (values.json) console.log(JSON.stringify({ subject, rows: played, wrong: wrong.length }))
+else console.log(`${played.length - wrong.length} of ${played.length} rows are as promised`)
+// Nothing that was played is no proof of anything.
+process.exit(wrong.length > 0 || played.length === 0 ? 1 : 0)
+
+/** @param {Played} row */
+function cells({ executor, row, calls, waitedMs, outcome, fallback, differences }) {
+  const verdict = differences.length === 0 ? 'yes' : `NO: ${differences.join('; ')}`
+  return [executor, row, String(calls), `${waitedMs} ms`, outcome, fallback ? 'yes' : 'no', verdict]
+}
+
+/** @param {readonly string[]} row */
+function print(row) {
+  const widths = [12, 32, 6, 9, 15, 9]
+  console.log(
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join(' ')
+      .trimEnd(),
+  )
+}
