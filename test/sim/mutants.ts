@@ -238,15 +238,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'dead branches are not skipped',
     file: graph,
-    find: 'else state.dead.add(edge.to)',
+    find: 'else state.dead.add(node.node.id)',
     replace: '',
     seed: 2,
   },
   {
     name: 'routing takes all targets',
     file: graph,
-    find: '(chosen === undefined || chosen.includes(edge.to))',
-    replace: '(chosen === undefined || chosen.length > 0)',
+    find: 'return chosen === undefined || chosen.includes(edge.to) || !isTarget(source.node.routing, edge.to)',
+    replace: 'return true',
     seed: 25,
   },
   {
