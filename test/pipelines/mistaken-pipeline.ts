@@ -63,7 +63,6 @@ const changes: readonly Change[] = [
           `{{ input${random.pick(['', '.n', '.items'])} | ${random.pick(['uper', 'upper'])} }}`,
         )
       : undefined,
-  (step) => (callStep(step) ? put(step, 'input', 'So: {{ previous_step.output }}') : undefined),
   (step) => (callStep(step) ? put(step, 'input', '{% if x %}') : undefined),
   (step) => (callStep(step) ? put(step, 'input', '{{ context.nowhere | default("x") }}') : undefined),
   (step) => (callStep(step) ? put(step, 'input', '{{ this }}') : undefined),
@@ -150,6 +149,7 @@ const changes: readonly Change[] = [
 
 /** Only where the schema of the input rules it out: else the input decides. */
 const withClosedInput: readonly Change[] = [
+  (step) => (callStep(step) ? put(step, 'input', 'So: {{ previous_step.output }}') : undefined),
   (step) => (callStep(step) ? put(step, 'input', '{{ input.nowhere }}') : undefined),
   (step) =>
     step['condition'] === undefined
