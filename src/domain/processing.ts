@@ -4,6 +4,7 @@
  */
 import { isObject, type Json } from '../base/json.ts'
 import type { Allow, ParseOptions } from '../output/index.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { checkNoun } from './check-noun.ts'
 import type { Parsed } from './parsed.ts'
 import type { StructuredIntent } from './ports/provider.ts'
@@ -14,8 +15,13 @@ export interface Processing {
   readonly aop: 'off' | 'minimal' | 'full'
   /** The reader says what it would do and changes nothing: texts are read as with `aop: off` (AROS-29). */
   readonly shadow: boolean
-  /** `repair` lets the ladder act, `validate` only the reader; where structured output is off, neither acts. */
+  /**
+   * `repair` lets the ladder act, `validate` only the reader; `off` takes the answer as it is, for the node's contract to
+   * judge. Where structured output is off, none of them acts.
+   */
   readonly enforcement: 'off' | 'validate' | 'repair'
+  /** Under `enforcement: off`: what the model is asked for. Default: the contract of the node. */
+  readonly askedSchema?: JsonSchema
   /** The text must satisfy the schema as it stands, without any repair. */
   readonly enforceGrammar: boolean
   readonly reader: Pick<ParseOptions, 'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow'>
@@ -118,7 +124,10 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
       aggregateStructured: pick(streaming, 'aggregate_structured', true),
     },
     precheck: precheckOf(part('reasoning_precheck')),
-    ...present({ maxOutputTokens: said['max_output_tokens'] as number | undefined }),
+    ...present({
+      maxOutputTokens: said['max_output_tokens'] as number | undefined,
+      askedSchema: said['schema'] as JsonSchema | undefined,
+    }),
   }
 }
 

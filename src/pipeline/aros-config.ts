@@ -100,7 +100,7 @@ export const arosTable = {
   'streaming.aggregate_structured': {
     schema: flag,
     otherwise: true,
-    what: 'streamed texts are read as a whole; false looks at them while they arrive and stops early',
+    what: 'streams of structured steps are gathered and judged at their end; false calls such steps without a stream',
   },
   'telemetry.verbose': {
     schema: flag,

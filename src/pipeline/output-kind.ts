@@ -13,6 +13,7 @@ export function outputKind(step: LintStep): OutputKind {
   if (step.kind === 'map') return 'array'
   if (step.kind === 'hitl') return kindOf(plainAt(step.node, 'input_schema') ?? true)
   if (step.kind !== 'step') return 'unknown'
+  if (isUnheld(step)) return 'unknown'
   const schema = schemaOf(step)
   if (schema) return kindOf(plainValue(schema))
   if (step.agent) return 'text'
@@ -27,6 +28,13 @@ export function schemaOf(step: LintStep): YamlNode | undefined {
     step.agent?.schema ??
     ofProcessing(step.agent?.node)
   )
+}
+
+/** `enforcement: off`: the schema is asked for, and the answer may be anything. */
+export function isUnheld(step: LintStep): boolean {
+  const said = (key: string) =>
+    textAt(processingOf(step.node)?.value, key) ?? textAt(processingOf(step.agent?.node)?.value, key)
+  return said('enforcement') === 'off' && said('structured_output') !== 'off'
 }
 
 /** An empty schema says nothing, and leaves the word to the others. */

@@ -43,7 +43,10 @@ function hintOf({ code, hint, expected, actual }: Issue): string {
   if (hint !== undefined) return hint
   if (code === 'schema/required') return 'Add it'
   const names = Array.isArray(expected) ? expected.filter((each) => typeof each === 'string') : []
-  const otherwise = 'Correct the value; `proviso schema pipeline` prints what every key takes'
+  const otherwise =
+    names.length > 0
+      ? `Use one of ${names.join(', ')}`
+      : 'Correct the value; `proviso schema pipeline` prints what every key takes'
   return typeof actual === 'string' ? didYouMean(actual, names, otherwise) : otherwise
 }
 

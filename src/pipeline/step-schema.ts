@@ -5,7 +5,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import { mapOf } from '../schema/made-schemas.ts'
 import { declares } from '../schema/schema-values.ts'
 import { entryOf, type LintStep, type LintView, plainAt, textAt } from './lint-view.ts'
-import { builtinName, schemaOf } from './output-kind.ts'
+import { builtinName, isUnheld, schemaOf } from './output-kind.ts'
 import { perView } from './per-view.ts'
 import { stepNamed } from './step-scope.ts'
 import { partsOf, templateMarks } from './template-marks.ts'
@@ -46,6 +46,7 @@ function schemaOfKind(view: LintView, step: LintStep): JsonSchema | undefined {
     return { type: 'array', items: (last && outputSchema(view, last)) ?? true }
   }
   if (step.kind !== 'step') return undefined
+  if (isUnheld(step)) return undefined
   const own = schemaOf(step)
   if (own) return usable(own)
   if (step.agent) return { type: 'string' }

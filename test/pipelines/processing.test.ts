@@ -181,12 +181,12 @@ steps: [{ name: a, agent: one${step} }]
     expect(processingOf(withSchema(own)).schema).toEqual({ type: 'object', required: ['other'] })
   })
 
-  it('settings switch the precheck on, and let texts be looked at while they arrive', () => {
+  it('settings switch the precheck on, and structured steps are called without a stream', () => {
     expect(processingOf(plain(), { enable_reasoning_precheck: true }).processing).toMatchObject({
       reasoning_precheck: { enabled: true },
     })
     expect(processingOf(plain(), { 'streaming.aggregate_structured': false }).processing).toMatchObject({
-      streaming: { enabled: true, early_abort: true },
+      streaming: { aggregate_structured: false },
     })
     expect(processingOf(plain(), { coercion_tolerant_level: 2 }).processing).toMatchObject({
       coercion: { tolerant_level: 2 },

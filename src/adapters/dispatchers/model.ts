@@ -20,6 +20,7 @@ import { noProvider } from '../models/no-provider.ts'
 import { precheck, withoutContextInputs } from '../models/precheck.ts'
 import type { Price } from '../models/prices.ts'
 import { taskWords } from '../models/prompts.ts'
+import { askedFor } from '../models/rungs.ts'
 import type { PartialValue } from '../models/stream-watch.ts'
 import { isTextContract } from '../providers/structured-plan.ts'
 
@@ -95,7 +96,12 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
         providerOf,
       })
       const result = await climb({
-        words: taskWords({ bundle, rao, redactor, ...(guidance && { guidance }) }),
+        words: taskWords({
+          bundle: { ...bundle, returns: askedFor(processing, bundle.returns) },
+          rao,
+          redactor,
+          ...(guidance && { guidance }),
+        }),
         schema: bundle.returns,
         rao,
         constrained: call.constrained ?? false,

@@ -8,7 +8,14 @@ export function readAnswer(text: string, call: Dispatch, usage: Usage): AttemptR
   const read = readText(text, {
     schema: call.bundle.returns,
     rao: call.rao,
-    processing: { aop: 'full', shadow: false, reader: {}, enforceGrammar: false },
+    processing: {
+      aop: 'full',
+      shadow: false,
+      reader: {},
+      enforceGrammar: false,
+      enforcement: 'validate',
+      structuredOutput: 'off',
+    },
     onEvent: ({ type, ...payload }) => call.onEvent(type, payload as { [key: string]: Json }),
   })
   if (!read.ok && read.declined) return { outcome: 'refused', issues: read.issues, usage }

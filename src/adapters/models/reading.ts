@@ -33,7 +33,10 @@ export interface ReadingContext {
   readonly schema: JsonSchema
   /** The answer is a RAO envelope: its syntax may be mended, its words are taken as they are, or not at all (C47). */
   readonly rao: boolean
-  readonly processing: Pick<Processing, 'aop' | 'shadow' | 'reader' | 'enforceGrammar'>
+  readonly processing: Pick<
+    Processing,
+    'aop' | 'shadow' | 'reader' | 'enforceGrammar' | 'enforcement' | 'structuredOutput'
+  >
   readonly onEvent: NonNullable<ParseOptions['onEvent']>
 }
 
@@ -65,9 +68,28 @@ function readAny(text: string, context: ReadingContext, structured?: StructuredO
     const value = plainText(text)
     if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
   }
+  if (processing.enforcement === 'off' && processing.structuredOutput !== 'off')
+    return readUnheld(text, context, structured)
   const held = structured?.kind === 'applied' ? undo(text, schema, structured) : undefined
   if (held !== undefined) return { ok: true, value: held, repairs: [], truncated: false }
   return read(text, schema, { aop: processing.aop, ...processing.reader, shadow, onEvent })
+}
+
+/** `enforcement: off`: JSON as far as the reader finds some, else the text; nothing is read toward the schema. */
+function readUnheld(
+  text: string,
+  { processing, onEvent }: ReadingContext,
+  structured?: StructuredOutcome,
+): Reading {
+  const taken = (value: Json): Reading => ({ ok: true, value, repairs: [], truncated: false })
+  const whole = strict(text)
+  const wrapped = structured?.kind === 'applied' ? structured.wrapped : undefined
+  if (wrapped !== undefined && isObject(whole))
+    return taken((own(whole, wrapped) as Json | undefined) ?? whole)
+  if (whole !== undefined) return taken(whole)
+  const { aop, shadow, reader } = processing
+  const found = read(text, { type: ['object', 'array'] }, { aop, ...reader, shadow, onEvent })
+  return found.ok ? found : taken(text)
 }
 
 /** What keeps an answer from being the envelope is said in the specification's own words; where it is follows. */

@@ -62,6 +62,11 @@ export interface Rung {
   readonly stand?: (task: Climb, text: string) => Json | undefined
 }
 
+/** What the model is asked for; the same as what must come back, unless `enforcement: off` holds only the former. */
+export function askedFor({ enforcement, askedSchema }: Processing, schema: JsonSchema): JsonSchema {
+  return enforcement === 'off' ? (askedSchema ?? schema) : schema
+}
+
 const first: Rung = {
   name: 'first',
   stage: 'first',
@@ -69,7 +74,7 @@ const first: Rung = {
   follows: () => true,
   ask: ({ words, schema, rao, processing }) => ({
     ...words,
-    schema: rao ? raoEnvelopeSchema : schema,
+    schema: rao ? raoEnvelopeSchema : askedFor(processing, schema),
     structured: processing.structuredOutput,
     ...(rao && { primary: schema }),
   }),

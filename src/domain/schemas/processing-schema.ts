@@ -1,6 +1,6 @@
 /** The schema of a `processing` block: the keys of the specification, spelt as there, and no others. */
 import { conversions } from '../../output/index.ts'
-import { closed, count, countOrNone, flag, text, texts } from './parts.ts'
+import { anySchema, closed, count, countOrNone, flag, text, texts } from './parts.ts'
 
 const share = { type: 'number', minimum: 0, maximum: 1 } as const
 /** A model by its name, or with a system prompt. */
@@ -60,8 +60,9 @@ export const writtenProcessing = closed({
   max_output_tokens: count,
 })
 
-/** A block of a node: compilers also say which inputs only the precheck reads. */
+/** A block of a node: compilers also say which inputs only the precheck reads, and the schema that is only asked for. */
 export const processingSchema = closed({
   ...writtenProcessing.properties,
+  schema: anySchema,
   reasoning_precheck: closed({ ...precheck, context_inputs: texts }),
 })

@@ -15,7 +15,7 @@ import { addFunction, addNode, asBinding, complain, type Data, nodeValue, type S
 import { agentId, extractId } from './capabilities.ts'
 import { templateValue } from './names.ts'
 import { type PreparedPrecheck, preparePrecheck } from './precheck.ts'
-import { decideProcessing, isStructured } from './step-processing.ts'
+import { decideProcessing, isHeld, isStructured } from './step-processing.ts'
 import { bring, constant, inside, unknownValue, type Value } from './value.ts'
 
 const takesInput: JsonSchema = { type: 'object', properties: { input: true }, required: ['input'] }
@@ -43,15 +43,8 @@ export function inputOf(
 function compileAgent(scope: Scope, step: CallStep, input: Value): Value | undefined {
   const agent = scope.pipeline.agents.get(step.worker.name)
   if (agent === undefined) return undefined
-  const schema = withFields(
-    scope,
-    step,
-    step.outputSchema ??
-      step.processing?.schema ??
-      agent.outputSchema ??
-      agent.processing.schema ??
-      plainText,
-  )
+  const schema =
+    step.outputSchema ?? step.processing?.schema ?? agent.outputSchema ?? agent.processing.schema ?? plainText
   return addModelNode(scope, {
     step,
     input,
@@ -69,14 +62,16 @@ interface ModelNode {
   readonly capabilityId: string
 }
 
-function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }: ModelNode): Value {
+function addModelNode(scope: Scope, { step, input, agent, schema: asked, capabilityId }: ModelNode): Value {
   const { build, pipeline } = scope
   const { processing, promoted } = decideProcessing({
     aros: build.aros,
     agent: agent.processing,
     step: step.processing,
-    schema,
+    schema: asked,
   })
+  const held = isHeld(processing)
+  const schema = withFields(scope, step, held ? asked : true)
   if (promoted)
     build.notes.push(
       pipeline.issue(step.at, {
@@ -100,7 +95,10 @@ function addModelNode(scope: Scope, { step, input, agent, schema, capabilityId }
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(retries !== undefined && { retry: { max: retries } }),
     ...(fallback !== undefined && { alternates: [fallback] }),
-    data: { ...data, processing: prepared.processing },
+    data: {
+      ...data,
+      processing: held ? prepared.processing : { ...prepared.processing, schema: asked as Json },
+    },
   })
   return nodeValue(node, schema, scope.region)
 }
@@ -183,7 +181,7 @@ function compileExtract(scope: Scope, step: CallStep, input: Value): Value | und
     systemPrompt: '',
     processing: { said: { structured_output: 'auto', aop: 'full' } },
   }
-  return addModelNode(scope, { step, input, agent, schema: withFields(scope, step, schema), capabilityId })
+  return addModelNode(scope, { step, input, agent, schema, capabilityId })
 }
 
 /** A capability of the user's own: a map as input gives its properties, anything else goes in as `input`. */

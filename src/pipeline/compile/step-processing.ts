@@ -44,7 +44,15 @@ function aopOf(said: GivenProcessing, own: GivenProcessing, aros: ArosConfig): J
   if (own['aop'] !== undefined) return own['aop']
   if (aros.said.has('enable_aop_default')) return aros.enableAopDefault
   const acts = said['structured_output'] !== 'off' && (said['enforcement'] ?? 'repair') === 'repair'
-  return acts ? 'full' : aros.enableAopDefault
+  if (acts) return 'full'
+  // A tolerant decoder is a part of the reader: asking for one switches the reader on, without conversions.
+  const { tolerant_level: level = 0 } = said['coercion'] as { readonly tolerant_level?: number }
+  return level > 0 && aros.enableAopDefault === 'off' ? 'minimal' : aros.enableAopDefault
+}
+
+/** `enforcement: off`: the schema is asked for and not held; it acts only where structured output is on. */
+export function isHeld(processing: GivenProcessing): boolean {
+  return processing['structured_output'] === 'off' || processing['enforcement'] !== 'off'
 }
 
 function globalBlock(aros: ArosConfig): GivenProcessing {
@@ -64,7 +72,7 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
     },
     degrade_on_unexpected_behavior: aros.degradeOnUnexpectedBehavior,
     schema_simplify: aros.schemaSimplify,
-    ...(!aros.streaming.aggregateStructured && { streaming: { enabled: true, early_abort: true } }),
+    ...(!aros.streaming.aggregateStructured && { streaming: { aggregate_structured: false } }),
     reasoning_precheck: { enabled: aros.enableReasoningPrecheck },
   }
 }
@@ -97,7 +105,7 @@ const blockKeys: Readonly<Record<string, readonly [name: string, part?: string]>
   'fallback.max_stages': ['fallback', 'max_stages'],
   'fallback.enable_extractor': ['fallback', 'enable_extractor'],
   'fallback.degrade_to_string': ['fallback', 'degrade_to_string'],
-  'streaming.aggregate_structured': ['streaming'],
+  'streaming.aggregate_structured': ['streaming', 'aggregate_structured'],
 }
 
 /** An object or an array at the root; plain texts stay plain. */
