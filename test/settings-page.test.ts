@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { processingSchema } from '../src/domain/schemas/processing-schema.ts'
+import { writtenProcessing } from '../src/domain/schemas/processing-schema.ts'
 import { arosTable } from '../src/pipeline/aros-config.ts'
 import { readConfig } from '../src/pipeline/config/read-config.ts'
 import { describeSourceIssue, serverKeys } from '../src/pipeline/index.ts'
@@ -29,7 +29,7 @@ it('shows every setting of proviso.toml in blocks that can be read', () => {
 it('shows every key of processing in a pipeline that compiles', () => {
   const [text = ''] = blocks('yaml')
   const step = compile(text, { input: 'x' }).draft.nodes.find(({ id }) => id === 'read')
-  const { properties } = processingSchema as { properties: object }
+  const { properties } = writtenProcessing as { properties: object }
   // What is a default of the schema's own, such as delimiters, stands in the reference of models.
   const shown = Object.keys(step?.data?.['processing'] ?? {})
   expect(shown).toEqual(expect.arrayContaining(Object.keys(properties)))
