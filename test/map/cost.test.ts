@@ -1,0 +1,44 @@
+/** What a map costs grows with the number of its items and with nothing else. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { envelope, mapDraft, working } from './support.ts'
+
+const long = process.env['PROVISO_LONG'] === '1'
+const count = long ? 5_000 : 500
+
+const folder = mkdtempSync(join(tmpdir(), 'proviso-map-cost-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Processor time of a run, in milliseconds: other processes on the machine do not count. */
+async function costOf(items: number): Promise<number> {
+  const double = working('double', (value: number) => value * 2)
+  const app = await createApp({ store: `sqlite:${join(folder, `${items}.db`)}`, capabilities: [double] })
+  try {
+    const before = process.cpuUsage()
+    const list = Array.from({ length: items }, (_, index) => index)
+    const draft = mapDraft('double', { maxItems: items })
+    const result = await app.run(envelope({ items: list }), { draft })
+    const { user, system } = process.cpuUsage(before)
+    expect(result.status).toBe('completed')
+    // When the run is over, nothing of its items is left in the state but the list.
+    const state = await app.state(result.runId)
+    expect([state.nodes.size, state.instances.size, state.outgoing.size]).toEqual([1, 0, 1])
+    return (user + system) / 1000
+  } finally {
+    await app.close()
+  }
+}
+
+it(
+  'on SQLite twice the items cost at most two and a half times as much',
+  async () => {
+    await costOf(count / 5)
+    const [once, twice] = [await costOf(count), await costOf(count * 2)]
+    console.log(`map of ${count}: ${Math.round(once)} ms, of ${count * 2}: ${Math.round(twice)} ms`)
+    expect(twice / once).toBeLessThanOrEqual(2.5)
+  },
+  long ? 10 * 60_000 : 2 * 60_000,
+)
