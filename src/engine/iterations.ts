@@ -93,9 +93,12 @@ function endFacts(
   moment: Moment,
   { node, instance, status }: UnderWay & { readonly instance: Instance; readonly status?: 'cancelled' },
 ): NewEvent[] {
-  for (const requestId of state.openAsks)
-    if (isWithin(state.asks.get(requestId)?.nodeId ?? '', instance.id))
+  for (const requestId of state.openAsks) {
+    const ask = state.asks.get(requestId)
+    // What a policy asks is about the run, wherever it began.
+    if (ask?.kind !== 'policy' && isWithin(ask?.nodeId ?? '', instance.id))
       return [expireFact(state, moment.now, { requestId, note: `${instance.id} is over` })]
+  }
   const { of, index } = instance
   const result = status ? { status } : resultOf(state, node, instance)
   return [factsFor(state, moment.now)('iteration_end', { of, index, ...result }, { nodeId: instance.id })]
