@@ -21,7 +21,11 @@ export function describeRun(shown: ShownRun): string {
   ]
   const sections = [
     facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(9)}  ${value}`])).join('\n'),
-    nodes.length > 0 && table(nodeHeads, nodes.map(nodeCells)),
+    nodes.length > 0 &&
+      table(
+        nodeHeads,
+        withoutItems(shown).map((row) => nodeCells(row, shown.iterations[row.nodeId])),
+      ),
     asks.length > 0 && table(askHeads, asks.map(askCells)),
     messages.length > 0 && table(messageHeads, messages.map(messageCells)),
     output !== undefined && `answer\n${JSON.stringify(output, null, 2)}`,
@@ -30,19 +34,28 @@ export function describeRun(shown: ShownRun): string {
   return sections.filter((section) => section !== false).join('\n\n')
 }
 
+/** Items and rounds are counted at their map or loop; those that failed or wait for a person have a line, as far as there is room. */
+function withoutItems({ nodes, plan }: ShownRun): readonly ShownNode[] {
+  const planned = (plan?.nodes ?? []).filter(({ body }) => body).map(({ id }) => id)
+  const mapOf = (nodeId: string) =>
+    planned.find((id) => nodeId.startsWith(`${id}[`) || nodeId.startsWith(`${id}#`))
+  const isNotable = ({ status, nodeId }: ShownNode) =>
+    (status === 'error' || status === 'awaiting_hitl') && !/(\]|#\d+)$/.test(nodeId)
+  const inside = nodes.filter((row) => mapOf(row.nodeId) !== undefined && isNotable(row))
+  const shown = new Set(inside.slice(0, mostItems))
+  return nodes.filter((row) => shown.has(row) || mapOf(row.nodeId) === undefined)
+}
+
+const mostItems = 20
+
 const nodeHeads = ['NODE', 'STATUS', 'CAPABILITY', 'ATTEMPTS', 'TIME', 'ERROR']
 
-function nodeCells({
-  nodeId,
-  status,
-  capabilityId,
-  attempts,
-  startedAt,
-  endedAt,
-  error,
-}: ShownNode): string[] {
+function nodeCells(node: ShownNode, count: ShownRun['iterations'][string] | undefined): string[] {
+  const { nodeId, status, capabilityId, attempts, startedAt, endedAt, error } = node
   const time = startedAt !== undefined && endedAt !== undefined ? spell(endedAt - startedAt) : '-'
-  return [nodeId, status, capabilityId ?? '-', String(attempts), time, error?.message ?? '']
+  const failed = count && count.failed > 0 ? `, ${count.failed} failed` : ''
+  const progress = count ? ` ${count.ended}/${count.total}${failed}` : ''
+  return [nodeId, status + progress, capabilityId ?? '-', String(attempts), time, error?.message ?? '']
 }
 
 const askHeads = ['ASK', 'KIND', 'STATUS', 'DECISION', 'BY', 'QUESTION']

@@ -9,7 +9,7 @@ import { loadState } from '../engine/journal.ts'
 export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
 
 export async function lookAtRun(store: Store, runId: string) {
-  const { plan, envelope, paused, finished } = await loadState(store, runId)
+  const { plan, envelope, paused, finished, nodes } = await loadState(store, runId)
   const { output, provenance, error } = (await store.output(runId)) ?? {}
   return {
     run: await store.head(runId),
@@ -18,6 +18,14 @@ export async function lookAtRun(store: Store, runId: string) {
     nodes: currentNodes(await store.nodes(runId)).map(nodeView),
     asks: await store.asks({ runId }),
     messages: await store.messages(runId),
+    /** Of maps and loops under way: items or rounds that are over, of how many, and how many failed. */
+    iterations: Object.fromEntries(
+      [...nodes].flatMap(([id, { iterations }]) =>
+        iterations
+          ? [[id, { ended: iterations.ended, total: iterations.total, failed: iterations.failed }]]
+          : [],
+      ),
+    ),
     ...(paused && { paused }),
     ...(finished?.degraded && { degraded: finished.degraded }),
     ...(output !== undefined && { output }),

@@ -29,6 +29,21 @@ const steps: Steps = {
     startedAt: at,
     ...unsettled,
     ...named(payload),
+    ...(payload.kind !== undefined && { kind: payload.kind }),
+  }),
+  iteration_start: ({ at, nodeId }) => ({
+    status: 'running',
+    // `each[3]` is an item of a map, `refine#2` a round of a loop.
+    kind: nodeId?.endsWith(']') ? 'map' : 'loop',
+    startedAt: at,
+    ...unsettled,
+  }),
+  iteration_end: ({ at, payload }) => ({
+    status: iterationStatus[payload.status],
+    ...(payload.output !== undefined && { output: payload.output }),
+    // A Failure is JSON by construction; its interface only lacks the index signature.
+    ...(payload.error && { error: payload.error as unknown as NonNullable<NodeRow['error']> }),
+    endedAt: at,
   }),
   attempt_start: ({ at, payload }) => ({
     status: 'running',
@@ -64,6 +79,8 @@ const steps: Steps = {
   validation_error: () => ({ validation: 'invalid' }),
   node_skipped: ({ at }) => ({ status: 'skipped', endedAt: at }),
 }
+
+const iterationStatus = { completed: 'completed', failed: 'error', cancelled: 'skipped' } as const
 
 /** The row of a node after an event that concerns this one node. */
 export function stepNode(row: StoredNode, event: JournalEvent): StoredNode {

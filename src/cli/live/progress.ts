@@ -16,13 +16,15 @@ export interface NodeView {
   readonly endedAt?: number
   /** What is asked of a person, why it failed, when it is tried again. */
   readonly detail?: string
+  /** Of a map or a loop under way: items or rounds that are over, of how many, and how many failed. */
+  readonly iterations?: { readonly ended: number; readonly total: number; readonly failed: number }
 }
 
 export interface Progress {
   take(event: JournalEvent): void
   /** Absent before the first event. */
   readonly state: RunState | undefined
-  /** Nodes of the plan in force, in its order. */
+  /** Nodes of the plan in force, in its order, and under a map or a loop those of its nodes that wait for a person. */
   nodes(): NodeView[]
   /** One of them, as it stands alone. */
   node(id: string): NodeView | undefined
@@ -49,13 +51,19 @@ export function createProgress(): Progress {
       if (!state) return []
       const run = state
       const parents = parentsOf(run)
-      return [...run.nodes.values()].map((node) => viewOf(run, node, { parents, times }))
+      return [...run.nodes.values()].filter(isShown).map((node) => viewOf(run, node, { parents, times }))
     },
     node(id) {
       const node = state?.nodes.get(id)
-      return state && node && viewOf(state, node, { parents: new Map(), times })
+      if (!state || !node || !isShown(node)) return undefined
+      return viewOf(state, node, { parents: new Map(), times })
     },
   }
+}
+
+/** Of many items only those that need somebody; the others are counted at their map or loop. */
+function isShown({ instance, status }: NodeState): boolean {
+  return instance === undefined || status === 'awaiting_hitl'
 }
 
 const ends: ReadonlySet<string> = new Set(['node_complete', 'node_error', 'node_skipped'])
@@ -74,6 +82,7 @@ function viewOf(
   const { id, label } = node.node
   const parent = beside.parents.get(id)
   const detail = detailOf(state, node)
+  const { ended = 0, total = 0, failed = 0 } = node.iterations ?? {}
   return {
     id,
     ...(label !== undefined && { label }),
@@ -82,6 +91,7 @@ function viewOf(
     attempts: node.attempts,
     ...beside.times.get(id),
     ...(detail !== undefined && { detail }),
+    ...(node.iterations && { iterations: { ended, total, failed } }),
   }
 }
 
@@ -114,13 +124,23 @@ function parentsOf(state: RunState): Map<string, string> {
   for (const [from, edges] of state.outgoing) for (const { to } of edges) incoming.get(to)?.push(from)
   const depths = depthsOf(state, incoming)
   const parents = new Map<string, string>()
+  for (const { node, instance } of state.nodes.values())
+    if (instance !== undefined) parents.set(node.id, mapAround(state, instance))
   for (const [id, sources] of incoming) {
+    if (parents.has(id)) continue
     let parent: string | undefined
     for (const from of sources)
       if (parent === undefined || (depths.get(from) ?? 0) > (depths.get(parent) ?? 0)) parent = from
     if (parent !== undefined) parents.set(id, parent)
   }
   return parents
+}
+
+/** The map or loop of the plan itself that an item or a round is part of, at any depth. */
+function mapAround(state: RunState, instance: string): string {
+  const of = state.instances.get(instance)?.of ?? instance
+  const around = state.nodes.get(of)?.instance
+  return around === undefined ? of : mapAround(state, around)
 }
 
 /** The longest way to each node; nodes are taken as soon as all before them are, so that no depth needs a stack. */

@@ -65,11 +65,19 @@ function traceScreen(under: Screen): Screen {
   }
 }
 
+/** Many thousand items are not worth as many lines. */
+function tenths({ ended, total }: NonNullable<NodeView['iterations']>): number {
+  return total === 0 ? 0 : Math.floor((ended * 10) / total)
+}
+
 function lineScreen(progress: Progress): Screen {
   const said = new Map<string, string>()
-  const key = ({ status, attempts, detail }: NodeView) => `${status} ${attempts} ${detail ?? ''}`
+  const key = ({ status, attempts, detail, iterations }: NodeView) =>
+    `${status} ${attempts} ${detail ?? ''} ${iterations ? tenths(iterations) : ''}`
   return {
-    update({ nodeId = '' }) {
+    update(event) {
+      // An item has no line of its own: its map does, ten times.
+      const { nodeId = '' } = event.type === 'iteration_end' ? { nodeId: event.payload.of } : event
       const node = progress.node(nodeId)
       if (node === undefined || said.get(nodeId) === key(node)) return
       const line = changeLine(node, { colors, now: Date.now() })

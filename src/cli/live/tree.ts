@@ -71,8 +71,11 @@ function nameOf({ id, label }: NodeView): string {
   return label === undefined || label === id ? oneLine(id, 60) : `${oneLine(label, 60)} (${oneLine(id, 40)})`
 }
 
-function facts({ status, attempts, startedAt, endedAt, detail }: NodeView, now: number): string {
+function facts(node: NodeView, now: number): string {
+  const { status, attempts, startedAt, endedAt, detail, iterations } = node
   const parts = [
+    iterations === undefined ? '' : `${iterations.ended}/${iterations.total}`,
+    iterations === undefined || iterations.failed === 0 ? '' : `${iterations.failed} failed`,
     attempts > 1 ? `attempt ${attempts}` : '',
     startedAt === undefined || status === 'skipped' ? '' : spell((endedAt ?? now) - startedAt),
     detail === undefined ? '' : oneLine(detail),
