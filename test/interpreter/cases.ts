@@ -63,6 +63,8 @@ export interface CaseNode {
   readonly inputs: readonly CaseInput[]
   readonly routes: readonly CaseRoute[]
   readonly elseTo: readonly string[]
+  /** The targets that are taken whatever the conditions say. */
+  readonly choice?: readonly string[]
   readonly retryMax: number
   /** The script of the node's own capability, then those of its alternates. */
   readonly scripts: readonly Script[]

@@ -132,7 +132,7 @@ function runNode(given: Case, node: CaseNode, ends: ReadonlyMap<string, NodeEnd>
 
 function chooseRoute(node: CaseNode, inputs: Values): NodeEnd {
   const route = node.routes.find((candidate) => holds(candidate, inputs))
-  const chosen = route?.to ?? node.elseTo
+  const chosen = node.choice ?? route?.to ?? node.elseTo
   if (chosen.length === 0) return { status: 'failed', calls: [] }
   return { status: 'completed', calls: [], output: inputs, chosen }
 }

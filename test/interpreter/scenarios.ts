@@ -35,7 +35,7 @@ function choicesOf({ edges = [], nodes }: Case, node: CaseNode): CaseNode[] {
   const simple = { ...node, rao: false, retryMax: 0 }
   if (node.role === 'routing') {
     const lists = [...node.routes.map(({ to }) => to), node.elseTo].filter((to) => to.length > 0)
-    return lists.map((elseTo) => ({ ...simple, routes: [], elseTo }))
+    return lists.map((choice) => ({ ...simple, choice }))
   }
   const works = { ...simple, scripts: [{ answers: [], rest: { kind: 'ok' } as const }] }
   const caught =
