@@ -168,6 +168,39 @@ describe('a model that is throttled for ever', () => {
     expect(ends(events)).toMatchObject([{ outcome: 'throttled', usage: { calls: 1 } }])
   })
 
+  it('has no more tries for the calls of a precheck', async () => {
+    const server = await serve([throttle()])
+    const precheck = { enabled: true, consensus_samples: 3 }
+    const data = { processing: { reasoning_precheck: precheck } }
+    const { events } = await runModels(server, { data, callBudget: 8 })
+    expect(server.seen).toHaveLength(5)
+    expect(ends(events)).toMatchObject([{ outcome: 'throttled', usage: { calls: 0 } }])
+  })
+
+  it('leaves the tries of the model alone when only its precheck is throttled', async () => {
+    const server = await serve((seen, index) =>
+      index > 4 && seen.body['model'] === 'write' && index < 7
+        ? throttle()
+        : byModel({ write: { text: good } })(seen),
+    )
+    const other = { ...compatible({ baseURL: server.url }), name: 'judge' }
+    const precheck = { enabled: true, consensus_samples: 2, consensus_agent: 'judge/other' }
+    const app = await open({
+      ...patient,
+      clock: createQuickClock(),
+      providers: [compatible({ baseURL: server.url }), other],
+      capabilities: [model('write')],
+    })
+    const done = await app.run(envelope(), {
+      draft: draft({ data: { processing: { reasoning_precheck: precheck } }, callBudget: 8 }),
+    })
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+    expect(server.seen.map(({ body }) => body['model'])).toEqual([
+      ...Array(5).fill('other'),
+      ...Array(3).fill('write'),
+    ])
+  })
+
   it('stops waiting at once when the run is cancelled', async () => {
     const server = await serve([throttle({ 'retry-after': '200' })])
     const app = await open({

@@ -4,12 +4,12 @@
  */
 import type { Issue } from '../../base/issue.ts'
 import type { Json } from '../../base/json.ts'
-import type { RetryOptions } from '../../base/retry.ts'
+import type { Retries, RetryOptions } from '../../base/retry.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
 import { createCallRetries } from '../../domain/call-retries.ts'
 import { failedTry, wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
-import type { CallUsage, ModelAnswer } from '../../domain/ports/provider.ts'
+import type { CallUsage, ModelAnswer, Provider } from '../../domain/ports/provider.ts'
 import type { Redactor } from '../../domain/redact.ts'
 import type { Trace } from '../../domain/trace.ts'
 import { schemaHash } from '../../schema/hash.ts'
@@ -51,13 +51,16 @@ export function createCaller(options: CallerOptions): Caller {
   let spent: Usage = { calls: 0 }
   let asked = 0
   let unknownCost = false
-  // All calls of an attempt share its tries.
-  const retries = createCallRetries({ ...options.retry, signal: options.signal, onEvent })
+  /** Providers whose tries in this attempt are used up: they are not called again. */
+  const turnedAway = new Map<Provider, ModelAnswer>()
+  const retriesFor = createRetriesByProvider(options)
 
   return {
     left: () => Math.max(budget.calls - spent.calls, 0),
     spent: () => (unknownCost ? withoutCost(spent) : spent),
     async call(given) {
+      const refused = turnedAway.get(given.provider)
+      if (refused) return { kind: 'answer', answer: refused }
       const words = { system: redactor.text(given.system), prompt: redactor.text(given.prompt) }
       const price = given.provider.free ? { model: given.model, ...nothing } : priceOf(given.model, prices)
       const { maxOutputTokens } = given
@@ -76,12 +79,13 @@ export function createCaller(options: CallerOptions): Caller {
         if (!wasGenerated(sent.answer)) options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
         return sent
       }
-      const last = await retries.run(send, (sent) => failedTry(sent.answer))
+      const last = await retriesFor(given.provider).run(send, (sent) => failedTry(sent.answer))
       const { doomed } = last
       const isStopped = failedTry(last.answer) !== undefined && options.signal.aborted
       const answer: ModelAnswer = isStopped
         ? { kind: 'cancelled', message: 'The call was cancelled' }
         : last.answer
+      if (failedTry(answer)) turnedAway.set(given.provider, answer)
       tellStructured(onEvent, given, answer)
       if (!isStopped && wasGenerated(answer)) {
         const usage = priced(counted(answer, words, allowed), price)
@@ -91,6 +95,16 @@ export function createCaller(options: CallerOptions): Caller {
       options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
       return { kind: 'answer', answer, ...(doomed && { doomed }) }
     },
+  }
+}
+
+/** All calls of an attempt to one provider share its tries; a precheck by another provider uses up none of them. */
+function createRetriesByProvider({ retry, signal, onEvent }: CallerOptions) {
+  const made = new Map<Provider, Retries>()
+  return (provider: Provider): Retries => {
+    const retries = made.get(provider) ?? createCallRetries({ ...retry, signal, onEvent })
+    made.set(provider, retries)
+    return retries
   }
 }
 
