@@ -264,6 +264,13 @@ export const mutants: readonly Mutant[] = [
     seed: 17,
   },
   {
+    name: 'a capability that throttled is called again',
+    file: engine('ladder'),
+    find: 'if (result.final || triedEnough.has(result.outcome)) return alternate',
+    replace: 'if (result.final) return alternate',
+    seed: 3,
+  },
+  {
     name: 'two asks of one moment share a name',
     file: engine('ladder'),
     find: 'afterAsks(state, facts)',
