@@ -31,6 +31,7 @@ import type { EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import type { ReplayChanges } from './engine/replay.ts'
 import type { EnvConfig } from './env.ts'
+import type { CustomStage } from './output/index.ts'
 import type { AgentsOptions } from './server/agents.ts'
 
 export interface AppOptions
@@ -47,6 +48,8 @@ export interface AppOptions
   readonly capabilities?: readonly DefinedCapability[]
   /** The facets of the catalog. A preset such as `proviso/presets/marketing` brings some; default: none. */
   readonly facets?: readonly Facet[]
+  /** Stages of your own for reading answers, which `processing.stages` of steps and capabilities names. */
+  readonly stages?: readonly CustomStage[]
   /** Drafts plans for envelopes without a draft: a planner, or which of the built-in ones. Default: the search planner. */
   readonly planner?: Planner | PlannerChoice
   /**
@@ -189,6 +192,7 @@ const appRows = {
     ),
   ),
   facets: each(object),
+  stages: each(object),
   planner: (value: unknown, at: Pointer) =>
     isObject(value) && 'mode' in value ? rowIssues(value, at, plannerRows) : ownPlanner(value, at),
   providers: each(object),

@@ -105,7 +105,7 @@ async function putTogether(
       defaultModel,
       redactor,
       clock,
-      ...pick(options, ['processing', 'prices', 'onPartial', 'random']),
+      ...pick(options, ['processing', 'prices', 'onPartial', 'random', 'stages']),
     }),
     ...(agents ? [agents.dispatcher] : []),
     ...(options.dispatchers ?? []),

@@ -19,7 +19,7 @@ import type { StoreChoice } from './store-option.ts'
 
 export interface Session {
   readonly store: StoreChoice
-  readonly work: Pick<Work, 'capabilities' | 'facets' | 'ledger' | 'verbose' | 'planner'>
+  readonly work: Pick<Work, 'capabilities' | 'facets' | 'stages' | 'ledger' | 'verbose' | 'planner'>
   /** Where the work came from, for the commands that are suggested. */
   readonly flags: WorkFlags
   /** Events as lines on stdout instead of a picture on stderr. */
@@ -44,6 +44,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     store: store.spec,
     capabilities: work.capabilities,
     facets: work.facets,
+    ...(work.stages && { stages: work.stages }),
     ...(work.ledger && { ledger: true }),
     ...(work.planner && { planner: plannerOf(work.planner) }),
     // Other runs of the store may need what is not here.

@@ -39,6 +39,7 @@ export async function readPipelineFile(
   const work = {
     capabilities: [...brought, ...used.capabilities],
     facets: used.facets,
+    stages: used.stages,
     ...settingsOfWork(settings.config.aros),
   }
   if (flags.wanted === 'capabilities') return work
@@ -48,6 +49,7 @@ export async function readPipelineFile(
     input: given.input,
     aros: settings.config.aros,
     capabilities: capabilitiesIn(used),
+    stages: used.stages.map(({ name }) => name),
   })
   if (!compiled.ok) return { unreadable: cannotUse(flags.file, compiled.issues) }
   const { envelope: raw, draft: made, notes } = compiled.compiled

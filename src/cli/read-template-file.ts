@@ -50,7 +50,7 @@ export async function readTemplateFile(
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   const capabilities = [...without(defined(parsed.file), used.capabilities), ...used.capabilities]
-  const work = { capabilities, facets: used.facets, ...settingsOfWork(aros) }
+  const work = { capabilities, facets: used.facets, stages: used.stages, ...settingsOfWork(aros) }
   if (wanted === 'capabilities') return work
   const inputs = await readInputs(given)
   if ('unreadable' in inputs) return inputs

@@ -69,6 +69,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
     ...(file?.draft && { draft: file.draft }),
     capabilities: [...(file?.capabilities ?? []), ...used.capabilities],
     facets: used.facets,
+    stages: used.stages,
     planner: serve.planner,
   }
 }

@@ -53,7 +53,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
   try {
     if (!flags.dev) await requireTokens(store, env)
-    const { capabilities, facets } = work
+    const { capabilities, facets, stages = [] } = work
     const secrets = env.flexToken === undefined ? [] : [env.flexToken]
     const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
     const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
@@ -73,6 +73,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       store,
       capabilities,
       facets,
+      stages,
       env,
       secrets,
       tracing,

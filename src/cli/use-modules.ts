@@ -6,15 +6,20 @@ import { closest } from '../base/closest.ts'
 import { isObject } from '../base/json.ts'
 import type { Facet } from '../domain/facet.ts'
 import { parseFacet } from '../domain/parse-facet.ts'
+import type { CustomStage } from '../output/index.ts'
 import type { Unreadable } from './read-input.ts'
 
 export interface Used {
   readonly capabilities: DefinedCapability[]
   readonly facets: Facet[]
+  /** Stages for reading answers: objects with `name` and `run`. */
+  readonly stages: CustomStage[]
 }
 
 /** What comes with the package and is registered on demand. */
-const presets: Readonly<Record<string, () => Promise<{ readonly [K in keyof Used]: Readonly<Used[K]> }>>> = {
+const presets: Readonly<
+  Record<string, () => Promise<{ readonly [K in 'capabilities' | 'facets']: Readonly<Used[K]> }>>
+> = {
   marketing: async () => (await import('../presets/marketing/index.ts')).marketing,
 }
 
@@ -23,7 +28,7 @@ export async function useModules(
   files: readonly string[],
   presetNames: readonly string[] = [],
 ): Promise<Used | { readonly unreadable: Unreadable }> {
-  const used: Used = { capabilities: [], facets: [] }
+  const used: Used = { capabilities: [], facets: [], stages: [] }
   for (const name of new Set(presetNames)) {
     const preset = await presets[name]?.()
     if (preset === undefined) return { unreadable: unknownPreset(name) }
@@ -62,12 +67,16 @@ function take(value: unknown, used: Used): { message: string; hint: string } | u
     used.capabilities.push(value)
     return undefined
   }
+  if (isStage(value)) {
+    used.stages.push(value)
+    return undefined
+  }
   if (isObject(value) && 'capabilityId' in value)
     return { message: 'is data about a capability', hint: 'Wrap it: defineCapability({ … })' }
   if (!isObject(value) || !('schema' in value))
     return {
-      message: 'is neither a capability nor a facet',
-      hint: 'Export what defineCapability returns, or facets; keep helpers unexported',
+      message: 'is neither a capability nor a facet nor a stage',
+      hint: 'Export what defineCapability returns, facets, or stages ({ name, run }); keep helpers unexported',
     }
   const facet = parseFacet(value)
   if (facet.ok) {
@@ -80,6 +89,10 @@ function take(value: unknown, used: Used): { message: string; hint: string } | u
     message: `is no facet: ${at} ${issue?.message ?? ''}`,
     hint: issue?.hint ?? 'A facet has name, schema and metadata.direction',
   }
+}
+
+function isStage(value: unknown): value is CustomStage {
+  return isObject(value) && typeof value['name'] === 'string' && typeof value['run'] === 'function'
 }
 
 function isDefined(value: unknown): value is DefinedCapability {

@@ -24,7 +24,9 @@ export interface Processing {
   readonly askedSchema?: JsonSchema
   /** The text must satisfy the schema as it stands, without any repair. */
   readonly enforceGrammar: boolean
-  readonly reader: Pick<ParseOptions, 'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow'>
+  readonly reader: Pick<ParseOptions, 'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow' | 'stages'>
+  /** Stages of your own by name, run in this order after the built-in ones and before the final validation. */
+  readonly stages: readonly string[]
   readonly repair: { readonly maxAttempts: number; readonly enableLlm: boolean }
   readonly fallback: {
     readonly maxStages: number
@@ -110,6 +112,7 @@ export function processingOf(...blocks: readonly (GivenProcessing | undefined)[]
     enforcement: pick(said, 'enforcement', 'repair'),
     enforceGrammar: pick(said, 'enforce_grammar', false),
     reader: readerOf(part('coercion')),
+    stages: pick<readonly string[]>(said, 'stages', []),
     repair: { maxAttempts: pick(repair, 'max_attempts', 2), enableLlm: pick(repair, 'enable_llm', true) },
     fallback: {
       maxStages: pick(fallback, 'max_stages', 3),

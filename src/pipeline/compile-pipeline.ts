@@ -27,6 +27,8 @@ export interface CompileOptions {
   readonly aros?: ArosConfig
   /** Capabilities that steps may use by their ids. */
   readonly capabilities?: readonly Capability[]
+  /** Names of stages of your own that `processing.stages` may name. */
+  readonly stages?: readonly string[]
 }
 
 export interface CompiledPipeline {
@@ -86,7 +88,7 @@ export function checkPipeline(
 /** `known` is the input; without it, steps see what `input_schema` says of it. */
 function buildDraft(
   pipeline: Pipeline,
-  { aros = arosConfig(), capabilities = [] }: CompileOptions,
+  { aros = arosConfig(), capabilities = [], stages = [] }: CompileOptions,
   known: Value['known'],
 ): { readonly build: Build; readonly value: Value } {
   const build: Build = {
@@ -96,6 +98,7 @@ function buildDraft(
     notes: [],
     aros,
     known: new Map(capabilities.map((each) => [each.capabilityId, each])),
+    stages,
     asks: 0,
     places: new Map(),
   }

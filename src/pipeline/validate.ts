@@ -19,6 +19,8 @@ export interface ValidateOptions extends LintOptions {
   readonly aros?: ArosConfig
   /** Capabilities that steps may use by their ids. */
   readonly capabilities?: readonly Capability[]
+  /** Names of stages of your own that `processing.stages` may name. */
+  readonly stages?: readonly string[]
 }
 
 /**

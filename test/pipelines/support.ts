@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { type App, createApp, type DefinedCapability, defineCapability } from '../../src/app.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
+import type { CustomStage } from '../../src/output/index.ts'
 import {
   type ArosConfig,
   arosConfig,
@@ -43,17 +44,19 @@ export interface Given {
   readonly input?: Json
   readonly aros?: ArosConfig
   readonly own?: readonly DefinedCapability[]
+  readonly stages?: readonly CustomStage[]
 }
 
 export function compile(
   text: string | Pipeline,
-  { input = null, aros = arosConfig(), own = [] }: Given = {},
+  { input = null, aros = arosConfig(), own = [], stages = [] }: Given = {},
 ): CompiledPipeline {
   const pipeline = typeof text === 'string' ? pipelineOf(text) : text
   const result = compilePipeline(pipeline, {
     input,
     aros,
     capabilities: own.map(({ capability }) => capability),
+    stages: stages.map(({ name }) => name),
   })
   if (!result.ok) throw new Error(result.issues.map(describeSourceIssue).join('\n'))
   if (typeof text === 'string') expectNoAlarm(text)
@@ -75,6 +78,7 @@ export function problems(text: string, given: Given = {}): readonly SourceIssue[
   const result = compilePipeline(parsed.pipeline, {
     input: given.input ?? null,
     capabilities: (given.own ?? []).map(({ capability }) => capability),
+    stages: (given.stages ?? []).map(({ name }) => name),
   })
   return result.ok ? [] : result.issues
 }
@@ -103,6 +107,7 @@ export async function run(
   const app = await createApp({
     env: {},
     providers: [scripted(answer, seen)],
+    stages: given.stages ?? [],
     capabilities: [...compiled.capabilities.map((each) => ({ ...each })), ...own] as DefinedCapability[],
   })
   const result = await app.run(compiled.envelope, { draft: compiled.draft })

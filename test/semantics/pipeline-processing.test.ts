@@ -1,5 +1,6 @@
 /** Settings of a step that decide how its answer is read, each with an effect of its own. */
 import { describe, expect, it } from 'vitest'
+import type { CustomStage } from '../../src/output/index.ts'
 import { arosConfig } from '../../src/pipeline/index.ts'
 import { compile, problems, run } from '../pipelines/support.ts'
 
@@ -140,5 +141,44 @@ describe('names that nothing knows are errors, with their place and what was mea
     expect(found).toHaveLength(1)
     expect(found[0]).toMatchObject({ line: 2, hint: expect.stringMatching(hint) })
     expect(found[0]?.column).toBe(`steps: [{ name: a, agent: one${more}`.indexOf(words) + 1)
+  })
+})
+
+describe('stages of your own', () => {
+  const halve: CustomStage = {
+    name: 'halve',
+    run: (value) =>
+      typeof value === 'object' && value !== null && 'n' in value ? { n: Number(value.n) / 2 } : undefined,
+  }
+  const upper: CustomStage = {
+    name: 'upper',
+    run: (value) => (typeof value === 'string' ? value.toUpperCase() : undefined),
+  }
+  const stages = [halve, upper]
+
+  it('run after the built-in ones and before the final validation, in the order of the list', async () => {
+    const text = step('{ structured_output: auto, stages: [halve, halve] }')
+    const done = await run(text, () => 'Sure: {"n": "28"}', { input: 'x', stages })
+    expect(done).toMatchObject({ status: 'completed', output: { n: 7 } })
+    expect(done.logs).toContain('output.coercion.success')
+  })
+
+  it('do not get past the schema', async () => {
+    const text = step('{ structured_output: auto, enforcement: validate, stages: [halve] }')
+    expect((await run(text, () => '{"n": 7}', { input: 'x', stages })).status).toBe('failed')
+  })
+
+  it('stand at an agent, too, and work on plain texts', async () => {
+    const text =
+      'agents: { one: { model: test/m, processing: { stages: [upper] } } }\nsteps: [{ name: a, agent: one }]\n'
+    expect(await run(text, () => 'tea', { input: 'x', stages })).toMatchObject({ output: 'TEA' })
+    const none = text.replace('agent: one }', 'agent: one, processing: { stages: [] } }')
+    expect(await run(none, () => 'tea', { input: 'x', stages })).toMatchObject({ output: 'tea' })
+  })
+
+  it('are refused with their line where nothing brings them', () => {
+    expect(problems(step('{ stages: [halv] }'), { input: 'x', stages })).toMatchObject([
+      { code: 'pipeline/unknown', line: 3, message: 'there is no stage halv', hint: 'Did you mean halve?' },
+    ])
   })
 })

@@ -13,6 +13,7 @@ import {
 } from '../../domain/processing.ts'
 import { createRedactor, type Redactor } from '../../domain/redact.ts'
 import { redactResult } from '../../domain/redact-result.ts'
+import type { CustomStage } from '../../output/index.ts'
 import { createCaller, type OnEvent } from '../models/caller.ts'
 import { findProvider } from '../models/find-provider.ts'
 import { climb } from '../models/ladder.ts'
@@ -37,6 +38,8 @@ export interface ModelDispatcherOptions extends RetrySource {
   readonly defaultModel: string
   /** For nodes and capabilities that say nothing of their own. */
   readonly processing?: GivenProcessing
+  /** Stages of your own that `processing.stages` names. */
+  readonly stages?: readonly CustomStage[]
   /** Before the list prices. */
   readonly prices?: readonly Price[]
   /** For prompts and events. Default: by the names of keys, and the providers' own keys. */
@@ -60,7 +63,8 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       const blocks = [options.processing, blockIn(call.capability.settings), blockIn(call.data)]
       const wrong = firstIssue(blocks)
       if (wrong) return wrong
-      const processing = processingOf(defaultProcessing, ...blocks)
+      const processing = withStages(processingOf(defaultProcessing, ...blocks), options.stages ?? [])
+      if ('unknownStage' in processing) return noStage(processing.unknownStage)
       const onEvent: OnEvent = (event, payload) =>
         call.onEvent(event, payload && (redactor.value(payload) as typeof payload))
       const { signal, idempotencyKey, onUsage, calls, tokens, costUsd, trace } = call
@@ -125,6 +129,27 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
 
 export function secretsOf(providers: readonly Provider[]): readonly string[] {
   return providers.flatMap((provider) => provider.secrets?.() ?? [])
+}
+
+/** Names of stages become the stages themselves. */
+function withStages(
+  processing: Processing,
+  known: readonly CustomStage[],
+): Processing | { readonly unknownStage: string } {
+  const stages: CustomStage[] = []
+  for (const name of processing.stages) {
+    const stage = known.find((each) => each.name === name)
+    if (stage === undefined) return { unknownStage: name }
+    stages.push(stage)
+  }
+  return stages.length === 0 ? processing : { ...processing, reader: { ...processing.reader, stages } }
+}
+
+function noStage(name: string): AttemptResult {
+  const message = `There is no stage "${name}" here`
+  const hint = 'Pass it to createApp as stages, or export it from a module of --use'
+  const issues = [{ code: 'model/no-stage', at: { pointer: '' }, message, hint }]
+  return { outcome: 'provider_error', issues, usage: { calls: 0 }, notApplied: true, final: true }
 }
 
 /** What the capability is always told comes before what the node says. */

@@ -64,15 +64,21 @@ function readAny(text: string, context: ReadingContext, structured?: StructuredO
   const { shadow } = processing
   if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)
   if (rao) return readEnvelope(text, { ...untouched, shadow, onEvent })
+  const hasStages = (processing.reader.stages?.length ?? 0) > 0
+  const options = { aop: processing.aop, ...processing.reader, shadow, onEvent }
   if (isTextContract(schema)) {
     const value = plainText(text)
+    if (hasStages) return read(JSON.stringify(value), schema, { ...options, aop: 'minimal' })
     if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
   }
   if (processing.enforcement === 'off' && processing.structuredOutput !== 'off')
     return readUnheld(text, context, structured)
   const held = structured?.kind === 'applied' ? undo(text, schema, structured) : undefined
-  if (held !== undefined) return { ok: true, value: held, repairs: [], truncated: false }
-  return read(text, schema, { aop: processing.aop, ...processing.reader, shadow, onEvent })
+  if (held !== undefined && !hasStages) return { ok: true, value: held, repairs: [], truncated: false }
+  const given = held === undefined ? text : JSON.stringify(held)
+  // Stages of one's own work on JSON as it stands, too: the reader runs them from `minimal` on.
+  const isJson = hasStages && processing.aop === 'off' && strict(given) !== undefined
+  return read(given, schema, isJson ? { ...options, aop: 'minimal' } : options)
 }
 
 /** `enforcement: off`: JSON as far as the reader finds some, else the text; nothing is read toward the schema. */

@@ -88,7 +88,8 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
   const profile = chooseProfile(flags.rules ?? usual, profiles)
   if ('unreadable' in profile) return refuse(profile.unreadable)
   const capabilities = used.capabilities.map(({ capability }) => capability)
-  const options = { settings: lintSettings(aros), aros, capabilities, ...profile }
+  const stages = used.stages.map(({ name }) => name)
+  const options = { settings: lintSettings(aros), aros, capabilities, stages, ...profile }
   const looked = await lookAtPipeline(file, options)
   if ('unreadable' in looked) return refuse(looked.unreadable)
   if (looked.unread) {

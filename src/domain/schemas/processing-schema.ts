@@ -57,6 +57,7 @@ export const writtenProcessing = closed({
   schema_simplify: flag,
   streaming: closed({ enabled: flag, early_abort: flag, aggregate_structured: flag }),
   reasoning_precheck: closed(precheck),
+  stages: texts,
   max_output_tokens: count,
 })
 

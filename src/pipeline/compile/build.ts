@@ -27,6 +27,8 @@ export interface Build {
   readonly aros: ArosConfig
   /** The user's own capabilities. */
   readonly known: ReadonlyMap<string, Capability>
+  /** Names of the user's own stages. */
+  readonly stages: readonly string[]
   /** Questions that the plan may ask. */
   asks: number
   /** The step that each node was made for. */

@@ -70,6 +70,7 @@ function addModelNode(scope: Scope, { step, input, agent, schema: asked, capabil
     step: step.processing,
     schema: asked,
   })
+  checkStages(scope, { step, agent, names: processing['stages'] })
   const held = isHeld(processing)
   const schema = withFields(scope, step, held ? asked : true)
   if (promoted)
@@ -101,6 +102,24 @@ function addModelNode(scope: Scope, { step, input, agent, schema: asked, capabil
     },
   })
   return nodeValue(node, schema, scope.region)
+}
+
+/** Stages must be brought along; a misspelled one would fail the step when it runs. */
+function checkStages(
+  scope: Scope,
+  given: { readonly step: CallStep; readonly agent?: Agent; readonly names: Json | undefined },
+): void {
+  const { step, agent, names = [] } = given
+  const known = scope.build.stages
+  const isOwn = step.processing?.said['stages'] !== undefined || agent === undefined
+  for (const [index, name] of (names as readonly string[]).entries()) {
+    if (known.includes(name)) continue
+    complain(scope, `${isOwn ? step.at : agent?.at}/processing/stages/${index}`, {
+      code: 'pipeline/unknown',
+      message: `there is no stage ${name}`,
+      hint: didYouMean(name, known, 'Bring it with --use FILE, or pass its name as stages'),
+    })
+  }
 }
 
 function workerId(scope: Scope, step: CallStep, worker: Worker): string | undefined {
@@ -224,10 +243,12 @@ function compileOwn(scope: Scope, step: CallStep): Value | undefined {
 /** The step's block; a precheck needs inputs of its own, which a contract without further properties does not take. */
 function ownProcessing(
   scope: Scope,
-  { processing, at }: CallStep,
+  step: CallStep,
   { kind, inputContract }: Capability,
 ): PreparedPrecheck | undefined {
+  const { processing, at } = step
   if (processing === undefined) return undefined
+  checkStages(scope, { step, names: processing.said['stages'] })
   const isOpen = isObject(inputContract) && inputContract['additionalProperties'] !== false
   return kind === 'model' && isOpen
     ? preparePrecheck(scope, processing.said, at)
