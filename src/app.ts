@@ -95,6 +95,7 @@ async function putTogether(
       shared: catalog,
       onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
+      onLateAnswer: (runId, nodeId) => engine.takeLateAnswer(runId, nodeId),
     })
   const defaultModel = options.defaultModel ?? env.defaultModel ?? fallbackModel
   const dispatchers: Dispatcher[] = [

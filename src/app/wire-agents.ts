@@ -17,6 +17,8 @@ export function wireAgents(
     readonly store: Store
     readonly env: EnvConfig
     readonly onPartial: AppOptions['onPartial']
+    /** An agent has called back although its attempt is over, and a person is asked about it. */
+    readonly onLateAnswer: (runId: string, nodeId: string) => Promise<void>
   },
 ) {
   const { store, clock, env, onPartial } = parts
@@ -41,6 +43,7 @@ export function wireAgents(
     secretsOf,
     refresh: living.refresh,
     attemptOf: (name) => attemptFacts(store, name),
+    onAnswer: ({ runId, nodeId }) => parts.onLateAnswer(runId, nodeId),
   })
   const dispatcher = httpDispatcher({
     guard,

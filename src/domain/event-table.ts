@@ -15,6 +15,8 @@ export const eventTable: Record<EventType, string> = {
   iteration_start: 'an item of a map (`node[3]`) or a round of a loop (`node#2`) begins',
   iteration_end: 'an item or a round is over: its output, or why it has none',
   attempt_start: 'a call is about to leave: who is called, with which inputs and idempotency key',
+  attempt_accepted:
+    'the agent has taken the call and calls back (202): who, and until when its answer is waited for',
   attempt_end:
     'the call has ended: outcome, output, issues, usage; `interrupted` if the run moved on meanwhile',
   attempt_settled:

@@ -176,6 +176,14 @@ export interface EventPayloads {
     readonly inputs: Json
     readonly deadlineAt?: number
   }
+  /** An agent has taken the call and calls back later: from now on the attempt waits, and no process makes the call again. */
+  attempt_accepted: {
+    readonly attempt: number
+    /** Who accepted it: the capability that was called. */
+    readonly agent: string
+    /** How long its answer is waited for, in milliseconds since 1970. */
+    readonly deadlineAt: number
+  }
   attempt_end: { readonly attempt: number } & AttemptResult
   /** A result that came after the attempt had ended as unknown; it closes the ask about it (`hitl_resolved`, `settled`). */
   attempt_settled: { readonly attempt: number } & AttemptResult

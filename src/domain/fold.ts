@@ -139,6 +139,12 @@ const appliers: Appliers = {
     }
     setStatus(state, node, 'running')
   },
+  attempt_accepted(state, event) {
+    const node = nodeOf(state, event)
+    const { attempt, agent, deadlineAt } = event.payload
+    if (node.attempt?.attempt !== attempt || node.status !== 'running') return
+    node.attempt = { ...node.attempt, accepted: { agent, deadlineAt } }
+  },
   attempt_end(state, event) {
     const node = nodeOf(state, event)
     if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'running') return

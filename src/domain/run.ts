@@ -20,6 +20,8 @@ export interface AttemptState {
   readonly inputs: Json
   readonly startedAt: number
   readonly deadlineAt?: number
+  /** The agent has taken the call and calls back until then. */
+  readonly accepted?: { readonly agent: string; readonly deadlineAt: number }
   readonly result?: AttemptResult
   readonly endedAt?: number
 }

@@ -47,6 +47,8 @@ export interface Idle {
 export interface Work {
   readonly signal: AbortSignal
   readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
+  /** The agent has taken the call, and calls back until then. */
+  readonly onAccepted: (deadlineAt: number) => void
   /** What the call has spent so far. */
   readonly onUsage: (usage: Usage) => void
   /** What the call brings after it was aborted. */

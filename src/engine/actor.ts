@@ -12,7 +12,7 @@ import type { RunState } from '../domain/run.ts'
 import type { Actor, ActorContext, Origin, Work } from './actor-context.ts'
 import { orphanFacts, type Whereabouts } from './decide.ts'
 import type { CallInFlight, Moment } from './fact.ts'
-import { type Ended, happenings, isRunning, openRequest, type Planned } from './happenings.ts'
+import { type Accepted, type Ended, happenings, isRunning, openRequest, type Planned } from './happenings.ts'
 import { firstTimer, headOf } from './head.ts'
 import type { AttemptRef } from './late-result.ts'
 import type { Start } from './starts.ts'
@@ -24,6 +24,8 @@ interface InFlight extends AttemptRef {
   readonly release: () => void
   /** What the call has reported as spent. */
   spent: Usage
+  /** Its answer comes later, to whichever process has the run by then. */
+  accepted: boolean
   /** The run has moved on without it: what it brings is a late result. */
   interrupted?: true
 }
@@ -40,6 +42,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let unsaved: readonly NewEvent[] = origin.kind === 'new' ? origin.events : []
   let opening: readonly NewEvent[] = origin.kind === 'new' ? origin.opening : []
   let ended: Ended[] = []
+  let accepted: Accepted[] = []
   let planned: Planned | undefined
   let planning: AbortController | undefined
   let latestHeard = 0
@@ -108,7 +111,8 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const current = reloaded ? await load() : state
     if (current === undefined || stopped) return lost()
     state = current
-    const from = { ended, planned, seq: current.seq }
+    const from = { accepted, ended, planned, seq: current.seq }
+    accepted = []
     ended = []
     planned = undefined
     const moment: Moment = { ...context.moment(current.tenant), call: callOf }
@@ -124,6 +128,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     const idle = isIdle(current, done)
     const undo = () => {
       for (const start of done.starts) slots.give(start.capabilityId)
+      accepted = [...from.accepted, ...accepted]
       ended = [...from.ended, ...ended]
       planned ??= from.planned
       state = undefined
@@ -152,6 +157,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       if (current.running.has(start.nodeId)) launch(current, start)
       else slots.give(start.capabilityId)
     }
+    resumeAccepted(current)
     if (done.plan && !planning && !planned) launchPlanning(current)
     if (idle) await goIdle(current, { released: written === 'appended', missing: done.missing })
     else setAlarm(current)
@@ -222,7 +228,9 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   /** Running attempts that are not in flight here were started in this very turn, and have not left. */
   const callOf = (nodeId: string, attempt: number): CallInFlight => {
     const flight = inFlight.get(nodeId)
-    return flight?.attempt === attempt ? { spent: flight.spent } : 'not-sent'
+    if (flight?.attempt === attempt) return { spent: flight.spent }
+    // Another process may have made a call that was accepted.
+    return state?.nodes.get(nodeId)?.attempt?.accepted ? { spent: { calls: 1 } } : 'not-sent'
   }
 
   /** Aborts calls whose attempt has ended in the journal; a capability that ignores its signal keeps nothing waiting. */
@@ -239,6 +247,16 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     ended = ended.filter((end) => isRunning(current, end))
   }
 
+  /** Waits for answers to calls that another process made, and that were accepted. */
+  const resumeAccepted = (current: RunState) => {
+    for (const nodeId of current.running) {
+      const { attempt } = current.nodes.get(nodeId) ?? {}
+      if (!attempt?.accepted || inFlight.has(nodeId) || ended.some((end) => end.nodeId === nodeId)) continue
+      slots.occupy(attempt.capabilityId)
+      launch(current, { nodeId, capabilityId: attempt.capabilityId, inputs: attempt.inputs, events: [] })
+    }
+  }
+
   const launch = (current: RunState, start: Start) => {
     const attempt = current.nodes.get(start.nodeId)?.attempts ?? 0
     const { nodeId } = start
@@ -251,12 +269,20 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       abort,
       release: once(() => slots.give(start.capabilityId)),
       spent: { calls: 1 },
+      accepted: current.nodes.get(nodeId)?.attempt?.accepted !== undefined,
     }
     inFlight.set(nodeId, flight)
     neverLeft.delete(nodeId)
     const work: Work = {
       signal: abort.signal,
       log: (event, payload) => logs.push({ event, ...(payload && { payload }) }),
+      onAccepted: (deadlineAt) => {
+        if (flight.interrupted) return
+        const agent = start.capabilityId
+        flight.accepted = true
+        accepted.push({ nodeId, attempt, planVersion: flight.planVersion, agent, deadlineAt })
+        poke()
+      },
       onUsage: (spent) => {
         flight.spent = spent
       },
@@ -332,13 +358,16 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     slots.done(runId, { more: false })
   }
 
+  /** Calls that end in this process; accepted ones can be waited for by another. */
+  const hasCalls = () => [...inFlight.values()].some((flight) => !flight.accepted) || accepted.length > 0
+
   const actor: Actor = {
     runId,
     get lease() {
       return lease
     },
     get busy() {
-      return busy || inFlight.size > 0 || planning !== undefined || ended.length > 0 || planned !== undefined
+      return busy || hasCalls() || planning !== undefined || ended.length > 0 || planned !== undefined
     },
     poke,
     heard(seq) {

@@ -5,6 +5,7 @@ import { fold } from '../domain/fold.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { NodeState } from '../domain/run.ts'
 import { loadEvents } from './journal.ts'
+import { openQuestionAbout } from './late-result.ts'
 
 export interface AttemptFacts {
   readonly tenant: string
@@ -15,6 +16,8 @@ export interface AttemptFacts {
    * under the same key; and nobody wants the run to stop.
    */
   readonly open: boolean
+  /** A person is asked what became of it: an answer closes that ask. */
+  readonly asked: boolean
 }
 
 interface AttemptName {
@@ -34,14 +37,14 @@ export async function attemptFacts(store: Store, name: AttemptName): Promise<Att
   const named = events && lastOf(events, name)
   if (state === undefined || node === undefined || named === undefined) return undefined
   const { capabilityId, idempotencyKey } = named.start
+  const asked = openQuestionAbout(state, name.nodeId) !== undefined
   const open =
     !state.finished &&
     !state.cancel &&
     !settled.has(node.status) &&
-    inDoubt(named.end) &&
     node.attempt?.idempotencyKey === idempotencyKey &&
-    inDoubt(node.attempt.result)
-  return { tenant: state.tenant, capabilityId, idempotencyKey, open }
+    (asked || (inDoubt(named.end) && inDoubt(node.attempt.result)))
+  return { tenant: state.tenant, capabilityId, idempotencyKey, open, asked: open && asked }
 }
 
 const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])

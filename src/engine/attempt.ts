@@ -51,16 +51,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     spent = taken === undefined ? spent : countCalls(taken)
     call.onUsage?.(spent)
   }
-  const read = (result: unknown): AttemptResult => {
-    const taken = takeResult(result, dispatcher)
-    if ('fault' in taken)
-      return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
-        usage: spent,
-      })
-    if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: countCalls(taken.usage) }
-    const usage = countCalls(taken.result.usage)
-    return checkOutput(node, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
-  }
+  const read = (result: unknown) => readResult(result, { node, dispatcher, spent, countCalls })
   let onStop = () => {}
   try {
     const stopped = new Promise<undefined>((resolve) => {
@@ -68,7 +59,12 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
       if (stop.aborted) onStop()
       else stop.addEventListener('abort', onStop)
     })
-    const work = dispatchCall(dispatcher, { ...call, capability, signal: stop, onUsage }, attempt)
+    const onAccepted: Dispatch['onAccepted'] = (accepted) => {
+      deadline?.defer(answerGraceMs)
+      call.onAccepted?.(accepted)
+    }
+    const sent = { ...call, capability, signal: stop, onUsage, onAccepted }
+    const work = dispatchCall(dispatcher, sent, attempt)
     // A call that ignores its signal is not waited for; what it brings afterwards is a late result.
     work
       .then((result) => {
@@ -91,6 +87,29 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
   }
 }
 
+/** How long after its deadline an answer is still looked for that was taken in time. */
+export const answerGraceMs = 2_000
+
+/** What a dispatcher brought, held against the node's contract. */
+export function readResult(result: unknown, { node, dispatcher, spent, countCalls }: Reading): AttemptResult {
+  const taken = takeResult(result, dispatcher)
+  if ('fault' in taken)
+    return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
+      usage: spent,
+    })
+  if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: countCalls(taken.usage) }
+  const usage = countCalls(taken.result.usage)
+  return checkOutput(node, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
+}
+
+interface Reading {
+  readonly node: PlanNode
+  readonly dispatcher: Dispatcher
+  readonly spent: Usage
+  /** Calls of what runs in this process count as none. */
+  readonly countCalls: (usage: Usage) => Usage
+}
+
 /** The attempt's signal where it has a time of its own: it ends with the run, or late. */
 function createDeadline({ signal, clock }: AttemptCall, deadlineAt: number) {
   const stop = new AbortController()
@@ -100,15 +119,21 @@ function createDeadline({ signal, clock }: AttemptCall, deadlineAt: number) {
   const deadline = {
     signal: stop.signal,
     late: false,
+    /** An accepted call ends by itself at its deadline; this is for one that does not. */
+    defer(ms: number) {
+      cancel()
+      cancel = clock.timer(deadlineAt + ms, onLate)
+    },
     takeBack() {
       cancel()
       signal.removeEventListener('abort', onAbort)
     },
   }
-  const cancel = clock.timer(deadlineAt, () => {
+  const onLate = () => {
     deadline.late = true
     stop.abort(new Error('The attempt took too long'))
-  })
+  }
+  let cancel = clock.timer(deadlineAt, onLate)
   return deadline
 }
 
@@ -162,7 +187,7 @@ function validated(node: PlanNode, result: AttemptResult, output: Output): Attem
   return issues.length === 0 ? { ...result, output } : { ...result, output, outcome: 'invalid', issues }
 }
 
-function failed(
+export function failed(
   outcome: AttemptResult['outcome'],
   message: string,
   more: { readonly usage: Usage; readonly notApplied?: boolean },

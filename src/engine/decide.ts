@@ -70,7 +70,10 @@ export function orphanFacts(
   const make = factsFor(state, now)
   const facts: NewEvent[] = []
   for (const nodeId of state.running) {
-    const attempt = state.nodes.get(nodeId)?.attempts ?? 0
+    const node = state.nodes.get(nodeId)
+    // An accepted call is waited for by whichever process has the run.
+    if (node?.attempt?.accepted) continue
+    const attempt = node?.attempts ?? 0
     const where = whereIs(nodeId, attempt)
     if (where === 'here') continue
     const left = where === 'unknown'

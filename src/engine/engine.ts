@@ -23,11 +23,11 @@ import { fact, type Moment } from './fact.ts'
 import { firstTimer, statusOf } from './head.ts'
 import { loadEvents, loadState, watchRun } from './journal.ts'
 import { knowCapabilities } from './known-capability.ts'
-import { recordLateResult } from './late-result.ts'
+import { openQuestionAbout, recordLateResult, settlesDoubt } from './late-result.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createLookout } from './lookout.ts'
 import { missingCapabilities } from './missing.ts'
-import { performAttempt } from './perform.ts'
+import { lookForAnswer, performAttempt } from './perform.ts'
 import { draftAtHand, makePlan, proveDraft } from './planning.ts'
 import { replayRun } from './replay.ts'
 import { cancel, type Outside, reply, resume, triggerPolicy } from './replies.ts'
@@ -100,13 +100,19 @@ export function createEngine(options: EngineOptions): Engine {
         prove,
       }),
     onLateResult(runId, ref, result) {
-      const late = { ref, result, note: 'A late result of the interrupted call answered it' }
+      const note = 'A late result of the interrupted call answered it'
       // It is worth nothing where the store is away: the question stays open.
-      void recordLateResult(outside, runId, late)
+      void recordLateResult(outside, runId, { ref, result, note, settles: settlesDoubt(result) })
         .then((state) => afterwards(runId, state))
         .catch(() => {})
     },
-    onAppended: (state, events) => lifecycle.appended(state, events, 'carrier'),
+    onAppended(state, events) {
+      lifecycle.appended(state, events, 'carrier')
+      for (const event of events)
+        if (event.type === 'hitl_request' && event.payload.kind === 'unknown_outcome')
+          // The answer may have come while no process had the run.
+          void takeLateAnswer(state.runId, event.nodeId ?? '').catch(() => {})
+    },
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
       if (!more) settling.tell(runId, state)
@@ -192,6 +198,20 @@ export function createEngine(options: EngineOptions): Engine {
     else if (!state.finished) lookout.wakeAt(clock.now())
   }
 
+  /** Closes the ask about a call whose answer is in the store by now. */
+  const takeLateAnswer = async (runId: string, nodeId: string) => {
+    const state = await loadState(store, runId)
+    const attempt = state.nodes.get(nodeId)?.attempt
+    if (attempt === undefined || openQuestionAbout(state, nodeId) === undefined) return
+    const { tenant, planVersion } = state
+    const shared = { catalog: catalogFor(tenant), dispatchers, clock, redactor, random: options.random }
+    const result = await lookForAnswer({ ...shared, state, nodeId, storeRaw: options.storeRaw ?? true })
+    if (result === undefined) return
+    const ref = { nodeId, attempt: attempt.attempt, planVersion }
+    const note = `"${attempt.capabilityId}" called back: its answer counts`
+    afterwards(runId, await recordLateResult(outside, runId, { ref, result, note, settles: true }))
+  }
+
   return {
     async start(envelope, given = {}) {
       if (closed) throw new ProvisoError('engine/closed', 'The engine is closed')
@@ -268,6 +288,7 @@ export function createEngine(options: EngineOptions): Engine {
     async trigger(runId, given) {
       afterwards(runId, await triggerPolicy(outside, runId, given))
     },
+    takeLateAnswer,
     async adopt(runId) {
       afterwards(runId, await loadState(store, runId))
     },
@@ -296,7 +317,7 @@ export function createEngine(options: EngineOptions): Engine {
         })
       }
       const all = () => [...actors.values()]
-      while ((slots.taken > 0 || all().some((actor) => actor.busy)) && clock.now() < until) {
+      while (all().some((actor) => actor.busy) && clock.now() < until) {
         const next = Math.min(clock.now() + shortestPause, until)
         await new Promise<void>((resolve) => clock.timer(next, resolve))
         // Runs with nothing under way can go on elsewhere: they do not wait for the slowest call here.

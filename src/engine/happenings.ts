@@ -13,6 +13,12 @@ export interface Ended extends AttemptRef {
   readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
 }
 
+/** An agent has taken the call of an attempt, and calls back. */
+export interface Accepted extends AttemptRef {
+  readonly agent: string
+  readonly deadlineAt: number
+}
+
 /** What came of a request for a plan. */
 export interface Planned {
   readonly request: string | undefined
@@ -22,9 +28,18 @@ export interface Planned {
 export function happenings(
   current: RunState,
   now: number,
-  from: { ended: readonly Ended[]; planned: Planned | undefined },
+  from: {
+    readonly accepted: readonly Accepted[]
+    readonly ended: readonly Ended[]
+    readonly planned: Planned | undefined
+  },
 ): NewEvent[] {
   const facts: NewEvent[] = []
+  for (const accepted of from.accepted) {
+    const { nodeId, attempt, agent, deadlineAt } = accepted
+    if (!isRunning(current, accepted) || current.nodes.get(nodeId)?.attempt?.accepted) continue
+    facts.push(factsFor(current, now)('attempt_accepted', { attempt, agent, deadlineAt }, { nodeId }))
+  }
   for (const { nodeId, attempt, planVersion, result, logs } of from.ended) {
     // The attempt was settled meanwhile, by another process: what it brought is not applied.
     if (!isRunning(current, { nodeId, attempt, planVersion })) continue

@@ -10,6 +10,7 @@ import {
   whatIsDeniedDoesNotHappen,
 } from './history-rules/asks.ts'
 import {
+  acceptedCallsAreWaitedFor,
   attemptsStartOnceAndEndOnce,
   lateResultsSettleTheirAsk,
   outputsAreOfTheirAttempt,
@@ -45,6 +46,7 @@ const makers: readonly (() => Rule)[] = [
   attemptsStartOnceAndEndOnce,
   outputsAreOfTheirAttempt,
   lateResultsSettleTheirAsk,
+  acceptedCallsAreWaitedFor,
   keysStayWhileInDoubt,
   nothingInDoubtIsRepeatedUnasked,
   nothingStartsWhileHeld,

@@ -19,38 +19,46 @@ export interface AttemptRef {
 /** The log entry of a late result without an effect. */
 export const lateResultLog = 'attempt.late_result'
 
+export interface LateResult {
+  readonly ref: AttemptRef
+  readonly result: AttemptResult
+  /** Whether it says what the call did. */
+  readonly settles: boolean
+  /** What the closed ask says. */
+  readonly note: string
+}
+
 /** Outcomes that say what the call did. */
 const answers: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused', 'unclear'])
 
+/** Whether what an aborted call brings says what it did: that it failed may only say that it was aborted. */
 export function settlesDoubt({ outcome, notApplied }: AttemptResult): boolean {
   return answers.has(outcome) || notApplied === true
 }
 
-/** The open ask about what an attempt has done. */
-export function openQuestionAbout(state: RunState, ref: AttemptRef): string | undefined {
-  const node = state.nodes.get(ref.nodeId)
-  if (state.finished || state.cancel || state.planVersion !== ref.planVersion) return undefined
-  if (node?.attempt?.attempt !== ref.attempt || node.attempt.result === undefined) return undefined
+/** The open ask about what the last attempt of a node has done. */
+export function openQuestionAbout(state: RunState, nodeId: string): string | undefined {
+  if (state.finished || state.cancel || !state.nodes.get(nodeId)?.attempt?.result) return undefined
   for (const requestId of state.openAsks) {
     const ask = state.asks.get(requestId)
-    if (ask?.kind === 'unknown_outcome' && ask.nodeId === ref.nodeId) return requestId
+    if (ask?.kind === 'unknown_outcome' && ask.nodeId === nodeId) return requestId
   }
   return undefined
 }
 
+function isLast(state: RunState, { nodeId, attempt, planVersion }: AttemptRef): boolean {
+  return state.planVersion === planVersion && state.nodes.get(nodeId)?.attempt?.attempt === attempt
+}
+
 /** Records a late result; the question about its attempt is closed by it, or it has no effect. */
-export function recordLateResult(
-  outside: Outside,
-  runId: string,
-  late: { readonly ref: AttemptRef; readonly result: AttemptResult; readonly note: string },
-): Promise<RunState> {
+export function recordLateResult(outside: Outside, runId: string, late: LateResult): Promise<RunState> {
   const { ref, result, note } = late
   const { nodeId, attempt } = ref
   return appendChecked(outside, runId, { by: 'system' }, (state, { now }) => {
     if (state.finished) return []
     const make = factsFor(state, now)
-    const requestId = openQuestionAbout(state, ref)
-    if (requestId === undefined || !settlesDoubt(result)) {
+    const requestId = isLast(state, ref) ? openQuestionAbout(state, nodeId) : undefined
+    if (requestId === undefined || !late.settles) {
       const payload = { attempt, outcome: result.outcome, applied: false }
       return [make('log', { event: lateResultLog, payload }, { nodeId })]
     }

@@ -11,7 +11,8 @@ import { type Redactor, secretsIn } from '../domain/redact.ts'
 import { redactResult } from '../domain/redact-result.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Work } from './actor-context.ts'
-import { runAttempt } from './attempt.ts'
+import { type AttemptCall, runAttempt } from './attempt.ts'
+import { awaitAnswer, findAnswer } from './await-answer.ts'
 import { deadlineTimer } from './deadline.ts'
 import { defaultCallBudget } from './ladder.ts'
 import type { Start } from './starts.ts'
@@ -30,6 +31,43 @@ export interface Performance {
 }
 
 export async function performAttempt(performance: Performance): Promise<AttemptResult> {
+  const { state, start, dispatchers } = performance
+  const { attempt, clean } = prepare(performance)
+  const accepted = state.nodes.get(start.nodeId)?.attempt?.accepted
+  if (accepted === undefined) return clean(await runAttempt(attempt))
+  const dispatcher = attempt.dispatcher ?? anyWithResume(dispatchers)
+  const { capabilityId } = start
+  return clean(await awaitAnswer({ ...attempt, dispatcher }, { capabilityId, ...accepted }))
+}
+
+/** The answer to a node's last call, if it is in the store; nothing where its dispatcher does not know answers that come later. */
+export async function lookForAnswer(
+  given: Omit<Performance, 'start' | 'work'> & { readonly nodeId: string },
+): Promise<AttemptResult | undefined> {
+  const { state, nodeId, dispatchers, clock } = given
+  const last = state.nodes.get(nodeId)?.attempt
+  if (last === undefined) return undefined
+  const { capabilityId, inputs } = last
+  const ignore = () => {}
+  const { attempt, clean } = prepare({
+    ...given,
+    start: { nodeId, capabilityId, inputs, events: [] },
+    work: {
+      signal: new AbortController().signal,
+      log: ignore,
+      onUsage: ignore,
+      onAccepted: ignore,
+      onLateResult: ignore,
+    },
+  })
+  const dispatcher = attempt.capability ? attempt.dispatcher : anyWithResume(dispatchers)
+  if (!dispatcher?.resume) return undefined
+  const found = await findAnswer({ ...attempt, dispatcher }, { capabilityId, deadlineAt: clock.now() })
+  return found && clean(found)
+}
+
+/** The call with everything that belongs to it, and what takes secrets out of its result. */
+function prepare(performance: Performance) {
   const { catalog, dispatchers, clock, state, start, work, redactor } = performance
   const node = state.nodes.get(start.nodeId)
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
@@ -39,7 +77,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
   const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
   const clean = (result: AttemptResult) =>
     redactResult(result, { redactor, evidence, raw: performance.storeRaw })
-  const result = await runAttempt({
+  const attempt: AttemptCall = {
     node: node.node,
     capability,
     dispatcher: capability && dispatchers.get(capability.kind),
@@ -59,6 +97,7 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
       constrained: isConstrained(state, node),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       onUsage: work.onUsage,
+      onAccepted: ({ deadlineAt }) => work.onAccepted(deadlineAt),
       onEvent: (event, payload) =>
         work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
     },
@@ -67,8 +106,13 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
     deadlineAt: node.attempt.deadlineAt,
     signal: work.signal,
     onLateResult: (late) => work.onLateResult(clean(late)),
-  })
-  return clean(result)
+  }
+  return { attempt, clean }
+}
+
+/** Who can wait for the answer of an agent that this process does not know. */
+function anyWithResume(dispatchers: ReadonlyMap<string, Dispatcher>): Dispatcher | undefined {
+  return [...dispatchers.values()].find(({ resume }) => resume !== undefined)
 }
 
 /** What is told on the way goes into the journal like a result; whoever tells what JSON cannot hold is told so at once. */

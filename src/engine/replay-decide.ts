@@ -30,6 +30,7 @@ export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
       return event.payload.trigger === 'manual' ? 'outside' : 'decided'
     case 'plan_generated':
       return event.payload.metadata.resumed ? 'outside' : 'brought'
+    case 'attempt_accepted':
     case 'plan_updated':
     case 'plan_rejected':
       return 'brought'

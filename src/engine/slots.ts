@@ -13,6 +13,8 @@ export interface SlotLimits {
 export interface Slots {
   /** Takes a place for an attempt of this run, if there is one and it is not another's turn. */
   take(runId: string, capabilityId: string): boolean
+  /** Takes a place for an attempt that is under way already, whether or not there is one. */
+  occupy(capabilityId: string): void
   give(capabilityId: string): void
   /**
    * The run has had its step, whether or not it was its turn. If it could use more than it got, it is called when it is its
@@ -61,6 +63,10 @@ export function createSlots(limits: SlotLimits, call: (runId: string) => void): 
       taken++
       if (turn === runId) used = true
       return true
+    },
+    occupy(capabilityId) {
+      byCapability.set(capabilityId, (byCapability.get(capabilityId) ?? 0) + 1)
+      taken++
     },
     give(capabilityId) {
       const left = (byCapability.get(capabilityId) ?? 1) - 1

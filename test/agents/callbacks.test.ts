@@ -182,16 +182,4 @@ describe('waiting for it', () => {
     })
     expect(dying.later.heard).toHaveLength(1)
   })
-
-  it('an answer to a call whose process is gone counts for the next one, which has called again under the same key', async () => {
-    const store = createMemoryStore()
-    const dying = await accepted({ store, leaseMs: 60 })
-    await dying.app.close({ graceMs: 0 })
-    const { app, address } = await serveAgents({ store, leaseMs: 60 })
-    const second = await dying.calls(2)
-    expect(second.headers['idempotency-key']).toBe(dying.heard.headers['idempotency-key'])
-    expect((await post(dying.heard, { key: dying.key, address })).status).toBe(200)
-    expect((await post(second, { key: dying.key })).status).toBe(409)
-    expect(await app.result(dying.runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
-  })
 })

@@ -43,6 +43,7 @@ async function dial(url: string, options: GuardOptions = {}): Promise<AttemptRes
       attemptOf: async () => undefined,
       secretsOf: () => [],
       refresh: async () => {},
+      onAnswer: async () => {},
     }),
   })
   try {

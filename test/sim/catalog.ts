@@ -61,6 +61,9 @@ export const capabilities = {
   effect: capability('effect', { sideEffect: true }),
   /** Changes the world with every call. */
   once: capability('once', { sideEffect: true, idempotent: false }),
+  /** Accept a call and answer later; the second must not be called twice. */
+  courier: capability('courier', { kind: 'agent' }),
+  careful: capability('careful', { kind: 'agent', idempotent: false }),
   person: capability('person', { kind: 'human', idempotent: false }),
 } as const
 

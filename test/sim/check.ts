@@ -206,6 +206,19 @@ const checks: readonly Check[] = [
     for (const call of cluster.ledger.calls) if (call.runId === runId) calls += call.cost
     if (maxCalls !== undefined && calls > maxCalls) yield `${calls} calls were made of ${maxCalls}`
   },
+  /** An accepted call is made once, however many processes come and go while its answer is awaited. */
+  function* acceptedCallsAreMadeOnce(journal, { runId }, { cluster }) {
+    const starts = new Map<string, number>()
+    for (const { type, nodeId = '' } of journal)
+      if (type === 'attempt_start') starts.set(nodeId, (starts.get(nodeId) ?? 0) + 1)
+    const calls = new Map<string, number>()
+    for (const call of cluster.ledger.calls)
+      if (call.runId === runId && (call.capabilityId === 'courier' || call.capabilityId === 'careful'))
+        calls.set(call.nodeId, (calls.get(call.nodeId) ?? 0) + 1)
+    for (const [nodeId, made] of calls)
+      if (made > (starts.get(nodeId) ?? 0))
+        yield `"${nodeId}" was called ${made} times in ${starts.get(nodeId)} attempts`
+  },
   /** What was decided is decided again by whoever looks at the journal alone, with zero calls. */
   function* replaysAreTheSame(journal, _run, { scenario }) {
     for (const { after, recorded, instead } of replayRun(journal, { capability, askMs: scenario.askMs })

@@ -53,7 +53,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     longestMs: 3 * scenario.leaseMs,
     crash: (life) => crash(life),
   }
-  const outside = { seed: scenario.seed, world, ledger, rates: scenario.answers }
+  const outside = { seed: scenario.seed, world, ledger, rates: scenario.answers, mailbox: new Map() }
 
   const bear = (index: number) => {
     const life: Life = {

@@ -382,4 +382,11 @@ export const mutants: readonly Mutant[] = [
     replace: 'notApplied: true,',
     seed: 272,
   },
+  {
+    name: 'after a restart, an accepted call is in doubt like any other',
+    file: engine('decide'),
+    find: 'if (node?.attempt?.accepted) continue',
+    replace: '',
+    seed: 226,
+  },
 ]

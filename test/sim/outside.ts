@@ -1,7 +1,9 @@
 /** Whoever does the work: calls take time, change the world somewhere on the way, and may not listen when told to stop. */
+import type { AttemptResult } from '../../src/domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import { type AnswerRates, answerTo } from './answers.ts'
 import { climb } from './climb.ts'
+import { courierFor } from './courier.ts'
 import type { CallRecord, Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
 import type { World } from './world.ts'
@@ -11,12 +13,17 @@ export interface OutsideContext {
   readonly world: World
   readonly ledger: Ledger
   readonly rates: AnswerRates
+  /** Answers of agents that answer later, by the key of the call. */
+  readonly mailbox: Map<string, AttemptResult>
 }
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
   const dispatch = (call: Dispatch) =>
     call.capability.capabilityId === 'climber' ? climb(context, life, call) : perform(context, life, call)
-  return ['local', 'model', 'http'].map((kind) => ({ kind, remote: false, dispatch }))
+  return [
+    ...['local', 'model', 'http'].map((kind) => ({ kind, remote: false, dispatch })),
+    courierFor(context, life),
+  ]
 }
 
 function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, call: Dispatch) {

@@ -5,7 +5,7 @@
  * time decides legitimately, and only the invariants are asked.
  */
 import type { Envelope } from '../../src/domain/envelope.ts'
-import type { Draft, Limits } from '../../src/domain/plan.ts'
+import type { Draft, DraftNode, Limits } from '../../src/domain/plan.ts'
 import type { Action, RuntimePolicy, Trigger } from '../../src/domain/policy.ts'
 import type { AnswerRates } from './answers.ts'
 import type { CapabilityName } from './catalog.ts'
@@ -70,10 +70,24 @@ export function scenarioOf(seed: number): Scenario {
     operators: random.between(1, 3),
     answers,
     faults: randomFaults(random, leaseMs),
-    runs: Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
-      randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+    runs: withCouriers(
+      seed,
+      Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
+        randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+      ),
     ),
   }
+}
+
+/** In some histories, part of the plain work is done by agents that answer later. */
+function withCouriers(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
+  if (seed % 13 !== 5 && seed % 13 !== 6) return runs
+  const random = randomFor(seed, 'couriers')
+  const handOver = (node: DraftNode): DraftNode =>
+    node.capabilityId === 'work' && random.chance(0.7)
+      ? { ...node, capabilityId: random.pick(['courier', 'careful']) }
+      : node
+  return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(handOver) } }))
 }
 
 function randomFaults(random: Random, leaseMs: number): FaultRates {

@@ -24,6 +24,8 @@ export interface AttemptFacts {
   readonly idempotencyKey: string
   /** An answer to it still counts. */
   readonly open: boolean
+  /** A person is asked what became of it: an answer closes that ask. */
+  readonly asked: boolean
 }
 
 export interface CallbacksOptions {
@@ -33,6 +35,8 @@ export interface CallbacksOptions {
   readonly attemptOf: (name: AttemptName) => Promise<AttemptFacts | undefined>
   /** Secrets that are alive of an agent's keys. */
   readonly secretsOf: (agent: Pick<AttemptFacts, 'tenant' | 'capabilityId'>) => readonly string[]
+  /** The answer to an attempt that a person is asked about is in the store. */
+  readonly onAnswer: (name: AttemptName) => Promise<void>
   /** Reads again who is registered: another process may have taken a registration, or made a new key, a moment ago. */
   readonly refresh: () => Promise<void>
   /** How often the store is asked for posts that other processes took. Default 1 s. */
@@ -91,7 +95,8 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
         }
         await heard
       }
-      return undefined
+      // What was taken in time counts, although it was not seen until the time was over.
+      return read(key).catch(() => undefined)
     },
     async deliver(post) {
       const name = readCallId(post.callId)
@@ -110,9 +115,10 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
       if (!facts.open) return 'settled'
       const key = facts.idempotencyKey
       const mine = await once.take(`answer ${key}`, { body: { answer: post.body }, keepMs })
-      if (mine.kind === 'held') return 'settled'
       waiting.get(key)?.()
-      return 'delivered'
+      // Also for one that came before: its process may have died between taking it and telling the run.
+      if (facts.asked) await options.onAnswer(name)
+      return mine.kind === 'held' ? 'settled' : 'delivered'
     },
   }
 }

@@ -2,11 +2,10 @@
 import { createParser } from 'eventsource-parser'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
-import type { Dispatch } from '../../domain/ports/dispatcher.ts'
 import { readQuestion } from '../../domain/question.ts'
 import { detectJson } from '../../output/index.ts'
 import { ended, usage } from './http-ends.ts'
-import { readAnswer } from './read-answer.ts'
+import { type AnsweredCall, readAnswer } from './read-answer.ts'
 
 /** A response as it arrives. */
 export interface Arriving {
@@ -98,7 +97,7 @@ export function readAskedText(text: string): AttemptResult {
 }
 
 /** A posted answer: `{ output }`, `{ text }`, `{ question, schema? }`, or `{ error: { message, outcome?, notApplied? } }`. */
-export function readPosted(posted: Json, call: Dispatch): AttemptResult {
+export function readPosted(posted: Json, call: AnsweredCall): AttemptResult {
   const given = isObject(posted) ? posted : {}
   const text = own(given, 'text')
   if (Object.hasOwn(given, 'output')) return readAnswer(JSON.stringify(given['output']), call, usage)

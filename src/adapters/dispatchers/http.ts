@@ -24,7 +24,7 @@ export interface HttpDispatcherOptions {
   /** Where an agent is; nothing if nobody registered it. */
   readonly endpointOf: (agent: {
     readonly tenant: string
-    readonly capability: Capability
+    readonly capability: Pick<Capability, 'capabilityId'>
   }) => Endpoint | undefined
   readonly callbacks: WaitingRoom
   /** Where this server can be reached from outside; without it agents have to answer at once. */
@@ -78,10 +78,27 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
         return posted === undefined ? silence : readPosted(posted, call)
       }
       const within = limiter(call, clock)
+      const waitForCallback = () => {
+        const now = clock.now()
+        const deadlineAt = Math.min(now + callbackMs, call.deadlineAt ?? Number.POSITIVE_INFINITY)
+        if (callbackBase !== undefined) call.onAccepted?.({ deadlineAt })
+        return within(Math.max(deadlineAt - now, 0), later)
+      }
       let result =
         early === undefined ? await within(endpoint.timeoutMs ?? timeoutMs, sent) : readPosted(early, call)
-      if (result === 'later') result = await within(callbackMs, later)
+      if (result === 'later') result = await waitForCallback()
       return withoutSecrets(result, endpointSecrets(endpoint))
+    },
+    async resume(call) {
+      const { tenant = 'default', capabilityId, idempotencyKey, deadlineAt } = call
+      const late = new AbortController()
+      const cancelTimer = clock.timer(deadlineAt, () => late.abort())
+      const signal = AbortSignal.any([call.signal, late.signal])
+      const posted = await callbacks.wait(idempotencyKey, signal).finally(cancelTimer)
+      if (posted === undefined) return undefined
+      const endpoint = endpointOr(() => options.endpointOf({ tenant, capability: { capabilityId } }))
+      const secrets = typeof endpoint === 'object' ? endpointSecrets(endpoint) : []
+      return withoutSecrets(readPosted(posted, call), secrets)
     },
   }
 }

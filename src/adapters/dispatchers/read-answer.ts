@@ -4,7 +4,10 @@ import type { AttemptResult, Usage } from '../../domain/output.ts'
 import type { Dispatch } from '../../domain/ports/dispatcher.ts'
 import { readText } from '../models/reading.ts'
 
-export function readAnswer(text: string, call: Dispatch, usage: Usage): AttemptResult {
+/** What reading an answer needs of the call. */
+export type AnsweredCall = Pick<Dispatch, 'bundle' | 'rao' | 'onEvent'>
+
+export function readAnswer(text: string, call: AnsweredCall, usage: Usage): AttemptResult {
   const read = readText(text, {
     schema: call.bundle.returns,
     rao: call.rao,

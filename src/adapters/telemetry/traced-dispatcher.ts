@@ -14,6 +14,8 @@ export function tracedDispatcher(
     remote,
     ...(plain && { plain }),
     ...(retries && { retries }),
+    // Waiting for an answer is no call, and has no span of its own.
+    ...(dispatcher.resume && { resume: dispatcher.resume.bind(dispatcher) }),
     async dispatch(call) {
       const { runId, nodeId, attempt, capability, idempotencyKey } = call
       const { trace: run, recording } = runs.placeFor(runId, { began: call.trace })

@@ -52,6 +52,15 @@ export interface Dispatch {
   readonly onEvent: (event: string, payload?: { readonly [key: string]: Json }) => void
   /** What has been spent so far, told before and after every call, so that an attempt that is cut off is still paid for. */
   readonly onUsage?: (usage: Usage) => void
+  /** The call was accepted, and its answer comes later: it is recorded, and after a crash only waited for (`resume`). */
+  readonly onAccepted?: (accepted: { readonly deadlineAt: number }) => void
+}
+
+/** A call that was accepted earlier, by this process or another one. The capability may be unknown here by now. */
+export interface AcceptedCall extends Omit<Dispatch, 'capability' | 'deadlineAt' | 'onAccepted'> {
+  readonly capabilityId: string
+  /** How long its answer is waited for. */
+  readonly deadlineAt: number
 }
 
 export interface Dispatcher {
@@ -70,4 +79,6 @@ export interface Dispatcher {
   readonly retries?: true
   /** Resolves with how the call ended; a rejection counts as `provider_error`. */
   dispatch(call: Dispatch): Promise<AttemptResult>
+  /** Waits for the answer to an accepted call until its deadline, without making the call again; nothing if none came. */
+  resume?(call: AcceptedCall): Promise<AttemptResult | undefined>
 }

@@ -49,20 +49,32 @@ export function lateResultsSettleTheirAsk(): Rule {
       report('late', `"${closing}" has a late result, and the ask about it stays open`)
     if (event.type !== 'attempt_settled') return
     settled = event.nodeId ?? ''
-    const { attempt, outcome, notApplied } = event.payload
+    const { attempt, outcome } = event.payload
     const node = before?.nodes.get(settled)
     if (node?.status !== 'awaiting_hitl' || node.attempt?.attempt !== attempt)
       report('late', `attempt ${attempt} of "${settled}" is settled, and nothing is asked about it`)
-    if (
-      outcome === 'outcome_unknown' ||
-      outcome === 'cancelled' ||
-      (countsAsDoubt.has(outcome) && !notApplied)
-    )
+    if (outcome === 'outcome_unknown' || outcome === 'cancelled')
       report('late', `attempt ${attempt} of "${settled}" is settled by "${outcome}", which says nothing`)
   }
 }
 
-const countsAsDoubt: ReadonlySet<string> = new Set(['timed_out', 'provider_error', 'throttled'])
+/** An accepted call is waited for until its deadline: only an interrupt makes its outcome unknown. */
+export function acceptedCallsAreWaitedFor(): Rule {
+  const accepted = new Set<string>()
+  return (event, before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_accepted') {
+      const node = before?.nodes.get(nodeId)
+      if (node?.status !== 'running' || node.attempt?.attempt !== event.payload.attempt)
+        report('accepted', `attempt ${event.payload.attempt} of "${nodeId}" is accepted, and does not run`)
+      if (accepted.has(nodeId)) report('accepted', `the attempt of "${nodeId}" was accepted before`)
+      accepted.add(nodeId)
+    }
+    if (event.type !== 'attempt_end' || !accepted.delete(nodeId)) return
+    if (event.payload.outcome === 'outcome_unknown' && !event.payload.interrupted)
+      report('accepted', `"${nodeId}" was accepted, and its answer was not waited for`)
+  }
+}
 
 /** What a node completes with is what its last attempt brought, unless a person gave it, the engine decided a route, or it runs a body. */
 export function outputsAreOfTheirAttempt(): Rule {
