@@ -1,5 +1,6 @@
 /** Which capabilities the rest of a run needs and this process does not know. */
 import type { Decision } from '../domain/ask.ts'
+import type { DraftNode, PlanNode } from '../domain/plan.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Moment } from './fact.ts'
 
@@ -25,11 +26,19 @@ export function missingCapabilities(
   if (ends) return []
   for (const node of state.nodes.values()) {
     if (settled.has(node.status) || node.node.routing || isAnswered(state, node, answer)) continue
-    need(candidateOf(node))
+    if (node.node.body) for (const capabilityId of usedIn(node.node.body.nodes)) need(capabilityId)
+    else need(candidateOf(node))
   }
-  if (!state.plan)
-    for (const { capabilityId } of state.draft?.nodes ?? []) if (capabilityId) need(capabilityId)
+  if (!state.plan) for (const capabilityId of usedIn(state.draft?.nodes ?? [])) need(capabilityId)
   return [...missing]
+}
+
+/** The capabilities of nodes, those of bodies included. */
+function usedIn(nodes: readonly Pick<PlanNode, 'capabilityId' | 'body'>[] | readonly DraftNode[]): string[] {
+  return nodes.flatMap(({ capabilityId, body }) => [
+    ...(capabilityId === undefined ? [] : [capabilityId]),
+    ...(body ? usedIn(body.nodes) : []),
+  ])
 }
 
 /** Who is to do the node: its own capability, or the stand-in whose turn it is. */

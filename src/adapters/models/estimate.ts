@@ -2,10 +2,13 @@
  * What a run would take before it starts: calls of models and agents, tokens and cost; at least one answer per node, at most
  * every answer that the capability, its retries and each alternate may ask for.
  */
+
+import type { Json } from '../../base/json.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
+import { valueAt } from '../../domain/bound-values.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
-import type { Draft, DraftNode } from '../../domain/plan.ts'
+import { type Draft, type DraftNode, iterationDefaults } from '../../domain/plan.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { findProvider } from './find-provider.ts'
 import { costOf, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
@@ -82,6 +85,7 @@ export function estimateDraft(envelope: Envelope, draft: Draft, context: Estimat
 
 /** One entry per executor that is called: the node's capability, then its alternates. */
 function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateContext): NodeEstimate[] {
+  if (node.body) return estimateBody(node, envelope, context)
   const { capabilityId, alternates = [], retry } = node
   const attempts = (retry?.max ?? retries) + 1
   return [capabilityId, ...alternates].flatMap((id, index): NodeEstimate[] => {
@@ -93,6 +97,35 @@ function estimateNode(node: DraftNode, envelope: Envelope, context: EstimateCont
     const calls = { least, most: (node.callBudget ?? callBudget) * attempts }
     return [{ ...estimateModel(node, capability, { envelope, context }), calls }]
   })
+}
+
+/** The nodes of a body, as often as it may run: the items of a list that is known, else up to the limit. */
+function estimateBody(node: DraftNode, envelope: Envelope, context: EstimateContext): NodeEstimate[] {
+  const times = node.map
+    ? itemsOf(node, envelope)
+    : { least: 1, most: node.loop?.maxRounds ?? iterationDefaults.maxRounds }
+  const path = node.map ? `${node.id}[]` : `${node.id}#`
+  return (node.body?.nodes ?? []).flatMap((inner) =>
+    estimateNode(inner, envelope, context).map((each) => ({
+      ...each,
+      nodeId: `${path}.${each.nodeId}`,
+      calls: { least: each.calls.least * times.least, most: each.calls.most * times.most },
+    })),
+  )
+}
+
+function itemsOf({ map, inputs = {} }: DraftNode, envelope: Envelope): Range {
+  const { maxItems = iterationDefaults.maxItems } = map ?? {}
+  const source = [inputs['items']].flat()[0]
+  const list =
+    source && 'value' in source
+      ? source.value
+      : source && 'envelope' in source
+        ? valueAt(envelope as unknown as Json, source.envelope)
+        : undefined
+  return Array.isArray(list)
+    ? { least: Math.min(list.length, maxItems), most: Math.min(list.length, maxItems) }
+    : { least: 0, most: maxItems }
 }
 
 type CallEstimate = Omit<NodeEstimate, 'calls'>

@@ -53,9 +53,17 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
 
 function ids(nodes: readonly DraftNode[]): Diagnostic[] {
   const seen = new Set<string>()
+  // Items and rounds are called node[3] and node#2.
+  const iterated = nodes.filter(isIterated).flatMap(({ id }) => [`${id}[`, `${id}#`])
   return nodes.flatMap(({ id }) => {
     const wrong =
-      typeof id !== 'string' || id === '' ? 'is no text' : seen.has(id) ? 'is used twice' : undefined
+      typeof id !== 'string' || id === ''
+        ? 'is no text'
+        : seen.has(id)
+          ? 'is used twice'
+          : iterated.some((prefix) => id.startsWith(prefix))
+            ? 'looks like an item or a round of another node'
+            : undefined
     seen.add(id)
     if (wrong === undefined) return []
     return [

@@ -27,6 +27,7 @@ export const draftRules: readonly string[] = [
   'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after whoever produces it.',
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
   'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
+  'For work on each element of a list, use a node with "map": {} and a "body" (a draft): bind its input "items" to the list, and let nodes of the body read {"input": "/item"}. To repeat until something holds, use "loop": {"until": condition, "maxRounds": n} with the input "state" and {"input": "/state"}. A body sees nothing else of the plan: bind what it needs as further inputs of the map or loop.',
   'Keep to the policies: required and forbidden capabilities and kinds, depth, number of variants. Add no node that does nothing.',
 ]
 

@@ -1,0 +1,163 @@
+/** The body of a map is proved once, for any element of its list; findings name their place in it. */
+import { describe, expect, it } from 'vitest'
+import { createApp, defineCapability } from '../../src/app.ts'
+import type { Draft } from '../../src/domain/plan.ts'
+import { parseDraft, parseEnvelope, prove } from '../../src/plan/index.ts'
+import { envelope, mapDraft, working } from './support.ts'
+
+const listing = (outputContract: object) =>
+  defineCapability({
+    capabilityId: 'list',
+    kind: 'local',
+    inputContract: {},
+    outputContract,
+    run: () => [],
+  } as never)
+
+const wantsText = defineCapability({
+  capabilityId: 'write',
+  kind: 'local',
+  inputContract: { type: 'object', required: ['value'], properties: { value: { type: 'string' } } },
+  outputContract: {
+    type: 'object',
+    required: ['value'],
+    properties: { value: { type: 'string', minLength: 1 } },
+  },
+  run: () => ({ value: 'x' }),
+} as never)
+
+/** A map over what `list` gives, whose body writes. */
+const overList = (input = '/item'): Draft =>
+  ({
+    nodes: [
+      { id: 'list', capabilityId: 'list' },
+      {
+        id: 'each',
+        inputs: { items: { node: 'list' } },
+        map: {},
+        body: {
+          nodes: [{ id: 'write', capabilityId: 'write', inputs: { value: { input } } }],
+          output: { node: 'write', pointer: '/value' },
+        },
+      },
+    ],
+    output: { properties: { out: { node: 'each' } } },
+  }) as Draft
+
+function proofOf(
+  draft: Draft,
+  list: object,
+  more: { schema?: object; constraints?: readonly object[] } = {},
+) {
+  const { schema = { type: 'object', required: ['out'], properties: { out: true } }, constraints = [] } = more
+  const read = parseEnvelope(envelope({}, { outputContract: { schema, constraints } }))
+  if (!read.ok) throw new Error(JSON.stringify(read.issues))
+  const capabilities = [listing(list), wantsText].map(({ capability }) => capability)
+  const proof = prove({ envelope: read.value, draft, facets: [], capabilities, version: 1 })
+  const { failures, infos } = proof.ok ? proof.plan.diagnostics : proof.diagnostics
+  const told = [...failures, ...infos].map(({ nodeId, details }) => [nodeId, details?.['code']])
+  return { ok: proof.ok, told, plan: proof.ok ? proof.plan : undefined }
+}
+
+const texts = { type: 'array', items: { type: 'string' } }
+
+describe('the proof of a map', () => {
+  it('knows the element by the schema of the list', () => {
+    expect(proofOf(overList(), texts)).toMatchObject({ ok: true, told: [] })
+  })
+
+  it('rejects a body that some element does not suit, at its node', () => {
+    const { ok, told } = proofOf(overList(), { type: 'array', items: { type: 'number' } })
+    expect({ ok, told }).toEqual({ ok: false, told: [['each[].write', 'plan/input-mismatch']] })
+  })
+
+  it('rejects elements of which nothing is known where the body needs to know, at its node', () => {
+    const { ok, told } = proofOf(overList(), { type: 'array' })
+    expect({ ok, told }).toEqual({ ok: false, told: [['each[].write', 'plan/input-mismatch']] })
+  })
+
+  it('rejects a list that is none', () => {
+    expect(proofOf(overList(), { type: 'object' }).told).toContainEqual(['each', 'plan/input-mismatch'])
+  })
+
+  it('rejects a body that reads what it is not given', () => {
+    const { ok, told } = proofOf(overList('/itm'), texts)
+    expect(ok).toBe(false)
+    expect(told).toContainEqual(['each[].write', 'plan/binding'])
+  })
+
+  it('knows how long the output is, and what its elements are', () => {
+    const three = { ...texts, minItems: 1, maxItems: 3 }
+    const constraints = [
+      { constraintId: 'c', level: 'hard', expr: { '<=': [{ var: 'out.length' }, 3] } },
+      { constraintId: 'd', level: 'hard', expr: { '>=': [{ var: 'out.length' }, 1] } },
+    ]
+    expect(proofOf(overList(), three, { constraints })).toMatchObject({ ok: true, told: [] })
+    const output = proofOf(overList(), three).plan?.nodes[1]?.contracts.output
+    expect(output).toMatchObject({ type: 'array', minItems: 1, maxItems: 3, items: { minLength: 1 } })
+  })
+
+  it('does not count on items of a list that may be empty', () => {
+    const constraints = [{ constraintId: 'c', level: 'hard', expr: { '>=': [{ var: 'out.length' }, 1] } }]
+    expect(proofOf(overList(), texts, { constraints }).ok).toBe(false)
+  })
+})
+
+describe('a draft with a body', () => {
+  it.each([
+    ['a body alone', { id: 'a', body: { nodes: [{ id: 'b', capabilityId: 'x' }] } }, '/nodes/0'],
+    ['no body', { id: 'a', map: {}, inputs: { items: { value: [] } } }, '/nodes/0'],
+    ['no list', { id: 'a', map: {}, body: { nodes: [{ id: 'b', capabilityId: 'x' }] } }, '/nodes/0'],
+    [
+      'a capability beside its body',
+      {
+        id: 'a',
+        map: {},
+        capabilityId: 'x',
+        inputs: { items: { value: [] } },
+        body: { nodes: [{ id: 'b', capabilityId: 'x' }] },
+      },
+      '/nodes/0/capabilityId',
+    ],
+    [
+      'a node without a worker inside',
+      { id: 'a', map: {}, inputs: { items: { value: [] } }, body: { nodes: [{ id: 'b' }] } },
+      '/nodes/0/body/nodes/0',
+    ],
+  ])('is refused at its place: %s', (_, node, at) => {
+    const read = parseDraft({ nodes: [node] })
+    expect(read.ok).toBe(false)
+    expect(read.ok ? [] : read.issues.map((issue) => 'pointer' in issue.at && issue.at.pointer)).toContain(at)
+  })
+})
+
+describe('what a map would take', () => {
+  it('is its items times its body, where the list is known, else up to its limit', async () => {
+    const model = defineCapability({
+      capabilityId: 'm',
+      kind: 'model',
+      inputContract: { type: 'object', required: ['value'], properties: { value: true } },
+      outputContract: { type: 'object', required: ['value'], properties: { value: { type: 'string' } } },
+    } as never)
+    const app = await createApp({ capabilities: [model] })
+    try {
+      const known = app.estimate(envelope({ items: [1, 2, 3] }), { draft: mapDraft('m') })
+      expect(known.calls).toEqual({ least: 3, most: 12 })
+      expect(known.nodes.map(({ nodeId }) => nodeId)).toEqual(['each[].work'])
+    } finally {
+      await app.close()
+    }
+  })
+})
+
+it('misses no capability while those of its body are known', async () => {
+  const human = working('ask', () => undefined, { kind: 'human', run: undefined })
+  const app = await createApp({ capabilities: [human] })
+  try {
+    const runId = await app.start(envelope({ items: [1] }), { draft: mapDraft('ask') })
+    await app.result(runId)
+    expect(await app.missingCapabilities(runId)).toEqual([])
+  } finally {
+    await app.close()
+  }
+})
