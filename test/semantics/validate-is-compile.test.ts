@@ -197,6 +197,16 @@ describe('proviso validate', () => {
     expect((await proviso(['validate', path, '--config', config])).code).toBe(0)
   })
 
+  it('knows the stages that modules of --use export', async () => {
+    const module = write('stages.mjs', "export const nice = { name: 'nice', run: () => undefined }\n")
+    const path = write(
+      'stages.yaml',
+      `${agents}steps:\n  - { name: a, agent: writer, processing: { stages: [nice] } }\n`,
+    )
+    expect((await proviso(['validate', path])).stdout).toContain('there is no stage nice')
+    expect((await proviso(['validate', path, '--use', module])).code).toBe(0)
+  })
+
   it('--fix leaves a file that run takes, where a fixer can do it', async () => {
     const path = write(
       'fix.yaml',
