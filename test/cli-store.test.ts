@@ -122,7 +122,8 @@ it('reply without what the run needs is refused before anything is recorded, and
 
 it('a no that ends the run needs no capability, nor does a yes to the answer', async () => {
   const rejected = await started(twoNodes)
-  expect(await rejected.command('reply', 'r:ask:1', 'reject', '--by', 'ann')).toMatchObject({ code: 3 })
+  const no = ['reply', 'r:ask:1', 'reject', '--reject-action', 'fail', '--by', 'ann']
+  expect(await rejected.command(...no)).toMatchObject({ code: 3 })
   const { command } = await waiting()
   expect(await command('reply', 'r:ask:1', 'approve', '--by', 'ann')).toMatchObject({ code: 0 })
 })
@@ -134,9 +135,31 @@ it('resume of a paused run can be recorded alone', async () => {
   expect(await command('resume', 'r', '--by', 'ann', '-f', path)).toMatchObject({ code: 0 })
 })
 
-it('a rejection fails the run', async () => {
+it('a rejection runs the work again with the note, and asks about the new value', async () => {
+  const script = [{ text: '{"text": "Tea"}' }, { text: '{"text": "Black tea"}' }]
+  const { command, path } = await started(runFile({ envelope: approved, script }))
+  const again = await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path)
+  expect(again).toMatchObject({ code: 6 })
+  expect(again.stderr).toContain('Black tea')
+  expect(again.stderr).toMatch(/said before by ann: dull/)
+  const shown = await command('show', 'r')
+  expect(shown.stdout).toMatch(/FEEDBACK +ABOUT +BY +SAYS\nreply +write +ann +dull/)
+  const done = await command('reply', 'r:ask:2', 'approve', '--by', 'ann', '-f', path)
+  expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Black tea"\n}\n' })
+  expect(await command('verify')).toMatchObject({ code: 0 })
+})
+
+it('a rejection that needs the work again is refused where the capability is not here', async () => {
+  const { command } = await waiting()
+  const reply = ['reply', 'r:ask:1', 'reject', '--by', 'ann']
+  expect(await command(...reply)).toMatchObject({ code: 2 })
+  expect(await command(...reply, '--reject-action', 'fail')).toMatchObject({ code: 3 })
+})
+
+it('a rejection with --reject-action fail fails the run', async () => {
   const { command, path } = await waiting()
-  const done = await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path)
+  const reply = ['reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '-f', path]
+  const done = await command(...reply, '--reject-action', 'fail')
   expect(done).toMatchObject({ code: 3, stdout: '' })
   expect(done.stderr).toContain('ann said no: dull')
   const shown = await command('show', 'r', '--json')
@@ -210,7 +233,7 @@ it('runs and show tell how things stand, without secrets', async () => {
 
 it('show has what a person and the run have said to each other', async () => {
   const { command } = await waiting()
-  await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann')
+  await command('reply', 'r:ask:1', 'reject', '--note', 'dull', '--by', 'ann', '--record-only')
   const page = (await command('show', 'r')).stdout
   expect(page).toMatch(/SAID AT .*\n.* agent +- +Approve the answer\? · \{"text":"Tea"\}\n/)
   expect(page).toMatch(/ operator +ann +reject · dull\n/)

@@ -128,14 +128,17 @@ it('refuses to fire a policy more often than it may act', async () => {
 })
 
 it('tells the next attempt which condition the last answer broke', async () => {
-  const heard: (string | undefined)[] = []
+  const heard: unknown[] = []
   const { engine } = open(({ bundle }) => {
     heard.push(bundle.feedback)
     return heard.length === 1 ? -1 : 1
   })
   const runId = await engine.start(envelope(), { draft: draft('checked') })
   expect((await engine.settled(runId)).status).toBe('completed')
-  expect(heard).toEqual([undefined, expect.stringContaining('Post-condition')])
+  expect(heard).toMatchObject([
+    [],
+    [{ source: 'validation', issues: [{ message: expect.stringContaining('Post-condition') }] }],
+  ])
 })
 
 it('gives the leases of unfinished runs back when it closes, so that nobody has to wait for them', async () => {

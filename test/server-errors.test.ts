@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorEnvelope } from '../src/domain/error-envelope.ts'
 import { errorSchema } from '../src/domain/schemas/error-schema.ts'
 import { compileSchema } from '../src/schema/compile.ts'
-import { answer } from './journeys/support.ts'
 import { api, approved, frames, local, rao, type Served, says, serve, start, text } from './server-support.ts'
 
 const ends = ['refused', 'timed_out', 'provider_error', 'truncated', 'cancelled', 'outcome_unknown']
@@ -168,7 +167,10 @@ describe('a run that fails', () => {
     const served = await serve({ capabilities })
     const [first] = await frames(await served.call(`${api}/run.stream`, { body: start(approved) }))
     const { runId = '' } = first ?? {}
-    await answer(served.app, runId, 'reject')
+    const [ask] = await served.app.store.asks({ runId })
+    const { requestId = '', valueHash = '' } = ask ?? {}
+    const no = { requestId, valueHash, decision: 'reject', rejectAction: 'fail', by: 'ann' } as const
+    await served.app.reply(runId, no)
     await served.app.result(runId)
     expect((await everything(served, runId)).complete).toMatchObject({
       reason: 'execution_halted',

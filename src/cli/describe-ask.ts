@@ -35,6 +35,16 @@ export function describeAsk(ask: Ask, colors: Colors): string[] {
   return [
     `${colors.yellow('?')} ${colors.bold(oneLine(where))}  ${oneLine(ask.question, 300)}`,
     ...shown(ask).map((line) => `    ${line}`),
+    ...(ask.issues ?? []).map(
+      ({ at, message }) =>
+        `    ${colors.red('✗')} ${'pointer' in at ? `${at.pointer} ` : ''}${oneLine(message, 300)}`,
+    ),
+    ...(ask.raw === undefined ? [] : [`    ${colors.dim('text:')} ${oneLine(redactor.text(ask.raw), 400)}`]),
+    ...(ask.feedback ?? []).flatMap(({ note, by }) =>
+      note === undefined
+        ? []
+        : [`    ${colors.dim(`said before${by ? ` by ${by}` : ''}:`)} ${oneLine(note, 300)}`],
+    ),
   ]
 }
 
@@ -44,6 +54,11 @@ export function describeAnswer(ask: Ask, again: Again, colors: Colors): string[]
   return [
     `  ${colors.dim(`Answer with ${ask.decisions.join(', ')} before ${new Date(ask.expiresAt).toISOString()}:`)}`,
     `    ${commandLine([...env.program, 'reply', ask.requestId, first, ...values[first], ...againFlags(again)])}`,
+    ...(ask.rejectActions
+      ? [
+          `  ${colors.dim(`After reject: ${ask.rejectAction?.type ?? 'fail'}, or with --reject-action ${ask.rejectActions.join(', ')}`)}`,
+        ]
+      : []),
     ...(needsValue
       ? [`  ${colors.dim(`JSON must satisfy ${oneLine(JSON.stringify(ask.schema), 300)}`)}`]
       : []),

@@ -1,12 +1,13 @@
 /** A run as a page of text: `proviso show` for people. */
 import type { Provenance } from '../domain/event.ts'
+import type { RecordedFeedback } from '../domain/feedback.ts'
 import type { AskRow, MessageRow } from '../domain/ports/store.ts'
 import type { ShownNode, ShownRun } from './look-at-run.ts'
 import { oneLine, spell } from './one-line.ts'
 import { table } from './table.ts'
 
 export function describeRun(shown: ShownRun): string {
-  const { run, plan, nodes, asks, messages, output, error, provenance, paused, degraded } = shown
+  const { run, plan, nodes, asks, messages, feedback, output, error, provenance, paused, degraded } = shown
   const sources = provenance as unknown as readonly Provenance[]
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['run', run?.runId],
@@ -28,6 +29,7 @@ export function describeRun(shown: ShownRun): string {
       ),
     asks.length > 0 && table(askHeads, asks.map(askCells)),
     messages.length > 0 && table(messageHeads, messages.map(messageCells)),
+    feedback.length > 0 && table(feedbackHeads, feedback.map(feedbackCells)),
     output !== undefined && `answer\n${JSON.stringify(output, null, 2)}`,
     sources.length > 0 && table(sourceHeads, sources.map(sourceCells)),
   ]
@@ -71,6 +73,13 @@ function messageCells({ at, role, body }: MessageRow): string[] {
   const words = [question ?? decision, note, value === undefined ? undefined : JSON.stringify(value)]
   const said = words.filter((word) => word !== undefined).map((word) => oneLine(String(word), 100))
   return [new Date(at).toISOString(), role, typeof by === 'string' ? by : '-', said.join(' · ')]
+}
+
+const feedbackHeads = ['FEEDBACK', 'ABOUT', 'BY', 'SAYS']
+
+function feedbackCells({ source, nodes, by, note, issues = [] }: RecordedFeedback): string[] {
+  const says = [note, ...issues.map(({ message }) => message)].filter((word) => word !== undefined)
+  return [source, nodes?.join(', ') ?? 'the plan', by ?? '-', oneLine(says.join(' · ') || '-', 200)]
 }
 
 const sourceHeads = ['ANSWER AT', 'NODE', 'CAPABILITY', 'ATTEMPT', 'PERSON', 'REPAIRS']

@@ -9,7 +9,7 @@ import { loadState } from '../engine/journal.ts'
 export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
 
 export async function lookAtRun(store: Store, runId: string) {
-  const { plan, envelope, paused, finished, nodes } = await loadState(store, runId)
+  const { plan, envelope, paused, finished, nodes, feedback } = await loadState(store, runId)
   const { output, provenance, error } = (await store.output(runId)) ?? {}
   return {
     run: await store.head(runId),
@@ -26,6 +26,7 @@ export async function lookAtRun(store: Store, runId: string) {
           : [],
       ),
     ),
+    feedback,
     ...(paused && { paused }),
     ...(finished?.degraded && { degraded: finished.degraded }),
     ...(output !== undefined && { output }),

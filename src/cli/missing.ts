@@ -1,7 +1,7 @@
 /** Capabilities that a run needs and a command was not given: refused before anything is recorded. */
 import type { App } from '../app.ts'
 import { ProvisoError } from '../base/error.ts'
-import type { Decision } from '../domain/ask.ts'
+import type { Reply } from '../domain/ask.ts'
 
 export function missingError(capabilityIds: readonly string[], note: string): ProvisoError {
   const names = capabilityIds.map((id) => `"${id}"`).join(', ')
@@ -14,7 +14,7 @@ export function missingError(capabilityIds: readonly string[], note: string): Pr
 export async function refuseMissing(
   app: App,
   runId: string,
-  answer?: { readonly requestId: string; readonly decision: Decision },
+  answer?: Pick<Reply, 'requestId' | 'decision' | 'rejectAction'>,
 ): Promise<void> {
   const missing = await app.missingCapabilities(runId, answer)
   if (missing.length > 0) throw missingError(missing, 'Nothing was recorded')

@@ -445,7 +445,7 @@ export interface components {
         };
         Frame: {
             /** @enum {unknown} */
-            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
             id: number;
             /** Format: date-time */
             timestamp: string;
@@ -1145,6 +1145,22 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                         }[];
+                        feedback: {
+                            /** @enum {unknown} */
+                            source: "reply" | "validation" | "goal" | "plan";
+                            nodes?: string[];
+                            requestId?: string;
+                            decision?: string;
+                            note?: string;
+                            value?: unknown;
+                            /** @constant */
+                            cut?: true;
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            by?: string;
+                            planVersion?: number;
+                        }[];
                         /** @constant */
                         olderMessages?: true;
                     };
@@ -1245,7 +1261,7 @@ export interface operations {
                     "application/json": {
                         events: {
                             /** @enum {unknown} */
-                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
                             id: number;
                             /** Format: date-time */
                             timestamp: string;
@@ -1674,7 +1690,33 @@ export interface operations {
                             value: unknown;
                             valueHash: string;
                             schema?: Record<string, never> | boolean;
+                            conditions?: unknown[];
+                            issues?: {
+                                [key: string]: unknown;
+                            }[];
+                            raw?: string;
                             decisions: string[];
+                            rejectAction?: {
+                                [key: string]: unknown;
+                            };
+                            rejectActions?: ("fail" | "retry" | "replan")[];
+                            producers?: string[];
+                            feedback?: {
+                                /** @enum {unknown} */
+                                source: "reply" | "validation" | "goal" | "plan";
+                                nodes?: string[];
+                                requestId?: string;
+                                decision?: string;
+                                note?: string;
+                                value?: unknown;
+                                /** @constant */
+                                cut?: true;
+                                issues?: {
+                                    [key: string]: unknown;
+                                }[];
+                                by?: string;
+                                planVersion?: number;
+                            }[];
                             /** @enum {unknown} */
                             status: "pending" | "resolved" | "denied";
                             /** Format: date-time */
@@ -1777,6 +1819,8 @@ export interface operations {
                     decision: "approve" | "edit" | "reject" | "answer";
                     value?: unknown;
                     valueHash: string;
+                    /** @enum {unknown} */
+                    rejectAction?: "fail" | "retry" | "replan";
                     note?: string;
                 };
             };
@@ -1921,6 +1965,8 @@ export interface operations {
                     decision: "approve" | "edit" | "reject" | "answer";
                     value?: unknown;
                     valueHash: string;
+                    /** @enum {unknown} */
+                    rejectAction?: "fail" | "retry" | "replan";
                     note?: string;
                 };
             };

@@ -1,7 +1,13 @@
 /** A question to a person, bound to the exact value that it shows, and the answer. */
+import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import type { Condition } from './contract.ts'
+import type { Decision, RejectAction } from './decision.ts'
+import type { Feedback } from './feedback.ts'
 import type { Action } from './policy.ts'
+
+export type { Decision, RejectAction } from './decision.ts'
 
 /**
  * Why a person is asked: to approve a value (`approval`), a policy or a side effect (`policy`, `side_effect`),
@@ -18,8 +24,6 @@ export type AskKind =
   | 'task'
   | 'clarify'
 
-export type Decision = 'approve' | 'edit' | 'reject' | 'answer'
-
 /** How an ask ends: by a decision, without one, or because what it asked about became known (`unknown_outcome`). */
 export type Resolution = Decision | 'expired' | 'settled'
 
@@ -34,10 +38,23 @@ export interface Ask {
   readonly valueHash: string
   /** What an edited or answered value must satisfy. */
   readonly schema?: JsonSchema
+  /** Conditions that it must satisfy besides. */
+  readonly conditions?: readonly Condition[]
+  /** What is wrong with the value, where the ask is about a failure. */
+  readonly issues?: readonly Issue[]
+  /** The text that the value was read from, redacted; absent where none is stored. */
+  readonly raw?: string
   readonly decisions: readonly Decision[]
-  /** What a policy's ask leads to; absent means resume after approval and fail after rejection. */
+  /** What approval leads to; absent means that the run continues. */
   readonly approveAction?: Action
+  /** What a rejection leads to unless the reply says otherwise; absent means fail. */
   readonly rejectAction?: Action
+  /** What a reply may name as its `rejectAction`; absent where it may name nothing. */
+  readonly rejectActions?: readonly RejectAction[]
+  /** Nodes whose outputs the value comes from: a rejection with `retry` runs them again. */
+  readonly producers?: readonly string[]
+  /** What was said about earlier values. */
+  readonly feedback?: readonly Feedback[]
   /** Milliseconds since 1970; after that it counts as rejected. */
   readonly expiresAt: number
 }
@@ -47,6 +64,8 @@ export interface Reply {
   readonly decision: Decision
   readonly value?: Json
   readonly valueHash: string
+  /** What a rejection leads to, where the ask allows the reply to say so. */
+  readonly rejectAction?: RejectAction
   readonly note?: string
   /** Who; `system` for an expiry. */
   readonly by: string

@@ -31,6 +31,9 @@ export const eventTable: Record<EventType, string> = {
   hitl_request: 'a person is asked; the question is bound to the value it shows',
   hitl_resolved:
     'a person has decided, or the ask expired (`expired`), or a late result answered it (`settled`)',
+  feedback_recorded:
+    'what a reply, a validation, the check of the answer or a proof said of earlier work; the next attempts and planners get it',
+  nodes_reopened: 'a rejected value is made again: its producing nodes and those after them run again',
   timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
   timer_fired: 'it was due',
   cancel_requested: 'somebody wants the run to end',

@@ -6,9 +6,11 @@ import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask, Resolution } from './ask.ts'
 import type { NodeKind } from './capability.ts'
+import type { RejectAction } from './decision.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { FailureCode } from './failure-code.ts'
+import type { Feedback } from './feedback.ts'
 import type { NodeSummary } from './node-summary.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
@@ -22,6 +24,17 @@ export type TimerPurpose =
   | { readonly kind: 'ask'; readonly requestId: string }
   | { readonly kind: 'deadline' }
   | { readonly kind: 'policy'; readonly policyId: string }
+
+/** Why a new plan is made. */
+export interface PlanTrigger {
+  readonly policyId?: string
+  /** The ask whose rejection ordered it. */
+  readonly requestId?: string
+  readonly rationale?: string
+  readonly nodeId?: string
+  /** Nodes whose outputs were rejected. */
+  readonly nodeIds?: readonly string[]
+}
 
 /** Why a run ended without an answer, or a node without an output. */
 export interface Failure {
@@ -110,7 +123,7 @@ export interface EventPayloads {
       /** Required by the caller, and on no way to the contract. */
       readonly missing: readonly string[]
     }
-    readonly trigger?: { readonly policyId?: string; readonly rationale?: string; readonly nodeId?: string }
+    readonly trigger?: PlanTrigger
   }
   plan_rejected: {
     readonly attempt: number
@@ -136,7 +149,7 @@ export interface EventPayloads {
     readonly previousVersion: number
     readonly version: number
     readonly nodes: readonly { readonly id: string; readonly status: NodeStatus }[]
-    readonly trigger: { readonly policyId?: string; readonly rationale?: string; readonly nodeId?: string }
+    readonly trigger: PlanTrigger
   }
   node_start: {
     readonly capabilityId?: string
@@ -229,7 +242,20 @@ export interface EventPayloads {
     readonly valueHash: string
     readonly by: string
     readonly note?: string
+    /** What the reply wants after its rejection. */
+    readonly rejectAction?: RejectAction
     readonly audit: AuditLink
+  }
+  feedback_recorded: Feedback
+  nodes_reopened: {
+    /** The ask whose rejection this follows. */
+    readonly requestId: string
+    /** Nodes that run again with feedback. */
+    readonly nodes: readonly string[]
+    /** Nodes that run again because they come after these. */
+    readonly downstream: readonly string[]
+    /** How often the same has been sent back, from 1. */
+    readonly round: number
   }
   timer_set: { readonly timerId: string; readonly dueAt: number; readonly purpose: TimerPurpose }
   timer_fired: { readonly timerId: string }

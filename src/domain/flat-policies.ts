@@ -60,7 +60,7 @@ export const flatPolicies: Readonly<Record<FlatPolicyName, FlatRow>> = {
 
 /** Names that are neither flat policies nor today's; refused by name. */
 export function refuseUnknown(policies: object): Issue[] {
-  const names = ['planner', 'runtime', ...Object.keys(flatPolicies)]
+  const names = ['planner', 'runtime', 'onNodeFail', 'rejectAction', ...Object.keys(flatPolicies)]
   return Object.keys(policies)
     .filter((name) => !names.includes(name))
     .map((name) => {

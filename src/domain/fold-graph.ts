@@ -3,7 +3,8 @@
  * if one of its control edges is followed (or it has none) and each required input has a completed source; otherwise it is
  * to be skipped. Data edges never activate a node, and no node waits for a branch that was not taken.
  */
-import { firstKey, hasDoubts, turnTo } from './call-key.ts'
+import { type CallKey, firstKey, hasDoubts, nextCall, turnTo } from './call-key.ts'
+import { downstreamOf } from './downstream.ts'
 import { interruptIterations, settleInInstance } from './iterations.ts'
 import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
@@ -12,6 +13,7 @@ import type { NodeStatus } from './status.ts'
 /** Puts a plan in force. Nodes that were settled under the version before and keep their id keep their outcome. */
 export function installPlan(state: RunState, plan: Plan): void {
   const before = state.nodes
+  const kept = keptNodes(state)
   keepDoubts(state)
   interruptIterations(state)
   state.plan = plan
@@ -22,8 +24,8 @@ export function installPlan(state: RunState, plan: Plan): void {
   state.outgoing = new Map()
   for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()
   for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
-  state.unsettled = plan.nodes.filter(({ id }) => before.get(id)?.status !== 'completed').length
-  addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before })
+  state.unsettled = plan.nodes.filter(({ id }) => !kept.has(id)).length
+  addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before, kept })
 }
 
 export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
@@ -31,14 +33,16 @@ export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
   readonly instance?: string
   /** Nodes of before: what has completed there under the same id is done. */
   readonly earlier?: ReadonlyMap<string, NodeState>
+  /** Which of them are done. Default: all that have completed. */
+  readonly kept?: ReadonlySet<string>
 }
 
 /** Nodes with the edges between them: those of a plan, or of an item or a round that begins. */
-export function addNodes(state: RunState, { nodes, edges, instance, earlier }: Added): void {
+export function addNodes(state: RunState, { nodes, edges, instance, earlier, kept }: Added): void {
   const added = nodes.map((node): NodeState => {
     const carried = earlier?.get(node.id)
     const made: NodeState =
-      carried?.status === 'completed'
+      carried?.status === 'completed' && (kept?.has(node.id) ?? true)
         ? { ...carried, node, open: 0, control: 0, live: 0 }
         : fresh(node, state.planVersion, state.leftInDoubt.get(node.id) ?? carried)
     if (instance !== undefined) made.instance = instance
@@ -47,19 +51,82 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier }: A
     state.outgoing.set(node.id, [])
     return made
   })
-  for (const edge of edges) {
-    state.outgoing.get(edge.from)?.push(edge)
-    const target = state.nodes.get(edge.to)
-    if (!target) continue
-    target.open++
-    if (edge.kind === 'control') target.control++
-  }
+  for (const edge of edges) state.outgoing.get(edge.from)?.push(edge)
+  countEdges(state, edges)
   for (const node of added) if (node.open === 0) activate(state, node)
   for (const node of added) {
     if (node.status !== 'completed') continue
     followEdges(state, node)
     settleInInstance(state, node, false)
   }
+}
+
+/** Nodes whose outcome the next plan keeps: those that completed, but not what a person rejected and what came of it. */
+export function keptNodes({ nodes, plan, planning }: RunState): ReadonlySet<string> {
+  const rejected = planning?.trigger.nodeIds ?? []
+  const again = new Set([...rejected, ...(plan ? downstreamOf(plan, rejected) : [])])
+  const kept = new Set<string>()
+  for (const [id, { status }] of nodes) if (status === 'completed' && !again.has(id)) kept.add(id)
+  return kept
+}
+
+/**
+ * Makes nodes that wait for a person or are settled run again under the plan in force: as if they had never run, but counting
+ * their attempts further. Where nodes were settled, all edges of the plan are settled anew.
+ */
+export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
+  let anySettled = false
+  for (const id of ids) {
+    const before = state.nodes.get(id)
+    if (before === undefined) continue
+    anySettled ||= isSettled(before)
+    setStatus(state, before, 'pending')
+    state.fatal.delete(id)
+    const { attempts, clarifications, instance, open, control, live } = before
+    const again: NodeState = {
+      ...fresh(before.node, state.planVersion, { ...before, key: keyOfRework(before) }),
+      ...{ attempts, clarifications, open, control, live },
+      ...(instance !== undefined && { instance }),
+    }
+    state.nodes.set(id, again)
+    if (!isSettled(before) && open === 0) activate(state, again)
+  }
+  for (const [id, { purpose }] of state.timers)
+    if (purpose.kind === 'retry' && ids.has(purpose.nodeId)) state.timers.delete(id)
+  if (anySettled) settleEdgesAnew(state)
+}
+
+/** Nodes of items and rounds have edges among themselves only, and none of them is settled here. */
+function settleEdgesAnew(state: RunState): void {
+  const nodes = [...state.nodes.values()].filter(({ instance }) => instance === undefined)
+  for (const node of nodes) {
+    node.open = 0
+    node.control = 0
+    node.live = 0
+    state.dead.delete(node.node.id)
+  }
+  state.unsettled = nodes.filter((node) => !isSettled(node)).length
+  countEdges(state, state.plan?.edges ?? [])
+  for (const node of nodes) if (node.open === 0) activate(state, node)
+  for (const node of nodes) if (isSettled(node)) followEdges(state, node)
+}
+
+function countEdges(state: RunState, edges: readonly PlanEdge[]): void {
+  for (const edge of edges) {
+    const target = state.nodes.get(edge.to)
+    if (!target) continue
+    target.open++
+    if (edge.kind === 'control') target.control++
+  }
+}
+
+/** An output that was rejected is made by a new call: the one before has ended, and what it did is known. */
+function keyOfRework({ key, attempt }: NodeState): CallKey {
+  return attempt?.result?.outcome === 'ok' ? nextCall(key, attempt.capabilityId) : key
+}
+
+function isSettled({ status }: NodeState): boolean {
+  return status === 'completed' || status === 'error' || status === 'skipped'
 }
 
 /** For nodes that the next plan may be without: what they may have done is not forgotten until a later one has them again. */

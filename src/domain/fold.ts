@@ -2,14 +2,15 @@
  * From events to state. `fold` is pure for whoever calls it; inside, one state is changed event by event, so that the cost
  * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
  */
-import { jsonType } from '../base/json.ts'
 import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
-import { installPlan, setStatus, settle } from './fold-graph.ts'
+import { feedbackLimits } from './feedback.ts'
+import { installPlan, reopenNodes, setStatus, settle } from './fold-graph.ts'
 import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
+import { applyReply, rejection } from './fold-replies.ts'
 import type { AttemptResult, Outcome, Usage } from './output.ts'
-import type { AskReply, NodeState, RunState } from './run.ts'
+import type { NodeState, RunState } from './run.ts'
 
 /** The state after all these events, which must begin with `start`. */
 export function fold(events: Iterable<JournalEvent>): RunState | undefined {
@@ -60,6 +61,8 @@ export function begin(runId: string, event: NewEvent): RunState {
     unsettled: 0,
     asks: new Map(),
     openAsks: new Set(),
+    feedback: [],
+    reworks: new Map(),
     followUps: [],
     timers: new Map(),
     policyFired: new Map(),
@@ -111,8 +114,8 @@ const appliers: Appliers = {
     }
     charge(state, payload.usage)
     if (state.planning?.phase === 'replan') state.replans++
-    delete state.planning
     if (payload.plan) installPlan(state, payload.plan)
+    delete state.planning
   },
   plan_updated: nothing,
   node_start(state, event) {
@@ -206,11 +209,10 @@ const appliers: Appliers = {
     settle(state, node, 'skipped')
   },
   /** An answer that was well as far as the attempt could tell, and did not hold: it counts like one that was not. */
-  validation_error(state, { payload, nodeId }) {
+  validation_error(state, { nodeId }) {
     const node = nodeId === undefined ? undefined : state.nodes.get(nodeId)
     if (node?.status !== 'judging' || node.attempt?.result?.outcome !== 'ok') return
     node.failures++
-    node.feedback = payload.errors.map((issue) => issue.message).join('\n')
   },
   policy_triggered(state, { payload, nodeId, planVersion }) {
     const { policyId, actionDetails, requestId, trigger } = payload
@@ -225,7 +227,7 @@ const appliers: Appliers = {
         state.replan = {
           policyId,
           ...(actionDetails.rationale !== undefined && { rationale: actionDetails.rationale }),
-          ...(nodeId !== undefined && { nodeId }),
+          ...(nodeId === undefined ? failedProducers(state) : { nodeId }),
         }
         return
       case 'fail':
@@ -263,7 +265,23 @@ const appliers: Appliers = {
       ...(payload.value !== undefined && { value: payload.value }),
       by: payload.by,
       ...(payload.note !== undefined && { note: payload.note }),
+      ...rejection(ask, payload),
     })
+  },
+  feedback_recorded(state, { payload, planVersion }) {
+    state.feedback.push({ ...payload, planVersion })
+    if (state.feedback.length > feedbackLimits.kept) state.feedback.shift()
+  },
+  nodes_reopened(state, { payload }) {
+    const { requestId, nodes, downstream } = payload
+    const ask = state.asks.get(requestId)
+    const subject = ask?.nodeId ?? ''
+    state.reworks.set(subject, (state.reworks.get(subject) ?? 0) + 1)
+    state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
+    delete state.finalReply
+    reopenNodes(state, new Set([...nodes, ...downstream]))
+    // The rejection of a failure that is to be tried again says that it may be done again.
+    if (ask?.kind === 'failure') for (const id of nodes) delete state.nodes.get(id)?.unsure
   },
   timer_set(state, { payload }) {
     state.timers.set(payload.timerId, { dueAt: payload.dueAt, purpose: payload.purpose })
@@ -300,11 +318,10 @@ const appliers: Appliers = {
   },
 }
 
-function countOutcome(node: NodeState, { outcome, issues }: AttemptResult): void {
+function countOutcome(node: NodeState, { outcome }: AttemptResult): void {
   if (outcome === 'outcome_unknown') node.unknowns++
   else if (outcome === 'unclear') node.questions++
   else if (outcome !== 'ok') node.failures++
-  if (outcome === 'invalid') node.feedback = issues.map((issue) => issue.message).join('\n')
 }
 
 /** Keeps in mind what the last attempt may have done: under which key it is called again, and whether a person is asked. */
@@ -319,6 +336,12 @@ function rememberDoubt(node: NodeState, { outcome, notApplied }: AttemptResult):
   if (!idempotent && !notApplied && outcome !== 'throttled') node.unsure = capabilityId
 }
 
+/** The nodes whose outputs kept the answer of the plan in force from its contract. */
+function failedProducers({ feedback, planVersion }: RunState): { readonly nodeIds?: readonly string[] } {
+  const entry = feedback.findLast(({ source }) => source === 'goal')
+  return entry?.nodes && entry.planVersion === planVersion ? { nodeIds: entry.nodes } : {}
+}
+
 /** Attempts and planners draw from one budget. */
 function charge({ budget }: RunState, usage: Usage | undefined): void {
   if (usage === undefined) return
@@ -331,58 +354,6 @@ function charge({ budget }: RunState, usage: Usage | undefined): void {
 
 /** Outcomes after which the same call would be a new one. */
 const answered: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused'])
-
-/** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
-function applyReply(state: RunState, reply: AskReply): void {
-  const ask = state.asks.get(reply.requestId)
-  // What settled it is an event of its own.
-  if (!ask || reply.decision === 'settled') return
-  const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'
-  if (ask.kind === 'final') {
-    state.finalReply = reply
-    return
-  }
-  if (ask.kind === 'policy') {
-    const action = agreed
-      ? ask.approveAction
-      : (ask.rejectAction ?? { type: 'fail', message: refusal(reply) })
-    if (action === undefined) return
-    state.followUps.push({
-      requestId: reply.requestId,
-      policyId: ask.policyId ?? '',
-      action,
-      ...(ask.nodeId !== undefined && { nodeId: ask.nodeId }),
-    })
-    return
-  }
-  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
-  if (node === undefined || node.status !== 'awaiting_hitl') return
-  if (agreed && reply.value === undefined && ask.kind !== 'approval' && ask.kind !== 'task') {
-    // Who allows a change of the world has not said that it be tried more often, nor that it may be made twice.
-    if (ask.kind === 'side_effect') node.approved = true
-    else forgive(node)
-    setStatus(state, node, 'ready')
-  } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
-    node.clarifications.push(
-      jsonType(reply.value) === 'string' ? String(reply.value) : JSON.stringify(reply.value),
-    )
-    setStatus(state, node, 'ready')
-  } else {
-    node.reply = reply
-    setStatus(state, node, 'judging')
-  }
-}
-
-/** A person wants it done again, whatever became of it before. */
-function forgive(node: NodeState): void {
-  node.failures = 0
-  delete node.unsure
-}
-
-export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {
-  if (reply.decision === 'expired') return 'Nobody answered in time'
-  return `${reply.by} said no${reply.note ? `: ${reply.note}` : ''}`
-}
 
 function nodeOf(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
   const node = event.nodeId === undefined ? undefined : state.nodes.get(event.nodeId)

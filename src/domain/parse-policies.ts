@@ -7,7 +7,7 @@ import { applyFlatPolicies, refuseUnknown } from './flat-policies.ts'
 import { migratePolicies } from './migrate-policies.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
-import type { PlannerPolicy, Policies, RuntimePolicy } from './policy.ts'
+import type { Policies, RuntimePolicy } from './policy.ts'
 import { repeatIssues } from './repeats.ts'
 import { policySchema } from './schemas/policy-schema.ts'
 
@@ -35,7 +35,7 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
-  const policies = copy.value as { planner?: PlannerPolicy; runtime?: readonly GivenPolicy[] }
+  const policies = copy.value as GivenPolicies
   const runtime = (policies.runtime ?? []).map((policy) => ({ ...policy, enabled: policy.enabled ?? true }))
   findings.issues.push(
     ...repeatIssues(
@@ -48,7 +48,20 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   const flat = applyFlatPolicies(policies, policies.planner ?? {})
   findings.issues.push(...flat.issues)
   findings.warnings.push(...flat.warnings)
-  return settle(findings, () => ({ policies: { planner: flat.planner, runtime }, inputs: flat.inputs }))
+  const { onNodeFail, rejectAction } = policies
+  return settle(findings, () => ({
+    policies: {
+      planner: flat.planner,
+      runtime,
+      ...(onNodeFail && { onNodeFail }),
+      ...(rejectAction && { rejectAction }),
+    },
+    inputs: flat.inputs,
+  }))
+}
+
+interface GivenPolicies extends Partial<Pick<Policies, 'planner' | 'onNodeFail' | 'rejectAction'>> {
+  readonly runtime?: readonly GivenPolicy[]
 }
 
 type GivenPolicy = Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean }

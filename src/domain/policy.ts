@@ -1,11 +1,16 @@
 /** What a caller says about the way: how plans may look, and what to do when something happens in a run. */
 import type { Json } from '../base/json.ts'
 import type { Condition } from './contract.ts'
+import type { RejectAction } from './decision.ts'
 
 export interface Policies {
   readonly planner: PlannerPolicy
   /** In order: for one event the first match wins. */
   readonly runtime: readonly RuntimePolicy[]
+  /** What follows when a node has failed for good, no `fail` edge leads on and the node itself does not say. Default `fail`. */
+  readonly onNodeFail?: 'ask' | 'fail'
+  /** What follows when a person rejects the answer or a labelled node's output, and the reply does not say. Default `retry`. */
+  readonly rejectAction?: RejectAction
 }
 
 export interface PlannerPolicy {
@@ -69,6 +74,8 @@ export type Action =
       /** After rejection; absent means fail. */
       readonly rejectAction?: Action
     }
+  /** Only after a rejection: the nodes that the ask is about run again and see the reply as feedback. */
+  | { readonly type: 'retry' }
   | { readonly type: 'fail'; readonly message?: string }
   | { readonly type: 'pause'; readonly reason?: string }
   | { readonly type: 'emit'; readonly event: string; readonly payload?: { readonly [key: string]: Json } }

@@ -5,7 +5,8 @@ import type { Ask, AskKind, Resolution } from './ask.ts'
 import type { CallKey } from './call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
-import type { EventPayloads, Failure, TimerPurpose } from './event.ts'
+import type { EventPayloads, Failure, PlanTrigger, TimerPurpose } from './event.ts'
+import type { RecordedFeedback } from './feedback.ts'
 import type { AttemptResult, Output } from './output.ts'
 import type { Draft, Plan, PlanEdge, PlanNode } from './plan.ts'
 import type { Action } from './policy.ts'
@@ -60,8 +61,6 @@ export interface NodeState {
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
   clarifications: string[]
-  /** What was wrong with the last answer, for whoever tries again. */
-  feedback?: string
   /** A person approved its side effect. */
   approved: boolean
   /** The capability that was called, may have taken effect and must not simply be called again, until a person says so. */
@@ -122,6 +121,8 @@ export interface AskReply {
   readonly value?: Json
   readonly by: string
   readonly note?: string
+  /** What a rejection leads to. */
+  readonly action?: Action
 }
 
 /** An action that a person's reply set off and that is not carried out yet. */
@@ -129,12 +130,6 @@ export interface FollowUp {
   readonly requestId: string
   readonly policyId: string
   readonly action: Action
-  readonly nodeId?: string
-}
-
-export interface PlanTrigger {
-  readonly policyId?: string
-  readonly rationale?: string
   readonly nodeId?: string
 }
 
@@ -194,6 +189,10 @@ export interface RunState {
   unsettled: number
   asks: Map<string, Ask>
   openAsks: Set<string>
+  /** The latest feedback, oldest first. */
+  feedback: RecordedFeedback[]
+  /** How often a rejected value was made again, by node; the answer's under the empty name. */
+  reworks: Map<string, number>
   followUps: FollowUp[]
   timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
   policyFired: Map<string, number>

@@ -1,13 +1,15 @@
 /** Asking people: what a question says, that it is bound to what it shows, and what a reply may be. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask, AskKind, Decision, Reply, Resolution } from '../domain/ask.ts'
-import type { NewEvent } from '../domain/event.ts'
+import type { Ask, AskKind, Decision, RejectAction, Reply, Resolution } from '../domain/ask.ts'
+import type { Failure, NewEvent } from '../domain/event.ts'
+import type { Action } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
 import { auditLink, valueHash } from './audit.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { brokenConditions, checkAnswer } from './obligations.ts'
+import { allowedAfterRejection } from './rework.ts'
 
 /** What a person may do with each kind of ask. */
 export const decisionsOf: Record<AskKind, readonly Decision[]> = {
@@ -23,13 +25,15 @@ export const decisionsOf: Record<AskKind, readonly Decision[]> = {
 
 export const defaultMaxAsks = 3
 
+export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt' | 'rejectActions'> & {
+  /** Default: those of the kind. */
+  readonly decisions?: readonly Decision[]
+}
+
 /** Asks with the time at which they expire; or, at the limit of asks, what is wrong. */
-export function askFacts(
-  state: RunState,
-  moment: Moment,
-  wanted: Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt'>,
-): NewEvent[] | 'limit' {
-  if (state.asks.size >= (state.plan?.limits.maxAsks ?? defaultMaxAsks)) return 'limit'
+export function askFacts(state: RunState, moment: Moment, wanted: WantedAsk): NewEvent[] | 'limit' {
+  const most = maxAsks(state)
+  if (state.asks.size >= most) return 'limit'
   const make = factsFor(state, moment.now)
   const requestId = `${state.runId}:ask:${state.asks.size + 1}`
   const expiresAt = moment.now + moment.askMs
@@ -43,7 +47,14 @@ export function askFacts(
     subjectHash: hash,
     words: wanted.question,
   })
-  const ask = { ...wanted, requestId, valueHash: hash, decisions: decisionsOf[wanted.kind], expiresAt }
+  const ask = {
+    ...wanted,
+    ...afterRejection(state, wanted, state.asks.size + 1 >= most),
+    requestId,
+    valueHash: hash,
+    decisions: wanted.decisions ?? decisionsOf[wanted.kind],
+    expiresAt,
+  }
   return [
     make('hitl_request', { ...ask, audit }, { nodeId: wanted.nodeId }),
     make(
@@ -53,6 +64,38 @@ export function askFacts(
     ),
   ]
 }
+
+function maxAsks(state: RunState): number {
+  return state.plan?.limits.maxAsks ?? defaultMaxAsks
+}
+
+/** What an ask at the limit of asks could not be: the failure, and where the limit is set. */
+export function askLimitFailure(state: RunState, why: string): Failure {
+  const most = maxAsks(state)
+  return {
+    code: 'ask/limit',
+    message: `Cannot ask a person (${why}): the run has asked ${state.asks.size} of at most ${most} times`,
+    details: { limit: 'maxAsks', most, setting: 'constraints.maxAsks' },
+  }
+}
+
+/** What a rejection leads to, and what a reply may choose instead. A policy that says what follows has the last word. */
+function afterRejection(
+  state: RunState,
+  { kind, nodeId, policyId, producers, rejectAction }: WantedAsk,
+  isLastAsk: boolean,
+): Pick<Ask, 'rejectAction' | 'rejectActions'> {
+  if (!answersRejection.has(kind)) return {}
+  const about = { subject: nodeId ?? '', producers: producers ?? [], isLastAsk }
+  const rejectActions = allowedAfterRejection(state, about)
+  if (rejectAction === undefined) return { rejectActions }
+  const isPossible = rejectAction.type !== 'retry' || rejectActions.includes('retry')
+  const usual: Action = isPossible ? rejectAction : { type: 'fail' }
+  return policyId === undefined ? { rejectActions, rejectAction: usual } : { rejectAction: usual }
+}
+
+/** Kinds whose rejection may lead to more work. */
+const answersRejection: ReadonlySet<AskKind> = new Set(['approval', 'final', 'failure', 'policy'])
 
 /** The state in which these asks have been asked already, for facts that are made together with theirs. */
 export function afterAsks(state: RunState, facts: readonly NewEvent[]): RunState {
@@ -70,7 +113,7 @@ export function resolveFact(
   now: number,
   reply: Omit<Reply, 'decision'> & { readonly decision: Resolution },
 ): NewEvent {
-  const { requestId, decision, value, by, note } = reply
+  const { requestId, decision, value, by, note, rejectAction } = reply
   const audit = auditLink(state.audit, {
     runId: state.runId,
     requestId,
@@ -79,6 +122,7 @@ export function resolveFact(
     what: decision,
     subjectHash: value === undefined ? reply.valueHash : valueHash(value),
     words: note,
+    action: rejectAction,
   })
   const nodeId = state.asks.get(requestId)?.nodeId
   return factsFor(state, now)(
@@ -90,6 +134,7 @@ export function resolveFact(
       valueHash: reply.valueHash,
       by,
       ...(note !== undefined && { note }),
+      ...(rejectAction !== undefined && { rejectAction }),
       audit,
     },
     { nodeId },
@@ -136,7 +181,7 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
 const withValue: ReadonlySet<Decision> = new Set(['edit', 'answer'])
 
 /** The decision is one of those that the ask takes, and has a value where it needs one. */
-function checkForm(ask: Ask, { decision, value }: Reply): ReplyRefusal | undefined {
+function checkForm(ask: Ask, { decision, value, rejectAction }: Reply): ReplyRefusal | undefined {
   const given = JSON.stringify(decision) ?? 'Nothing'
   const taken = ask.decisions.join(', ')
   if (!ask.decisions.includes(decision))
@@ -145,7 +190,26 @@ function checkForm(ask: Ask, { decision, value }: Reply): ReplyRefusal | undefin
     return malformed(ask, '/value', `"${decision}" needs a value`)
   if (!withValue.has(decision) && value !== undefined)
     return malformed(ask, '/value', `"${decision}" takes no value`)
-  return undefined
+  return rejectAction === undefined ? undefined : checkRejectAction(ask, decision, rejectAction)
+}
+
+/** A reply may say what follows only where the ask lets it choose. */
+function checkRejectAction(
+  { kind, rejectActions = [] }: Ask,
+  decision: Decision,
+  given: RejectAction,
+): ReplyRefusal | undefined {
+  if (decision === 'reject' && rejectActions.includes(given)) return undefined
+  const message =
+    decision !== 'reject'
+      ? `rejectAction belongs to "reject", not to ${JSON.stringify(decision)}`
+      : `rejectAction ${JSON.stringify(given)} is not possible for this ask`
+  const hint =
+    rejectActions.length === 0
+      ? `Leave rejectAction out: an ask of kind "${kind}" does not take one`
+      : `Use one of: ${rejectActions.join(', ')}${rejectActions.includes('retry') ? '' : '; a retry needs a further ask (constraints.maxAsks), and the same value is made again at most 3 times'}`
+  const issue = { code: 'ask/invalid', at: { pointer: '/rejectAction' }, message, hint }
+  return { reason: 'invalid', message, hint, issues: [issue] }
 }
 
 function malformed({ decisions }: Ask, pointer: string, message: string): ReplyRefusal {

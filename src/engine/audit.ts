@@ -19,6 +19,8 @@ export interface AuditSubject {
   readonly subjectHash: string
   /** What was asked, or the note of who decided. */
   readonly words?: string | undefined
+  /** What a reply wants after its rejection. */
+  readonly action?: string | undefined
 }
 
 export function auditLink(prev: string, subject: AuditSubject): AuditLink {

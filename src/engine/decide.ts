@@ -18,6 +18,7 @@ import { interruptFacts } from './interrupt.ts'
 import { iterationFacts } from './iterations.ts'
 import { judgeFacts } from './judge.ts'
 import { actionFacts, policyFacts } from './policies.ts'
+import { defaultMaxReplans } from './rework.ts'
 import { knownValues } from './values.ts'
 
 export type Decision =
@@ -30,7 +31,6 @@ export type Decision =
   | { readonly kind: 'wait' }
 
 export const maxPlanAttempts = 3
-export const defaultMaxReplans = 2
 
 /** Each looks at one thing that may have to be done; the first that has facts is heard. */
 const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])[] = [
@@ -119,6 +119,8 @@ function judged(state: RunState, moment: Moment): NewEvent[] {
 
 function followedUp(state: RunState, moment: Moment): NewEvent[] {
   const [next] = state.followUps
+  // Nodes run again once nothing is in flight that could depend on them.
+  if (next?.action.type === 'retry' && state.running.size > 0) return []
   return next ? actionFacts(state, moment, { ...next, trigger: 'follow_up' }) : []
 }
 

@@ -4,21 +4,25 @@ import { type Json, setOwn } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import { findValue } from '../domain/bound-values.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
-import { refusal } from '../domain/fold.ts'
+import { refusal } from '../domain/fold-replies.ts'
 import type { PlanNode, Source } from '../domain/plan.ts'
 import { notesAbout } from '../domain/repair-notes.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
-import { askFacts, expireFact } from './asks.ts'
+import { askFacts, askLimitFailure, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { feedbackFact, feedbackFor } from './feedback.ts'
 import { finalAskOpen } from './head.ts'
 import { checkAnswer, degradedNodes } from './obligations.ts'
 import { policyFacts } from './policies.ts'
+import { producingNodes, reopenFacts, usualRejectAction } from './rework.ts'
 import { knownValues } from './values.ts'
 
 /** Everything is settled: the answer, or what keeps it from being one. */
 export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
   const composed = compose(state)
   const reply = state.finalReply
+  if (reply?.decision === 'reject' || reply?.decision === 'expired')
+    return rejectedFacts(state, moment, reply)
   const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
@@ -26,14 +30,7 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
     return unmetFacts(state, moment, { output, issues, satisfaction: verdict.satisfaction })
   const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
   if (low.length > 0) return low
-  if (asksAtTheEnd(state)) {
-    if (!reply) return askFinal(state, moment, output)
-    if (reply.decision === 'reject' || reply.decision === 'expired')
-      return endFacts(state, moment.now, {
-        status: 'failed',
-        error: { code: 'ask/rejected', message: refusal(reply) },
-      })
-  }
+  if (!reply && asksAtTheEnd(state)) return askFinal(state, moment, output)
   const degraded = degradedNodes(state)
   return endFacts(state, moment.now, {
     status: 'completed',
@@ -41,6 +38,17 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
     provenance: provenanceWith(composed.provenance, reply),
     observedSatisfaction: verdict.satisfaction,
     ...(degraded.length > 0 && { degraded }),
+  })
+}
+
+/** The answer was rejected: its producing nodes run again, or the run ends. (A new plan is requested before this is asked.) */
+function rejectedFacts(state: RunState, moment: Moment, reply: AskReply): NewEvent[] {
+  const { requestId, action } = reply
+  const nodes = state.asks.get(requestId)?.producers ?? []
+  if (action?.type === 'retry') return reopenFacts(state, moment.now, { requestId, nodes })
+  return endFacts(state, moment.now, {
+    status: 'failed',
+    error: { code: 'ask/rejected', message: refusal(reply) },
   })
 }
 
@@ -71,19 +79,21 @@ function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number
 
 function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
   if (finalAskOpen(state)) return []
+  const producers = producingNodes(state)
+  const feedback = feedbackFor(state, ...producers)
   const ask = askFacts(state, moment, {
     kind: 'final',
     question: 'Approve the answer?',
     value: output,
     schema: state.envelope.outputContract.schema,
+    producers,
+    rejectAction: usualRejectAction(state),
+    ...(feedback.length > 0 && { feedback }),
   })
   if (ask !== 'limit') return ask
   return endFacts(state, moment.now, {
     status: 'failed',
-    error: {
-      code: 'ask/limit',
-      message: 'The answer needs approval, but the run has asked as often as it may',
-    },
+    error: askLimitFailure(state, 'the answer needs approval'),
   })
 }
 
@@ -104,13 +114,21 @@ function unmetFacts(
   }
   const end = { status: 'failed', error, observedSatisfaction: unmet.satisfaction } as const
   if (state.answerJudged === state.planVersion) return endFacts(state, moment.now, end)
-  const told = factsFor(state, moment.now)('validation_error', { scope: 'output', errors: issues })
+  const told = [
+    factsFor(state, moment.now)('validation_error', { scope: 'output', errors: issues }),
+    feedbackFact(state, moment.now, {
+      source: 'goal',
+      nodes: producingNodes(state, issues),
+      value: output,
+      issues,
+    }),
+  ]
   const acted = policyFacts(state, moment, {
     kinds: ['onValidationFail'],
     values: () => knownValues(state, output),
     fresh: output,
   })
-  return [told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
+  return [...told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
 }
 
 /** The last event, after every ask that is still open has been taken back. */

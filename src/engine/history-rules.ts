@@ -5,6 +5,7 @@
 import {
   asksAreAnsweredOnceInTimeAndAsShown,
   questionsAreAnsweredFirst,
+  reworkFollowsARejection,
   theAnswerIsTheOneThatWasApproved,
   theAuditIsAChain,
   whatIsDeniedDoesNotHappen,
@@ -56,6 +57,7 @@ const makers: readonly (() => Rule)[] = [
   asksAreAnsweredOnceInTimeAndAsShown,
   questionsAreAnsweredFirst,
   whatIsDeniedDoesNotHappen,
+  reworkFollowsARejection,
   theAnswerIsTheOneThatWasApproved,
   policiesKnowTheirLimits,
   timersFireOnceAndNotEarly,

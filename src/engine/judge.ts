@@ -2,18 +2,21 @@
 import type { Json } from '../base/json.ts'
 import { raoError } from '../domain/error-envelope.ts'
 import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
-import { refusal } from '../domain/fold.ts'
+import { refusal } from '../domain/fold-replies.ts'
 import { isDoomed } from '../domain/iterations.ts'
 import type { Output } from '../domain/output.ts'
+import type { Action } from '../domain/policy.ts'
 import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
-import { askFacts } from './asks.ts'
+import { askFacts, askLimitFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { feedbackFor } from './feedback.ts'
 import { isToGoOn } from './head.ts'
 import { errorFact, failureFacts } from './ladder.ts'
 import { candidateOf } from './missing.ts'
 import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
+import { reopenFacts, usualRejectAction } from './rework.ts'
 import { knownValues } from './values.ts'
 
 export function judgeFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
@@ -70,6 +73,7 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
     return approvalFacts(state, moment, node, {
       output,
       question: `Approve the output of "${node.node.label ?? node.node.id}"?`,
+      rejectAction: usualRejectAction(state),
     })
   return completeFacts(state, moment, node, { output })
 }
@@ -86,23 +90,24 @@ function approvalFacts(
   state: RunState,
   moment: Moment,
   node: NodeState,
-  shown: { readonly output: Output; readonly question: string },
+  shown: { readonly output: Output; readonly question: string; readonly rejectAction?: Action },
 ): NewEvent[] {
+  const { id, label, contracts } = node.node
+  const { output, question, rejectAction } = shown
+  const feedback = feedbackFor(state, id)
   const ask = askFacts(state, moment, {
     kind: 'approval',
-    nodeId: node.node.id,
-    question: shown.question,
-    value: shown.output.value,
-    schema: node.node.contracts.output,
+    nodeId: id,
+    question,
+    value: output.value,
+    schema: contracts.output,
+    producers: [id],
+    ...(rejectAction && { rejectAction }),
+    ...(feedback.length > 0 && { feedback }),
   })
   if (ask !== 'limit') return ask
-  return [
-    nodeError(state, moment, node, {
-      outcome: 'rejected',
-      code: 'ask/limit',
-      message: 'The run has asked people as often as it may',
-    }),
-  ]
+  const failure = askLimitFailure(state, `the output of "${label ?? id}" needs approval`)
+  return [nodeError(state, moment, node, { outcome: 'rejected', ...failure })]
 }
 
 /** How many questions a node may ask before it is given up. */
@@ -124,14 +129,13 @@ function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEven
         ...(schema !== undefined && { schema }),
       })
   if (ask !== 'limit') return ask
-  const who = tooMany ? `"${node.node.id}" has asked ${maxQuestions} questions` : 'The run has asked people'
-  return [
-    nodeError(state, moment, node, {
-      outcome: 'rejected',
-      code: 'ask/limit',
-      message: `${who}${tooMany ? ', which is the limit' : ' as often as it may'}, and still asks: ${text}`,
-    }),
-  ]
+  const failure: Failure = tooMany
+    ? {
+        code: 'ask/limit',
+        message: `"${node.node.id}" has asked ${maxQuestions} questions, which is the limit, and still asks: ${text}`,
+      }
+    : askLimitFailure(state, `"${node.node.id}" asks: ${text}`)
+  return [nodeError(state, moment, node, { outcome: 'rejected', ...failure })]
 }
 
 function suppressFacts(state: RunState, moment: Moment, node: NodeState, confidence: number): NewEvent[] {
@@ -163,6 +167,8 @@ export function unknownFacts(
 
 /** A person approved, edited or gave the value; or refused. */
 function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
+  if (reply.action?.type === 'retry')
+    return reopenFacts(state, moment.now, { requestId: reply.requestId, nodes: [node.node.id] })
   if (reply.decision === 'reject' || reply.decision === 'expired')
     return [
       nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),

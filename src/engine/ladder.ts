@@ -7,6 +7,7 @@ import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { afterAsks, askFacts } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { feedbackFact } from './feedback.ts'
 import { policyFacts } from './policies.ts'
 import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
@@ -30,6 +31,9 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
   const facts: NewEvent[] = []
   if (result.outcome === 'invalid') {
     facts.push(make('validation_error', { scope: `node:${id}`, errors: result.issues }, { nodeId: id }))
+    const { output, issues } = result
+    const value = output && { value: output.value }
+    facts.push(feedbackFact(state, moment.now, { source: 'validation', nodes: [id], ...value, issues }))
     facts.push(
       ...policyFacts(state, moment, {
         kinds: ['onValidationFail'],

@@ -1,5 +1,6 @@
 /** Which capabilities the rest of a run needs and this process does not know. */
-import type { Decision } from '../domain/ask.ts'
+import type { Ask, Decision, RejectAction } from '../domain/ask.ts'
+import { downstreamOf } from '../domain/downstream.ts'
 import type { DraftNode, PlanNode } from '../domain/plan.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { Moment } from './fact.ts'
@@ -7,6 +8,7 @@ import type { Moment } from './fact.ts'
 export interface Answer {
   readonly requestId: string
   readonly decision: Decision
+  readonly rejectAction?: RejectAction
 }
 
 /**
@@ -24,8 +26,10 @@ export function missingCapabilities(
     if (capability(capabilityId) === undefined) missing.add(capabilityId)
   }
   if (ends) return []
+  const again = answer ? reopenedBy(state, answer) : new Set()
   for (const node of state.nodes.values()) {
-    if (settled.has(node.status) || node.node.routing || isAnswered(state, node, answer)) continue
+    const isDone = settled.has(node.status) || isAnswered(state, node, answer)
+    if (node.node.routing || (isDone && !again.has(node.node.id))) continue
     if (node.node.body) for (const capabilityId of usedIn(node.node.body.nodes)) need(capabilityId)
     else need(candidateOf(node))
   }
@@ -48,10 +52,25 @@ export function candidateOf({ node, candidate }: NodeState): string {
 
 const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])
 
+/** What a rejection leads to. */
+function actionAfter(ask: Ask, { rejectAction }: Answer): string {
+  return rejectAction ?? ask.rejectAction?.type ?? 'fail'
+}
+
+/** Nodes that a rejection sends back. */
+function reopenedBy({ asks, plan }: RunState, answer: Answer): ReadonlySet<string> {
+  const ask = asks.get(answer.requestId)
+  if (!ask || answer.decision !== 'reject' || actionAfter(ask, answer) !== 'retry') return new Set()
+  const producers = ask.producers ?? []
+  return new Set([...producers, ...(plan ? downstreamOf(plan, producers) : [])])
+}
+
 /** A no after which nothing is left to do: the answer, or a node whose failure nothing is prepared for. */
-function endsRun(state: RunState, { requestId, decision }: Answer): boolean {
+function endsRun(state: RunState, answer: Answer): boolean {
+  const { requestId, decision } = answer
   const ask = state.asks.get(requestId)
-  if (!ask || decision !== 'reject' || ask.kind === 'policy') return false
+  if (!ask || decision !== 'reject' || ask.kind === 'policy' || actionAfter(ask, answer) !== 'fail')
+    return false
   if (ask.nodeId === undefined) return true
   return (state.outgoing.get(ask.nodeId) ?? []).every(({ when }) => when === 'pass')
 }

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import { copyJson, type Json } from '../base/json.ts'
+import type { Feedback } from '../domain/feedback.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
@@ -14,6 +15,7 @@ import type { Work } from './actor-context.ts'
 import { type AttemptCall, runAttempt } from './attempt.ts'
 import { awaitAnswer, findAnswer } from './await-answer.ts'
 import { deadlineTimer } from './deadline.ts'
+import { feedbackFor } from './feedback.ts'
 import { defaultCallBudget } from './ladder.ts'
 import type { Start } from './starts.ts'
 
@@ -178,6 +180,7 @@ function bundleOf(
   const { instructions = '', contracts, constraints } = node.node
   const inputs = copyJson(given.inputs)
   const knowledge = knowledgeOf(node.node.data, given.redactor)
+  const feedback = copyJson(feedbackFor(state, node.node.id) as unknown as Json)
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,
@@ -186,6 +189,7 @@ function bundleOf(
     returns: copyJson(contracts.output as Json) as typeof contracts.output,
     clarifications: [...node.clarifications],
     ...(knowledge.length > 0 && { knowledge }),
-    ...(node.feedback !== undefined && { feedback: node.feedback }),
+    // The redactor keeps the shape.
+    feedback: given.redactor.value(feedback) as unknown as readonly Feedback[],
   }
 }

@@ -6,7 +6,8 @@ import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
-import type { NewEvent } from '../domain/event.ts'
+import type { NewEvent, PlanTrigger } from '../domain/event.ts'
+import { keptNodes } from '../domain/fold-graph.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
 import type { Usage } from '../domain/output.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
@@ -15,12 +16,13 @@ import type { Catalog } from '../domain/ports/catalog.ts'
 import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { Planning, PlanTrigger, RunState } from '../domain/run.ts'
+import type { Planning, RunState } from '../domain/run.ts'
 import type { ProveResult, prove } from '../plan/index.ts'
 import { leftToSpend } from './budget.ts'
 import { completedNodes } from './completed-nodes.ts'
 import { deadlineFacts } from './deadline.ts'
 import { factsFor } from './fact.ts'
+import { diagnosticIssues, feedbackFact, plannerFeedback } from './feedback.ts'
 
 /** Proves drafts; an engine that has proved one lately remembers it. */
 export type Prove = typeof prove
@@ -108,7 +110,11 @@ function accepted({ trigger }: Planning, plan: Plan, { usage }: Account): Planni
 }
 
 function rejected({ attempt }: Planning, diagnostics: DiagnosticBundle, account: Account): PlanningResult {
-  return (latest, now) => [factsFor(latest, now)('plan_rejected', { attempt, diagnostics, ...account })]
+  const issues = diagnosticIssues(diagnostics.failures)
+  return (latest, now) => [
+    factsFor(latest, now)('plan_rejected', { attempt, diagnostics, ...account }),
+    feedbackFact(latest, now, { source: 'plan', issues }),
+  ]
 }
 
 interface Proven {
@@ -121,8 +127,8 @@ function planFacts(state: RunState, now: number, { plan, trigger, usage }: Prove
   const { version, diagnostics, metadata, limits } = plan
   const make = factsFor({ planVersion: version }, now)
   const { satisfactionScore } = diagnostics
-  const statusOf = (id: string) =>
-    state.nodes.get(id)?.status === 'completed' ? ('completed' as const) : ('pending' as const)
+  const kept = keptNodes(state)
+  const statusOf = (id: string) => (kept.has(id) ? ('completed' as const) : ('pending' as const))
   const events = [
     make('plan_generated', {
       plan,
@@ -148,6 +154,7 @@ function requestOf(
   catalog: Catalog,
   { planning, signal }: { readonly planning: Planning; readonly signal: AbortSignal },
 ): DraftRequest {
+  const feedback = plannerFeedback(state)
   return {
     envelope: state.envelope,
     facets: catalog.facets(),
@@ -156,6 +163,7 @@ function requestOf(
     phase: planning.phase,
     ...(planning.previous && { diagnostics: planning.previous }),
     trigger: planning.trigger,
+    ...(feedback.length > 0 && { feedback }),
     completed: completedNodes(state),
     left: leftToSpend(state),
     runId: state.runId,

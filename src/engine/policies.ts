@@ -8,6 +8,7 @@ import { askFacts } from './asks.ts'
 import { holds, type Verdict } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { candidateOf } from './missing.ts'
+import { reopenFacts } from './rework.ts'
 
 /** What has happened, as far as policies care. */
 export interface Signal {
@@ -100,6 +101,7 @@ const legacyNames: Record<Action['type'], string> = {
   fail: 'fail_run',
   pause: 'pause',
   emit: 'emit_event',
+  retry: 'retry',
 }
 
 export interface Ordered {
@@ -139,7 +141,7 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
       const ask = askFacts(state, moment, {
         kind: 'policy',
         policyId,
-        ...(nodeId !== undefined && { nodeId }),
+        ...(nodeId !== undefined && { nodeId, ...producersOf(state, nodeId) }),
         question: action.rationale ?? `Policy "${policyId}" asks whether the run may go on`,
         value:
           ordered.shown ??
@@ -156,7 +158,16 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
         }),
       ]
     }
+    case 'retry': {
+      const nodes = nodeId === undefined ? [] : [nodeId]
+      return [triggered(action), ...reopenFacts(state, moment.now, { requestId: requestId ?? '', nodes })]
+    }
     default:
       return [triggered(action)]
   }
+}
+
+/** A node of an item or a round is not run again once it has completed: the item or round may be over. */
+function producersOf(state: RunState, nodeId: string): { readonly producers?: readonly string[] } {
+  return state.nodes.get(nodeId)?.instance === undefined ? { producers: [nodeId] } : {}
 }

@@ -29,6 +29,8 @@ const essences: Essences = {
   policy_triggered: ({ payload }) => [payload.policyId, payload.trigger, payload.actionDetails],
   hitl_request: ({ payload }) => [payload.requestId, payload.kind, payload.valueHash],
   hitl_resolved: ({ payload }) => [payload.requestId, payload.decision],
+  feedback_recorded: ({ payload }) => [payload.source, payload.nodes ?? null],
+  nodes_reopened: ({ payload }) => [payload.requestId, payload.nodes, payload.downstream],
   timer_set: ({ payload, at }) => [
     payload.timerId,
     payload.purpose,

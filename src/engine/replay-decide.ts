@@ -1,5 +1,6 @@
 /** Who a recorded event comes from, and what the engine decides at its place. */
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
+import type { FeedbackSource } from '../domain/feedback.ts'
 import type { RunState } from '../domain/run.ts'
 import { decide } from './decide.ts'
 import type { Moment } from './fact.ts'
@@ -30,6 +31,8 @@ export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
       return event.payload.trigger === 'manual' ? 'outside' : 'decided'
     case 'plan_generated':
       return event.payload.metadata.resumed ? 'outside' : 'brought'
+    case 'feedback_recorded':
+      return feedbackSources[event.payload.source]
     case 'attempt_accepted':
     case 'plan_updated':
     case 'plan_rejected':
@@ -42,6 +45,14 @@ export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
     default:
       return 'decided'
   }
+}
+
+/** An entry comes with what it is about: a reply, a draft, or a decision. */
+const feedbackSources: Record<FeedbackSource, Source> = {
+  reply: 'outside',
+  plan: 'brought',
+  validation: 'decided',
+  goal: 'decided',
 }
 
 /** What the engine decides where this event was recorded; which of the ready nodes has its turn is as recorded. */

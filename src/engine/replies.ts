@@ -12,6 +12,7 @@ import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { replyFeedback } from './feedback.ts'
 import { headOf, statusOf } from './head.ts'
 import { loadState } from './journal.ts'
 import { actionFacts, mayAct } from './policies.ts'
@@ -68,7 +69,7 @@ export async function reply(outside: Outside, runId: string, given: Reply): Prom
   const own = withOwnValue(given)
   return appendChecked(outside, runId, own, (state, { now }) => {
     const refusal = checkReply(state, now, own)
-    if (!refusal) return [resolveFact(state, now, own)]
+    if (!refusal) return [resolveFact(state, now, own), ...replyFeedback(state, now, own)]
     const { reason, message, ...details } = refusal
     throw new ProvisoError(refusalCodes[reason], message, details)
   })

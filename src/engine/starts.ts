@@ -10,10 +10,11 @@ import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { askFacts } from './asks.ts'
+import { askFacts, askLimitFailure } from './asks.ts'
 import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { feedbackFor } from './feedback.ts'
 import { countIterations } from './iterations.ts'
 import { completeFacts, nodeError, unknownFacts } from './judge.ts'
 import { candidateOf } from './missing.ts'
@@ -104,18 +105,16 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
 }
 
 /** What a model is told: its words, its inputs, and the schema once as words and once for the provider. */
-function promptBytes(
-  { envelope }: RunState,
-  { node, clarifications, feedback }: NodeState,
-  inputs: Json,
-): number {
+function promptBytes(state: RunState, { node, clarifications }: NodeState, inputs: Json): number {
+  const { envelope } = state
+  const feedback = feedbackFor(state, node.id)
   const schema = JSON.stringify(node.contracts.output)
   const words = [
     envelope.objective,
     ...envelope.specialInstructions,
     node.instructions,
     ...clarifications,
-    feedback,
+    ...(feedback.length > 0 ? [JSON.stringify(feedback)] : []),
   ]
   return Buffer.byteLength([...words, JSON.stringify(inputs), schema, schema].join(' ')) + instructions
 }
@@ -196,12 +195,14 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, input
 /** A person does the work: the ask is the call, and the reply its result. */
 function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
   const { id, label, instructions, contracts } = node.node
+  const feedback = feedbackFor(state, id)
   const ask = askFacts(state, moment, {
     kind: 'task',
     nodeId: id,
     question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
     value: inputs,
     schema: contracts.output,
+    ...(feedback.length > 0 && { feedback }),
   })
   const started = node.started ? [] : [startFact(state, moment, node)]
   return ask === 'limit' ? [...started, tooManyAsks(state, moment, node)] : [...started, ...ask]
@@ -214,11 +215,8 @@ function messageIn(inputs: Json): string | undefined {
 }
 
 function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent {
-  return nodeError(state, moment, node, {
-    outcome: 'rejected',
-    code: 'ask/limit',
-    message: 'The run has asked people as often as it may',
-  })
+  const failure = askLimitFailure(state, `"${node.node.label ?? node.node.id}" needs one`)
+  return nodeError(state, moment, node, { outcome: 'rejected', ...failure })
 }
 
 function invalidInput(

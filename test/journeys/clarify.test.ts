@@ -76,7 +76,7 @@ describe('a function that needs an answer first', () => {
   it('is given up when it asks more than three questions, or more than the run may ask', async () => {
     for (const [maxAsks, asked, why] of [
       [10, 3, '"write" has asked 3 questions'],
-      [2, 2, 'as often as it may'],
+      [2, 2, 'the run has asked 2 of at most 2 times'],
     ] as const) {
       const { write } = asker(9)
       const app = await open({ capabilities: [write] })

@@ -127,12 +127,16 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
     const decision = decide(shown)
     const needsValue = decision === 'edit' || decision === 'answer'
     const value: Json = spoilt === 'value' ? { v: 'much' } : valueFor(shown)
+    // In exact scenarios what follows a rejection is left to the ask.
+    const chooses = decision === 'reject' && !scenario.exact && shown.rejectActions && random.chance(0.6)
     return {
       requestId,
       decision,
       by,
       valueHash: spoilt === 'hash' ? 'f'.repeat(64) : shown.valueHash,
       ...(needsValue && { value }),
+      ...(chooses && shown.rejectActions && { rejectAction: random.pick(shown.rejectActions) }),
+      ...(decision === 'reject' && { note: `not like this, says ${by}` }),
     }
   }
 

@@ -1,10 +1,13 @@
 /** Calls functions of this process. */
 import { ProvisoError } from '../../base/error.ts'
 import type { Json } from '../../base/json.ts'
+import type { Feedback } from '../../domain/feedback.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
 
-export interface LocalContext extends Omit<Bundle, 'inputs'> {
+export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
+  /** What people and checks said about earlier outputs of the node, oldest first; empty for the first attempt. */
+  readonly feedback: readonly Feedback[]
   readonly runId: string
   readonly nodeId: string
   readonly attempt: number
@@ -38,10 +41,10 @@ export function localDispatcher(functions: ReadonlyMap<string, LocalFunction>): 
     }): Promise<AttemptResult> {
       const run = functions.get(capability.capabilityId)
       if (!run) throw new Error(`"${capability.capabilityId}" has no function in this process`)
-      const { inputs, ...rest } = bundle
+      const { inputs, feedback = [], ...rest } = bundle
       let value: Json
       try {
-        value = await run(inputs, { ...rest, runId, nodeId, attempt, idempotencyKey, signal })
+        value = await run(inputs, { ...rest, feedback, runId, nodeId, attempt, idempotencyKey, signal })
       } catch (cause) {
         if (cause instanceof ProvisoError && cause.code === 'capability/refused') return refused(cause)
         if (cause instanceof ProvisoError && cause.code === 'capability/unclear')

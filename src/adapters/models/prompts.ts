@@ -45,8 +45,11 @@ export function taskPrompt({ bundle, redactor, guidance }: Omit<Task, 'rao'>): s
   ]
   if (bundle.knowledge) parts.push(`Knowledge: ${JSON.stringify(bundle.knowledge)}`)
   if (clarifications.length > 0) parts.push(`Clarifications: ${JSON.stringify(clarifications)}`)
-  if (bundle.feedback !== undefined)
-    parts.push(`The last answer was not accepted: ${JSON.stringify(bundle.feedback)}`)
+  if (bundle.feedback && bundle.feedback.length > 0)
+    parts.push(
+      `Earlier answers were not accepted. Feedback, oldest first: ${JSON.stringify(redactor.value(bundle.feedback))}`,
+      'Answer anew and take the feedback into account.',
+    )
   return parts.join('\n')
 }
 

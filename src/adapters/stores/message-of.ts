@@ -35,6 +35,12 @@ function bodyOf(event: Said): { readonly [name: string]: Json } {
     const { kind, question, value } = event.payload
     return { kind, question, value }
   }
-  const { decision, by, note, value } = event.payload
-  return { decision, by, ...(note !== undefined && { note }), ...(value !== undefined && { value }) }
+  const { decision, by, note, value, rejectAction } = event.payload
+  return {
+    decision,
+    by,
+    ...(note !== undefined && { note }),
+    ...(value !== undefined && { value }),
+    ...(rejectAction !== undefined && { rejectAction }),
+  }
 }

@@ -73,6 +73,8 @@ export function wanted(events: readonly NewEvent[]): Wanted {
     const nodeId = nodeOf(event) ?? signalOf(event)
     if (nodeId !== undefined) found.nodeIds.add(nodeId)
     if (event.type === 'plan_updated') for (const { id } of event.payload.nodes) found.nodeIds.add(id)
+    if (event.type === 'nodes_reopened')
+      for (const id of [...event.payload.nodes, ...event.payload.downstream]) found.nodeIds.add(id)
     if (event.type === 'hitl_resolved') found.requestIds.add(event.payload.requestId)
     if (takesSnapshot.has(event.type)) found.everything = true
   }
@@ -125,6 +127,10 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
           const kept = status === 'completed' || status === 'error' || status === 'skipped'
           put(patched(row, { status, ...(!kept && reopened) }))
         }
+        break
+      case 'nodes_reopened':
+        for (const id of [...event.payload.nodes, ...event.payload.downstream])
+          changes.nodes.set(id, patched(node(id) ?? unplanned(event, id), { status: 'pending', ...reopened }))
         break
       case 'hitl_request':
         request(run, event, changes)

@@ -1,9 +1,9 @@
 /** `proviso reply`: records what a person decides, and carries the run on. */
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { App } from '../../app.ts'
 import { ProvisoError } from '../../base/error.ts'
 import type { Json } from '../../base/json.ts'
-import type { Decision, Reply } from '../../domain/ask.ts'
+import type { Decision, RejectAction, Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { addByOption, chooseName } from '../by-option.ts'
 import { type Begun, carryOn } from '../carry-on.ts'
@@ -20,6 +20,7 @@ import { addStoreOption, chooseExistingStore } from '../store-option.ts'
 interface Flags {
   readonly value?: string
   readonly note?: string
+  readonly rejectAction?: RejectAction
   readonly by?: string
   readonly file?: string
   readonly use: readonly string[]
@@ -36,6 +37,7 @@ Examples:
   proviso asks --store sqlite:runs.db
   proviso reply r1:ask:1 approve --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 edit --value '{"text": "Tea"}' --note 'shorter' --store sqlite:runs.db --file tea.json
+  proviso reply r1:ask:1 reject --note 'too long' --reject-action retry --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 answer --value @answer.json --store sqlite:runs.db --file tea.json
   proviso reply r1:ask:1 approve --record-only --store postgres://…
 
@@ -49,7 +51,10 @@ export function addReplyCommand(program: Command): void {
     .argument('<request>', 'id of the ask, as `proviso asks` lists it')
     .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
     .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')
-    .option('--note <text>', 'why; kept in the audit')
+    .option('--note <text>', 'why; kept in the audit, and feedback for whoever works on it next')
+    .addOption(
+      new Option('--reject-action <action>', 'what follows a rejection').choices(['fail', 'retry', 'replan']),
+    )
   addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
     .option('--json', 'print every event from the decision on as one line of JSON')
     .addHelpText('after', examples)
@@ -59,7 +64,7 @@ export function addReplyCommand(program: Command): void {
 }
 
 async function reply(requestId: string, decision: Decision, flags: Flags): Promise<number> {
-  const { file, use, preset = [], note, json = false } = flags
+  const { file, use, preset = [], note, rejectAction, json = false } = flags
   const store = chooseExistingStore(flags.store)
   const by = chooseName(flags.by)
   const given = await readValue(flags.value)
@@ -71,6 +76,7 @@ async function reply(requestId: string, decision: Decision, flags: Flags): Promi
     recordReply(app, requestId, {
       ...given,
       ...(note !== undefined && { note }),
+      ...(rejectAction !== undefined && { rejectAction }),
       recordOnly: flags.recordOnly ?? false,
       decision,
       by,
@@ -79,18 +85,21 @@ async function reply(requestId: string, decision: Decision, flags: Flags): Promi
   return carryOn({ store, work, flags: workFlags, json, by }, record)
 }
 
-type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note'> & { readonly recordOnly: boolean }
+type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note' | 'rejectAction'> & {
+  readonly recordOnly: boolean
+}
 
 /** Shows what is decided and records it. */
 async function recordReply(app: App, requestId: string, given: Given): Promise<Begun> {
   const { recordOnly, ...reply } = given
-  const { decision, by } = reply
+  const { decision, by, rejectAction } = reply
   const ask = await app.store.ask(requestId)
   if (!ask) throw new ProvisoError('ask/unknown', `There is no ask "${requestId}" in this store`)
   refuseAnswered(ask)
   for (const line of describeAsk(ask, colors)) printNote(line)
   const { runId, valueHash } = ask
-  if (!recordOnly) await refuseMissing(app, runId, { requestId, decision })
+  const answer = { requestId, decision, ...(rejectAction && { rejectAction }) }
+  if (!recordOnly) await refuseMissing(app, runId, answer)
   const after = (await app.store.head(runId))?.seq ?? 0
   await app.reply(runId, { ...reply, requestId, valueHash })
   printNote(`${colors.green('✓')} ${decision} by ${by} is recorded`)

@@ -2,6 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
+import type { Feedback } from '../feedback.ts'
 import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
 import type { Trace } from '../trace.ts'
@@ -17,8 +18,8 @@ export interface Bundle {
   /** What must come back. */
   readonly returns: JsonSchema
   readonly clarifications: readonly string[]
-  /** What was wrong with the attempt before, for a model to mend. */
-  readonly feedback?: string
+  /** What people and checks said about earlier outputs of the node, oldest first. */
+  readonly feedback?: readonly Feedback[]
 }
 
 export interface Dispatch {

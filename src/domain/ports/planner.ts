@@ -3,10 +3,11 @@ import type { Json } from '../../base/json.ts'
 import type { Capability } from '../capability.ts'
 import type { DiagnosticBundle } from '../diagnostic.ts'
 import type { Envelope } from '../envelope.ts'
+import type { PlanTrigger } from '../event.ts'
 import type { Facet } from '../facet.ts'
+import type { Feedback } from '../feedback.ts'
 import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
-import type { PlanTrigger } from '../run.ts'
 import type { Trace } from '../trace.ts'
 
 export interface DraftRequest {
@@ -18,6 +19,8 @@ export interface DraftRequest {
   /** Why the draft before was rejected. */
   readonly diagnostics?: DiagnosticBundle
   readonly trigger?: PlanTrigger
+  /** What people and checks said about earlier work, oldest first. */
+  readonly feedback?: readonly Feedback[]
   /** What is done already; a draft that keeps a node's id keeps its output. */
   readonly completed: readonly {
     readonly id: string

@@ -22,16 +22,24 @@ export const triggerSchema = tagged('kind', {
   manual: { properties: {} },
 })
 
-/** Where a schema keeps the action, which contains itself. */
-const action = { $ref: '#/$defs/action' }
+export const rejectActionSchema = { enum: ['fail', 'retry', 'replan'] } as const
 
-export const actionSchema = tagged('type', {
+/** Where a schema keeps actions, which contain each other. */
+const action = { $ref: '#/$defs/action' }
+const rejection = { $ref: '#/$defs/rejection' }
+
+const actionForms = {
   replan: { properties: { rationale: anyText } },
-  hitl: { properties: { rationale: anyText, approveAction: action, rejectAction: action } },
+  hitl: { properties: { rationale: anyText, approveAction: action, rejectAction: rejection } },
   fail: { properties: { message: anyText } },
   pause: { properties: { reason: anyText } },
   emit: { properties: { event: text, payload: map }, required: ['event'] },
-})
+}
+
+export const actionSchema = tagged('type', actionForms)
+
+/** What may follow a rejection: any action, or the work once more. */
+const rejectionSchema = tagged('type', { ...actionForms, retry: { properties: {} } })
 
 export const runtimePolicySchema = closed(
   { id: text, enabled: flag, trigger: triggerSchema, action, maxAttempts: count },
@@ -73,11 +81,13 @@ export const plannerPolicySchema = closed({
 export const policiesSchema = closed({
   planner: plannerPolicySchema,
   runtime: { type: 'array', items: runtimePolicySchema },
+  onNodeFail: { enum: ['ask', 'fail'] },
+  rejectAction: rejectActionSchema,
   ...Object.fromEntries(
     Object.entries(flatPolicySchemas).map(([name, schema]) => [name, { ...schema, deprecated: true }]),
   ),
 })
 
-export const policyDefs = { action: actionSchema } as const
+export const policyDefs = { action: actionSchema, rejection: rejectionSchema } as const
 
 export const policySchema = { ...policiesSchema, $defs: policyDefs } as const

@@ -1,5 +1,6 @@
 /** The schema of a reply on the wire; who replied comes from the authorisation, never from the body. */
 import { anyText, closed, text } from './parts.ts'
+import { rejectActionSchema } from './policy-schema.ts'
 
 export const replySchema = closed(
   {
@@ -7,6 +8,7 @@ export const replySchema = closed(
     decision: { enum: ['approve', 'edit', 'reject', 'answer'] },
     value: true,
     valueHash: text,
+    rejectAction: rejectActionSchema,
     note: anyText,
   },
   ['requestId', 'decision', 'valueHash'],

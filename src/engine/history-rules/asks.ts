@@ -39,7 +39,7 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       const ask = asks.get(requestId)
       if (decision !== 'reject' && decision !== 'expired') return
       if (ask?.kind === 'final') deniedAnswer = requestId
-      else if (ask?.kind === 'policy' && !ask.rejectAction) deniedRun = requestId
+      else if (ask?.kind === 'policy' && isFinal(ask, event.payload)) deniedRun = requestId
       else if (ask?.kind !== 'policy' && ask?.nodeId !== undefined) denied.add(ask.nodeId)
     }
     if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
@@ -48,9 +48,48 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       denied.clear()
       deniedAnswer = undefined
     }
+    if (event.type === 'nodes_reopened') {
+      for (const id of event.payload.nodes) denied.delete(id)
+      if (event.payload.requestId === deniedAnswer) deniedAnswer = undefined
+    }
     const no = deniedRun ?? deniedAnswer
     if (event.type === 'complete' && event.payload.status === 'completed' && no !== undefined)
       report('denied', `the run completed, although "${no}" was denied`)
+  }
+}
+
+/** Nothing else than the end of the run is said to follow. */
+function isFinal(
+  { rejectAction }: JournalEvent<'hitl_request'>['payload'],
+  reply: JournalEvent<'hitl_resolved'>['payload'],
+): boolean {
+  return reply.rejectAction === undefined ? rejectAction === undefined : reply.rejectAction === 'fail'
+}
+
+/** Values are made again only after a rejection that says so, and at most three times each. */
+export function reworkFollowsARejection(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const open = new Set<string>()
+  const rounds = new Map<string, number>()
+  return (event, _before, report) => {
+    if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+    if (event.type === 'hitl_resolved') {
+      const { requestId, decision, rejectAction } = event.payload
+      const ask = asks.get(requestId)
+      const action = rejectAction ?? ask?.rejectAction?.type
+      if (decision === 'reject' && action === 'retry') open.add(requestId)
+      if (rejectAction !== undefined && !ask?.rejectActions?.includes(rejectAction))
+        report('reply', `"${requestId}" does not take ${rejectAction} after a rejection`)
+    }
+    if (event.type !== 'nodes_reopened') return
+    const { requestId, nodes, round } = event.payload
+    const subject = asks.get(requestId)?.nodeId ?? ''
+    const times = (rounds.get(subject) ?? 0) + 1
+    rounds.set(subject, times)
+    if (!open.delete(requestId)) report('rework', `"${requestId}" was not rejected for a retry`)
+    if (times > 3 || round !== times)
+      report('rework', `the same value is made again for the ${times}. time (round ${round})`)
+    if (nodes.length === 0) report('rework', `"${requestId}" has no producing node to run again`)
   }
 }
 
@@ -75,7 +114,7 @@ export function theAnswerIsTheOneThatWasApproved(): Rule {
   let approved: string | undefined
   return (event, before, report) => {
     if (event.type === 'hitl_request' && event.payload.kind === 'final') asked = event.payload.requestId
-    if (event.type === 'plan_updated') {
+    if (event.type === 'plan_updated' || event.type === 'nodes_reopened') {
       asked = undefined
       approved = undefined
     }
@@ -107,6 +146,7 @@ export function theAuditIsAChain(): Rule {
       what: asked ? 'asked' : event.payload.decision,
       subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
       words: asked ? event.payload.question : event.payload.note,
+      action: asked ? undefined : event.payload.rejectAction,
     })
     if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
       report('audit', `the audit chain is broken at "${requestId}"`)

@@ -120,6 +120,8 @@ export function triesAreCounted(): Rule {
       if (kind !== 'side_effect' && kind !== 'clarify') tries.delete(nodeId)
     }
     if (event.type === 'plan_updated') tries.clear()
+    if (event.type === 'nodes_reopened')
+      for (const id of [...event.payload.nodes, ...event.payload.downstream]) tries.delete(id)
   }
 }
 

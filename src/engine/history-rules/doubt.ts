@@ -7,6 +7,7 @@ export function keysStayWhileInDoubt(): Rule {
   const called = new Map<string, JournalEvent<'attempt_start'>['payload']>()
   const inDoubt = new Map<string, string>()
   const owner = new Map<string, string>()
+  const ended = new Map<string, { readonly outcome: string; readonly capabilityId: string }>()
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
     if (event.type === 'attempt_start') {
@@ -18,8 +19,15 @@ export function keysStayWhileInDoubt(): Rule {
       owner.set(key, nodeId)
       called.set(nodeId, event.payload)
     }
+    // What was rejected is made by a new call: the one before has ended well.
+    if (event.type === 'nodes_reopened')
+      for (const id of [...event.payload.nodes, ...event.payload.downstream]) {
+        const last = ended.get(id)
+        if (last?.outcome === 'ok') inDoubt.delete(`${id} ${last.capabilityId}`)
+      }
     const call = called.get(nodeId)
     if ((event.type !== 'attempt_end' && event.type !== 'attempt_settled') || !call) return
+    ended.set(nodeId, { outcome: event.payload.outcome, capabilityId: call.capabilityId })
     const { outcome, notApplied } = event.payload
     if (answered.has(outcome) && !call.sideEffect) inDoubt.delete(`${nodeId} ${call.capabilityId}`)
     else if (!notApplied && outcome !== 'throttled')
@@ -45,6 +53,8 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
     if (event.type === 'attempt_settled') waits.delete(nodeId)
     if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
       if (before?.asks.get(event.payload.requestId)?.kind !== 'side_effect') waits.delete(nodeId)
+    if (event.type === 'nodes_reopened' && before?.asks.get(event.payload.requestId)?.kind === 'failure')
+      for (const id of event.payload.nodes) waits.delete(id)
     if (event.type === 'plan_updated')
       for (const id of waits) if (!calls.get(id)?.sideEffect) waits.delete(id)
   }

@@ -48,7 +48,12 @@ export function attemptsEndWhenTheRunMovesOn(): Rule {
     if (type === 'timer_fired')
       moved ||= before?.timers.get(event.payload.timerId)?.purpose.kind === 'deadline'
     if (type === 'hitl_request' && event.payload.kind === 'policy') asked.add(event.payload.requestId)
-    if (type === 'hitl_resolved') asked.delete(event.payload.requestId)
+    if (type === 'hitl_resolved') {
+      const { requestId, decision, rejectAction } = event.payload
+      asked.delete(requestId)
+      const after = rejectAction ?? before?.asks.get(requestId)?.rejectAction?.type
+      moved ||= decision === 'reject' && after === 'replan'
+    }
   }
 }
 

@@ -18,6 +18,7 @@ export function nodesSettleOnce(): Rule {
       else if (earlier) report('settled-twice', `"${nodeId}" was settled before, at ${earlier.seq}`)
       settled.set(nodeId, { seq: event.seq, type: event.type })
     }
+    if (event.type === 'nodes_reopened') for (const id of reopenedIn(event)) settled.delete(id)
     if (event.type !== 'plan_updated') return
     const kept = new Set(
       event.payload.nodes.flatMap(({ id, status }) => (status === 'completed' ? [id] : [])),
@@ -25,6 +26,10 @@ export function nodesSettleOnce(): Rule {
     // Items and rounds that were under way may begin again, and nodes that this plan is without may come back.
     for (const id of settled.keys()) if (!kept.has(id)) settled.delete(id)
   }
+}
+
+function reopenedIn({ payload }: JournalEvent<'nodes_reopened'>): readonly string[] {
+  return [...payload.nodes, ...payload.downstream]
 }
 
 /**
@@ -39,12 +44,16 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
   }
   return (event, _before, report) => {
     if (event.type === 'plan_generated' && event.payload.plan && !event.payload.metadata.resumed) {
-      const { nodes } = event.payload.plan
-      const kept = new Set(nodes.map(({ id }) => id))
-      const iterated = nodes.filter(({ body }) => body).flatMap(({ id }) => [`${id}[`, `${id}#`])
+      const { plan: made, nodes: summary } = event.payload
+      const kept = new Set(
+        (summary ?? made.nodes.map(({ id }) => ({ id, status: 'completed' }))).flatMap(({ id, status }) =>
+          status === 'completed' ? [id] : [],
+        ),
+      )
+      const iterated = made.nodes.filter(({ body }) => body).flatMap(({ id }) => [`${id}[`, `${id}#`])
       const isKept = (id: string) => kept.has(id) || iterated.some((prefix) => id.startsWith(prefix))
       graphs = new Map()
-      place('', event.payload.plan)
+      place('', made)
       ends = new Map([...ends].filter(([id, end]) => isKept(id) && end.type === 'node_complete'))
     }
     if (event.type === 'iteration_start') {
@@ -53,6 +62,7 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
     }
     if (event.type === 'iteration_end') forget(`${event.nodeId}.`, graphs, ends)
     if (settling.has(event.type)) ends.set(event.nodeId ?? '', event)
+    if (event.type === 'nodes_reopened') for (const id of reopenedIn(event)) ends.delete(id)
     if (event.type !== 'node_start' && event.type !== 'node_skipped') return
     const id = event.nodeId ?? ''
     const { prefix, graph, node } = graphs.get(id) ?? nowhere

@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { Feedback } from '../../domain/feedback.ts'
 import type { DraftRequest } from '../../domain/ports/planner.ts'
 import type { Redactor } from '../../domain/redact.ts'
 import { draftSchema } from '../../domain/schemas.ts'
@@ -79,19 +80,25 @@ function capabilityRow(capability: Shortlist['capabilities'][number]) {
 }
 
 export function userText(request: DraftRequest, redactor: Redactor): string {
-  const { phase, diagnostics } = request
+  const { phase, diagnostics, feedback } = request
   const lines = partsOf(request, redactor)
     .filter(([, value]) => !isEmpty(value))
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
   if (phase === 'replan')
-    lines.push('A node that keeps the id of a completed node keeps its output and is not run again.')
+    lines.push(
+      'A node that keeps the id of a completed node keeps its output and is not run again, except the nodes of "trigger.nodeIds", whose outputs were rejected, and those after them.',
+    )
+  if (feedback?.length)
+    lines.push(
+      '"feedback" is what people and checks said about earlier work: plan so that it is taken into account.',
+    )
   if (diagnostics)
     lines.push('The draft before was rejected. Mend what "failures" names; each suggestion says how.')
   return lines.join('\n')
 }
 
 function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly [string, unknown])[] {
-  const { envelope, completed, diagnostics, trigger, phase } = request
+  const { envelope, completed, diagnostics, trigger, phase, feedback = [] } = request
   const { outputContract, policies, inputs } = envelope
   const { schema, hints, constraints } = outputContract
   const { directives, ...planner } = policies.planner
@@ -110,11 +117,18 @@ function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly 
       'completedNodes',
       completed.slice(0, rows).map(({ output, ...node }) => ({ ...node, output: cutShort(safe(output)) })),
     ],
+    ['feedback', feedback.slice(-rows).map((entry) => feedbackRow(entry, safe))],
     [
       'previousDiagnostics',
       diagnostics && { failures: told(diagnostics.failures), warnings: told(diagnostics.warnings) },
     ],
   ]
+}
+
+/** What was said about earlier work, with its values cut short. */
+function feedbackRow({ value, ...entry }: Feedback, safe: (value: unknown) => Json): Json {
+  const row = safe(entry) as { readonly [name: string]: Json }
+  return value === undefined ? row : { ...row, value: cutShort(safe(value)) }
 }
 
 function mapValues(values: object): object {

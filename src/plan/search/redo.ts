@@ -4,6 +4,7 @@
  */
 import { isObject } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
+import type { DraftRequest } from '../../domain/ports/planner.ts'
 import { membersOf } from '../../schema/members.ts'
 import { checkId, isBuiltin } from '../builtins.ts'
 import { facetsByName, portsOf } from '../catalog/ports.ts'
@@ -19,8 +20,19 @@ export interface Redo {
 
 export function redoOf(request: SearchRequest): Redo {
   const { trigger, completed = [] } = request
-  const nodeId = trigger?.nodeId
-  if (nodeId === undefined) return { nodes: new Set(), capabilities: new Set() }
+  const rejected = trigger?.nodeIds ?? (trigger?.nodeId === undefined ? [] : [trigger.nodeId])
+  const parts = rejected.map((nodeId) => redoNode(nodeId, request, completed))
+  return {
+    nodes: new Set(parts.flatMap(({ nodes }) => nodes)),
+    capabilities: new Set(parts.flatMap(({ capabilities }) => capabilities)),
+  }
+}
+
+function redoNode(
+  nodeId: string,
+  request: SearchRequest,
+  completed: DraftRequest['completed'],
+): { readonly nodes: readonly string[]; readonly capabilities: readonly string[] } {
   const worker = workerOf(nodeId, request)
   const judged = worker === undefined ? [] : judgedBy(worker, request)
   const made = completed.filter(
@@ -28,8 +40,8 @@ export function redoOf(request: SearchRequest): Redo {
   )
   const guilty = made.length > 0 ? made.map(({ capabilityId }) => capabilityId) : [worker?.capabilityId]
   return {
-    nodes: new Set([nodeId, ...made.map(({ id }) => id)]),
-    capabilities: new Set(guilty.filter((id) => id !== undefined)),
+    nodes: [nodeId, ...made.map(({ id }) => id)],
+    capabilities: guilty.filter((id) => id !== undefined),
   }
 }
 

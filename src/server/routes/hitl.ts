@@ -4,10 +4,11 @@ import type { Json } from '../../base/json.ts'
 import type { Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
+import { rejectActionSchema } from '../../domain/schemas/policy-schema.ts'
 import { replySchema } from '../../domain/schemas/reply-schema.ts'
 import type { Caller, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, iso, ok, refusals, requireRun, signature, statuses } from './parts.ts'
+import { api, feedbackSchema, iso, ok, refusals, requireRun, signature, statuses } from './parts.ts'
 
 const askSchema = {
   type: 'object',
@@ -32,7 +33,17 @@ const askSchema = {
     value: true,
     valueHash: { type: 'string' },
     schema: { type: ['object', 'boolean'] },
+    conditions: { type: 'array' },
+    issues: { type: 'array', items: { type: 'object' } },
+    /** The text that the value was read from. */
+    raw: { type: 'string' },
     decisions: { type: 'array', items: { type: 'string' } },
+    /** What follows a rejection, what a reply may choose instead, and which nodes a retry runs again. */
+    rejectAction: { type: 'object' },
+    rejectActions: { type: 'array', items: rejectActionSchema },
+    producers: { type: 'array', items: text },
+    /** What was said about earlier values. */
+    feedback: { type: 'array', items: feedbackSchema },
     status: { enum: ['pending', 'resolved', 'denied'] },
     createdAt: { type: 'string', format: 'date-time' },
     expiresAt: { type: 'string', format: 'date-time' },

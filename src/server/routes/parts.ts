@@ -12,6 +12,25 @@ export const api = '/api/v1/flex'
 
 export const runParams = closed({ runId: text }, ['runId'])
 
+/** One entry of what people and checks said about earlier work. */
+export const feedbackSchema = {
+  type: 'object',
+  required: ['source'],
+  properties: {
+    source: { enum: ['reply', 'validation', 'goal', 'plan'] },
+    nodes: { type: 'array', items: text },
+    requestId: text,
+    decision: { type: 'string' },
+    note: { type: 'string' },
+    value: true,
+    /** `value` is the beginning of a longer JSON text. */
+    cut: { const: true },
+    issues: { type: 'array', items: { type: 'object' } },
+    by: { type: 'string' },
+    planVersion: { type: 'integer' },
+  },
+} as const
+
 export const statuses = [
   'pending',
   'running',

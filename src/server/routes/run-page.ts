@@ -10,10 +10,13 @@ import { errorSchema } from '../../domain/schemas/error-schema.ts'
 import { text } from '../../domain/schemas/parts.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
+import { api, feedbackSchema, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
 
 /** The most messages on one page: the newest; all of them are in the events. */
 const mostMessages = 200
+
+/** The most entries of feedback on one page: the newest. */
+const mostFeedback = 200
 
 const messageSchema = {
   type: 'object',
@@ -40,7 +43,7 @@ export const showRun: Route = {
   replies: {
     200: ok('The run', {
       type: 'object',
-      required: ['ok', 'run', 'output', 'planVersions', 'latestSnapshot', 'nodes', 'messages'],
+      required: ['ok', 'run', 'output', 'planVersions', 'latestSnapshot', 'nodes', 'messages', 'feedback'],
       properties: {
         ok: { const: true },
         run: runSchema,
@@ -56,6 +59,8 @@ export const showRun: Route = {
           },
         },
         messages: { type: 'array', maxItems: mostMessages, items: messageSchema },
+        /** What people and checks said about earlier work, oldest first: the latest. */
+        feedback: { type: 'array', items: feedbackSchema },
         /** There are older messages than those shown. */
         olderMessages: { const: true },
       },
@@ -65,14 +70,14 @@ export const showRun: Route = {
   async handle({ caller, params }, { app }) {
     const head = await requireRun(app, caller, params['runId'] ?? '')
     const { runId } = head
-    const [snapshots, nodes, messages, output, metadata, envelope] = await Promise.all([
+    const [snapshots, nodes, messages, output, metadata, told] = await Promise.all([
       app.store.snapshots(runId),
       app.store.nodes(runId),
       // One more than is shown tells whether there are more.
       app.store.messages(runId, mostMessages + 1),
       app.store.output(runId),
       metadataOf(app, runId),
-      envelopeOf(app, runId),
+      readJournal(app, runId),
     ])
     const latest = snapshots.at(-1)
     const current = currentNodes(nodes)
@@ -80,10 +85,11 @@ export const showRun: Route = {
     const facets = now ? facetsOf(now) : {}
     const page = {
       ok: true,
-      run: { ...runView(head, app), metadata, envelope, facets },
+      run: { ...runView(head, app), metadata, envelope: told.envelope, facets },
       planVersions: versionsOf(now ? [...snapshots, now] : [], nodes, head),
       latestSnapshot: now ? { ...snapshotView(now), facets } : null,
       nodes: current.map((row) => ({ ...nodeView(row), ...provenanceOf(row, now) })),
+      feedback: told.feedback,
       messages: messages.slice(-mostMessages).map(messageView),
       ...(messages.length > mostMessages && { olderMessages: true }),
     }
@@ -93,11 +99,22 @@ export const showRun: Route = {
   },
 }
 
-/** As it was handed in: the first fact of the journal. */
-async function envelopeOf(app: ServedApp, runId: string): Promise<Json> {
-  const [first] = await app.store.read(runId, 0, 1)
-  // An envelope is JSON by construction.
-  return first?.type === 'start' ? (first.payload.envelope as unknown as Json) : null
+/** What only the journal has: the envelope as it was submitted, and the latest feedback. */
+async function readJournal(app: ServedApp, runId: string): Promise<{ envelope: Json; feedback: Json[] }> {
+  const feedback: Json[] = []
+  let envelope: Json = null
+  let after = 0
+  for (;;) {
+    const page = await app.store.read(runId, after)
+    for (const { type, payload, planVersion } of page) {
+      // Both are JSON by construction.
+      if (type === 'start') envelope = payload.envelope as unknown as Json
+      if (type === 'feedback_recorded') feedback.push({ ...payload, planVersion } as unknown as Json)
+    }
+    const last = page.at(-1)?.seq
+    if (last === undefined) return { envelope, feedback: feedback.slice(-mostFeedback) }
+    after = last
+  }
 }
 
 /** Snapshots are taken when a plan comes or a person is asked; what nodes have done since is in their ledger. */

@@ -1,0 +1,112 @@
+/** Records feedback as facts, and selects what each attempt and each planner gets of it. */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Reply } from '../domain/ask.ts'
+import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { NewEvent } from '../domain/event.ts'
+import { type Feedback, feedbackLimits, type RecordedFeedback } from '../domain/feedback.ts'
+import { createRedactor } from '../domain/redact.ts'
+import type { RunState } from '../domain/run.ts'
+import { factsFor } from './fact.ts'
+import { producingNodes } from './rework.ts'
+
+const redactor = createRedactor()
+
+/** The fact of one entry: redacted, and cut to its limits. */
+export function feedbackFact(
+  state: Pick<RunState, 'planVersion'>,
+  now: number,
+  { value, issues, note, ...entry }: Feedback,
+): NewEvent {
+  const [nodeId, ...others] = entry.nodes ?? []
+  return factsFor(state, now)(
+    'feedback_recorded',
+    {
+      ...entry,
+      ...(note !== undefined && { note: cutText(note, feedbackLimits.note) }),
+      ...(value !== undefined && cutValue(redactor.value(value) as Json)),
+      ...(issues && { issues: issues.slice(0, feedbackLimits.issues).map(cutIssue) }),
+    },
+    { nodeId: others.length === 0 ? nodeId : undefined },
+  )
+}
+
+/** What a reply says about the value that it was shown: nothing for a plain approval or an answer. */
+export function replyFeedback(state: RunState, now: number, reply: Reply): NewEvent[] {
+  const { requestId, decision, note, by, value } = reply
+  const ask = state.asks.get(requestId)
+  if (ask === undefined || (note === undefined && decision !== 'reject' && decision !== 'edit')) return []
+  const nodes = ask.producers ?? (ask.nodeId === undefined ? [] : [ask.nodeId])
+  // What is shown before the work is done (inputs of a task or a side effect) is not a value of the node.
+  const shown = ask.producers === undefined ? undefined : ask.value
+  const about = value ?? shown
+  return [
+    feedbackFact(state, now, {
+      source: 'reply',
+      ...(nodes.length > 0 && { nodes }),
+      requestId,
+      decision,
+      ...(note !== undefined && { note }),
+      ...(about !== undefined && { value: about }),
+      ...(ask.issues && { issues: ask.issues }),
+      by,
+    }),
+  ]
+}
+
+/** Why a draft was rejected, as issues. */
+export function diagnosticIssues(failures: readonly Diagnostic[]): Issue[] {
+  return failures.map(({ constraint, cause, suggestion, nodeId }) => ({
+    code: `plan/${cause}`,
+    at: { pointer: nodeId === undefined ? '' : `/nodes/${nodeId}` },
+    message: constraint === undefined ? cause : `It does not hold that ${constraint}`,
+    ...(suggestion !== undefined && { hint: suggestion }),
+  }))
+}
+
+/**
+ * What the next attempt of a node gets: the latest entries about it (or about any of several nodes). Entries about nodes that the plan in force does not have
+ * go to the nodes that fill the answer.
+ */
+export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Feedback[] {
+  if (state.feedback.length === 0) return []
+  let producers: readonly string[] | undefined
+  const concerns = ({ nodes }: RecordedFeedback) => {
+    if (nodes === undefined) return false
+    if (nodeIds.some((id) => nodes.includes(id))) return true
+    if (nodes.some((id) => state.nodes.has(id))) return false
+    producers ??= producingNodes(state)
+    return nodeIds.some((id) => producers?.includes(id))
+  }
+  return latest(state.feedback.filter(concerns))
+}
+
+/** What a planner gets: the latest entries of the run. Findings about the draft before are in the request's diagnostics. */
+export function plannerFeedback(state: RunState): Feedback[] {
+  return latest(state.feedback.filter(({ source }) => source !== 'plan'))
+}
+
+function latest(entries: readonly RecordedFeedback[]): Feedback[] {
+  return entries.slice(-feedbackLimits.entries).map(({ planVersion: _, ...entry }) => entry)
+}
+
+function cutValue(value: Json): Pick<Feedback, 'value' | 'cut'> {
+  const text = JSON.stringify(value)
+  return text.length <= feedbackLimits.value
+    ? { value }
+    : { value: cutText(text, feedbackLimits.value), cut: true }
+}
+
+function cutText(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+}
+
+/** Without the values that an issue may carry: they are in `value`. */
+function cutIssue({ code, at, message, hint }: Issue): Issue {
+  return {
+    code,
+    at,
+    message: cutText(message, feedbackLimits.message),
+    ...(hint !== undefined && { hint: cutText(hint, feedbackLimits.message) }),
+  }
+}
