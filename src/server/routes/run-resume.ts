@@ -88,7 +88,7 @@ async function answerNode(
       'plan/stale-version',
       `The run has plan version ${head.planVersion}, not ${expectedPlanVersion}`,
     )
-  const { requestId, valueHash, decisions } = await askOf(app, head, payload.nodeId)
+  const { requestId, valueHash, decisions, rejectActions } = await askOf(app, head, payload.nodeId)
   const note = noteOf(body)
   const gives = decisions.includes('answer') ? 'answer' : 'edit'
   await app.reply(head.runId, {
@@ -97,6 +97,8 @@ async function answerNode(
     by: signature(caller),
     decision: output === undefined ? 'reject' : gives,
     ...(output !== undefined && { value: output }),
+    // Whoever declines says that there will be no output, also where a rejection would run the node again.
+    ...(output === undefined && rejectActions && { rejectAction: 'fail' as const }),
     ...(note !== undefined && { note }),
   })
   return undefined
