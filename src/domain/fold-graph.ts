@@ -89,11 +89,14 @@ export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
       ...(instance !== undefined && { instance }),
     }
     state.nodes.set(id, again)
-    if (!isSettled(before) && open === 0) activate(state, again)
   }
   for (const [id, { purpose }] of state.timers)
     if (purpose.kind === 'retry' && ids.has(purpose.nodeId)) state.timers.delete(id)
   if (anySettled) settleEdgesAnew(state)
+  for (const id of ids) {
+    const node = state.nodes.get(id)
+    if (node?.open === 0) activate(state, node)
+  }
 }
 
 /** Nodes of items and rounds have edges among themselves only, and none of them is settled here. */

@@ -29,7 +29,8 @@ export function producingNodes(state: RunState, at: readonly Issue[] = []): read
     for (const source of used === undefined ? sources : [used]) {
       if (!('node' in source) || seen.has(source.node)) continue
       seen.add(source.node)
-      const node = state.nodes.get(source.node)?.node
+      const { node, status } = state.nodes.get(source.node) ?? {}
+      if (status === 'skipped' || status === 'error') continue
       if (node?.routing) for (const inputs of Object.values(node.inputs)) add(inputs)
       else found.add(source.node)
     }

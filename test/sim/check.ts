@@ -134,18 +134,24 @@ const checks: readonly Check[] = [
     if (late > Math.max(leaseMs / 3, pollMs) + 12 * latencyMs + 300)
       yield `cancelled ${late} ms after it was asked for`
   },
-  /** A change of the world belongs to a completion, once per key. */
+  /** A change of the world belongs to a completion, once per key; what a person sends back is done anew under a new one. */
   function* effectsHappenOnce(journal, { runId }, { cluster }) {
     const keys = new Map<string, string[]>()
     for (const [key, { call }] of cluster.ledger.effects) {
       if (call.runId !== runId || call.capabilityId !== 'effect') continue
       keys.set(call.nodeId, [...(keys.get(call.nodeId) ?? []), key])
     }
+    const reopened = (nodeId: string) =>
+      journal.filter(
+        ({ type, payload }) =>
+          type === 'nodes_reopened' && [...payload.nodes, ...payload.downstream].includes(nodeId),
+      ).length
     for (const event of journal) {
       if (event.type !== 'node_complete' || event.payload.capabilityId !== 'effect') continue
       if (event.payload.person !== undefined) continue
       const done = keys.get(event.nodeId ?? '')?.length ?? 0
-      if (done !== 1) yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
+      if (done < 1 || done > 1 + reopened(event.nodeId ?? ''))
+        yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
     }
   },
   /** A route is the first whose condition holds; told again here, without the engine's words. */

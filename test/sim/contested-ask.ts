@@ -59,7 +59,10 @@ export async function contest(seed: number): Promise<Contest> {
   return {
     people,
     endings,
-    decisions: journal().flatMap((event) => (event.type === 'hitl_resolved' ? [event.payload.decision] : [])),
+    decisions: journal().flatMap((event) =>
+      // A rejection leads to a further ask; the one that they all answer is the first.
+      event.type === 'hitl_resolved' && event.payload.requestId === requestId ? [event.payload.decision] : [],
+    ),
     effects: [...cluster.ledger.effects.values()].reduce((sum, { times }) => sum + times, 0),
     status: end?.type === 'complete' ? end.payload.status : 'unfinished',
   }
