@@ -130,7 +130,7 @@ export function project(run: ProjectedRun, events: readonly JournalEvent[], befo
         break
       case 'nodes_reopened':
         for (const id of [...event.payload.nodes, ...event.payload.downstream])
-          changes.nodes.set(id, patched(node(id) ?? unplanned(event, id), { status: 'pending', ...reopened }))
+          put(patched(node(id) ?? unplanned(event, id), { status: 'pending', ...reopened }))
         break
       case 'hitl_request':
         request(run, event, changes)
