@@ -123,6 +123,7 @@ function dropInstance(state: RunState, id: string): void {
     if (!node) continue
     for (const inner of [...(node.iterations?.active ?? [])]) dropInstance(state, inner)
     rememberReading(parent, node)
+    if (node.output?.degraded || node.degradedWithin) parent.degradedWithin = true
     if (node.unsure !== undefined || hasDoubts(node.key))
       state.leftInDoubt.set(nodeId, {
         key: node.key,

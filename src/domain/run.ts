@@ -71,6 +71,8 @@ export interface NodeState {
   iterations?: Iterations
   /** Capabilities whose outputs nobody has approved, of items and rounds that are over: what they read is still known. */
   unapproved?: Set<string>
+  /** A text stood in for an answer in items or rounds that are over. */
+  degradedWithin?: true
 }
 
 /** What one item of a map or one round of a loop has come to. */

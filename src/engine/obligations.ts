@@ -34,16 +34,22 @@ export function brokenConditions(state: RunState, node: NodeState, value: Json):
 
 const weights = { hard: 1, soft: 0.5, informational: 0 }
 
-/** Nodes whose text stands in for an answer. */
+/** Nodes whose text stands in for an answer, and maps and loops with such an item or round. */
 export function degradedNodes({ nodes }: RunState): string[] {
-  return [...nodes.values()].flatMap(({ node, output }) => (output?.degraded ? [node.id] : []))
+  return [...nodes.values()].flatMap((state) => (isDegraded(state) ? [state.node.id] : []))
+}
+
+function isDegraded({ output, degradedWithin }: NodeState): boolean {
+  return output !== undefined && (output.degraded ?? degradedWithin ?? false)
 }
 
 /** The part of the nodes that completed with an answer of their own, of all that were called. */
 function answeredShare(state: RunState): number {
   const degraded = degradedNodes(state).length
   if (degraded === 0) return 1
-  const called = [...state.nodes.values()].filter(({ output, attempts }) => output && attempts > 0)
+  const called = [...state.nodes.values()].filter(
+    (node) => isDegraded(node) || (node.output && node.attempts > 0),
+  )
   return 1 - degraded / called.length
 }
 

@@ -189,4 +189,16 @@ describe('the estimate', () => {
       most: 8,
     })
   })
+
+  it('counts the body of a map for every item it may have, and that of a loop for every round', async () => {
+    const app = await open({ providers: [], capabilities: [model('write')] })
+    const body = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 0 } }] }
+    const of = (more: object) =>
+      app.estimate(envelope(), { draft: { nodes: [{ id: 'all', body, ...more }] } }).calls
+    expect(of({ map: { maxItems: 25 }, inputs: { items: { envelope: '/inputs/list' } } })).toEqual({
+      least: 0,
+      most: 100,
+    })
+    expect(of({ loop: { maxRounds: 3 }, inputs: { state: { value: {} } } })).toEqual({ least: 1, most: 12 })
+  })
 })

@@ -210,6 +210,34 @@ describe('a text that stands in for an answer', () => {
     expect((await run([soft])).status).toBe('failed')
   })
 
+  it('in an item of a map marks the map', async () => {
+    const server = await serve(prose)
+    const app = await open({
+      providers: [compatible({ baseURL: server.url })],
+      capabilities: [
+        defineCapability({
+          capabilityId: 'write',
+          kind: 'model',
+          inputContract: { type: 'object' },
+          outputContract: text,
+          preferredModels: ['compatible/m'],
+        }),
+      ],
+    })
+    const item = { id: 'write', capabilityId: 'write', data: { processing: degrading } }
+    const all = {
+      id: 'all',
+      map: {},
+      inputs: { items: { value: [1, 2] } },
+      body: { nodes: [{ ...item, inputs: { n: { input: '/item' } } }], output: { node: 'write' } },
+    }
+    const schema = { type: 'object', properties: { texts: { type: 'array' } }, required: ['texts'] }
+    const done = await app.run(envelope({ outputContract: { schema } }), {
+      draft: { nodes: [all], output: { properties: { texts: { node: 'all' } } } },
+    })
+    expect(done).toMatchObject({ status: 'completed', degraded: ['all'] })
+  })
+
   it('that nobody took leaves no mark', async () => {
     const { done, events } = await runPipeline(optIn, [{ text: '{"summary":"Tea"}' }])
     expect(done.status).toBe('completed')
