@@ -1,6 +1,7 @@
 /** One candidate, tried: decoded, converted toward the schema, checked, and priced by how much had to be changed. */
 import type { Issue } from '../base/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
+import { type Allowance, Sizes } from './allowance.ts'
 import { coerce, type Source } from './coerce.ts'
 import type { Guide, ValueChange } from './coercing.ts'
 import type { Region } from './region.ts'
@@ -32,25 +33,26 @@ export interface Trial {
   readonly strict: Strict
   readonly settings: Settings
   readonly target: Target
+  readonly allowance: Allowance
   readonly guide: Guide | undefined
 }
 
-export function trialOf(text: string, strict: Strict, settings: Settings, target: Target): Trial {
-  return { text, strict, settings, target, guide: target.guided && guideOf(target.guided, settings) }
+export function trialOf(
+  text: string,
+  { strict, settings, target, allowance }: Omit<Trial, 'text' | 'guide'>,
+): Trial {
+  const guide = target.guided && guideOf(target.guided, settings, allowance)
+  return { text, strict, settings, target, allowance, guide }
 }
 
-function guideOf(guided: Guided, settings: Settings): Guide {
-  let fuel = settings.limits.steps
+function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guide {
+  const sizes = new Sizes()
   return {
     ...guided,
     settings,
-    spend(steps) {
-      fuel -= steps
-      return fuel >= 0
-    },
-    get exhausted() {
-      return fuel < 0
-    },
+    allowance,
+    accepts: (pointer, value) =>
+      allowance.spend(sizes.of(value)) && guided.compiled.acceptsAt(pointer, value),
   }
 }
 

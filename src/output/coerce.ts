@@ -7,12 +7,14 @@ import type { Issue } from '../base/issue.ts'
 import { setOwn } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Shape, Where } from '../schema/shape.ts'
+import { VISIT } from './allowance.ts'
 import type { Coercing, Coercion, Guide, Held, Mark, ValueChange } from './coercing.ts'
 import { convert } from './convert.ts'
 import { fits, wants } from './fits.ts'
 import { matchOne } from './names.ts'
 import { type RuleName, rules } from './rules.ts'
 import { makeNode, type Node, type NodeKind } from './tree.ts'
+import { Unions } from './unions.ts'
 
 /** What is converted: a plain value, and on demand the node that it was read from. */
 export interface Source {
@@ -29,14 +31,16 @@ export interface Source {
 export function coerce(guide: Guide, source: Source): Coercion {
   const run = new Run(guide, source)
   const value = run.at({ value: source.value, node: source.needsNodes ? source.node() : undefined }, [''])
-  return { value, changes: run.changes, cost: run.cost, branches: run.branches, issues: run.issues }
+  const branches = Object.fromEntries(run.branches)
+  return { value, changes: run.changes, cost: run.cost, branches, issues: run.issues }
 }
 
 class Run implements Coercing {
-  changes: ValueChange[] = []
+  readonly changes: ValueChange[] = []
+  readonly issues: Issue[] = []
+  readonly branches: (readonly [Pointer, number])[] = []
   cost = 0
-  branches: Record<Pointer, number> = {}
-  issues: Issue[] = []
+  cuts = 0
   text: string
   unfolded: number
   readonly guide: Guide
@@ -44,6 +48,9 @@ class Run implements Coercing {
   /** Where the value at hand will stand, and where it stood. */
   readonly #tokens: (string | number)[] = []
   readonly #path: (string | number)[] = []
+  /** Values that are being put into lists, and where: the same again would never end. */
+  readonly #wrapping: { readonly value: unknown; readonly where: string }[] = []
+  readonly #unions = new Unions(this)
 
   constructor(guide: Guide, source: Source) {
     this.guide = guide
@@ -53,14 +60,14 @@ class Run implements Coercing {
   }
 
   at(held: Held, where: Where): unknown {
-    if (where.length === 0 || !this.guide.spend(1)) return held.value
+    if (where.length === 0 || !this.#spend()) return held.value
     const shape = this.guide.shapes.at(where)
-    return shape.unions.length === 0 ? this.byShape(held, shape) : this.#byUnion(held, shape)
+    return shape.unions.length === 0 ? this.byShape(held, shape) : this.#unions.convert(held, shape)
   }
 
   byShape(held: Held, shape: Shape): unknown {
     const { value, node } = held
-    if (this.guide.settings.hasClosed && this.guide.settings.isClosed(this.#pointer())) return value
+    if (this.guide.settings.hasClosed && this.guide.settings.isClosed(this.pointer())) return value
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) {
         if (wants(shape, 'array')) return this.#array(value, node, shape)
@@ -69,20 +76,34 @@ class Run implements Coercing {
     return convert(this, node ?? this.#nodeOf(value), shape)
   }
 
-  inside(token: string | number, work: () => unknown): unknown {
-    this.#tokens.push(token)
-    const value = work()
+  #spend(): boolean {
+    const { allowance } = this.guide
+    if (allowance.spend(VISIT)) return true
+    allowance.place ??= { pointer: this.pointer() }
+    return false
+  }
+
+  asItem(held: Held, where: Where): { readonly value: unknown } | undefined {
+    const key = where.join('\n')
+    if (this.#wrapping.some((outer) => outer.value === held.value && outer.where === key)) {
+      this.cuts++
+      return undefined
+    }
+    this.#wrapping.push({ value: held.value, where: key })
+    this.#tokens.push(0)
+    const value = this.at(held, where)
     this.#tokens.pop()
-    return value
+    this.#wrapping.pop()
+    return { value }
   }
 
   change(rule: RuleName, before: unknown, after: unknown, below?: string): void {
-    this.changes.push({ rule, pointer: this.#pointer(below), before, after })
+    this.changes.push({ rule, pointer: this.pointer(below), before, after })
     this.cost += rules[rule].cost
   }
 
   issue(code: string, message: string, more: Partial<Issue> = {}, below?: string): void {
-    this.issues.push({ code, at: { pointer: this.#pointer(below) }, message, ...more })
+    this.issues.push({ code, at: { pointer: this.pointer(below) }, message, ...more })
   }
 
   unfold(text: string, work: () => unknown): unknown {
@@ -96,16 +117,22 @@ class Run implements Coercing {
   }
 
   mark(): Mark {
-    return { changes: this.changes.length, cost: this.cost, issues: this.issues.length }
+    return {
+      changes: this.changes.length,
+      cost: this.cost,
+      issues: this.issues.length,
+      branches: this.branches.length,
+    }
   }
 
   restore(mark: Mark): void {
     this.changes.length = Math.min(this.changes.length, mark.changes)
     this.issues.length = Math.min(this.issues.length, mark.issues)
+    this.branches.length = Math.min(this.branches.length, mark.branches)
     this.cost = mark.cost
   }
 
-  #pointer(below?: string): Pointer {
+  pointer(below?: string): Pointer {
     let pointer = ''
     for (const token of this.#tokens) pointer = child(pointer, token)
     return below === undefined ? pointer : child(pointer, below)
@@ -130,51 +157,6 @@ class Run implements Coercing {
       node = (node.items as Node[])[index] as Node
     }
     return node
-  }
-
-  #byUnion(held: Held, shape: Shape): unknown {
-    const { compiled, shapes } = this.guide
-    const union = shape.unions[0] as Shape['unions'][number]
-    const accepted = (index: number, value: unknown) => compiled.acceptsAt(`${union.pointer}/${index}`, value)
-    // What stands is kept (C61), if the rest of the schema does not mind either.
-    for (let index = 0; index < union.branches; index++) {
-      if (!accepted(index, held.value)) continue
-      this.branches[this.#pointer()] = index
-      if (shape.where.every((place) => compiled.acceptsAt(place, held.value))) return held.value
-      return this.byShape(held, shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape)))
-    }
-    return this.#firstBranch(held, shape, accepted)
-  }
-
-  /** Branches in order; the first that fully validates, unless a later one throws less away. */
-  #firstBranch(held: Held, shape: Shape, accepted: (i: number, v: unknown) => boolean): unknown {
-    const union = shape.unions[0] as Shape['unions'][number]
-    const start = this.mark()
-    const branches = { ...this.branches }
-    let best:
-      | { index: number; value: unknown; lost: number; changes: ValueChange[]; cost: number }
-      | undefined
-    let chosen = branches
-    for (let index = 0; index < union.branches && this.guide.spend(1); index++) {
-      const branch = this.guide.shapes.at([...shape.where, `${union.pointer}/${index}`], settledBy(shape))
-      const value = branch.unions.length === 0 ? this.byShape(held, branch) : this.#byUnion(held, branch)
-      const fine = this.issues.length === start.issues && accepted(index, value)
-      const changes = this.changes.slice(start.changes)
-      const lost = changes.filter((change) => change.after === undefined).length
-      if (fine && (best === undefined || lost < best.lost)) {
-        best = { index, value, lost, changes, cost: this.cost }
-        chosen = this.branches
-      }
-      this.restore(start)
-      this.branches = { ...branches }
-      if (best?.lost === 0) break
-    }
-    if (best === undefined) return held.value
-    this.changes.push(...best.changes)
-    this.cost = best.cost
-    this.branches = chosen
-    this.branches[this.#pointer()] = best.index
-    return best.value
   }
 
   #object(source: Record<string, unknown>, node: Node | undefined, shape: Shape): unknown {
@@ -214,7 +196,7 @@ class Run implements Coercing {
     if (value === null && node?.kind !== 'constant' && this.#meansAbsent(name, shape)) return 'null-absent'
     if (!shape.forbids(name)) return undefined
     const { settings } = this.guide
-    return settings.hasClosed && settings.isClosed(this.#pointer(name)) ? undefined : 'drop-key'
+    return settings.hasClosed && settings.isClosed(this.pointer(name)) ? undefined : 'drop-key'
   }
 
   /** Keys that are spelled differently: one declared key can be meant, and it is absent. */
@@ -243,7 +225,7 @@ class Run implements Coercing {
   #meansAbsent(name: string, shape: Shape): boolean {
     if (shape.required.has(name)) return false
     const where = shape.member(name)
-    return where.length > 0 && !where.every((place) => this.guide.compiled.acceptsAt(place, null))
+    return where.length > 0 && !where.every((place) => this.guide.accepts(place, null))
   }
 
   #fillDefaults(value: Record<string, unknown>, shape: Shape): Record<string, unknown> {
@@ -260,14 +242,14 @@ class Run implements Coercing {
 
   #array(source: readonly unknown[], node: Node | undefined, shape: Shape): unknown {
     if (!shape.describesItems) return source
-    const { settings, compiled } = this.guide
+    const { settings } = this.guide
     let copy: unknown[] | undefined
     let dropped = 0
     for (let index = 0; index < source.length; index++) {
       const where = shape.item(index)
       const before = source[index]
       const value = this.#down(index - dropped, index, { value: before, node: node?.items?.[index] }, where)
-      if (settings.salvage && !where.every((place) => compiled.acceptsAt(place, value))) {
+      if (settings.salvage && !where.every((place) => this.guide.accepts(place, value))) {
         copy ??= source.slice(0, index)
         this.change('drop-item', value, undefined, String(index - dropped))
         dropped++
@@ -278,10 +260,6 @@ class Run implements Coercing {
     }
     return copy ?? source
   }
-}
-
-function settledBy(shape: Shape): string[] {
-  return [(shape.unions[0] as Shape['unions'][number]).pointer]
 }
 
 function memberOf(node: Node, key: string): Node | undefined {

@@ -1,8 +1,9 @@
-/** What conversions share: the guide (schema, settings, fuel) and the record of changes. Types only; `coerce.ts` is the walk. */
+/** What conversions share: the guide (schema, settings, allowance of steps) and the record of changes. Types only; `coerce.ts` is the walk. */
 import type { Issue } from '../base/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import type { Shape, Shapes, Where } from '../schema/shape.ts'
+import type { Allowance } from './allowance.ts'
 import type { RuleName } from './rules.ts'
 import type { Settings } from './settings.ts'
 import type { Node } from './tree.ts'
@@ -27,10 +28,9 @@ export interface Guide {
   readonly shapes: Shapes
   readonly compiled: CompiledSchema
   readonly settings: Settings
-  /** Counts the work; throws nothing, answers false when the fuel is used up. */
-  spend(steps: number): boolean
-  /** Whether the fuel was used up. */
-  readonly exhausted: boolean
+  readonly allowance: Allowance
+  /** Whether the sub-schema at a pointer accepts the value; charged by the size of the value. */
+  accepts(pointer: string, value: unknown): boolean
 }
 
 /** A value on its way, and the node it was read from where that is known already. */
@@ -44,6 +44,7 @@ export interface Mark {
   readonly changes: number
   readonly cost: number
   readonly issues: number
+  readonly branches: number
 }
 
 /** One walk over one candidate. */
@@ -53,10 +54,19 @@ export interface Coercing {
   readonly text: string
   /** How often strings were unfolded on the way here. */
   readonly unfolded: number
+  readonly changes: ValueChange[]
+  readonly issues: Issue[]
+  /** Branches chosen, in the order of choice; a later entry for a pointer replaces an earlier one. */
+  readonly branches: (readonly [Pointer, number])[]
+  cost: number
+  /** How often a repeated wrapping was cut short. */
+  readonly cuts: number
   at(held: Held, where: Where): unknown
   byShape(held: Held, shape: Shape): unknown
-  /** The same one step further down. */
-  inside(token: string | number, work: () => unknown): unknown
+  /** Converts the value as the only item of a list; undefined where that is being tried already. */
+  asItem(held: Held, where: Where): { readonly value: unknown } | undefined
+  /** Where the value at hand will stand. */
+  pointer(below?: string): Pointer
   /** Records a change of the value at hand, or of its member `below`. */
   change(rule: RuleName, before: unknown, after: unknown, below?: string): void
   issue(code: string, message: string, more?: Partial<Issue>, below?: string): void

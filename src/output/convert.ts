@@ -148,7 +148,7 @@ function toText(run: Coercing, node: Node, shape: Shape): Outcome {
 }
 
 function toList(run: Coercing, node: Node, shape: Shape): Outcome {
-  const { settings, compiled } = run.guide
+  const { settings } = run.guide
   if (node.kind === 'string' && settings.allows('array', 'str->array')) {
     const inner = unfolded(run, node, shape, 'array')
     if (inner !== undefined) return inner
@@ -157,10 +157,11 @@ function toList(run: Coercing, node: Node, shape: Shape): Outcome {
   const before = run.mark()
   run.change('wrap', node.value, [node.value])
   const where = shape.item(0)
-  const item = run.inside(0, () => run.at({ value: node.value, node }, where))
+  const item = run.asItem({ value: node.value, node }, where)
   // An object made into text and then into a list of it would fit anything.
-  const forced = node.items !== undefined && typeof item === 'string'
-  if (!forced && where.every((place) => compiled.acceptsAt(place, item))) return { value: [item] }
+  const forced = node.items !== undefined && typeof item?.value === 'string'
+  if (item !== undefined && !forced && where.every((place) => run.guide.accepts(place, item.value)))
+    return { value: [item.value] }
   run.restore(before)
   return undefined
 }
@@ -174,7 +175,7 @@ function toObject(run: Coercing, node: Node, shape: Shape): Outcome {
 function unfolded(run: Coercing, node: Node, shape: Shape, kind: 'array' | 'object'): Outcome {
   if (run.unfolded >= run.guide.settings.unescapeDepth) return undefined
   const text = String(node.value)
-  const inner = decodeInner(text, run.guide.settings)
+  const inner = decodeInner(text, run.guide)
   if (inner?.kind !== kind) return undefined
   run.change(kind === 'array' ? 'str->array' : 'str->object', node.value, inner.value)
   return { value: run.unfold(text, () => run.byShape({ value: inner.value, node: inner }, shape)) }

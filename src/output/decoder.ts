@@ -10,6 +10,7 @@
  */
 import * as ch from './chars.ts'
 import { onCloser } from './closers.ts'
+import { endsAll } from './ends.ts'
 import { keyStart } from './keys.ts'
 import { isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
@@ -45,6 +46,11 @@ export class Decoder implements Machine {
   closedAt = -1
   noRows = 0
   tooDeep = false
+  /** Mark of the fence around the value. Set it before `start`. */
+  fence: string | undefined
+  thoughts = 0
+  /** What ended the value before its own brackets did. */
+  ended: 'fence' | 'thought' | undefined
   /** The root value is complete. */
   done = false
 
@@ -79,6 +85,8 @@ export class Decoder implements Machine {
     this.closedAt = -1
     this.noRows = 0
     this.tooDeep = false
+    this.thoughts = 0
+    this.ended = undefined
     if (this.stack.length > 0) this.stack.length = 0
     this.string = undefined
     this.pending = undefined
@@ -131,6 +139,11 @@ export class Decoder implements Machine {
     if (c === ch.DQUOTE || c === ch.SQUOTE) {
       if (isKey ? plainKey(this, c) : plainString(this, c)) return true
     } else if (c < 128 && (isKey ? plainBareKey(this) : plainToken(this, c))) return true
+    if (c === ch.LESS || c === ch.BACKTICK || c === ch.TILDE) {
+      const ended = endsAll(this, c)
+      if (ended === MORE) return false
+      if (ended !== undefined) return this.endHere(ended)
+    }
     if (ch.isOddSpace(c)) return this.pass(1, 'odd-space')
     if (c === ch.SEMICOLON) return this.semicolon(frame)
     if (
@@ -323,12 +336,24 @@ export class Decoder implements Machine {
 
   private endOfText(): void {
     if (this.stack.some((frame) => !frame.implicit)) this.truncated = true
+    this.closeAll(this.buf.length, 'truncated')
+  }
+
+  /** The fence or reasoning around the value ends at `i`: a closed fence lacks only brackets, a thought was broken off. */
+  private endHere(ended: 'fence' | 'thought'): true {
+    this.ended = ended
+    this.truncated = ended === 'thought'
+    this.closeAll(this.i, ended === 'thought' ? 'truncated' : 'missing-closer')
+    return true
+  }
+
+  private closeAll(at: number, rule: 'truncated' | 'missing-closer'): void {
     if (this.top?.kind === OBJECT && this.top.state !== KEY) this.dropPending('missing-value')
-    const end = this.base + this.buf.length
+    const end = this.base + at
     if (this.stack.length > 0 && this.gapStart < end)
-      this.sink.edit(this.gapRule ?? 'truncated', this.gapStart, end, '')
+      this.sink.edit(this.gapRule ?? rule, this.gapStart, end, '')
     this.gapStart = end
-    while (this.stack.length > 0) this.closeFrame('truncated')
+    while (this.stack.length > 0) this.closeFrame(rule)
     this.done = true
   }
 }

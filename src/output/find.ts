@@ -31,7 +31,7 @@ export function find(trial: Trial): Found {
 /** Nothing fits: perhaps the text was quoted like a mail, or written with HTML entities. */
 function rewritten(trial: Trial, guided: Guided): Attempt | undefined {
   for (const text of rewritings(trial.text)) {
-    const other = trialOf(text, undefined, trial.settings, trial.target)
+    const other = trialOf(text, { ...trial, strict: undefined })
     const found = withShape(other, guided, survey(other))
     if (found === undefined || !found.valid) continue
     const { value } = found.region

@@ -1,14 +1,19 @@
 /** JSON inside strings: `"{\"a\": 1}"` where the schema wants an object. */
 
+import type { Allowance } from './allowance.ts'
 import { rules } from './rules.ts'
 import { scan } from './scan.ts'
 import type { Settings } from './settings.ts'
 import type { Node } from './tree.ts'
 
 /** The object or list that makes up the whole string, fences and spaces aside; undefined when there is none. */
-export function decodeInner(text: string, settings: Settings): Node | undefined {
+export function decodeInner(
+  text: string,
+  { settings, allowance }: { readonly settings: Settings; readonly allowance: Allowance },
+): Node | undefined {
   if (!mayHold(text)) return undefined
-  const { regions } = scan(text, { depth: settings.limits.depth, acceptTruncated: settings.acceptTruncated })
+  const { limits, acceptTruncated } = settings
+  const { regions } = scan(text, { depth: limits.depth, acceptTruncated, allowance })
   const region = regions[0]
   if (region === undefined || regions.length > 1 || region.truncated) return undefined
   const around = text.slice(0, region.start) + text.slice(region.end)

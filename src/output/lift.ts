@@ -99,7 +99,7 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
 
 function* opened(trial: Trial, inner: Inside): Generator<Inside> {
   if (inner.node.kind === 'string' && trial.settings.unescapeDepth > 0 && mayHold(String(inner.node.value))) {
-    const node = decodeInner(String(inner.node.value), trial.settings)
+    const node = decodeInner(String(inner.node.value), trial)
     if (node !== undefined) yield { ...inner, node, text: String(inner.node.value) }
   }
   yield inner

@@ -107,6 +107,10 @@ export interface Machine {
   done: boolean
   /** The value is nested deeper than allowed. */
   tooDeep: boolean
+  /** Mark of the fence around the value. */
+  readonly fence: string | undefined
+  /** Reasoning blocks that began inside the value and have not ended. */
+  thoughts: number
   /** Up to which offset the bare token at hand is known to be plain: a stream must not look at it again. */
   scanned: number
   /** Up to which offset no closing bracket was found for one that belongs to nothing. */

@@ -3,6 +3,7 @@
  * untouched. Otherwise the value is found, decoded tolerantly, converted by allowed conversions and validated again.
  */
 import type { Issue } from '../base/issue.ts'
+import { createAllowance } from './allowance.ts'
 import { type Attempt, type Trial, trialOf } from './attempt.ts'
 import { sendEvents } from './events.ts'
 import { find } from './find.ts'
@@ -39,7 +40,20 @@ export function parse<S extends AnySchema = AnySchema>(
   const settings = settingsOf(options)
   const target = targetOf(schema, options)
   // The cast is the promise of the schema: `check` has accepted the value.
-  return parseToward(text, target, settings) as ParseResult<Infer<S>>
+  return withinStack(text, settings, () => parseToward(text, target, settings)) as ParseResult<Infer<S>>
+}
+
+/**
+ * The call stack is a limit too: strict JSON of any depth reaches the validator, and a validator of a recursive schema
+ * recurses. Running out of it is an issue like any other limit.
+ */
+function withinStack(text: string, settings: Settings, work: () => ParseResult): ParseResult {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return failure(text, [depthIssue(text, settings)])
+  }
 }
 
 function parseToward(text: string, target: Target, settings: Settings): ParseResult {
@@ -52,7 +66,7 @@ function parseToward(text: string, target: Target, settings: Settings): ParseRes
     if (checked.ok && !options.stages?.length) return success(text, checked.value)
   }
   if (settings.aop === 'off') return readStrictly(text, strict, target)
-  const trial = trialOf(text, strict, settings, target)
+  const trial = trialOf(text, { strict, settings, target, allowance: createAllowance(text, limits) })
   if (!options.shadow) return read(trial, false)
   const shadow = read(trial, true)
   return { ...readStrictly(text, strict, target), shadow }
@@ -114,21 +128,23 @@ function read(trial: Trial, shadow: boolean): ParseResult {
   const { text, settings } = trial
   const { attempt, tooDeep } = find(trial)
   if (attempt === undefined || tooDeep) {
-    const result = failure(text, [tooDeep ? depthIssue(text, settings) : nothingFound(text)])
+    const outOfSteps = stepsIssue(trial)
+    const issues = tooDeep ? [depthIssue(text, settings)] : [nothingFound(text)]
+    const result = failure(text, outOfSteps.length > 0 ? outOfSteps : issues)
     settings.options.onEvent && sendEvents(settings.options.onEvent, NOTHING_MADE, result, shadow)
     return result
   }
   return settle(trial, attempt, shadow)
 }
 
-/** The fuel ran out before the value was converted. */
-function stepsIssue(trial: Trial): readonly Issue[] {
-  if (!trial.guide?.exhausted) return NONE
+/** The steps ran out before every reading was tried: another value might have been the right one. */
+function stepsIssue({ text, allowance }: Trial): readonly Issue[] {
+  if (!allowance.exhausted) return NONE
   return [
     {
       code: 'limit/steps',
-      at: { span: [0, trial.text.length] },
-      message: `the value could not be converted within limits.steps (${trial.settings.limits.steps})`,
+      at: allowance.place ?? { span: [0, text.length] },
+      message: `the text can be read in too many ways: ${allowance.most} steps were not enough`,
       hint: 'Raise limits.steps, or ask the model for less',
     },
   ]
@@ -165,13 +181,15 @@ function nothingFound(text: string): Issue {
 function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
   const { text, target, settings } = trial
   const { value, custom, issues } = runStages(trial, attempt)
+  const outOfSteps = stepsIssue(trial)
   const made = madeBy(text, attempt, custom)
   const checked =
     issues.length > 0 ? undefined : custom.length > 0 || !attempt.valid ? target.check(value) : undefined
-  const ok = issues.length === 0 && (checked === undefined ? attempt.valid : checked.ok)
+  const ok =
+    issues.length === 0 && outOfSteps.length === 0 && (checked === undefined ? attempt.valid : checked.ok)
   const found = ok
     ? { value: checked?.ok ? checked.value : attempt.value }
-    : { issues: allIssues([...stepsIssue(trial), ...issues], target.explain(value), attempt), value }
+    : { issues: allIssues([...outOfSteps, ...issues], target.explain(value), attempt), value }
   const result = resultOf({ text, attempt, made, limit: settings.limits.repairs }, found)
   const send = settings.options.onEvent
   if (send !== undefined && (!ok || countOf(made) > 0)) sendEvents(send, made, result, shadow)

@@ -106,6 +106,7 @@ class StreamReader<T> implements Reader<T> {
         if (this.#sink.begun) replaced = true
         this.#sink.reset()
         this.#doubtful = this.#prose.reasoning > 0
+        d.fence = this.#prose.fence?.mark
         d.start()
         this.#inValue = true
       }
@@ -124,7 +125,7 @@ class StreamReader<T> implements Reader<T> {
   #fits(): boolean {
     const { guided } = this.#target
     const { value } = this.#sink
-    if (guided === undefined || this.#target.check(value).ok || !isObject(value)) return true
+    if (guided === undefined || isValid(this.#target, value) || !isObject(value)) return true
     const { required, names } = guided.root
     return (
       [...required].every((name) => Object.hasOwn(value, name)) &&
@@ -147,5 +148,15 @@ class StreamReader<T> implements Reader<T> {
     if (!this.#inValue || s === undefined) return d.i
     const rejected = s.rejects > 0 ? s.rejectAt - d.base - 64 : d.i
     return Math.max(0, Math.min(d.i, d.i - rejected < DOUBT ? rejected : d.i))
+  }
+}
+
+/** A value too deep for the validator's recursion is not valid; `end` reports why. */
+function isValid(target: Target, value: unknown): boolean {
+  try {
+    return target.check(value).ok
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
   }
 }

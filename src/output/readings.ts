@@ -101,7 +101,7 @@ export function unescaped(trial: Trial, region: Region): Attempt | undefined {
   const unfold = (before: string, after: unknown) =>
     changes.push({ rule: 'unescape', pointer: '', before, after })
   while (typeof text === 'string' && changes.length < trial.settings.unescapeDepth) {
-    const inner = decodeInner(text, trial.settings)
+    const inner = decodeInner(text, trial)
     const peeled = inner === undefined ? peelString(text) : undefined
     if (inner === undefined && peeled === undefined) return undefined
     unfold(text, inner === undefined ? peeled : inner.value)

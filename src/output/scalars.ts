@@ -5,6 +5,7 @@ import { normalForm } from './names.ts'
 import type { Block } from './prose.ts'
 import { Region } from './region.ts'
 import { decodeBare, type Scan } from './scan.ts'
+import { scanOptionsOf } from './survey.ts'
 import { makeNode } from './tree.ts'
 import type { Conversion } from './types.ts'
 
@@ -72,7 +73,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
   const { text } = trial
   const trimmed = text.trim()
   if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
-  const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptions(trial))
+  const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptionsOf(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
   if (region.edits.some((edit) => edit.rule === 'inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
@@ -85,12 +86,8 @@ export function textRegion(trial: Trial, start: number, end: number): Region {
   return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, { at: () => node })
 }
 
-function scanOptions(trial: Trial) {
-  return { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
-}
-
 function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
-  const region = decodeBare(trial.text, start, end, scanOptions(trial))
+  const region = decodeBare(trial.text, start, end, scanOptionsOf(trial))
   return typeof region?.value === 'object' && region.value !== null ? undefined : region
 }
 

@@ -1,5 +1,7 @@
 /** Reads a whole text once and lists every value in it, with where it stands and what had to be edited. */
+import type { Allowance } from './allowance.ts'
 import { Decoder } from './decoder.ts'
+import { THOUGHT_END, THOUGHT_START } from './ends.ts'
 import { MORE } from './lookahead.ts'
 import { type DecoderOptions, KEY, LIST, OBJECT, VALUE } from './machine.ts'
 import { type Block, Prose, type Surroundings } from './prose.ts'
@@ -8,7 +10,10 @@ import { rules } from './rules.ts'
 import { type Node, type Sink, type TextEdit, TreeSink } from './tree.ts'
 import { ValueSink } from './value-sink.ts'
 
-export type ScanOptions = DecoderOptions
+export interface ScanOptions extends DecoderOptions {
+  /** Every reading is charged here. */
+  readonly allowance: Allowance
+}
 
 export interface Scan {
   readonly regions: readonly Region[]
@@ -20,32 +25,38 @@ export interface Scan {
 /** How many doubtful regions are read the other way too: each such reading may run to the end of the text. */
 const MOST_DOUBTS = 8
 
-export function scan(text: string, options: DecoderOptions, from = 0): Scan {
+export function scan(text: string, options: ScanOptions, from = 0): Scan {
   const sink = new ValueSink()
   const decoder = decoderOf(sink, text, options)
   const prose = new Prose()
   const regions: Region[] = []
-  const nodes = nodesOf(text, options)
-  let i = from
+  const overruns = new Overruns(text)
+  const nodes = sharedNodes(options)
+  let i = options.allowance.spend(text.length - from, from) ? from : text.length
   // What was no escaped body once is none from further inside either.
   let plainUntil = 0
   let doubts = 0
   for (;;) {
     i = prose.next(decoder, i, 0)
-    if (i === MORE || i >= text.length) break
+    if (i === MORE || i >= text.length || options.allowance.exhausted) break
     const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
-    const region = escaped instanceof Region ? escaped : regionAt(decoder, sink, i, nodes, prose.surroundings)
+    decoder.fence = prose.fence?.mark
+    decoder.buf = overruns.bounded(i, decoder.fence)
+    const region =
+      escaped instanceof Region ? escaped : regionAt(decoder, sink, i, { nodes, ...prose.surroundings })
+    decoder.buf = text
     // One value beyond the limit fails the whole text: there is no use in looking on.
     if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
     if (region === undefined) {
       i = Math.max(decoder.i, i + 1)
       continue
     }
-    const settled = reconsider(text, region, prose.fence?.mark, {
+    const settled = reconsider(text, region, decoder.fence, {
       ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
       options,
     })
+    if (settled.end < region.end) overruns.count++
     // The common region knows its surroundings already: a copy of each would double what hostile texts cost.
     const placed = settled === region && escaped !== region
     regions.push(placed || settled.reasoning ? settled : settled.with(prose.surroundings))
@@ -67,9 +78,36 @@ function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
   return decoder
 }
 
+/** Runs the decoder from `start`, and charges what it has read. */
+function run(decoder: Decoder, start: number, { allowance }: ScanOptions): void {
+  decoder.i = start
+  decoder.start()
+  decoder.run()
+  allowance.spend(decoder.i - start, start)
+}
+
 /** Values of the text once more, with nodes. */
-function nodesOf(text: string, options: DecoderOptions): Nodes {
-  return { at: (start) => treeAt(text, start, options).node }
+function nodesOf(text: string, options: ScanOptions, fence?: string): Nodes {
+  return { at: (start) => treeAt(text, start, options, fence).node }
+}
+
+interface SharedNodes {
+  readonly options: ScanOptions
+  /** The nodes of what this decoder reads. */
+  of(decoder: Decoder): Nodes
+}
+
+/** One `Nodes` for all regions of a kind: hostile texts hold a million of them. */
+function sharedNodes(options: ScanOptions): SharedNodes {
+  let last: { readonly length: number; readonly fence: string | undefined; readonly nodes: Nodes } | undefined
+  return {
+    options,
+    of({ buf: text, fence }) {
+      if (last === undefined || last.fence !== fence || last.length !== text.length)
+        last = { length: text.length, fence, nodes: nodesOf(text, options, fence) }
+      return last.nodes
+    },
+  }
 }
 
 /** Decodes the value that begins at `start`. */
@@ -77,38 +115,43 @@ function regionAt(
   decoder: Decoder,
   sink: ValueSink,
   start: number,
-  nodes: Nodes,
-  { fence, reasoning }: Surroundings,
+  { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
 ): Region | undefined {
-  decoder.i = start
-  decoder.start()
-  decoder.run()
+  run(decoder, start, nodes.options)
   const { value, begun, edits, repeated } = sink.take()
   if (!begun || decoder.tooDeep) return undefined
-  const { buf: text, options, i: end, truncated } = decoder
-  const made = repeated ? treeAt(text, start, options).edits : edits
-  return new Region({ value, edits: made, start, end, truncated, fence, reasoning }, nodes)
+  const { buf: text, i: end, truncated } = decoder
+  const made = repeated ? treeAt(text, start, nodes.options, decoder.fence).edits : edits
+  const thought = reasoning || decoder.ended === 'thought'
+  return new Region(
+    { value, edits: made, start, end, truncated, fence, reasoning: thought },
+    nodes.of(decoder),
+  )
 }
 
 /** A text that is strict JSON, parsed already. */
-export function strictRegion(text: string, value: unknown, options: DecoderOptions): Region {
+export function strictRegion(text: string, value: unknown, options: ScanOptions): Region {
   const start = text.search(/[{[]/)
   return new Region({ value, edits: [], start, end: text.trimEnd().length }, nodesOf(text, options))
 }
 
 /** The same value once more, with nodes. */
-function treeAt(text: string, start: number, options: DecoderOptions): { node: Node; edits: TextEdit[] } {
+function treeAt(
+  text: string,
+  start: number,
+  options: ScanOptions,
+  fence: string | undefined,
+): { node: Node; edits: TextEdit[] } {
   const sink = new TreeSink()
   const decoder = decoderOf(sink, text, options)
-  decoder.i = start
-  decoder.start()
-  decoder.run()
+  decoder.fence = fence
+  run(decoder, start, options)
   return sink.take() as { node: Node; edits: TextEdit[] }
 }
 
 interface Doubt {
   readonly ambiguous: boolean
-  readonly options: DecoderOptions
+  readonly options: ScanOptions
 }
 
 /** A value that ran past its fence is read again up to there; one with a doubtful bracket is read the other way too. */
@@ -127,15 +170,54 @@ function reconsider(text: string, region: Region, fence: string | undefined, dou
   return other !== undefined && price(text, other) < price(text, region) ? other : region
 }
 
-const THOUGHT_END =
-  /<\/(?:think|thinking|thought|thoughts|reasoning|reason|reflection|scratchpad|analysis)>|\[\/THINK\]|◁\/think▷|<\|end\|>|<\|channel\|>/i
-const THOUGHT_START = /<(?:think|thinking|thoughts?|reason|reasoning|reflection|scratchpad|analysis)>/i
+/**
+ * Readings that ran past the fence or the reasoning around them and were cut back. After a few of them, values are read only
+ * up to where their surroundings end: a text that repeats such a shape would be read to its end again and again.
+ */
+class Overruns {
+  count = 0
+  readonly #text: string
+  readonly #fences = new Map<string, number>()
+  #thought = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The text in which a value at `from` is read. */
+  bounded(from: number, fence: string | undefined): string {
+    if (this.count < MOST_DOUBTS) return this.#text
+    const end = Math.min(
+      this.#thoughtEnd(from),
+      fence === undefined ? this.#text.length : this.#fenceEnd(from, fence),
+    )
+    return this.#text.slice(0, end)
+  }
+
+  #thoughtEnd(from: number): number {
+    if (this.#thought < from) {
+      THOUGHT_END.lastIndex = from
+      this.#thought = THOUGHT_END.exec(this.#text)?.index ?? this.#text.length
+    }
+    return this.#thought
+  }
+
+  #fenceEnd(from: number, mark: string): number {
+    const known = this.#fences.get(mark) ?? -1
+    if (known >= from) return known
+    const found = this.#text.indexOf(`\n${mark}`, from)
+    const end = found < 0 ? this.#text.length : found
+    this.#fences.set(mark, end)
+    return end
+  }
+}
 
 /** Where the reasoning ends that a broken region has run out of. */
 function closedThought(text: string, region: Region): number | undefined {
   if (region.edits.length === 0) return undefined
   const inside = text.slice(region.start, region.end)
-  const close = inside.search(THOUGHT_END)
+  THOUGHT_END.lastIndex = 0
+  const close = THOUGHT_END.exec(inside)?.index ?? -1
   // Opened inside the region it belongs to the value.
   return close < 0 || THOUGHT_START.test(inside.slice(0, close)) ? undefined : region.start + close
 }
@@ -150,9 +232,9 @@ function closedByFence(region: Region): Region {
 
 const NOWHERE: Surroundings = { fence: undefined, reasoning: false }
 
-function one(text: string, start: number, options: DecoderOptions): Region | undefined {
+function one(text: string, start: number, options: ScanOptions): Region | undefined {
   const sink = new ValueSink()
-  return regionAt(decoderOf(sink, text, options), sink, start, nodesOf(text, options), NOWHERE)
+  return regionAt(decoderOf(sink, text, options), sink, start, { nodes: sharedNodes(options), ...NOWHERE })
 }
 
 /** What the reading costs, brackets left behind included. */
@@ -170,7 +252,7 @@ function price(text: string, region: Region): number {
 const ESCAPED_START = /[{[](?:\s|\\[nrt])*(?:[{[](?:\s|\\[nrt])*)*\\"/y
 
 /** `{\"a\": 1}`: the inside of a JSON string without its quotes. Unescaped as a whole if it is well-formed as such; else where it was given up. */
-function escapedBody(text: string, start: number, options: DecoderOptions): Region | number | undefined {
+function escapedBody(text: string, start: number, options: ScanOptions): Region | number | undefined {
   ESCAPED_START.lastIndex = start
   if (!ESCAPED_START.test(text)) return undefined
   let end = start
@@ -201,7 +283,7 @@ export function decodeBare(
   text: string,
   start: number,
   end: number,
-  options: DecoderOptions,
+  options: ScanOptions,
 ): Region | undefined {
   const sink = new TreeSink()
   const decoder = decoderOf(sink, end === text.length ? text : text.slice(0, end), options)
@@ -223,6 +305,7 @@ export function decodeBare(
     round: false,
   })
   decoder.run()
+  options.allowance.spend(decoder.i - start, start)
   const { node, edits } = sink.take()
   if (node === undefined || decoder.tooDeep || node.items?.length === 0) return undefined
   return bareRegion(node, edits, { start, end, truncated: decoder.truncated })

@@ -16,7 +16,7 @@ describe('options', () => {
       salvage: false,
       defaults: false,
       hasClosed: false,
-      limits: { bytes: 16 * 1024 * 1024, depth: 512, steps: 50_000_000, repairs: 10_000 },
+      limits: { bytes: 16 * 1024 * 1024, depth: 512, repairs: 10_000 },
     })
     expect(settingsOf({ aop: 'minimal' }).tolerance).toBe(0)
     expect(settingsOf({ limits: { depth: 7 } }).limits).toEqual({ ...defaultLimits, depth: 7 })

@@ -23,7 +23,6 @@ export interface Settings {
 export const defaultLimits: Limits = {
   bytes: 16 * 1024 * 1024,
   depth: 512,
-  steps: 50_000_000,
   repairs: 10_000,
 }
 

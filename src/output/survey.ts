@@ -7,8 +7,8 @@ import { deeperThan } from './strict.ts'
 /** Longer texts are not read without brackets of their own: that is for answers, not for megabytes of something else. */
 export const LONGEST_BARE = 1_000_000
 
-export function scanOptionsOf(trial: Trial): ScanOptions {
-  return { depth: trial.settings.limits.depth, acceptTruncated: trial.settings.acceptTruncated }
+export function scanOptionsOf({ settings, allowance }: Pick<Trial, 'settings' | 'allowance'>): ScanOptions {
+  return { depth: settings.limits.depth, acceptTruncated: settings.acceptTruncated, allowance }
 }
 
 /** Strict JSON has been read already: then there is one region, the text. */

@@ -25,8 +25,8 @@ export interface Limits {
   readonly bytes: number
   /** Deepest nesting that is read. Default 512. */
   readonly depth: number
-  /** Fuel for looking at candidates and converting values. Default 50 000 000. */
-  readonly steps: number
+  /** Steps of work for one text: readings, visited values, branches tried. Default 500 000 and 100 for each character. */
+  readonly steps?: number
   /** How many repairs are kept; more are counted and not listed. Default 10 000. */
   readonly repairs: number
 }

@@ -25,6 +25,8 @@ export interface Shape {
   /** Declared property names. */
   readonly names: readonly string[]
   readonly unions: readonly Union[]
+  /** Pointers of the unions whose branch has been chosen and is part of `where`. */
+  readonly settled: readonly string[]
   readonly minimum: number | undefined
   readonly maximum: number | undefined
   /** Where the value of a member is described; empty when nothing is said of it. */
@@ -63,14 +65,14 @@ export class Shapes {
     const key = settled.length === 0 ? where.join('\n') : `${where.join('\n')}\n\n${settled.join('\n')}`
     let shape = this.#shapes.get(key)
     if (shape === undefined) {
-      shape = this.#build(where, new Set(settled))
+      shape = this.#build(where, settled)
       if (this.#shapes.size > 5_000) this.#shapes.clear()
       this.#shapes.set(key, shape)
     }
     return shape
   }
 
-  #build(where: Where, settled: ReadonlySet<string>): Shape {
+  #build(where: Where, settled: readonly string[]): Shape {
     const parts = this.#parts(where)
     return new PartsShape(where, parts, { settled, matcher: this.#matcher })
   }
@@ -132,6 +134,7 @@ class PartsShape implements Shape {
   readonly required: ReadonlySet<string>
   readonly names: readonly string[]
   readonly unions: readonly Union[]
+  readonly settled: readonly string[]
   readonly minimum: number | undefined
   readonly maximum: number | undefined
   readonly describesItems: boolean
@@ -142,7 +145,7 @@ class PartsShape implements Shape {
   constructor(
     where: Where,
     parts: readonly Part[],
-    context: { settled: ReadonlySet<string>; matcher: Matcher },
+    context: { settled: readonly string[]; matcher: Matcher },
   ) {
     this.where = where
     this.#parts = parts
@@ -150,7 +153,8 @@ class PartsShape implements Shape {
     this.types = typesOf(parts, this.values)
     this.required = new Set(parts.flatMap(({ schema }) => strings(schema['required'])))
     this.names = [...new Set(parts.flatMap(({ schema }) => Object.keys(record(schema['properties']))))]
-    this.unions = unionsOf(parts).filter((union) => !context.settled.has(union.pointer))
+    this.settled = context.settled
+    this.unions = unionsOf(parts).filter((union) => !context.settled.includes(union.pointer))
     this.minimum = bound(parts, 'minimum', 'exclusiveMinimum', Math.max)
     this.maximum = bound(parts, 'maximum', 'exclusiveMaximum', Math.min)
     this.describesItems = parts.some(
