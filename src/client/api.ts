@@ -445,7 +445,7 @@ export interface components {
         };
         Frame: {
             /** @enum {unknown} */
-            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
             id: number;
             /** Format: date-time */
             timestamp: string;
@@ -1261,7 +1261,7 @@ export interface operations {
                     "application/json": {
                         events: {
                             /** @enum {unknown} */
-                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
+                            type: "start" | "plan_requested" | "plan_rejected" | "plan_generated" | "plan_updated" | "node_start" | "iteration_start" | "iteration_end" | "attempt_start" | "attempt_accepted" | "attempt_end" | "attempt_settled" | "budget_reserved" | "budget_settled" | "rao_decision" | "node_complete" | "node_error" | "node_skipped" | "validation_error" | "policy_triggered" | "hitl_request" | "hitl_resolved" | "feedback_recorded" | "nodes_reopened" | "timer_set" | "timer_fired" | "cancel_requested" | "log" | "complete";
                             id: number;
                             /** Format: date-time */
                             timestamp: string;

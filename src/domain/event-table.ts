@@ -23,6 +23,8 @@ export const eventTable: Record<EventType, string> = {
     'a result came after its attempt had ended as unknown, and closes the ask about it; usage was charged before',
   budget_reserved: 'what the attempt may cost was set aside',
   budget_settled: 'what was set aside was given back',
+  rao_decision:
+    'a RAO contract decided on an answer: `auto_approve`, `human_review` or `suppress`, with thresholds, confidence and reasoning',
   node_complete: 'the output of a node counts',
   node_error: 'a node is given up; a `fail` edge may lead on',
   node_skipped: 'no control edge to the node was followed, or a required input has no source',

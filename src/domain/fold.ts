@@ -190,6 +190,7 @@ const appliers: Appliers = {
     state.budget.reservedCostUsd -= held.costUsd ?? 0
     state.reserved.delete(nodeId ?? '')
   },
+  rao_decision: nothing,
   node_complete(state, event) {
     const node = nodeOf(state, event)
     node.output = event.payload.output

@@ -2,6 +2,7 @@
  * RAO's contract of a node: when a model's own confidence is enough, when a person looks, when the answer is dropped.
  * Read from the node's data by the prover and the engine; the thresholds never reach a prompt.
  */
+import { closest } from '../base/closest.ts'
 import { isObject, own } from '../base/json.ts'
 import {
   cut,
@@ -58,6 +59,8 @@ export function readRaoContract(data: unknown): RaoContract | RaoError | undefin
   if (!isObject(data)) return undefined
   const enabled = readOptIn(own(data, 'contract'))
   if (enabled !== true) return enabled === false ? undefined : enabled
+  const misspelled = findMisspelled(data)
+  if (misspelled) return misspelled
   const thresholds = readThresholds(data)
   if (isRaoError(thresholds)) return thresholds
   const confidenceType = readConfidenceType(own(data, 'confidenceType'))
@@ -101,6 +104,27 @@ const optIns = new Map<unknown, boolean>([
 
 function readOptIn(value: unknown): boolean | RaoError {
   return optIns.get(value) ?? invalidField('contract', `expected a boolean, got ${shown(value)}`)
+}
+
+const fields = [
+  'contract',
+  'autoApproveAbove',
+  'reviewLow',
+  'reviewHigh',
+  'suppressBelow',
+  'confidenceType',
+  'maxInferenceMs',
+  'contractVersion',
+]
+
+/** Data of a node may hold anything; what is nearly a field of the contract is a mistake that would loosen it in silence. */
+function findMisspelled(data: object): RaoError | undefined {
+  for (const key of Object.keys(data)) {
+    if (fields.includes(key)) continue
+    const meant = closest(key, fields.slice(1))
+    if (meant !== undefined) return invalidField(key, `unknown field, did you mean \`${meant}\`?`)
+  }
+  return undefined
 }
 
 function readThresholds(data: object): Thresholds | RaoError {

@@ -1,7 +1,7 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
+import { isObject, type Json, own } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
@@ -15,6 +15,7 @@ import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { isLocal } from './budget.ts'
 import { dispatchCall } from './dispatch.ts'
 import { takeResult, takeSpent } from './take-result.ts'
@@ -178,7 +179,16 @@ function readPrimary(
   const schema = node.contracts.output
   if (compileSchema(schema).accepts(text)) return { value: text, repairs: [] }
   const read = parse(text, schema)
-  return read.ok ? { value: read.value as Json, repairs: repairNotes(read.repairs) } : { issues: read.issues }
+  if (read.ok) return { value: read.value as Json, repairs: repairNotes(read.repairs) }
+  const only = onlyText(schema)
+  return only === undefined ? { issues: read.issues } : { value: { [only]: text }, repairs: [] }
+}
+
+/** The one property of a schema of objects, where it is a text: plain text is the value of it. */
+function onlyText(schema: JsonSchema): string | undefined {
+  if (typeof schema !== 'object' || !isObject(schema.properties)) return undefined
+  const [[name, member] = [], ...others] = Object.entries(schema.properties)
+  return others.length === 0 && isObject(member) && own(member, 'type') === 'string' ? name : undefined
 }
 
 function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {

@@ -6,7 +6,14 @@ import { refusal } from '../domain/fold-replies.ts'
 import { isDoomed } from '../domain/iterations.ts'
 import type { Output } from '../domain/output.ts'
 import type { Action } from '../domain/policy.ts'
-import { isRaoError, readRaoContract, routeConfidence } from '../domain/rao.ts'
+import {
+  isRaoError,
+  type RouteDecision,
+  readRaoContract,
+  routeConfidence,
+  type Thresholds,
+} from '../domain/rao.ts'
+import { cut } from '../domain/rao-error.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
 import { askFacts, askLimitFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
@@ -62,13 +69,47 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
     const route = Number.isNaN(confidence)
       ? 'human_review'
       : routeConfidence(contract.thresholds, confidence, output.escalate ?? true)
-    if (route === 'suppress') return suppressFacts(state, moment, node, confidence)
+    const decided = raoFact(state, moment, node, { output, thresholds: contract.thresholds, decision: route })
+    if (route === 'suppress') return [decided, ...suppressFacts(state, moment, node, confidence)]
     if (route === 'human_review')
-      return approvalFacts(state, moment, node, {
-        output,
-        question: `Approve the output of "${node.node.label ?? node.node.id}"? Confidence ${confidence}${output.escalate ? ', escalated' : ''}`,
-      })
+      return [
+        decided,
+        ...approvalFacts(state, moment, node, { output, question: reviewQuestion(node, output) }),
+      ]
+    return [decided, ...approvedFacts(state, moment, node, output)]
   }
+  return approvedFacts(state, moment, node, output)
+}
+
+/** The decision of a RAO contract, for the journal and the stream. */
+function raoFact(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  { output, thresholds, decision }: { output: Output; thresholds: Thresholds; decision: RouteDecision },
+): NewEvent {
+  const { confidence = null, confidenceType = null, escalate = true, reasoning } = output
+  const payload = {
+    attempt: node.attempts,
+    thresholds,
+    confidence,
+    type: confidenceType,
+    escalate,
+    decision,
+    ...(reasoning !== undefined && { reasoning }),
+  }
+  return factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })
+}
+
+/** What a reviewer has to know: the confidence, whether the model escalated, and its reasoning. */
+function reviewQuestion({ node }: NodeState, { confidence, escalate, reasoning }: Output): string {
+  const sure = confidence === undefined ? 'No confidence was reported' : `Confidence ${confidence}`
+  const why = reasoning === undefined ? '' : `. Reasoning: ${cut(reasoning)}`
+  return `Approve the output of "${node.label ?? node.id}"? ${sure}${escalate ? ', escalated' : ''}${why}`
+}
+
+/** Completes the node, or asks first where the caller wants a person at it. */
+function approvedFacts(state: RunState, moment: Moment, node: NodeState, output: Output): NewEvent[] {
   if (asksFor(state, node))
     return approvalFacts(state, moment, node, {
       output,

@@ -18,6 +18,7 @@ const essences: Essences = {
   attempt_end: ({ payload }) => [payload.attempt, payload.outcome],
   budget_settled: ({ payload }) => [payload.attempt],
   budget_reserved: ({ payload }) => [payload.attempt, payload.calls, payload.tokens, payload.costUsd ?? null],
+  rao_decision: ({ payload }) => [payload.attempt, payload.decision, payload.confidence],
   node_complete: ({ payload }) => [
     payload.attempt,
     payload.output,
