@@ -1,6 +1,6 @@
 /** What a person's reply changes in the state of a run. */
 import { jsonType } from '../base/json.ts'
-import type { Ask } from './ask.ts'
+import type { Ask, AskKind } from './ask.ts'
 import type { EventPayloads, PlanTrigger } from './event.ts'
 import { setStatus } from './fold-graph.ts'
 import type { Action } from './policy.ts'
@@ -30,7 +30,7 @@ export function applyReply(state: RunState, reply: AskReply): void {
   }
   const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
   if (node === undefined || node.status !== 'awaiting_hitl') return
-  if (agreed && reply.value === undefined && ask.kind !== 'approval' && ask.kind !== 'task') {
+  if (agreed && reply.value === undefined && !takesShown.has(ask.kind)) {
     // Who allows a change of the world has not said that it be tried more often, nor that it may be made twice.
     if (ask.kind === 'side_effect') node.approved = true
     else forgive(node)
@@ -48,6 +48,9 @@ export function applyReply(state: RunState, reply: AskReply): void {
     setStatus(state, node, 'judging')
   }
 }
+
+/** Approval of these takes the value that is shown; of others it lets the node be tried. */
+const takesShown: ReadonlySet<AskKind> = new Set(['approval', 'task', 'failure'])
 
 /** What a rejection leads to: what the reply says, else what the ask says, else failure. Silence never orders more work. */
 export function rejection(ask: Ask, reply: EventPayloads['hitl_resolved']): { readonly action?: Action } {

@@ -5,9 +5,11 @@ import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
-import { afterAsks, askFacts } from './asks.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { afterAsks, askFacts, type WantedAsk } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
-import { feedbackFact } from './feedback.ts'
+import { feedbackFact, feedbackFor } from './feedback.ts'
+import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
@@ -80,17 +82,36 @@ function backoff(baseMs: number, failures: number): number {
 function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
   const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
-  if (node.node.onFail === 'ask' && !hasFallback && result) {
-    const ask = askFacts(state, moment, {
-      kind: 'failure',
-      nodeId: node.node.id,
-      question: `"${node.node.label ?? node.node.id}" failed (${result.outcome}): approve to try again, or give the value yourself`,
-      value: { outcome: result.outcome, issues: result.issues.map((issue) => issue.message) },
-      schema: node.node.contracts.output,
-    })
+  const onFail = node.node.onFail ?? state.envelope.policies.onNodeFail
+  if (onFail === 'ask' && !hasFallback && result) {
+    const ask = askFacts(state, moment, failureAsk(state, node, result))
     if (ask !== 'limit') return ask
   }
   return [errorFact(state, moment.now, node)]
+}
+
+/** Shows what came of the last attempt. It can be approved only where the shown value satisfies the contract. */
+function failureAsk(state: RunState, node: NodeState, { outcome, output, issues }: AttemptResult): WantedAsk {
+  const { id, label, contracts, postConditions } = node.node
+  const value = output?.value ?? null
+  const isUsable =
+    output !== undefined &&
+    compileSchema(contracts.output).accepts(value) &&
+    brokenConditions(state, node, value).length === 0
+  const feedback = feedbackFor(state, id)
+  return {
+    kind: 'failure',
+    nodeId: id,
+    question: `"${label ?? id}" failed (${outcome}): give its value, or reject with rejectAction "retry" to try again`,
+    value,
+    schema: contracts.output,
+    ...(postConditions.length > 0 && { conditions: postConditions }),
+    issues,
+    ...(output?.raw !== undefined && { raw: output.raw }),
+    decisions: isUsable ? ['approve', 'edit', 'answer', 'reject'] : ['edit', 'answer', 'reject'],
+    producers: [id],
+    ...(feedback.length > 0 && { feedback }),
+  }
 }
 
 export function errorFact(state: RunState, now: number, node: NodeState): NewEvent {

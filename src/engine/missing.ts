@@ -81,7 +81,6 @@ function isAnswered(state: RunState, { node }: NodeState, answer: Answer | undef
   if (!ask || ask.nodeId !== node.id) return false
   switch (ask.kind) {
     case 'side_effect':
-    case 'failure':
     case 'unknown_outcome':
       return answer.decision !== 'approve'
     case 'clarify':
