@@ -7,6 +7,7 @@ import { estimateDraft, generateValue, providersFromKeys } from './adapters/mode
 import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
 import type { App, GenerateRequest } from './app/app.ts'
+import { availability, estimateSpending } from './app/availability.ts'
 import { choosePlanner } from './app/choose-planner.ts'
 import { knownSecrets } from './app/known-secrets.ts'
 import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
@@ -81,7 +82,9 @@ async function putTogether(
   const ownStore = typeof options.store !== 'object'
   const functions = new Map<string, LocalFunction>(builtinFunctions)
   for (const { capability, run } of capabilities) if (run) functions.set(capability.capabilityId, run)
-  const catalog = createCatalog({ facets: readFacets(options.facets), clock })
+  const defaultModel = options.defaultModel ?? env.defaultModel ?? fallbackModel
+  const unavailable = availability({ options, env, providers, defaultModel })
+  const catalog = createCatalog({ facets: readFacets(options.facets), clock, unavailable })
   addOwnCapabilities(
     catalog,
     capabilities.map(({ capability }) => capability),
@@ -97,7 +100,8 @@ async function putTogether(
       onPartial: options.onPartial,
       onLateAnswer: (runId, nodeId) => engine.takeLateAnswer(runId, nodeId),
     })
-  const defaultModel = options.defaultModel ?? env.defaultModel ?? fallbackModel
+  const { prices = [] } = options
+  const estimating = { capability: catalog.capability, defaultModel, prices, providers }
   const dispatchers: Dispatcher[] = [
     localDispatcher(functions),
     scriptedDispatcher(clock),
@@ -127,6 +131,7 @@ async function putTogether(
     redactor,
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
+    estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
     turn: () => eventLoop.turn(),
     ...timesOf(options, env),
     ...pick(options, ['pollMs', 'limits', 'carry', 'random']),
@@ -163,9 +168,7 @@ async function putTogether(
     estimate(given, wanted) {
       const { value } = readEnvelope(given)
       checkEstimateOptions(wanted)
-      const { prices = [] } = options
-      const { capability } = catalog
-      return estimateDraft(value, readDraft(wanted.draft), { capability, defaultModel, prices, providers })
+      return estimateDraft(value, readDraft(wanted.draft), estimating)
     },
     async generate(given) {
       // Nothing at all is refused like any other request without an objective.
@@ -204,6 +207,8 @@ async function putTogether(
     },
     subscribeToLifecycle: engine.subscribeToLifecycle,
     capabilities: (tenant = 'default') => (agents?.catalogs.forTenant(tenant) ?? catalog).capabilities(),
+    inactive: (tenant = 'default') =>
+      (agents?.catalogs.forTenant(tenant) ?? catalog).inactive?.() ?? new Map(),
     facets: () => catalog.facets(),
     ...(agents && { agents: agents.door }),
     redactor,

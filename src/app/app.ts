@@ -54,6 +54,8 @@ export interface App {
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Everything that a tenant (default `default`) can plan with: own, built-in and registered, as long as it is alive. */
   capabilities(tenant?: string): readonly Capability[]
+  /** Known capabilities that cannot be carried out here, such as those of a model without a provider, with the reason. */
+  inactive(tenant?: string): ReadonlyMap<string, string>
   facets(): readonly Facet[]
   /** Registration and calls back, for a server's routes; absent without `http`. */
   readonly agents?: AgentsDoor

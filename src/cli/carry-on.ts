@@ -2,6 +2,7 @@
 import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../app.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
+import { withProvenance } from '../domain/frame-provenance.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
@@ -123,7 +124,13 @@ async function follow(app: App, runId: string, take: (event: JournalEvent) => vo
 function frameLines(progress: Progress, redactor: Redactor): Screen {
   return {
     update: (event: JournalEvent) =>
-      printJson(frameOf(event, progress.state?.correlationId ?? event.runId, redactor), 'line'),
+      printJson(
+        withProvenance(
+          frameOf(event, progress.state?.correlationId ?? event.runId, redactor),
+          progress.state?.plan,
+        ),
+        'line',
+      ),
     close() {},
   }
 }

@@ -2270,7 +2270,7 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     };
-                    endpoint: {
+                    endpoint?: {
                         url: string;
                         timeoutMs?: number;
                     };

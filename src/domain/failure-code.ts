@@ -12,7 +12,7 @@ interface FailureRow {
 const ownTable = {
   'ask/limit': {
     says: 'a person was needed, and the run has asked as often as it may',
-    hint: 'Allow more asks (limits.maxAsks of the draft), or fewer occasions for them',
+    hint: 'Raise `constraints.maxAsks` of the envelope, or change the policies that ask',
   },
   'ask/rejected': {
     says: 'a person refused, or nobody replied in time',
@@ -20,7 +20,7 @@ const ownTable = {
   },
   'budget/exhausted': {
     says: 'the budget of the run or of a node does not allow the next node to start, or its next call',
-    hint: 'Raise the limit that details.limitName names, ask for less, or let fewer nodes work',
+    hint: 'Raise the limit that details.limitName names in `constraints` of the envelope, or ask for less',
   },
   'contract/unmet': {
     says: 'everything is done, and the answer does not satisfy the contract',
@@ -41,19 +41,19 @@ const ownTable = {
   'node/failed': { says: 'a node failed, and no edge leads on', hint: 'Look at the error of the node' },
   'node/input-invalid': {
     says: 'what came in does not satisfy the contract of the node',
-    hint: 'Look at the issues; bind other values to its inputs, or narrow what supplies them',
+    hint: 'See the issues; change the inputs of the envelope that they name, or the capability that supplies the value',
   },
   'node/no-route': {
     says: 'no route of a routing node applies',
-    hint: 'Give the node an elseTo',
+    hint: 'Change the inputs so that a route applies; with a draft of your own, set `elseTo` of the node',
   },
   'plan/rejected': {
     says: 'no plan was proved to satisfy the contract',
-    hint: 'Mend the first finding of details.diagnostics: its suggestion says how',
+    hint: 'Follow the suggestion of the first finding in details.diagnostics',
   },
   'plan/replan-limit': {
     says: 'a new plan was ordered, and the run has had as many as it may',
-    hint: 'Allow more (limits.maxReplans of the draft), or change the policy that orders them',
+    hint: 'Raise `constraints.maxReplans` of the envelope, or change the policy that orders new plans',
   },
   'policy/fail': {
     says: 'a policy ended the run',
@@ -70,27 +70,29 @@ const ownTable = {
   'run/cancelled': { says: 'somebody cancelled the run', hint: 'Begin a new run if it is still wanted' },
   'run/deadline': {
     says: 'the time of the run is over',
-    hint: 'Give it more (limits.deadlineMs of the draft), or quicker capabilities',
+    hint: 'Raise `constraints.deadlineMs` of the envelope, or use faster capabilities',
   },
 } as const satisfies Record<string, FailureRow>
 
-const again = 'Try again later, allow retries (retry.max of the node), or name an alternate'
+const again =
+  'Start the run again, or register another capability that supplies the same; with a draft of your own, set `retry.max` or `alternates` of the node'
 const elsewhere =
-  'Name an alternate (alternates of the node, fallback of a pipeline step) or a fail edge, or start the run again later'
+  'Start the run again later, or register another capability that supplies the same; with a draft of your own, set `alternates` or a fail edge, in a pipeline `fallback` of the step'
 
 /** What to do when the last attempt of a node has ended so. */
 const attemptHints: Readonly<Record<Outcome, string>> = {
   ok: 'Look at the journal of the run: the answer came, and did not count',
   invalid: 'Look at the issues; allow retries, or ask the capability for less',
   truncated: 'Allow longer answers (max_output_tokens), or ask for less',
-  refused: 'Ask otherwise, or name an alternate that does it',
-  timed_out: 'Give the node more time (timeoutMs), or a quicker capability',
+  refused: 'Change the objective or the instructions, or register another capability',
+  timed_out:
+    'Use a faster capability, or start the run again; with a draft of your own, raise `timeoutMs` of the node',
   throttled: elsewhere,
   unavailable: elsewhere,
   provider_error: again,
   cancelled: 'Begin a new run if it is still wanted',
   unclear:
-    'Say what it asks for in the inputs or instructions of the node, or let people answer more questions',
+    'Add what it asks for to `inputs` or `specialInstructions` of the envelope, or raise `constraints.maxAsks`',
   outcome_unknown: 'See what the call has done; declare the capability idempotent if it may be repeated',
 }
 

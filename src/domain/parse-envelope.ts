@@ -5,11 +5,12 @@ import type { Constraint, OutputContract } from './contract.ts'
 import type { Envelope } from './envelope.ts'
 import { withFacts } from './flat-policies.ts'
 import { type GoalCondition, goalConstraints } from './goal-condition.ts'
+import { nearMisses } from './near-misses.ts'
 import { parseContract } from './parse-contract.ts'
 import { parsePolicies } from './parse-policies.ts'
 import { addBelow, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
-import { envelopeSchema } from './schemas/envelope-schema.ts'
+import { envelopeSchema, requestSchema } from './schemas/envelope-schema.ts'
 
 /**
  * Reads an envelope. Never throws: what is wrong is located by JSON Pointer with a hint, all of it at once; what was only
@@ -26,6 +27,7 @@ export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): P
     warnings: [],
   }
   if (!isObject(copy.value)) return { ok: false, ...findings }
+  findings.issues.push(...nearMisses(own(copy.value, 'constraints'), requestKeys, '/constraints'))
   const policies = parsePolicies(own(copy.value, 'policies'), options)
   addBelow(findings, '/policies', policies)
   const contract = parseContract(own(copy.value, 'outputContract') ?? null, options)
@@ -50,6 +52,8 @@ export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): P
 
 type GivenEnvelope = Partial<Envelope> &
   Pick<Envelope, 'objective'> & { readonly goal_condition?: GoalCondition | readonly GoalCondition[] }
+
+const requestKeys = Object.keys(requestSchema.properties)
 
 /** Policies and contract have parsers of their own. */
 const outline = {

@@ -1,15 +1,16 @@
 /** Policies from a caller: older forms brought to today's, checked, defaults filled. Called for envelopes and by itself. */
 import type { Issue } from '../base/issue.ts'
-import { isObject, type Json } from '../base/json.ts'
+import { isObject, type Json, own } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
 import { checkCondition, checkNoun } from './check-noun.ts'
 import { applyFlatPolicies, refuseUnknown } from './flat-policies.ts'
 import { migratePolicies } from './migrate-policies.ts'
+import { nearMisses } from './near-misses.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
 import type { Policies, RuntimePolicy } from './policy.ts'
 import { repeatIssues } from './repeats.ts'
-import { policySchema } from './schemas/policy-schema.ts'
+import { directivesSchema, policySchema } from './schemas/policy-schema.ts'
 
 export interface ParsedPolicies {
   readonly policies: Policies
@@ -30,7 +31,11 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   const refused = [...migration.issues, ...(isObject(copy.value) ? refuseUnknown(copy.value) : [])]
   const shape = checkNoun(policySchema, copy.value, 'Remove it').filter((issue) => !isTold(issue, refused))
   const findings: Findings = {
-    issues: [...refused, ...shape.map((issue) => asGiven(issue, migration.moved))],
+    issues: [
+      ...refused,
+      ...shape.map((issue) => asGiven(issue, migration.moved)),
+      ...nearMisses(directivesIn(copy.value), directiveKeys, '/planner/directives'),
+    ],
     warnings: [...migration.warnings],
   }
   if (findings.issues.length > 0) return { ok: false, ...findings }
@@ -62,6 +67,13 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
 
 interface GivenPolicies extends Partial<Pick<Policies, 'planner' | 'onNodeFail' | 'rejectAction'>> {
   readonly runtime?: readonly GivenPolicy[]
+}
+
+const directiveKeys = Object.keys(directivesSchema.properties)
+
+function directivesIn(policies: Json): unknown {
+  const planner = isObject(policies) ? own(policies, 'planner') : undefined
+  return isObject(planner) ? own(planner, 'directives') : undefined
 }
 
 type GivenPolicy = Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean }

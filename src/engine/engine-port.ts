@@ -14,6 +14,7 @@ import type { Redactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { WatchOptions } from './journal.ts'
 import type { Answer } from './missing.ts'
+import type { PlanningCall } from './planning.ts'
 import type { ReplayChanges, Replayed } from './replay.ts'
 import type { Settled } from './settling.ts'
 import type { SlotLimits } from './slots.ts'
@@ -24,6 +25,8 @@ export interface EngineOptions {
   readonly dispatchers: readonly Dispatcher[]
   /** Drafts plans for runs that come without one. */
   readonly planner?: Planner
+  /** What carrying out a draft takes: compared with the limits of a run before it starts. Default: not compared. */
+  readonly estimate?: PlanningCall['estimate']
   readonly clock?: Clock
   /** The jitter of pauses before calls are tried again, from 0 to below 1. Default `Math.random`. */
   readonly random?: () => number

@@ -88,7 +88,10 @@ export function createEngine(options: EngineOptions): Engine {
     turn: options.turn,
     planAtHand(state) {
       const draft = draftAtHand(state)
-      return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove }, draft)
+      return (
+        draft &&
+        proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate: options.estimate }, draft)
+      )
     },
     plan: (state, signal) =>
       makePlan({
@@ -98,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
         redactor,
         signal,
         prove,
+        estimate: options.estimate,
       }),
     onLateResult(runId, ref, result) {
       const note = 'A late result of the interrupted call answered it'

@@ -6,6 +6,7 @@ import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { child } from '../base/pointer.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import type { Envelope } from '../domain/envelope.ts'
 import type { NewEvent, PlanTrigger } from '../domain/event.ts'
 import { keptNodes } from '../domain/fold-graph.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
@@ -17,7 +18,7 @@ import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
 import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Planning, RunState } from '../domain/run.ts'
-import type { ProveResult, prove } from '../plan/index.ts'
+import type { DraftEstimate, ProveResult, prove } from '../plan/index.ts'
 import { leftToSpend } from './budget.ts'
 import { completedNodes } from './completed-nodes.ts'
 import { deadlineFacts } from './deadline.ts'
@@ -29,6 +30,8 @@ export type Prove = typeof prove
 
 export interface PlanningCall {
   readonly prove: Prove
+  /** What carrying out a draft takes. */
+  readonly estimate?: ((envelope: Envelope, draft: Draft) => DraftEstimate) | undefined
   readonly state: RunState
   readonly catalog: Catalog
   readonly planner: Planner | undefined
@@ -67,20 +70,25 @@ export function draftAtHand(state: RunState): Draft | undefined {
 }
 
 export function proveDraft(
-  { state, catalog, prove }: Pick<PlanningCall, 'state' | 'catalog' | 'prove'>,
+  call: Pick<PlanningCall, 'state' | 'catalog' | 'prove' | 'estimate'>,
   draft: Draft,
 ): PlanningResult {
-  const { planning } = state
+  const { planning } = call.state
   if (!planning) return () => []
-  const proof = proofOf({ state, catalog, prove }, draft)
+  const proof = proofOf(call, draft)
   return proof.ok ? accepted(planning, proof.plan, {}) : rejected(planning, proof.diagnostics, {})
 }
 
 function proofOf(
-  { state, catalog, prove }: Pick<PlanningCall, 'state' | 'catalog' | 'prove'>,
+  { state, catalog, prove, estimate }: Pick<PlanningCall, 'state' | 'catalog' | 'prove' | 'estimate'>,
   draft: Draft,
 ): ProveResult {
+  const inactive = catalog.inactive?.()
+  // A later plan is made with part of the work done and part of the limits used: the budget itself decides there.
+  const isFirst = state.planning?.phase === 'initial'
   return prove({
+    ...(inactive && { inactive }),
+    ...(estimate && isFirst && { estimate: (each: Draft) => estimate(state.envelope, each) }),
     envelope: state.envelope,
     draft,
     facets: catalog.facets(),
@@ -184,7 +192,7 @@ async function draftBy(
     status: 'unsatisfied',
     constraint: 'a planner',
     cause: 'missing_producer',
-    suggestion: 'Hand in a draft, or give createApp a planner',
+    suggestion: 'Send a draft with the envelope, or start the server with a planner',
   }
   if (!planner) return { failure: missing, final: 'there is no planner to ask' }
   try {
@@ -198,11 +206,17 @@ async function draftBy(
       failure: {
         ...missing,
         constraint: `the planner "${planner.name}" failed: ${message}`,
-        suggestion: 'Try again',
+        suggestion: plannerHint(message),
       },
       ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
     }
   }
+}
+
+function plannerHint(message: string): string {
+  return /\b40[13]\b/.test(message)
+    ? 'Set or replace the API key of the planner model'
+    : 'Start the run again, or choose another planner (`planner.mode`)'
 }
 
 /** Whether the diagnostics would change nothing, in words: a planner that can say so for nothing is asked at once. */

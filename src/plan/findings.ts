@@ -72,6 +72,8 @@ export const findingTable = {
   'plan/policy-forbid': hard('schema_incompatible', 'the policy forbids a capability that the plan uses'),
   'plan/policy-kind': hard('schema_incompatible', 'the policy requires or forbids a kind of node'),
   'plan/policy-depth': hard('schema_incompatible', 'the plan is deeper than the policy allows'),
+  'plan/over-limit': hard('schema_incompatible', 'the plan takes more than a limit of the run even at best'),
+  'plan/may-exceed-limit': told('the plan may take more than a limit of the run'),
   'plan/node-network': hard('schema_incompatible', 'the node may not use the network, its capability does'),
   'plan/node-network-unknown': told('whether the capability leaves the machine is decided at dispatch'),
   'plan/node-authority': hard(

@@ -48,7 +48,7 @@ export { modelPlanner, type Proposal, type ProposeOptions, propose } from './pro
 export { type Shortlist, shortlist } from './propose/shortlist.ts'
 export { type ProveResult, prove } from './prove.ts'
 export { rememberProofs } from './remember-proofs.ts'
-export type { ProveRequest } from './request.ts'
+export type { DraftEstimate, ProveRequest } from './request.ts'
 export { aversionTable, goalTable, wayTable } from './search/costs.ts'
 export { searchPlanner } from './search/planner.ts'
 export type { Choice, SearchRequest, SearchResult } from './search/request.ts'

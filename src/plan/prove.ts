@@ -19,6 +19,7 @@ import { nodeConstraints } from './obligations/node-constraints.ts'
 import { policies } from './obligations/policies.ts'
 import { shape } from './obligations/shape.ts'
 import { size } from './obligations/size.ts'
+import { spending } from './obligations/spending.ts'
 import { supply } from './obligations/supply.ts'
 import type { Obligation, ProveRequest, Resolved } from './request.ts'
 import { resolveDraft } from './resolve.ts'
@@ -37,6 +38,7 @@ export const obligations: Readonly<Record<string, Obligation>> = {
   answer,
   policies,
   nodeConstraints,
+  spending,
   bodies,
 }
 
@@ -112,9 +114,22 @@ export function prove(request: ProveRequest): ProveResult {
     ...judgements.flatMap((judgement) => inConflict(judgement, conflict)),
     ...(conflict ? [conflict] : []),
   )
-  const bundle = mergeDiagnostics(markConsequences(diagnostics, resolved), scores)
+  const bundle = mergeDiagnostics(
+    markConsequences(diagnostics, resolved).map((each) => withInactive(each, request)),
+    scores,
+  )
   if (bundle.status === 'rejected') return { ok: false, diagnostics: bundle }
   return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
+}
+
+/** A producer that is missing may be known and inactive: the reason says what to change. */
+function withInactive(diagnostic: Diagnostic, { inactive }: ProveRequest): Diagnostic {
+  const isMissing = diagnostic.cause === 'missing_producer' && diagnostic.severity === 'hard'
+  if (!isMissing || inactive === undefined || inactive.size === 0) return diagnostic
+  if (diagnostic.details?.['code'] === 'plan/capability-unknown') return diagnostic
+  const named = [...inactive].slice(0, 5).map(([id, reason]) => `${id} (${reason})`)
+  const suggestion = [diagnostic.suggestion, `Inactive: ${named.join('; ')}`].filter(Boolean).join('. ')
+  return { ...diagnostic, suggestion }
 }
 
 interface Scored {

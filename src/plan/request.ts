@@ -18,12 +18,22 @@ export interface Given {
   readonly inexact: ReadonlySet<string>
 }
 
+/** Tokens and dollars; cost is absent where a price is unknown. */
+export interface DraftEstimate {
+  readonly tokens: { readonly least: number; readonly most: number }
+  readonly costUsd?: { readonly least: number; readonly most: number }
+}
+
 export interface ProveRequest {
   readonly envelope: Envelope
   readonly draft: Draft
   readonly facets: readonly Facet[]
   /** Those that are alive; a draft that names another is rejected. */
   readonly capabilities: readonly Capability[]
+  /** Known capabilities that cannot be carried out, with the reason: said where a draft lacks or names one. */
+  readonly inactive?: ReadonlyMap<string, string>
+  /** What carrying out the draft takes at least and at most: compared with the limits of the run. */
+  readonly estimate?: (draft: Draft) => DraftEstimate
   /** The version that the plan will have. */
   readonly version: number
   /** The operator's limits of a run; of several limits the smallest counts. */

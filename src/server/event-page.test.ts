@@ -13,6 +13,7 @@ function journal(count: number, length = 1, status: RunHead['status'] = 'running
       return most
     },
     // Nothing else of a head is asked for.
+    snapshots: async () => [],
     head: async () => ({ seq: count, status }) as RunHead,
     async read(runId: string, after: number, limit = 1000) {
       most = Math.max(most, limit)

@@ -1,7 +1,9 @@
 /** Events as JSON, page by page, for callers who do not want a stream: `GET runs/:id/events` with `Accept: application/json`. */
 import { type Frame, frameOf } from '../domain/frame.ts'
+import { withProvenance } from '../domain/frame-provenance.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { createPlansInForce } from './plans-in-force.ts'
 import { isTerminal } from './run-end.ts'
 
 export interface PageRequest {
@@ -27,19 +29,21 @@ const atOnce = 20
 
 /** There must be such a run. */
 export async function readPage(
-  store: Pick<Store, 'read' | 'head'>,
+  store: Pick<Store, 'read' | 'head' | 'snapshots'>,
   request: PageRequest,
 ): Promise<EventPage> {
   const { runId, correlationId, redactor, limit = pageLimits.usual } = request
   const most = Math.min(Math.max(limit, 1), pageLimits.most)
   const frames: Frame[] = []
+  const plans = createPlansInForce(store, runId)
   let at = Math.max(request.after, 0)
   let characters = 0
   while (frames.length < most) {
     const size = Math.min(atOnce, most - frames.length)
     const page = await store.read(runId, at, size)
+    await plans.prepare(page)
     for (const event of page) {
-      const frame = frameOf(event, correlationId, redactor)
+      const frame = withProvenance(frameOf(event, correlationId, redactor), plans.planOf(event.planVersion))
       characters += JSON.stringify(frame).length
       if (characters > pageLimits.characters && frames.length > 0) return { events: frames, next: at }
       frames.push(frame)

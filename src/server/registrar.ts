@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
+import { isObject, type Json, own } from '../base/json.ts'
 import type { SigningKey } from '../domain/endpoint.ts'
 import { below } from '../domain/parsed.ts'
 import type { RegistrationRow, Registrations, Role } from '../domain/ports/records.ts'
@@ -26,7 +26,8 @@ export interface Registrant {
 /** A registration as it comes: a capability's fields, and how it is called. */
 export interface GivenRegistration {
   readonly capabilityId: string
-  readonly endpoint: { readonly url: string; readonly timeoutMs?: number }
+  /** Where it is called. Without one, this server carries it out with a model. */
+  readonly endpoint?: { readonly url: string; readonly timeoutMs?: number }
   readonly auth?: { readonly kind: 'bearer'; readonly token: string }
   /** A new signing key is wanted, because the old one is lost or known to others. */
   readonly rotateKey?: boolean
@@ -99,18 +100,13 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
 
   return {
     async register(by, given) {
-      const { endpoint, auth, rotateKey = false, ...data } = given
-      const { capabilityId } = given
+      const { endpoint, auth, rotateKey = false, capabilityId } = given
       mayUse(by, capabilityId)
       if (catalogs.capability(capabilityId) !== undefined)
         throw new ProvisoError('capability/taken', `"${capabilityId}" is a capability of the server itself`, {
           hint: 'Choose another capabilityId',
         })
-      const { entry, warnings } = await checked(
-        { ...data, kind: data['kind'] ?? 'http' },
-        endpoint.url,
-        options,
-      )
+      const { entry, warnings } = await checked(given, options)
       const { row: before, count } = await stored(by, capabilityId)
       if (before === undefined && count >= mostPerTenant)
         throw new ProvisoError(
@@ -119,27 +115,37 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
         )
       // Keys that cannot be opened any more are lost: the agent gets a new one.
       const ours = before?.tokenId === by.tokenId ? seal.open(before) : undefined
-      const { keys, issued } = renewKeys(typeof ours === 'object' ? ours.keys : [], {
-        rotate: rotateKey,
-        now: clock.now(),
-      })
+      const renewed = endpoint && {
+        endpoint,
+        ...renewKeys(typeof ours === 'object' ? ours.keys : [], { rotate: rotateKey, now: clock.now() }),
+      }
       const heartbeat = heartbeatOf(entry)
       const row = await registrations.put({
         tenant: by.tenant,
         capabilityId,
         // Plain JSON: parsed, compiled, and nothing else.
         payload: { capability: entry.capability, contracts: entry.contracts } as unknown as Json,
-        endpoint: seal.seal(
-          { tenant: by.tenant, capabilityId },
-          { ...endpoint, keys, ...(auth && { bearer: auth.token }) },
-        ),
+        endpoint: renewed
+          ? seal.seal(
+              { tenant: by.tenant, capabilityId },
+              { ...renewed.endpoint, keys: renewed.keys, ...(auth && { bearer: auth.token }) },
+            )
+          : null,
         ttlMs: heartbeat.timeoutSeconds * 1_000,
         tokenId: by.tokenId,
       })
       if (row === undefined)
         throw new ProvisoError('capability/taken', `"${capabilityId}" belongs to another agent that is alive`)
       await living.refresh()
-      return { row, entry, heartbeat, warnings, ...(issued && { signingKey: issued }) }
+      const issued = renewed?.issued
+      const inactive = catalogs.forTenant(by.tenant).inactive?.().get(capabilityId)
+      return {
+        row,
+        entry,
+        heartbeat,
+        warnings: [...warnings, ...inactiveWarning(inactive)],
+        ...(issued && { signingKey: issued }),
+      }
     },
     async heartbeat(by, capabilityId) {
       await owned(by, capabilityId)
@@ -171,20 +177,31 @@ function mayUse({ role, capabilityId: own }: Registrant, capabilityId: string): 
 }
 
 /** The same checks that the process's own capabilities go through, on a catalog that is thrown away; all issues at once. */
-async function checked(
-  data: { readonly [field: string]: unknown },
-  url: string,
-  { catalogs, clock, inspectUrl }: RegistrarOptions,
-) {
+async function checked(given: GivenRegistration, { catalogs, clock, inspectUrl }: RegistrarOptions) {
+  const { endpoint, auth, rotateKey, ...data } = given
+  const kind = endpoint === undefined ? 'model' : 'http'
   const issues: Issue[] = []
-  if (data['kind'] !== 'http')
-    issues.push(wireOnly('/kind', 'agents over the wire are of kind "http"', 'Leave `kind` out'))
+  if ((data['kind'] ?? kind) !== kind)
+    issues.push(
+      wireOnly(
+        '/kind',
+        `a registration ${endpoint ? 'with' : 'without'} an endpoint is of kind "${kind}"`,
+        'Leave `kind` out',
+      ),
+    )
+  for (const [name, value] of Object.entries({ auth, rotateKey }))
+    if (endpoint === undefined && value !== undefined)
+      issues.push(wireOnly(`/${name}`, `${name} belongs to an endpoint`, 'Add endpoint.url, or remove it'))
   if (data['settings'] !== undefined)
     issues.push(wireOnly('/settings', 'settings are not taken over the wire', 'Put it into metadata'))
-  const address = await inspectUrl(url)
+  const address = endpoint && (await inspectUrl(endpoint.url))
   if (address) issues.push(below('/endpoint/url', address))
   const draft = createCatalog({ facets: catalogs.facets(), clock })
-  const parsed = draft.register(data, { facetsOnly: true, checkCondition: conditionIssues })
+  const settings = endpoint === undefined && { settings: { instructions: instructionsOf(data) } }
+  const parsed = draft.register(
+    { ...data, kind, ...settings },
+    { facetsOnly: true, checkCondition: conditionIssues },
+  )
   if (!parsed.ok) issues.push(...parsed.issues)
   if (parsed.ok && issues.length === 0) return { entry: parsed.value, warnings: parsed.warnings }
   throw new ProvisoError(
@@ -194,6 +211,34 @@ async function checked(
       issues,
     },
   )
+}
+
+/** What a model is told that works as an agent without an endpoint: what its registration says of it. */
+function instructionsOf(data: { readonly [field: string]: unknown }): string {
+  const traits = isObject(data['inputTraits']) ? data['inputTraits'] : {}
+  const list = (name: string) => {
+    const words = own(traits, name)
+    return Array.isArray(words) && words.length > 0 ? words.join(', ') : undefined
+  }
+  const lines = [
+    `You work as "${String(data['displayName'])}". ${String(data['summary'])}`,
+    ['Languages', list('languages')],
+    ['Formats', list('formats')],
+    ['Strengths', list('strengths')],
+    ['Limitations, never to be broken', list('limitations')],
+  ]
+  return lines
+    .flatMap((line) =>
+      typeof line === 'string' ? line : line[1] === undefined ? [] : `${line[0]}: ${line[1]}.`,
+    )
+    .join('\n')
+}
+
+function inactiveWarning(reason: string | undefined): Issue[] {
+  if (reason === undefined) return []
+  return [
+    { code: 'capability/inactive', at: { pointer: '' }, message: `registered, but inactive: ${reason}` },
+  ]
 }
 
 function wireOnly(pointer: string, message: string, hint: string): Issue {

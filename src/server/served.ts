@@ -46,6 +46,8 @@ export interface ServedApp {
   state(runId: string): Promise<RunState>
   /** Everything that a tenant can plan with: own, built-in and registered. */
   capabilities(tenant?: string): readonly Capability[]
+  /** Known capabilities that cannot be carried out here, with the reason. */
+  inactive(tenant?: string): ReadonlyMap<string, string>
   facets(): readonly Facet[]
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Runs that are being carried here. */

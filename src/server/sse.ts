@@ -10,15 +10,17 @@ import { ProvisoError } from '../base/error.ts'
 import { eventLoop } from '../base/pace.ts'
 import type { EventType, JournalEvent } from '../domain/event.ts'
 import { frameOf } from '../domain/frame.ts'
+import { withProvenance } from '../domain/frame-provenance.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { createPlansInForce, type PlansInForce } from './plans-in-force.ts'
 import { isTerminal, isWaiting } from './run-end.ts'
 import { type Line, openLine } from './sse-line.ts'
 import { commentText, frameText, retryText } from './sse-text.ts'
 import { wakeupsOf } from './wakeups.ts'
 
 export interface StreamOptions {
-  readonly store: Pick<Store, 'read' | 'head' | 'onChange'>
+  readonly store: Pick<Store, 'read' | 'head' | 'snapshots' | 'onChange'>
   readonly redactor: Redactor
   readonly runId: string
   readonly correlationId: string
@@ -61,7 +63,8 @@ const retryMs = { usual: 1_000, stopped: 3_000 } as const
  */
 export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
   const { store, runId, response, signal, clock, maxStreams = streamDefaults.maxStreams } = options
-  const cursor = { at: Math.max(options.after, 0), told: 0 }
+  const plans = createPlansInForce(options.store, options.runId)
+  const cursor = { at: Math.max(options.after, 0), told: 0, plans }
   const line = openLine(response, signal, clock)
   let stopListening = () => {}
   try {
@@ -86,6 +89,7 @@ export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
 interface Cursor {
   /** The last event that was sent. */
   at: number
+  readonly plans: PlansInForce
   /** The highest sequence number that was heard of since the last read. */
   told: number
 }
@@ -128,6 +132,7 @@ async function sendPage(
   const { store, runId, correlationId, redactor } = options
   cursor.told = 0
   const page = await store.read(runId, cursor.at, size)
+  await cursor.plans.prepare(page)
   let sent = 0
   while (sent < page.length && !line.full() && !line.ended()) {
     let text = begin(options)
@@ -139,7 +144,8 @@ async function sendPage(
           'store/corrupt',
           `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
         )
-      text += frameText(frameOf(event, correlationId, redactor))
+      const frame = frameOf(event, correlationId, redactor)
+      text += frameText(withProvenance(frame, cursor.plans.planOf(event.planVersion)))
       cursor.at = event.seq
     }
     line.send(text)

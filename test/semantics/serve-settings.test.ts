@@ -27,16 +27,17 @@ describe('limits', () => {
   })
 
   it('switched off by 0 do not refuse', async () => {
-    const server = await serve({ env: { PROVISO_RATE_REQUESTS: '0' } })
+    const toml = '[server]\nrate_requests = 2\nrate_seconds = 600\n'
+    const server = await serve({ toml, env: { PROVISO_RATE_REQUESTS: '0' } })
     const calls = await Promise.all(
-      Array.from({ length: 1_200 }, () => server.call('/api/v1/flex/runs?limit=1')),
+      Array.from({ length: 20 }, () => server.call('/api/v1/flex/runs?limit=1')),
     )
     expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]))
   })
 })
 
 describe('retention', () => {
-  it('deletes finished runs that are older, and only those', async () => {
+  it('deletes finished runs that are older, and only those', { timeout: 180_000 }, async () => {
     const pausing = {
       runtime: [{ id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } }],
     }

@@ -40,11 +40,17 @@ export function statusEnd(
   const wait = end.outcome === 'throttled' ? retryAfterMs(headers, said.now) : undefined
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''
   const words = said.text.trim() === '' ? '' : `: ${said.text.trim().slice(0, 300)}`
+  const result = ended(end, `The agent answered ${status}${redirect}${words}`)
+  const hint = status === 401 || status === 403 ? tokenHint : undefined
   return {
-    ...ended(end, `The agent answered ${status}${redirect}${words}`),
+    ...result,
+    ...(hint && { issues: result.issues.map((issue) => ({ ...issue, hint })) }),
     ...(wait !== undefined && { retryAfterMs: wait }),
   }
 }
+
+const tokenHint =
+  "Set or replace the agent's token: register it again with `auth.token`, and check that it accepts the signature"
 
 /**
  * What the wire threw. A call that never left did nothing and may be tried again. So may one whose connection broke before

@@ -38,6 +38,7 @@ export function issueOf(answer: ModelAnswer): Issue {
     code: `attempt/${outcome}`,
     at: { pointer: '' },
     message: 'message' in answer ? answer.message : outcome,
+    ...(answer.kind === 'error' && answer.hint !== undefined && { hint: answer.hint }),
   }
 }
 

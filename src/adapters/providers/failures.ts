@@ -36,8 +36,18 @@ export function failureOf(cause: unknown, { signal, now }: FailureContext): Mode
   if (tooSlow.has(status)) return { kind: 'timed_out', message }
   const text = textIn(status, responseBody)
   if (text !== undefined) return { kind: 'error', message, text }
-  return { kind: 'error', message, ...(status >= 300 && status < 500 && { fatal: true }) }
+  return {
+    kind: 'error',
+    message,
+    ...(isForbidden.has(status) && { hint: keyHint }),
+    ...(status >= 300 && status < 500 && { fatal: true }),
+  }
 }
+
+/** The key is missing, wrong or not for this model: waiting does not help. */
+const isForbidden: ReadonlySet<number> = new Set([401, 403])
+const keyHint =
+  'Set or replace the API key of the provider (such as OPENAI_API_KEY or ANTHROPIC_API_KEY), or choose a model that the key may use'
 
 /** A way of asking for structured output that the server does not know or take; another way may do. */
 export function isFormatRefusal(cause: unknown): boolean {

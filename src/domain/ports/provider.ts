@@ -73,6 +73,8 @@ export type ModelAnswer = Common &
     | {
         readonly kind: 'error'
         readonly message: string
+        /** What to change, where the provider knows. */
+        readonly hint?: string
         readonly text?: string
         /** The same call would end the same way: a wrong key, an unknown model. Default false. */
         readonly fatal?: boolean

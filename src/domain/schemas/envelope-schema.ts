@@ -30,7 +30,7 @@ export const goalConditionSchema = closed(
 )
 
 /** Free, but a limit that cannot be read must not be no limit. */
-const requestSchema = {
+export const requestSchema = {
   type: 'object',
   properties: { threadId: text, resumeRunId: text, ...limitsSchema.properties },
 } as const

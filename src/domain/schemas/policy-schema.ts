@@ -57,7 +57,7 @@ export const flatPolicySchemas = {
 } as const
 
 /** Free, but the ones that mean something must be readable: a gate that is misspelt must not stay open. */
-const directives = {
+export const directivesSchema = {
   type: 'object',
   properties: {
     askBeforeFinish: flag,
@@ -74,7 +74,7 @@ export const plannerPolicySchema = closed({
     objective: { enum: ['speed', 'quality', 'diversity', 'token_efficiency'] },
     maxTokens: count,
   }),
-  directives,
+  directives: directivesSchema,
 })
 
 /** Without the definition of an action, for schemas that bring it themselves. */

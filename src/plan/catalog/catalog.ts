@@ -24,6 +24,8 @@ export interface CatalogOptions {
   readonly clock: { now(): number }
   /** Silence after which a capability without a heartbeat of its own is inactive. Default: never. */
   readonly timeoutMs?: number
+  /** Why a capability cannot be carried out here, such as a model without a provider. Default: all can. */
+  readonly unavailable?: (capability: Capability) => string | undefined
   /** Most entries, active or not; the longest silent of the inactive ones makes room. Default 10,000. */
   readonly maxEntries?: number
   /** Score below which `rank` leaves a capability out. Default 0.35. */
@@ -33,6 +35,8 @@ export interface CatalogOptions {
 export interface CatalogEntry {
   readonly capability: Capability
   readonly status: 'active' | 'inactive'
+  /** Why it is inactive, where that is not silence. */
+  readonly reason?: string
   readonly registeredAt: number
   readonly lastSeenAt: number
   /** The contracts as schemas: the single truth about what goes in and out (FLEX-97). */
@@ -55,6 +59,9 @@ export interface CapabilityCatalog extends Catalog {
   /** A sign of life; false if nobody of this name is known. */
   heartbeat(capabilityId: string): boolean
   deregister(capabilityId: string): boolean
+  inactive(): ReadonlyMap<string, string>
+  /** Why a capability cannot be carried out here. */
+  unavailable(capability: Capability): string | undefined
   listActive(): readonly Capability[]
   getCapabilityById(capabilityId: string): CatalogEntry | undefined
   entries(): readonly CatalogEntry[]
@@ -82,6 +89,7 @@ const missable = 3
 
 export function createCatalog(options: CatalogOptions): CapabilityCatalog {
   const { facets, clock, maxEntries = 10_000, cutoff = defaultCutoff } = options
+  const unavailable = options.unavailable ?? (() => undefined)
   const facetCatalog = createFacetCatalog(facets)
   const byName = facetsByName(facets)
   const held = new Map<string, Held>()
@@ -91,7 +99,8 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
   let latest: readonly Capability[] = []
 
   const isActive = (entry: Held) =>
-    entry.timeoutMs === undefined || clock.now() - entry.lastSeenAt <= entry.timeoutMs
+    entry.reason === undefined &&
+    (entry.timeoutMs === undefined || clock.now() - entry.lastSeenAt <= entry.timeoutMs)
   const entryOf = ({ timeoutMs: _, ...entry }: Held): CatalogEntry => ({
     ...entry,
     status: isActive({ ...entry, timeoutMs: _ }) ? 'active' : 'inactive',
@@ -145,8 +154,10 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       wrong.push(...contracts.issues)
       if (wrong.length > 0) return { ok: false, issues: wrong, warnings: parsed.warnings }
       const now = clock.now()
+      const reason = unavailable(capability)
       const entry: Held = {
         capability,
+        ...(reason !== undefined && { reason }),
         registeredAt: before?.registeredAt ?? now,
         lastSeenAt: now,
         contracts: contracts.schemas,
@@ -165,6 +176,9 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       return true
     },
     deregister: drop,
+    unavailable,
+    inactive: () =>
+      new Map([...held].flatMap(([id, { reason }]) => (reason === undefined ? [] : [[id, reason] as const]))),
     find(text, limit = 10) {
       return index
         .find(text)

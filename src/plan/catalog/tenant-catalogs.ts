@@ -54,7 +54,9 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
   }
   const registered = (tenant: string): TenantEntry[] =>
     [...(tenants.get(tenant)?.values() ?? [])].flatMap(({ row, capability }) =>
-      capability && !shared.getCapabilityById(capability.capabilityId) ? [entryOf(row, capability)] : [],
+      capability && !shared.getCapabilityById(capability.capabilityId)
+        ? [entryOf(row, capability, shared.unavailable(capability))]
+        : [],
     )
   const entries = (tenant: string): readonly TenantEntry[] => [
     ...shared.entries().map((entry) => ({ ...entry, source: 'shared' as const })),
@@ -76,9 +78,17 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
     facets: shared.facets,
     capabilities: shared.capabilities,
     capability: shared.capability,
+    inactive: shared.inactive,
     forTenant: (tenant) => ({
       facets: shared.facets,
       capabilities: () => viewOf(tenant).active,
+      inactive: () =>
+        new Map([
+          ...shared.inactive(),
+          ...registered(tenant).flatMap(({ capability: { capabilityId }, reason }) =>
+            reason === undefined ? [] : [[capabilityId, reason] as const],
+          ),
+        ]),
       capability: (capabilityId) =>
         shared.capability(capabilityId) ?? tenants.get(tenant)?.get(capabilityId)?.capability,
     }),
@@ -112,12 +122,14 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
 function entryOf(
   { payload, status, registeredAt, heartbeatAt }: RegistrationRow,
   capability: Capability,
+  reason: string | undefined,
 ): TenantEntry {
   const contracts = isObject(payload) ? own(payload, 'contracts') : undefined
   return {
     capability,
     source: 'registered',
-    status,
+    status: reason === undefined ? status : 'inactive',
+    ...(reason !== undefined && { reason }),
     registeredAt,
     lastSeenAt: heartbeatAt,
     // Written by the registrar, which compiled them.

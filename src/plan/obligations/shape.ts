@@ -124,11 +124,20 @@ function capability(
         constraint: `capability "${capabilityId}" is active`,
         nodeId: id,
         capabilityId,
-        suggestion: [meant(capabilityId, alive), alternatives(output, request.capabilities)]
+        suggestion: [
+          reasonOf(capabilityId, request),
+          meant(capabilityId, alive),
+          alternatives(output, request.capabilities),
+        ]
           .filter((part) => part !== undefined)
           .join(' '),
       }),
     )
+}
+
+function reasonOf(capabilityId: string, { inactive }: Resolved['request']): string | undefined {
+  const reason = inactive?.get(capabilityId)
+  return reason === undefined ? undefined : `It is inactive: ${reason}.`
 }
 
 function meant(capabilityId: string, alive: ReadonlySet<string>): string | undefined {

@@ -33,15 +33,7 @@ const registration = {
     auth: closed({ kind: { const: 'bearer' }, token: bearer }, ['kind', 'token']),
     rotateKey: flag,
   },
-  required: [
-    'capabilityId',
-    'version',
-    'displayName',
-    'summary',
-    'inputContract',
-    'outputContract',
-    'endpoint',
-  ],
+  required: ['capabilityId', 'version', 'displayName', 'summary', 'inputContract', 'outputContract'],
 } as const
 
 const heartbeatShape = closed({ intervalSeconds: { type: 'number' }, timeoutSeconds: { type: 'number' } })
@@ -164,9 +156,18 @@ export const listCapabilities: Route = {
 }
 
 /** What may be seen of a capability: never its settings, its endpoint or whose token it came with. */
-function viewOf({ capability, source, status, registeredAt, lastSeenAt, contracts }: TenantEntry) {
+function viewOf({ capability, source, status, reason, registeredAt, lastSeenAt, contracts }: TenantEntry) {
   const { settings: _, ...shown } = capability
-  return { ...shown, source, status, registeredAt: iso(registeredAt), lastSeenAt: iso(lastSeenAt), contracts }
+  const why = reason !== undefined && { reason }
+  return {
+    ...shown,
+    source,
+    status,
+    ...why,
+    registeredAt: iso(registeredAt),
+    lastSeenAt: iso(lastSeenAt),
+    contracts,
+  }
 }
 
 export function agentsOf({ app }: Served): AgentsDoor {

@@ -44,10 +44,14 @@ export const proveEnvelope: Route = {
       'The envelope',
     )
     const request = { envelope, facets: app.facets(), capabilities: app.capabilities(caller.tenant) }
+    const inactive = app.inactive(caller.tenant)
     const { draft, proof, choices } =
       start.draft === undefined
-        ? search(request)
-        : proved(usable(parseDraft(start.draft, { checkCondition }), 'draft/invalid', 'The draft'), request)
+        ? searched(request, inactive)
+        : proved(usable(parseDraft(start.draft, { checkCondition }), 'draft/invalid', 'The draft'), {
+            ...request,
+            inactive,
+          })
     const bundle = proof.ok ? proof.plan.diagnostics : proof.diagnostics
     const answer = {
       accepted: proof.ok,
@@ -61,6 +65,13 @@ export const proveEnvelope: Route = {
 }
 
 type Request = Omit<Parameters<typeof prove>[0], 'draft' | 'version'>
+
+/** What the search found; where nothing was accepted, with the capabilities that are inactive. */
+function searched(request: Parameters<typeof search>[0], inactive: ReadonlyMap<string, string>) {
+  const found = search(request)
+  if (found.proof.ok) return found
+  return { ...found, proof: prove({ ...request, inactive, draft: found.draft, version: 1 }) }
+}
 
 function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
   return { draft, proof: prove({ ...request, draft, version: 1 }), choices: [] }
