@@ -174,8 +174,9 @@ const checks: readonly Check[] = [
     if (end?.type !== 'complete' || end.payload.status !== 'completed') return
     if (end.payload.provenance?.some(({ pointer, person }) => pointer === '' && person)) return
     const given: { [nodeId: string]: Json } = {}
+    // What nodes of items and rounds give is in the output of their loop.
     for (const event of journal)
-      if (event.type === 'node_complete' && event.nodeId !== undefined) {
+      if (event.type === 'node_complete' && event.nodeId !== undefined && !/[[#]/.test(event.nodeId)) {
         const { v, a } = event.payload.output.value as { v?: number; a?: number }
         if (v !== undefined && v < 0) yield `"${event.nodeId}" completed with ${v}`
         given[event.nodeId] = v ?? a ?? null

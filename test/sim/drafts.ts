@@ -203,6 +203,49 @@ function workNode(
   }
 }
 
+/**
+ * A loop that does the work of a node in each round, or in its one round for each of a few items; what it yields has the
+ * form of the node's own output.
+ */
+export function iterated(random: Random, node: DraftNode): DraftNode {
+  const { id, inputs = {}, ...work } = node
+  const given = Object.fromEntries(Object.keys(inputs).map((name) => [name, { input: `/${name}` }]))
+  const state = { type: 'object', required: ['v'], properties: { v: { type: 'integer' } } } as const
+  const whole = { id, inputs: { ...inputs, state: { value: { v: random.int(1000) } } } }
+  if (random.chance(0.5)) {
+    const until = { '>': [{ var: 'v' }, random.int(1000)] }
+    return {
+      ...whole,
+      loop: { state, maxRounds: random.between(1, 3), onMaxRounds: random.pick(['accept', 'fail']), until },
+      body: {
+        nodes: [{ ...work, id: 'work', inputs: { ...given, b: { input: '/state/v' } } }],
+        output: { properties: { v: { node: 'work', pointer: '/v' } } },
+      },
+    }
+  }
+  const items = Array.from({ length: random.between(1, 4) }, () => random.int(1000))
+  const map = { concurrency: random.between(1, 3), onItemFail: random.pick(['fail', 'skip'] as const) }
+  return {
+    ...whole,
+    loop: { state, maxRounds: 1 },
+    body: {
+      nodes: [
+        {
+          id: 'each',
+          inputs: { ...given, items: { value: items } },
+          map,
+          body: {
+            nodes: [{ ...work, id: 'work', inputs: { ...given, b: { input: '/item' } } }],
+            output: { node: 'work', pointer: '/v' },
+          },
+        },
+      ],
+      // All items may have failed and been left out.
+      output: { properties: { v: [{ node: 'each', pointer: '/0' }, { value: 7 }] } },
+    },
+  }
+}
+
 function randomRouting(random: Random, targets: readonly string[]): Routing {
   const some = () => targets.filter(() => random.chance(0.5))
   const orOne = (chosen: readonly string[]) => (chosen.length > 0 ? chosen : [random.pick(targets)])

@@ -9,7 +9,7 @@ import type { Draft, DraftNode, Limits } from '../../src/domain/plan.ts'
 import type { Action, RuntimePolicy, Trigger } from '../../src/domain/policy.ts'
 import type { AnswerRates } from './answers.ts'
 import type { CapabilityName } from './catalog.ts'
-import { answerSchema, mostNodes, randomDraft } from './drafts.ts'
+import { answerSchema, iterated, mostNodes, randomDraft } from './drafts.ts'
 import type { FaultRates } from './faults.ts'
 import { type Random, randomFor } from './random.ts'
 
@@ -70,10 +70,13 @@ export function scenarioOf(seed: number): Scenario {
     operators: random.between(1, 3),
     answers,
     faults: randomFaults(random, leaseMs),
-    runs: withCouriers(
+    runs: withIterations(
       seed,
-      Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
-        randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+      withCouriers(
+        seed,
+        Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
+          randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+        ),
       ),
     ),
   }
@@ -88,6 +91,15 @@ function withCouriers(seed: number, runs: readonly RunScenario[]): readonly RunS
       ? { ...node, capabilityId: random.pick(['courier', 'careful']) }
       : node
   return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(handOver) } }))
+}
+
+/** In some histories, part of the work is done round by round, or for each item of a list. */
+function withIterations(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
+  if (seed % 7 !== 2 && seed % 7 !== 4) return runs
+  const random = randomFor(seed, 'iterations')
+  const iterate = (node: DraftNode): DraftNode =>
+    node.capabilityId !== undefined && random.chance(0.5) ? iterated(random, node) : node
+  return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(iterate) } }))
 }
 
 function randomFaults(random: Random, leaseMs: number): FaultRates {
