@@ -45,7 +45,7 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier, kep
       carried?.status === 'completed' && (kept?.has(node.id) ?? true)
         ? { ...carried, node, open: 0, control: 0, live: 0 }
         : fresh(node, state.planVersion, state.leftInDoubt.get(node.id) ?? carried)
-    if (instance !== undefined) made.instance = instance
+    if (instance !== undefined) placeIn(state, made, instance)
     state.nodes.set(node.id, made)
     state.leftInDoubt.delete(node.id)
     state.outgoing.set(node.id, [])
@@ -59,6 +59,18 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier, kep
     followEdges(state, node)
     settleInInstance(state, node, false)
   }
+}
+
+/** Numbers of calls of one pass over a map or a loop; no node makes as many. */
+const callsPerPass = 1_000_000
+
+function placeIn(state: RunState, node: NodeState, instance: string): void {
+  node.instance = instance
+  const passes = state.nodes.get(state.instances.get(instance)?.of ?? '')?.passes
+  if (passes === undefined) return
+  if (node.node.body) node.passes = passes
+  const first = passes * callsPerPass + 1
+  if (node.key.used < first && !hasDoubts(node.key)) node.key = { ...node.key, logical: first, used: first }
 }
 
 /** Nodes whose outcome the next plan keeps: those that completed, but not what a person rejected and what came of it. */
@@ -87,6 +99,8 @@ export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
       ...fresh(before.node, state.planVersion, { ...before, key: keyOfRework(before) }),
       ...{ attempts, clarifications, open, control, live },
       ...(instance !== undefined && { instance }),
+      ...(before.node.body && { passes: (before.passes ?? 0) + 1 }),
+      ...(before.unapproved && { unapproved: before.unapproved }),
     }
     state.nodes.set(id, again)
   }

@@ -61,3 +61,15 @@ export function interruptIterations(state: RunState): void {
   state.iterating.clear()
   state.instances.clear()
 }
+
+/** The maps and loops that a node is part of, from the inside out. */
+export function around(state: RunState, node: NodeState): string[] {
+  const found: string[] = []
+  for (let at: NodeState | undefined = node; at?.instance !== undefined; ) {
+    const of = state.instances.get(at.instance)?.of
+    if (of === undefined) break
+    found.push(of)
+    at = state.nodes.get(of)
+  }
+  return found
+}

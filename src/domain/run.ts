@@ -69,6 +69,8 @@ export interface NodeState {
   instance?: string
   /** A map or a loop that has begun. */
   iterations?: Iterations
+  /** How often a map or a loop was run again after a rejection: the calls of its items are new ones each time. */
+  passes?: number
   /** Capabilities whose outputs nobody has approved, of items and rounds that are over: what they read is still known. */
   unapproved?: Set<string>
   /** A text stood in for an answer in items or rounds that are over. */

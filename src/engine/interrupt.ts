@@ -55,6 +55,7 @@ function interruptedResult(
   const call = moment.call?.(nodeId, attempt)
   const left = call !== 'not-sent'
   const spent = left ? call?.spent : { calls: 0 }
+  const most = worstCaseUsage(state, moment, nodeId)
   const issue = {
     code: 'attempt/interrupted',
     at: { pointer: '' },
@@ -64,7 +65,8 @@ function interruptedResult(
     outcome: 'outcome_unknown',
     interrupted: true,
     issues: [issue],
-    usage: spent ? charged(state, nodeId, spent) : worstCaseUsage(state, moment, nodeId),
+    // A local function counts no calls, whatever is known of it.
+    usage: spent && most.calls > 0 ? charged(state, nodeId, spent) : most,
     ...(!left && { notApplied: true }),
   }
 }

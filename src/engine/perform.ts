@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import { copyJson, type Json } from '../base/json.ts'
 import type { Feedback } from '../domain/feedback.ts'
+import { around } from '../domain/iterations.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
@@ -180,7 +181,7 @@ function bundleOf(
   const { instructions = '', contracts, constraints } = node.node
   const inputs = copyJson(given.inputs)
   const knowledge = knowledgeOf(node.node.data, given.redactor)
-  const feedback = copyJson(feedbackFor(state, node.node.id) as unknown as Json)
+  const feedback = copyJson(feedbackFor(state, node.node.id, ...around(state, node)) as unknown as Json)
   return {
     objective: state.envelope.objective,
     inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,

@@ -143,6 +143,38 @@ describe('a map in the middle', () => {
   })
 })
 
+describe('an answer that a person rejects', () => {
+  it('is made again: each item is called anew, and told what was said', async () => {
+    const seen: { readonly key: string; readonly notes: readonly (string | undefined)[] }[] = []
+    const work = working('work', (value: number, call) => {
+      const { idempotencyKey: key, feedback } = call as {
+        readonly idempotencyKey: string
+        readonly feedback?: readonly { readonly note?: string }[]
+      }
+      seen.push({ key, notes: (feedback ?? []).map(({ note }) => note) })
+      return value + seen.length
+    })
+    const asked = { policies: { planner: { directives: { askBeforeFinish: true } }, runtime: [] } }
+    await withApp({ capabilities: [work] }, async (app) => {
+      const draft = { ...mapDraft('work'), limits: { maxAsks: 9 } }
+      const runId = await app.start(envelope({ items: [0, 0] }, asked), { draft })
+      for (const [decision, note] of [
+        ['reject', 'too small'],
+        ['approve', undefined],
+      ] as const) {
+        await app.result(runId)
+        const [ask] = await asksOf(app, runId)
+        const { requestId = '', valueHash = '' } = ask ?? ({} as Partial<Ask>)
+        await app.reply(runId, { requestId, decision, valueHash, by: 'ann', ...(note && { note }) })
+      }
+      expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { out: [3, 4] } })
+      expect(new Set(seen.map(({ key }) => key)).size).toBe(4)
+      expect(seen.map(({ notes }) => notes)).toEqual([[], [], ['too small'], ['too small']])
+      expect(verifyHistory(await eventsOf(app, runId))).toEqual([])
+    })
+  })
+})
+
 describe('content that nobody has approved', () => {
   it('read inside of a map still asks before a side effect after it', async () => {
     const settings = { script: { value: { value: 'from outside' } } }

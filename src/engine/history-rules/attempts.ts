@@ -2,6 +2,7 @@
 import { canonicalJson } from '../../base/canonical.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import { settling } from './nodes.ts'
+import { reopenedIn } from './reopened.ts'
 import type { Rule } from './rule.ts'
 
 export function attemptsStartOnceAndEndOnce(): Rule {
@@ -9,6 +10,10 @@ export function attemptsStartOnceAndEndOnce(): Rule {
   const open = new Map<string, string>()
   return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
+    // Items and rounds of a map or loop that runs again count their attempts from one.
+    if (event.type === 'nodes_reopened')
+      for (const key of started)
+        if (reopenedIn(event)(key.split(' ').slice(1, -1).join(' '))) started.delete(key)
     if (event.type === 'attempt_start') {
       const key = `${event.planVersion} ${nodeId} ${event.payload.attempt}`
       if (started.has(key))
@@ -121,7 +126,7 @@ export function triesAreCounted(): Rule {
     }
     if (event.type === 'plan_updated') tries.clear()
     if (event.type === 'nodes_reopened')
-      for (const id of [...event.payload.nodes, ...event.payload.downstream]) tries.delete(id)
+      for (const id of [...tries.keys()].filter(reopenedIn(event))) tries.delete(id)
   }
 }
 

@@ -1,5 +1,6 @@
 /** What may have taken effect is repeated under its key, and only where it may be. */
 import type { JournalEvent } from '../../domain/event.ts'
+import { reopenedIn } from './reopened.ts'
 import type { Rule } from './rule.ts'
 
 /** A call whose outcome is in doubt is repeated under its key, whatever plans came between, and no two nodes share one. */
@@ -21,7 +22,7 @@ export function keysStayWhileInDoubt(): Rule {
     }
     // What was rejected is made by a new call: the one before has ended well.
     if (event.type === 'nodes_reopened')
-      for (const id of [...event.payload.nodes, ...event.payload.downstream]) {
+      for (const id of [...ended.keys()].filter(reopenedIn(event))) {
         const last = ended.get(id)
         if (last?.outcome === 'ok') inDoubt.delete(`${id} ${last.capabilityId}`)
       }

@@ -1,6 +1,7 @@
 /** Nodes settle once, start when the way to them is open, and are all settled when the run completes. */
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Plan, PlanEdge, PlanNode } from '../../domain/plan.ts'
+import { reopenedIn } from './reopened.ts'
 import type { Rule } from './rule.ts'
 
 /** The events after which a node is done with. */
@@ -18,7 +19,8 @@ export function nodesSettleOnce(): Rule {
       else if (earlier) report('settled-twice', `"${nodeId}" was settled before, at ${earlier.seq}`)
       settled.set(nodeId, { seq: event.seq, type: event.type })
     }
-    if (event.type === 'nodes_reopened') for (const id of reopenedIn(event)) settled.delete(id)
+    if (event.type === 'nodes_reopened')
+      for (const id of [...settled.keys()].filter(reopenedIn(event))) settled.delete(id)
     if (event.type !== 'plan_updated') return
     const kept = new Set(
       event.payload.nodes.flatMap(({ id, status }) => (status === 'completed' ? [id] : [])),
@@ -26,10 +28,6 @@ export function nodesSettleOnce(): Rule {
     // Items and rounds that were under way may begin again, and nodes that this plan is without may come back.
     for (const id of settled.keys()) if (!kept.has(id)) settled.delete(id)
   }
-}
-
-function reopenedIn({ payload }: JournalEvent<'nodes_reopened'>): readonly string[] {
-  return [...payload.nodes, ...payload.downstream]
 }
 
 /**
@@ -62,7 +60,8 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
     }
     if (event.type === 'iteration_end') forget(`${event.nodeId}.`, graphs, ends)
     if (settling.has(event.type)) ends.set(event.nodeId ?? '', event)
-    if (event.type === 'nodes_reopened') for (const id of reopenedIn(event)) ends.delete(id)
+    if (event.type === 'nodes_reopened')
+      for (const id of [...ends.keys()].filter(reopenedIn(event))) ends.delete(id)
     if (event.type !== 'node_start' && event.type !== 'node_skipped') return
     const id = event.nodeId ?? ''
     const { prefix, graph, node } = graphs.get(id) ?? nowhere
