@@ -2,18 +2,21 @@
 /**
  * `npm run interpret -- [--drafts N] [--seed S] [--json]`: random drafts, run by the engine and worked out by an interpreter
  * of its own; they must agree on which nodes ran, how often, with which inputs, and on the answer. `--seed S` alone shows
- * one draft with everything about it. Exit code 1 if they disagree.
+ * one draft with everything about it. `--mutants` puts known defects back into the sources, one at a time, and prints which
+ * draft shows each (`--mutant NAME`: only that one). Exit code 1 if they disagree, or a mutant is not seen.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect, parseArgs } from 'node:util'
-import { transpileSim } from './transpile-sim.mjs'
+import { forget, transpileMutant, transpileSim } from './transpile-sim.mjs'
 
 const { values } = parseArgs({
   options: {
     drafts: { type: 'string' },
     seed: { type: 'string' },
     most: { type: 'string', default: '5' },
+    mutants: { type: 'boolean', default: false },
+    mutant: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -21,8 +24,10 @@ const { values } = parseArgs({
 
 if (values.help) {
   console.log('Usage: npm run interpret -- [--drafts N] [--seed S] [--most N] [--json]')
+  console.log('       npm run interpret -- --mutants [--mutant NAME] [--drafts N] [--json]')
   process.exit(0)
 }
+if (values.mutants || values.mutant !== undefined) process.exit(await catchMutants())
 process.exit(values.seed !== undefined && values.drafts === undefined ? await showOne() : await runMany())
 
 async function runMany() {
@@ -78,7 +83,32 @@ async function showOne() {
   return differences.length > 0 ? 1 : 0
 }
 
-/** @param {string} file */
-function load(file) {
-  return import(pathToFileURL(join(transpileSim(), 'test', 'interpreter', `${file}.js`)).href)
+async function catchMutants() {
+  /** @type {typeof import('../test/interpreter/mutants.ts')} */
+  const { mutants } = await load('mutants')
+  /** @type {{ name: string, seed: number | undefined, difference: string }[]} */
+  const caught = []
+  for (const mutant of mutants.filter(({ name }) => values.mutant === undefined || values.mutant === name)) {
+    const folder = transpileMutant({ ...mutant, seed: 1 })
+    /** @type {typeof import('../test/interpreter/run-cases.ts')} */
+    const { runCases } = await load('run-cases', folder)
+    const { disagreeing } = await runCases({ from: 1, count: Number(values.drafts ?? 2000) })
+    forget(folder)
+    const found = {
+      name: mutant.name,
+      seed: disagreeing[0]?.seed,
+      difference: disagreeing[0]?.differences[0] ?? '',
+    }
+    caught.push(found)
+    if (!values.json)
+      console.log(`${found.seed === undefined ? 'MISSED' : `seed ${found.seed}`}: ${found.name}`)
+  }
+  const missed = caught.filter(({ seed }) => seed === undefined).map(({ name }) => name)
+  if (values.json) console.log(JSON.stringify({ caught, missed }))
+  return missed.length > 0 ? 1 : 0
+}
+
+/** @param {string} file @param {string} [folder] */
+function load(file, folder = transpileSim()) {
+  return import(pathToFileURL(join(folder, 'test', 'interpreter', `${file}.js`)).href)
 }
