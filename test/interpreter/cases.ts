@@ -132,15 +132,25 @@ export function makeCase(seed: number): Case {
     outputs: makeOutputs(random, named),
     policies: features.policies ? makePolicies(random, named) : [],
     askBeforeFinish: features.asks && random.chance(0.3),
-    decisions: Object.fromEntries(
-      [...named.map(({ id }) => id), 'final', 'policy-0', 'policy-1'].map((subject) => [
-        subject,
-        random.pick(['approve', 'approve', 'edit', 'reject'] as const),
-      ]),
-    ),
+    decisions: makeDecisions(random, named),
     concurrency: random.pick([1, 2, 16]),
     crashes: features.crashes,
   }
+}
+
+function makeDecisions(random: Random, nodes: readonly CaseNode[]): Case['decisions'] {
+  const subjects = [...nodes.map(({ id }) => id), 'final', 'policy-0', 'policy-1']
+  const decisions = subjects.map((subject): [string, Decision] => [
+    subject,
+    random.pick(['approve', 'approve', 'edit', 'reject'] as const),
+  ])
+  // Work that is done again after a rejection is the same only where every attempt ends alike.
+  const steady = nodes.every(({ scripts }) => scripts.every(({ answers }) => answers.length === 0))
+  return Object.fromEntries(
+    decisions.map(([subject, decision]) =>
+      subject === 'final' && decision === 'reject' && !steady ? [subject, 'approve'] : [subject, decision],
+    ),
+  )
 }
 
 interface Features {

@@ -44,7 +44,8 @@ function compare(given: Case, expected: Expected, played: Played): string[] {
 
 /** A run that fails stops what has not begun; one that a crash or a policy interrupts calls again. */
 function compareCalls(given: Case, { nodes, status }: Expected, { calls }: Played): string[] {
-  const interrupted = given.crashes || given.policies.length > 0
+  const again = given.askBeforeFinish && given.decisions['final'] === 'reject'
+  const interrupted = given.crashes || given.policies.length > 0 || again
   const found: string[] = []
   const expected = new Map<string, number>()
   for (const end of nodes.values())

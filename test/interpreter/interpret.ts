@@ -49,6 +49,9 @@ export function interpret(given: Case): Expected {
   }
   const lacking = given.outputs.find(({ name, required }) => required && !Object.hasOwn(output, name))
   if (lacking) return { status: 'failed', nodes: ends, cause: `the answer lacks ${lacking.name}` }
+  // Work is done again at most three times; a person who rejects every time ends the run.
+  if (given.askBeforeFinish && given.decisions['final'] === 'reject')
+    return { status: 'failed', nodes: ends, cause: 'final' }
   return { status: 'completed', nodes: ends, output: finalOutput(given, output) }
 }
 

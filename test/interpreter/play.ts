@@ -325,6 +325,7 @@ function replyTo(given: Case, ask: { kind: string; policyId?: string }, node: Ca
   }
   if (ask.kind === 'final') {
     const { type } = given.outputs.at(-1)!
+    if (given.decisions['final'] === 'reject') return { decision: 'reject', note: 'Not like this' }
     return given.decisions['final'] === 'edit'
       ? { decision: 'edit', value: { answer: type === 'v' ? 'written by a person' : 7 } }
       : { decision: 'approve' }
