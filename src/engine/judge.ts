@@ -19,7 +19,7 @@ import { askFacts, askLimitFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { feedbackFor } from './feedback.ts'
 import { isToGoOn } from './head.ts'
-import { errorFact, failureFacts } from './ladder.ts'
+import { errorFact, failureAskFacts, failureFacts } from './ladder.ts'
 import { candidateOf } from './missing.ts'
 import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
@@ -179,14 +179,16 @@ function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEven
   return [nodeError(state, moment, node, { outcome: 'rejected', ...failure })]
 }
 
+/** The output is dropped, also where a person is asked about the failure. */
 function suppressFacts(state: RunState, moment: Moment, node: NodeState, confidence: number): NewEvent[] {
-  return [
-    nodeError(state, moment, node, {
-      outcome: 'suppressed',
-      code: 'rao/suppressed',
-      message: `The output was suppressed: confidence ${confidence} is too low`,
-    }),
-  ]
+  const code = 'rao/suppressed'
+  const message = `The output was suppressed: confidence ${confidence} is too low`
+  const issues = [{ code, at: { pointer: '' }, message }]
+  return (
+    failureAskFacts(state, moment, node, { outcome: 'suppressed', issues }) ?? [
+      nodeError(state, moment, node, { outcome: 'suppressed', code, message }),
+    ]
+  )
 }
 
 /** Only a person can say whether what may have taken effect is done again; nothing if the run has asked enough. */

@@ -1,6 +1,6 @@
 /** Decides what follows a failed attempt, in this order: retry, alternate capability, fail edge, ask, fail the node. */
 import { backoffMs } from '../base/retry.ts'
-import type { Failure, NewEvent } from '../domain/event.ts'
+import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import { violationCode } from '../domain/rao-error.ts'
@@ -81,17 +81,29 @@ function backoff(baseMs: number, failures: number): number {
 
 function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
+  const ask = result && failureAskFacts(state, moment, node, result)
+  return ask ?? [errorFact(state, moment.now, node)]
+}
+
+/** What a person is shown of a failure; an output that was suppressed is not part of it. */
+type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> & { readonly outcome: FailureOutcome }
+
+/** Asks a person about a failure, where node or envelope say so, no edge catches it and the run may still ask. */
+export function failureAskFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  failure: ShownFailure,
+): NewEvent[] | undefined {
   const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
   const onFail = node.node.onFail ?? state.envelope.policies.onNodeFail
-  if (onFail === 'ask' && !hasFallback && result) {
-    const ask = askFacts(state, moment, failureAsk(state, node, result))
-    if (ask !== 'limit') return ask
-  }
-  return [errorFact(state, moment.now, node)]
+  if (onFail !== 'ask' || hasFallback) return undefined
+  const ask = askFacts(state, moment, failureAsk(state, node, failure))
+  return ask === 'limit' ? undefined : ask
 }
 
 /** Shows what came of the last attempt. It can be approved only where the shown value satisfies the contract. */
-function failureAsk(state: RunState, node: NodeState, { outcome, output, issues }: AttemptResult): WantedAsk {
+function failureAsk(state: RunState, node: NodeState, { outcome, output, issues }: ShownFailure): WantedAsk {
   const { id, label, contracts, postConditions } = node.node
   const value = output?.value ?? null
   const isUsable =

@@ -1,6 +1,6 @@
 /** A person who is asked about a failure sees what failed, and can give the value. */
 import { describe, expect, it } from 'vitest'
-import { answer, envelope, journal, local, open, typesOf } from '../journeys/support.ts'
+import { answer, envelope, journal, local, open, rao, says, typesOf } from '../journeys/support.ts'
 
 const wrong = () => local('write', () => ({ text: 7 }))
 const draft = (more: object = {}) => ({ nodes: [{ id: 'write', capabilityId: 'write', ...more }] })
@@ -42,5 +42,15 @@ describe('an ask about a failure', () => {
     await expect(app.run(envelope({ policies: { onNodeFial: 'ask' } }), { draft: draft() })).rejects.toThrow(
       /onNodeF/,
     )
+  })
+
+  it('is raised for an answer that was suppressed, without showing it', async () => {
+    const app = await open({ capabilities: [says('write', [rao({ text: 'Nonsense' }, 0.2)])] })
+    const { runId } = await app.run(envelope(), { draft: draft({ onFail: 'ask', data: { contract: true } }) })
+    const [ask] = await app.store.asks({ runId })
+    expect(ask).toMatchObject({ kind: 'failure', value: null, issues: [{ code: 'rao/suppressed' }] })
+    expect(JSON.stringify(ask)).not.toContain('Nonsense')
+    await answer(app, runId, 'answer', { text: 'Tea' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
   })
 })
