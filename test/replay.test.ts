@@ -147,7 +147,6 @@ interface Band {
 /** Told again without the engine's words: after which events an output of a RAO node goes another way. */
 function reroutedAt(journal: readonly JournalEvent[], thresholds: Band): number[] {
   const nodes = new Map(planned(journal).map((node) => [node.id, node]))
-  const asked = envelopeOf(journal).policies.planner.directives?.hitlRequiredFor
   return journal
     .flatMap((event, at) => {
       if (event.type !== 'attempt_end' || event.payload.outcome !== 'ok') return []
@@ -161,7 +160,8 @@ function reroutedAt(journal: readonly JournalEvent[], thresholds: Band): number[
       const route = ({ autoApproveAbove, suppressBelow }: Band) => {
         if (confidence < suppressBelow) return 'suppress'
         if (escalate || confidence <= autoApproveAbove) return 'ask'
-        return Array.isArray(asked) && asked.includes(nodeId) ? 'ask' : 'complete'
+        // The decision is recorded, whether or not the caller wants a person at the node as well.
+        return 'complete'
       }
       return route(data as unknown as Band) === route(thresholds) ? [] : [(judged?.seq ?? 0) - 1]
     })
@@ -173,6 +173,9 @@ function lowAt(journal: readonly JournalEvent[], threshold: number): number[] {
   return journal.flatMap((event) => {
     if (event.type !== 'node_complete') return []
     const { v } = event.payload.output.value as { v?: number }
-    return v !== undefined && v < threshold ? [event.seq - 1] : []
+    // A node under a RAO contract completes in one decision with what the contract decided.
+    const before = journal[event.seq - 2]
+    const decided = before?.type === 'rao_decision' && before.nodeId === event.nodeId ? 1 : 0
+    return v !== undefined && v < threshold ? [event.seq - 1 - decided] : []
   })
 }

@@ -96,7 +96,8 @@ export function processes(): Processes {
 
 /** Resolves when the process says where it listens. */
 async function serve(started: Set<ChildProcess>, env: { readonly [name: string]: string }): Promise<Process> {
-  const args = ['serve', '--dev', '--port', '0', '--use', join(root, 'test/processes/agents.mjs')]
+  const agents = join(root, 'test/processes/agents.mjs')
+  const args = ['serve', '--dev', '--port', '0', '--preset', 'marketing', '--use', agents]
   const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args], {
     env: { ...process.env, NO_COLOR: '1', ...env },
   })
