@@ -12,10 +12,12 @@ const count = long ? 5_000 : 500
 const folder = mkdtempSync(join(tmpdir(), 'proviso-map-cost-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Processor time of a run, in milliseconds: other processes on the machine do not count. */
+let stores = 0
+
+/** Processor time of a run, in milliseconds: other processes do not count, other test files in threads of this one do. */
 async function costOf(items: number): Promise<number> {
   const double = working('double', (value: number) => value * 2)
-  const app = await createApp({ store: `sqlite:${join(folder, `${items}.db`)}`, capabilities: [double] })
+  const app = await createApp({ store: `sqlite:${join(folder, `${++stores}.db`)}`, capabilities: [double] })
   try {
     const before = process.cpuUsage()
     const list = Array.from({ length: items }, (_, index) => index)
@@ -32,11 +34,17 @@ async function costOf(items: number): Promise<number> {
   }
 }
 
+/** Garbage collection and other tests only add to a measurement: of three, the least is nearest to what the run costs. */
+async function leastCostOf(items: number): Promise<number> {
+  const costs = [await costOf(items), await costOf(items), await costOf(items)]
+  return Math.min(...costs)
+}
+
 it(
   'on SQLite twice the items cost at most two and a half times as much',
   async () => {
     await costOf(count / 5)
-    const [once, twice] = [await costOf(count), await costOf(count * 2)]
+    const [once, twice] = [await leastCostOf(count), await leastCostOf(count * 2)]
     console.log(`map of ${count}: ${Math.round(once)} ms, of ${count * 2}: ${Math.round(twice)} ms`)
     expect(twice / once).toBeLessThanOrEqual(2.5)
   },
