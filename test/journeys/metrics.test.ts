@@ -175,11 +175,12 @@ describe('log lines', () => {
   })
 
   it('say by its code what ended an attempt', async () => {
-    const app = await open({ capabilities: [writer], providers: [] })
+    const faults = () => ({ kind: 'error', message: 'Broken', fatal: true }) as const
+    const app = await open({ capabilities: [writer], providers: [rehearsal({ faults })] })
     const written = lines(app)
     await app.run(envelope(), { draft: plain })
     const ended = written().find(({ msg }) => msg === 'flex_capability_dispatch_error')
-    expect(ended).toMatchObject({ issues: [{ code: 'model/no-provider', at: { pointer: '' } }] })
+    expect(ended).toMatchObject({ issues: [{ code: 'attempt/provider_error', at: { pointer: '' } }] })
   })
 
   it('carry nothing that callers or models wrote, and no secret', async () => {

@@ -7,6 +7,7 @@ import type { Draft } from '../../src/domain/plan.ts'
 import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
 import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
 import { createEngine } from '../../src/engine/engine.ts'
+import { rehearsal } from '../../src/testing/index.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
 type App = Awaited<ReturnType<typeof open>>
@@ -30,7 +31,7 @@ describe('plan_requested', () => {
     const off = local('team.paint', () => ({ image: 'x' }), {
       outputContract: { type: 'object', properties: { image: { type: 'string' } }, required: ['image'] },
     })
-    const app = await open({ capabilities: [write, off] })
+    const app = await open({ capabilities: [write, off], providers: [rehearsal()] })
     const { runId } = await app.run(envelope())
     const [request] = await told(app, runId, 'plan_requested')
     expect(request?.capabilities[0]).toEqual({ id: 'team.write', name: 'Writer', status: 'active' })
@@ -44,7 +45,7 @@ describe('plan_requested', () => {
     const many = Array.from({ length: 120 }, (_, i) =>
       local(`w${i}`, () => ({ text: 'Tea' }), { inputContract: topicIn }),
     )
-    const app = await open({ capabilities: many })
+    const app = await open({ capabilities: many, providers: [rehearsal()] })
     const { runId } = await app.run(envelope())
     const [request] = await told(app, runId, 'plan_requested')
     expect(request?.capabilities).toHaveLength(promptLimits.capabilities)
