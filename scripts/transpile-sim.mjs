@@ -18,13 +18,16 @@ import { basename, dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 import { root } from './setup.mjs'
 
-/** @typedef {import('../test/sim/mutants.ts').Mutant} Mutant */
+/** @typedef {Pick<import('../test/sim/mutants.ts').Mutant, 'name' | 'file' | 'find' | 'replace'> & { seed?: number }} Mutant */
 
 const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
 
 /** The folder that holds the transpiled `src` and the folders of tests that run without a test runner; made anew when a source has changed. */
 export function transpileSim() {
-  const folders = ['src', ...['sim', 'interpreter', 'conformance'].map((name) => join('test', name))]
+  const folders = [
+    'src',
+    ...['sim', 'interpreter', 'conformance', 'reader'].map((name) => join('test', name)),
+  ]
   const files = [
     ...folders.flatMap((folder) => sources(join(root, folder))),
     join(root, 'test', 'quick-clock.ts'),

@@ -2,7 +2,7 @@
 import { isObject, type JsonType } from '../base/json.ts'
 import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
 import type { ValueChange } from './coercing.ts'
-import { decodeInner, mayHold } from './inner.ts'
+import { decodeInner, mayHold, peelString } from './inner.ts'
 import type { Region } from './region.ts'
 import { rules } from './rules.ts'
 import type { Guided } from './target.ts'
@@ -19,15 +19,15 @@ interface Inside {
   readonly key: string | undefined
   /** Siblings that are left behind on the way. */
   readonly left: number
+  /** How often strings were unfolded on the way. */
+  readonly unfolded: number
 }
 
 /** Every reading of a region whose value sits inside something else; the cheapest valid ones. */
 export function lifted(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
   const scalars = !wantsContainer(trial)
   const found: Attempt[] = []
-  const queue: Inside[] = [
-    { node: region.node, text: region.source ?? trial.text, depth: 0, key: undefined, left: 0 },
-  ]
+  const queue = [outermost(trial, region)]
   let looked = 0
   for (const outer of queue) {
     if (outer.depth >= DEEPEST) continue
@@ -42,6 +42,25 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
     found.push(...oneOf(tries, outer.node, { scalars, listWanted: wantsList(trial) }))
   }
   return found
+}
+
+/** Where looking inside begins: the region, or the value that it encodes as a string, unfolded as often as is allowed. */
+function outermost(trial: Trial, region: Region): Inside {
+  const outer: Inside = {
+    node: region.node,
+    text: region.source ?? trial.text,
+    depth: 0,
+    key: undefined,
+    left: 0,
+    unfolded: 0,
+  }
+  let text: unknown = region.node.kind === 'string' ? region.node.value : undefined
+  for (let unfolded = 1; typeof text === 'string' && unfolded <= trial.settings.unescapeDepth; unfolded++) {
+    const node = decodeInner(text, trial)
+    if (node !== undefined) return { ...outer, node, text, unfolded }
+    text = peelString(text)
+  }
+  return outer
 }
 
 const RESULT = /^(?:answer|result|output|value|response|data|verdict|final|content|text|label)/i
@@ -74,7 +93,8 @@ function liftOf(region: Region, inner: Inside): Before {
     before: region.value,
     after: inner.node.value,
   }
-  return { changes: [change], cost: rules.lift.cost * inner.depth + inner.left }
+  const cost = rules.lift.cost * inner.depth + rules.unescape.cost * inner.unfolded + inner.left
+  return { changes: [change], cost, unfolded: inner.unfolded }
 }
 
 /** What stands directly inside: members under foreign keys, items, JSON in strings. */
@@ -82,7 +102,10 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
   const { node, text, depth } = outer
   const items = node.items ?? []
   // A list where a list is wanted is that list, good or bad; only a list around it may be taken off.
-  if (node.kind === 'array' && wantsList(trial) && !(items.length === 1 && items[0]?.kind === 'array')) return
+  if (node.kind === 'array' && wantsList(trial) && !(items.length === 1 && items[0]?.kind === 'array')) {
+    yield* itemsInside(outer)
+    return
+  }
   for (let index = 0; index < items.length && index < 50; index++) {
     const item = items[index] as Node
     const key = node.keys?.[index]
@@ -93,14 +116,31 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
       !(items.length === 1 && depth === 0 && item.kind === 'object')
     )
       continue
-    yield* opened(trial, { node: item, text, depth: depth + 1, key, left: outer.left + items.length - 1 })
+    const left = outer.left + items.length - 1
+    yield* opened(trial, { node: item, text, depth: depth + 1, key, left, unfolded: outer.unfolded })
+  }
+}
+
+/** `[{"type": "function", "function": {…}}, …]`: every item of the list sits in the same wrapper. */
+function* itemsInside(outer: Inside): Generator<Inside> {
+  const { node, depth, left } = outer
+  const items = node.items ?? []
+  for (const key of items[0]?.keys?.slice(0, 8) ?? []) {
+    const inner = items.map((item) => item.items?.[item.keys?.lastIndexOf(key) ?? -1])
+    if (!inner.every((item) => item?.kind === 'object')) continue
+    const lifted = inner as Node[]
+    const values = lifted.map((item) => item.value)
+    const list: Node = { ...makeNode('array', values, node.start, node.end), items: lifted }
+    const behind = (items[0]?.keys?.length ?? 1) - 1
+    yield { ...outer, node: list, depth: depth + 1, key, left: left + behind }
   }
 }
 
 function* opened(trial: Trial, inner: Inside): Generator<Inside> {
-  if (inner.node.kind === 'string' && trial.settings.unescapeDepth > 0 && mayHold(String(inner.node.value))) {
-    const node = decodeInner(String(inner.node.value), trial)
-    if (node !== undefined) yield { ...inner, node, text: String(inner.node.value) }
+  const text = inner.node.kind === 'string' ? String(inner.node.value) : ''
+  if (inner.unfolded < trial.settings.unescapeDepth && mayHold(text)) {
+    const node = decodeInner(text, trial)
+    if (node !== undefined) yield { ...inner, node, text, unfolded: inner.unfolded + 1 }
   }
   yield inner
 }

@@ -12,6 +12,8 @@ export interface Ranked {
   readonly extra: number
   /** An object where the schema wants a list, or the reverse: something of the wanted kind beside it is rather meant. */
   readonly otherKind?: boolean
+  /** It accounts for nothing of the text: an empty value, or a citation made into one. */
+  readonly slight?: boolean
 }
 
 /** Exceeds the usual cost of repairing a value of the wanted kind. */
@@ -31,6 +33,8 @@ function compare(a: Ranked, b: Ranked, settings: Settings): number {
   if (!a.attempt.valid) return compareInvalid(a, b)
   if (a.tier !== b.tier) return a.tier - b.tier
   if (a.correction && a.attempt.region !== b.attempt.region) return -1
+  const slight = Number(a.slight ?? false) - Number(b.slight ?? false)
+  if (slight !== 0 && a.attempt.region !== b.attempt.region) return slight
   const cost = costOf(a) - costOf(b)
   if (cost !== 0) return cost
   if (a.attempt.region === b.attempt.region) return 1

@@ -8,6 +8,7 @@ import { enclosed, lifted } from './lift.ts'
 import type { Ranked } from './rank.ts'
 import { Region } from './region.ts'
 import { rules } from './rules.ts'
+import { isSlight } from './survey.ts'
 import type { Guided } from './target.ts'
 import { makeNode, type Node, type TextEdit } from './tree.ts'
 
@@ -31,11 +32,15 @@ export function fromRegions(
     const direct = (tier === ECHO && typeof region.value !== 'string') || index >= MOST_READ
     for (const tried of direct ? [attempt(trial, region)] : readings(trial, region, declared)) {
       const extra = strangeness(tried.plain, declared)
-      ranked.push({ attempt: tried, tier, correction, extra, otherKind: isOtherKind(region.value, root) })
+      const otherKind = isOtherKind(region.value, root)
+      const slight = (otherKind && isSlight(region.value)) || isEmpty(tried.plain)
+      ranked.push({ attempt: tried, tier, correction, extra, otherKind, slight })
     }
     const text = typeof region.value === 'string' && region.fence !== undefined
     if (tier === ANSWER && (isObject(region.value) || text)) parts.push(region)
   })
+  const joined = listWanted(trial) ? joinedLists(trial, ranked) : undefined
+  if (joined !== undefined) return [{ attempt: joined, tier: ANSWER, correction: false, extra: 0 }]
   if (
     listWanted(trial) &&
     parts.length > 1 &&
@@ -48,6 +53,26 @@ export function fromRegions(
   }
   return ranked
 }
+
+/** `[a]` and `[b]` with nothing but space, fences and tags between them: one list, written in pieces. */
+function joinedLists(trial: Trial, ranked: readonly Ranked[]): Attempt | undefined {
+  const lists = ranked.filter(
+    (r) => r.attempt.valid && r.tier === ANSWER && Array.isArray(r.attempt.region.value),
+  )
+  const regions = [...new Set(lists.map((r) => r.attempt.region))]
+  if (regions.length < 2 || regions.length !== lists.length || lists.some((r) => isEmpty(r.attempt.plain)))
+    return undefined
+  const apart = regions.some((region, index) => {
+    const next = regions[index + 1]
+    return next !== undefined && !BETWEEN.test(trial.text.slice(region.end, next.start))
+  })
+  return apart || !BETWEEN.test(trial.text.slice(0, regions[0]?.start))
+    ? undefined
+    : gathered(trial, regions, ranked)
+}
+
+/** Space, commas, fences with their labels, and tags. */
+const BETWEEN = /^(?:[\s,;]|[`~]{3,}\w*|<\/?[\w:.-]{1,40}>){0,40}$/
 
 /** Each part holds an item of the list inside something else: the lists of one that they give are joined. */
 function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranked[]): Attempt | undefined {
@@ -75,6 +100,10 @@ function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranke
   }
 }
 
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
 /** The root wants an object and this is a list, or the reverse. */
 function isOtherKind(value: unknown, { types }: Guided['root']): boolean {
   const kind = Array.isArray(value) ? 'array' : isObject(value) ? 'object' : undefined
@@ -86,9 +115,9 @@ function readings(trial: Trial, region: Region, declared: ReadonlySet<string>): 
   const direct = attempt(trial, region)
   if (direct.valid && !isForced(direct) && strangeness(direct.plain, declared) === 0) return [direct]
   const inner = unescaped(trial, region)
-  if (inner?.valid) return [direct, inner]
-  if (trial.settings.aop !== 'full') return [direct]
-  const inside = lifted(trial, region, declared)
+  if (inner?.valid && strangeness(inner.plain, declared) === 0) return [direct, inner]
+  if (trial.settings.aop !== 'full') return inner?.valid ? [direct, inner] : [direct]
+  const inside = lifted(trial, region, declared).filter((tried) => !explainsMore(direct, tried, declared))
   if (direct.valid || inside.length > 0) return [direct, ...inside]
   const around = enclosed(trial, region)
   return around === undefined ? [direct] : [direct, around]
@@ -112,6 +141,29 @@ export function unescaped(trial: Trial, region: Region): Attempt | undefined {
     text = peeled
   }
   return undefined
+}
+
+/** The whole has at least as many values under declared keys as a part of it: then the part is not the answer. */
+function explainsMore(whole: Attempt, part: Attempt, declared: ReadonlySet<string>): boolean {
+  if (!whole.valid || whole.changes.some(({ rule }) => rule === 'json->str' || rule === 'wrap')) return false
+  const kept = explained(whole.plain, declared)
+  return kept > 0 && kept >= explained(part.plain, declared)
+}
+
+/** How much of the text a value accounts for: the scalars in a list, or under the declared keys of an object. */
+export function explained(value: unknown, declared: ReadonlySet<string>): number {
+  let leaves = 0
+  const stack: unknown[] = isObject(value)
+    ? Object.entries(value).flatMap(([key, member]) =>
+        declared.size === 0 || declared.has(key) ? [member] : [],
+      )
+    : [value]
+  while (stack.length > 0) {
+    const at = stack.pop()
+    if (typeof at !== 'object' || at === null) leaves++
+    else for (const inner of Object.values(at)) stack.push(inner)
+  }
+  return leaves
 }
 
 /** Valid only because something was thrown away or made into text: another reading may be the right one. */

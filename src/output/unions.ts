@@ -89,7 +89,7 @@ export class Unions {
       const value = this.#into(held, guide.shapes.at([...shape.where, branch], settled))
       const fine = run.issues.length === start.issues && guide.accepts(branch, value)
       const outcome = this.#outcome(held, value, start)
-      const lost = outcome.changes.filter((change) => change.after === undefined).length
+      const lost = lossOf(outcome.changes)
       if (fine && (best === undefined || lost < best.lost)) best = { index, lost, outcome }
       run.restore(start)
       if (best?.lost === 0) break
@@ -122,4 +122,11 @@ export class Unions {
     for (const branch of branches) run.branches.push(branch)
     run.cost += cost
   }
+}
+
+/** What a branch throws away, and half of that for what it renames: a branch that has the key as written comes first. */
+function lossOf(changes: readonly ValueChange[]): number {
+  let lost = 0
+  for (const { rule, after } of changes) lost += after === undefined ? 1 : rule === 'key' ? 0.5 : 0
+  return lost
 }

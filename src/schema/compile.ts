@@ -4,7 +4,7 @@ import { ProvisoError } from '../base/error.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
-import { collectableValues, holdsMoreThan } from './cost.ts'
+import { collectableDepth, collectableValues, holdsMoreThan, isDeeperThan } from './cost.ts'
 import { avoidFaults, guarded, mayThrow } from './faults.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -130,6 +130,7 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   const accepts = fast.validate as (value: unknown) => boolean
   const judge = guard?.(accepts) ?? accepts
   const thoroughUpTo = collectableValues(graph)
+  let thoroughDepth: number | undefined
   let thorough: Validator | undefined
   const parts = new Map<string, (value: unknown) => boolean>()
   return {
@@ -139,7 +140,9 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
       fast.validate.errors = null
       if (judge(value)) return []
       const first = fast.validate.errors ?? []
-      if (holdsMoreThan(value, thoroughUpTo)) return toIssues(first, value, limit).map(onlyTheFirst)
+      thoroughDepth ??= collectableDepth(graph)
+      if (holdsMoreThan(value, thoroughUpTo) || isDeeperThan(value, thoroughDepth))
+        return toIssues(first, value, limit).map(onlyTheFirst)
       thorough ??= createValidator(compilable, { untrusted, allErrors: true })
       const issues = toIssues(everyError(thorough, value) ?? first, value, limit)
       return issues.length > 0 || limit < 1 ? issues : [undecided]

@@ -1,5 +1,5 @@
 /** Foretells what collecting every violation would cost, so that a huge wrong value is answered with the first one only. */
-import type { SchemaGraph } from './references.ts'
+import { isRecursive, type SchemaGraph } from './references.ts'
 
 /** How many errors may be collected at worst: Ajv cannot be told to stop after some. Measured at 2 µs each. */
 const collectUpTo = 200_000
@@ -24,6 +24,33 @@ function errorsPerValue(graph: SchemaGraph): number {
     if (schema['uniqueItems'] === true) unique = comparing
   }
   return 1 + branches + required + unique
+}
+
+/**
+ * How deep a value may be for every violation to be collected: in a recursive schema each level of the value multiplies the
+ * work by the branches of its union, because collecting goes into the branches that have failed already.
+ */
+export function collectableDepth(graph: SchemaGraph): number {
+  let branches = 1
+  for (const [schema] of graph) {
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const union = schema[keyword]
+      if (Array.isArray(union)) branches = Math.max(branches, union.length)
+    }
+  }
+  if (branches < 2 || !isRecursive(graph)) return Number.POSITIVE_INFINITY
+  return Math.log(collectUpTo) / Math.log(branches)
+}
+
+/** Whether a value is nested deeper than `most`. */
+export function isDeeperThan(value: unknown, most: number): boolean {
+  if (most === Number.POSITIVE_INFINITY) return false
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true
+    level = level.flatMap((held) => (typeof held === 'object' && held !== null ? Object.values(held) : []))
+  }
+  return false
 }
 
 /** Whether a value holds more than `most` values. */

@@ -58,6 +58,11 @@ export function checkLoops(graph: SchemaGraph): void {
   )
 }
 
+/** Whether a schema leads back to itself through the value, so that validating goes as deep as the value does. */
+export function isRecursive(graph: SchemaGraph): boolean {
+  return postOrder(graph, [...graph.keys()], (part) => part.applies !== 'never').loop !== undefined
+}
+
 /** Where the schema names a target that Ajv could not find; the absolute URI is Ajv's, the relative one the author's. */
 export function placeOfReference(graph: SchemaGraph, missing: string): Pointer | undefined {
   for (const [schema, { pointer }] of graph) {

@@ -1,0 +1,115 @@
+/** Mistakes that the search must find: each restores a flaw by which the reader threw, stalled or read a text many times over. */
+import { fault } from './search.ts'
+
+export interface Mutant {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'a union inside a union forgets that the outer one is settled',
+    file: 'src/output/unions.ts',
+    find: 'const settled = [...shape.settled, union.pointer]',
+    replace: 'const settled = [union.pointer]',
+  },
+  {
+    name: 'a list of itself is wrapped without end',
+    file: 'src/output/coerce.ts',
+    find: 'outer.value === held.value && outer.where === key',
+    replace: 'outer.value === held.value && outer.where === "none"',
+  },
+  {
+    name: 'every branch converts the unions below it again',
+    file: 'src/output/unions.ts',
+    find: 'if (this.#trying === 0) return',
+    replace: 'if (this.#trying >= 0) return',
+  },
+  {
+    name: 'values that run past their fence are read to the end of the text each time',
+    file: 'src/output/scan.ts',
+    find: 'if (this.count < MOST_DOUBTS) return',
+    replace: 'if (this.count >= 0) return',
+  },
+  {
+    name: 'running out of call stack leaves the reader',
+    file: 'src/output/parse.ts',
+    find: 'if (!(error instanceof RangeError)) throw error',
+    replace: 'if (!(error instanceof TypeError)) throw error',
+  },
+]
+
+const RECURSIVE = {
+  type: 'array',
+  items: { $ref: '#/$defs/t' },
+  $defs: { t: { anyOf: [{ const: 'x' }, { type: 'array', items: { $ref: '#/$defs/t' } }] } },
+}
+const TREE = {
+  $ref: '#/$defs/t',
+  $defs: {
+    t: {
+      anyOf: ['p', 'q', 'r'].map((kind) => ({
+        type: 'object',
+        properties: { kind: { const: kind }, a: { $ref: '#/$defs/t' }, b: { type: 'integer' } },
+        required: ['kind'],
+      })),
+    },
+  },
+}
+
+/** Pairs that the flaws were first met with; the search begins with them. */
+export const known: readonly { readonly name: string; run(): string | undefined }[] = [
+  ...['```json\n{"a":1\n```\n', '<think>{"a":</think>', '```json\n{"a":"x\n```\n', "k0:'v',"].flatMap(
+    (motif) =>
+      [undefined, { type: 'array', items: { type: 'string' } }, { type: 'object', required: ['z'] }].map(
+        (schema) => ({
+          name: JSON.stringify(motif),
+          run: () => fault({ opening: '', motif, ending: '' }, schema, 8_000),
+        }),
+      ),
+  ),
+  {
+    name: 'a nullable union',
+    run: () =>
+      fault(
+        { opening: "{'a':[1],", motif: "b:'1',", ending: '}' },
+        {
+          type: 'object',
+          properties: {
+            a: { anyOf: [{ anyOf: [{ type: 'integer' }, { type: 'boolean' }] }, { type: 'null' }] },
+          },
+        },
+        100,
+      ),
+  },
+  { name: 'a list of itself', run: () => fault({ opening: '[', motif: '7,', ending: ']' }, RECURSIVE, 100) },
+  {
+    name: 'a recursive union with one wrong leaf',
+    run: () =>
+      fault(
+        {
+          opening: '',
+          motif: ' ',
+          ending: `${"{kind:'r',a:".repeat(14)}{kind:'r',b:'z'}${'}'.repeat(14)}`,
+        },
+        TREE,
+        20,
+      ),
+  },
+  {
+    name: 'strict JSON deeper than the call stack',
+    run: () =>
+      fault({ opening: '', motif: ' ', ending: '['.repeat(50_000) + ']'.repeat(50_000) }, RECURSIVE, 20),
+  },
+]
+
+/** The first of the known pairs that shows a fault. */
+export function firstKnownFault(): string | undefined {
+  for (const { name, run } of known) {
+    const what = run()
+    if (what !== undefined) return `${name}: ${what}`
+  }
+  return undefined
+}
