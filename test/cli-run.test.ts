@@ -87,7 +87,8 @@ describe('how a run ends', () => {
       settings: {},
       preferredModels: ['compatible/http://127.0.0.1:1/v1#any'],
     }
-    const poor = { ...runFile({ draft: { limits: { maxTokens: 50 } } }), capabilities: [capability] }
+    // Of the node: a limit of the run below what the plan takes at least would reject it.
+    const poor = { ...runFile({ node: { tokenBudget: 50 } }), capabilities: [capability] }
     const done = await run('too-poor.json', poor)
     expect(done).toMatchObject({ code: 7, stdout: '' })
     expect(done.stderr).toContain('The budget of tokens does not allow another call')
