@@ -152,8 +152,8 @@ describe('proviso prove', () => {
       'run',
       file('alone.json', { objective: 'x', outputContract: { schema: text } }),
     ])
-    // Planned and proved; the open answer has no model here.
+    // Nothing can be planned without a model; the message says what to set.
     expect(done.code).toBe(3)
-    expect(done.stderr).toContain('No provider for the model')
+    expect(done.stderr).toContain('has no provider; Set OPENAI_API_KEY')
   })
 })

@@ -26,8 +26,12 @@ afterAll(async () => {
 
 const schema = { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } }
 
-/** Within all limits, yet each level of the value doubles the work: only a deadline helps. */
-const branches = ['x', 'y'].map((required) => ({ properties: { x: { $ref: '#' } }, required: [required] }))
+/** Within all limits, yet each level is judged under both branches, which fail at the innermost: only a deadline helps. */
+const branches = [1, 2].map((maxProperties) => ({
+  properties: { x: { $ref: '#' } },
+  required: ['x'],
+  maxProperties,
+}))
 const trapped = { anyOf: branches }
 const slow = `${'{"x":'.repeat(40)}{}${'}'.repeat(40)}`
 

@@ -32,10 +32,7 @@ export interface Stage {
   readonly byId: ReadonlyMap<string, DraftNode>
 }
 
-/**
- * What can happen at a node; undefined stands for passing as usual. A routing node that takes no route fails. A failure that
- * no edge catches ends the run, and with it everything that a scenario is asked for.
- */
+/** What can happen at a node; undefined stands for passing as usual. A routing node that takes no route fails. */
 export function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | undefined)[] {
   const caught = graph.outgoing.get(node.id)?.some((edge) => edge.when !== 'pass') ?? false
   const fails: Choice = { node: node.id, kind: 'fails', label: `${node.id} fails` }
@@ -52,8 +49,7 @@ export function choicesOf(node: DraftNode, graph: Graph): readonly (Choice | und
           label: `${node.id} takes ${label ?? [...targets].join(', ')}`,
         }
   }
-  const otherwise = elseTo.length > 0 || caught || routes.length === 0 ? [takes(elseTo)] : []
-  return [...routes.map(({ to, label }) => takes(to, label)), ...otherwise, ...(caught ? [fails] : [])]
+  return [...routes.map(({ to, label }) => takes(to, label)), takes(elseTo), ...(caught ? [fails] : [])]
 }
 
 export function labelOf(chosen: Iterable<Choice>): string {

@@ -47,12 +47,19 @@ export function interpret(given: Case): Expected {
     const value = supplied(given, sources, ends)
     if (value !== undefined) output[name] = value
   }
-  const lacking = given.outputs.find(({ name, required }) => required && !Object.hasOwn(output, name))
-  if (lacking) return { status: 'failed', nodes: ends, cause: `the answer lacks ${lacking.name}` }
+  const lacking = lackingOutput(given, ends)
+  if (lacking !== undefined) return { status: 'failed', nodes: ends, cause: `the answer lacks ${lacking}` }
   // Work is done again at most three times; a person who rejects every time ends the run.
   if (given.askBeforeFinish && given.decisions['final'] === 'reject')
     return { status: 'failed', nodes: ends, cause: 'final' }
   return { status: 'completed', nodes: ends, output: finalOutput(given, output) }
+}
+
+/** A required member of the answer that no source supplies. */
+export function lackingOutput(given: Case, ends: ReadonlyMap<string, NodeEnd>): string | undefined {
+  return given.outputs.find(
+    ({ required, sources }) => required && supplied(given, sources, ends) === undefined,
+  )?.name
 }
 
 const skipped: NodeEnd = { status: 'skipped', calls: [] }

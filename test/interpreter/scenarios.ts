@@ -4,14 +4,14 @@
  * answer "no" is certain and "yes" means "perhaps".
  */
 import type { Case, CaseNode } from './cases.ts'
-import { type Expected, interpret } from './interpret.ts'
+import { type Expected, interpret, lackingOutput } from './interpret.ts'
 
 export function mayBeRejected(given: Case): boolean {
   const ran = new Set<string>()
   for (const way of ways(given)) {
-    const { nodes, cause }: Expected = interpret(way)
+    const { nodes }: Expected = interpret(way)
     for (const [id, { status }] of nodes) if (status !== 'skipped') ran.add(id)
-    if (cause?.startsWith('the answer lacks')) return true
+    if (lackingOutput(way, nodes) !== undefined) return true
   }
   return given.nodes.some(({ id }) => !ran.has(id))
 }
@@ -34,8 +34,8 @@ function* ways(given: Case): Generator<Case> {
 function choicesOf({ edges = [], nodes }: Case, node: CaseNode): CaseNode[] {
   const simple = { ...node, rao: false, retryMax: 0 }
   if (node.role === 'routing') {
-    const lists = [...node.routes.map(({ to }) => to), node.elseTo].filter((to) => to.length > 0)
-    return lists.map((choice) => ({ ...simple, choice }))
+    // Without elseTo there is a way on which the node fails.
+    return [...node.routes.map(({ to }) => to), node.elseTo].map((choice) => ({ ...simple, choice }))
   }
   const works = { ...simple, scripts: [{ answers: [], rest: { kind: 'ok' } as const }] }
   const caught =

@@ -50,15 +50,3 @@ describe('the output of a routing node', () => {
     })
   })
 })
-
-describe('a routing node without elseTo', () => {
-  it('is accepted: where no route applies the run fails and says so', async () => {
-    const capabilities = [rate(0.2), wantsScore('publish')]
-    const { nodes } = gated({ routes: [{ condition: high, to: 'publish' }] })
-    const draft = { nodes: nodes.slice(0, 3), output: { node: 'publish' } }
-    const app = await open({ capabilities })
-    expect(await app.run(envelope(), { draft })).toMatchObject({ status: 'failed', failure: 'node/no-route' })
-    const better = await open({ capabilities: [rate(0.9), wantsScore('publish')] })
-    expect(await better.run(envelope(), { draft })).toMatchObject({ output: { text: 'publish 0.9' } })
-  })
-})
