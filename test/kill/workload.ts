@@ -41,7 +41,11 @@ export const draft: Draft = {
     node('summary', Object.fromEntries(parts.map((id) => [id, from(id)]))),
     node('review', { text: from('summary') }, { data: { contract: true } }),
     node('pay', { text: from('review') }),
-    node('merge', { receipt: from('pay'), fallback: from('fallback'), text: from('review') }),
+    node('merge', {
+      receipt: from('pay'),
+      fallback: [from('fallback'), from('fragile')],
+      text: from('review'),
+    }),
   ],
   edges: [{ from: 'fragile', to: 'fallback', when: 'fail' }],
   output: { node: 'merge' },
