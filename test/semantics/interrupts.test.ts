@@ -190,12 +190,12 @@ describe('a call that must not be repeated, interrupted', () => {
   })
 })
 
-it('what an interrupted attempt had reserved is given back, and only what it used is charged', async () => {
+it('what an interrupted attempt had reserved is given back, and a local function costs no call', async () => {
   const { capability } = hangsOnce()
   const app = await open({ capabilities: [capability] })
   const draft = { ...one, limits: { maxCalls: 3 } }
   const paused = await app.run(under(late({ type: 'pause' })), { draft })
-  expect((await app.state(paused.runId)).budget).toMatchObject({ calls: 1, reservedCalls: 0 })
+  expect((await app.state(paused.runId)).budget).toMatchObject({ calls: 0, reservedCalls: 0 })
   await app.resume(paused.runId, { by: 'ann' })
   expect((await app.result(paused.runId)).status).toBe('completed')
   expect((await app.replay(paused.runId)).differences).toEqual([])
