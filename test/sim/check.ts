@@ -175,12 +175,15 @@ const checks: readonly Check[] = [
     if (end.payload.provenance?.some(({ pointer, person }) => pointer === '' && person)) return
     const given: { [nodeId: string]: Json } = {}
     // What nodes of items and rounds give is in the output of their loop.
-    for (const event of journal)
+    for (const event of journal) {
+      if (event.type === 'nodes_reopened')
+        for (const id of [...event.payload.nodes, ...event.payload.downstream]) delete given[id]
       if (event.type === 'node_complete' && event.nodeId !== undefined && !/[[#]/.test(event.nodeId)) {
         const { v, a } = event.payload.output.value as { v?: number; a?: number }
         if (v !== undefined && v < 0) yield `"${event.nodeId}" completed with ${v}`
         given[event.nodeId] = v ?? a ?? null
       }
+    }
     if (canonicalJson(given) !== canonicalJson(end.payload.output ?? null))
       yield `the answer is ${canonicalJson(end.payload.output ?? null)}, the nodes gave ${canonicalJson(given)}`
   },
@@ -189,6 +192,8 @@ const checks: readonly Check[] = [
     const spent = new Set<string>()
     // That a change may be made says nothing of making it twice.
     const allowing = new Set<string>()
+    // Who is asked about a failure and wants it tried again has said so.
+    const failed = new Set<string>()
     for (const event of journal) {
       const id = event.nodeId ?? ''
       if (event.type === 'attempt_start' && event.payload.capabilityId === capabilities.once.capabilityId) {
@@ -200,8 +205,12 @@ const checks: readonly Check[] = [
         spent.delete(id)
       if (event.type === 'hitl_request' && event.payload.kind === 'side_effect')
         allowing.add(event.payload.requestId)
+      if (event.type === 'hitl_request' && event.payload.kind === 'failure')
+        failed.add(event.payload.requestId)
       if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
         if (!allowing.has(event.payload.requestId)) spent.delete(id)
+      if (event.type === 'hitl_resolved' && event.payload.rejectAction === 'retry')
+        if (failed.has(event.payload.requestId)) spent.delete(id)
     }
   },
   /** The budget holds for what was really used, not only for what was written down. */

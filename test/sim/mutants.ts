@@ -279,7 +279,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'expiry approves',
-    file: fold,
+    file: 'src/domain/fold-replies.ts',
     find: "const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'",
     replace: "const agreed = reply.decision !== 'reject'",
     seed: 153,
@@ -322,8 +322,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'failed conditions are not counted',
     file: fold,
-    find: 'node.failures++\n    node.feedback = payload',
-    replace: 'node.feedback = payload',
+    find: "outcome !== 'ok') return\n    node.failures++",
+    replace: "outcome !== 'ok') return",
     seed: 165,
   },
   {
@@ -363,7 +363,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'allowing a change of the world forgets that it may have been made',
-    file: fold,
+    file: 'src/domain/fold-replies.ts',
     find: 'else forgive(node)',
     replace: 'forgive(node)',
     seed: 1023,
