@@ -49,13 +49,19 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       deniedAnswer = undefined
     }
     if (event.type === 'nodes_reopened') {
-      for (const id of event.payload.nodes) denied.delete(id)
+      const reopened = [...event.payload.nodes, ...event.payload.downstream]
+      for (const id of denied) if (reopened.some((outer) => isWithin(id, outer))) denied.delete(id)
       if (event.payload.requestId === deniedAnswer) deniedAnswer = undefined
     }
     const no = deniedRun ?? deniedAnswer
     if (event.type === 'complete' && event.payload.status === 'completed' && no !== undefined)
       report('denied', `the run completed, although "${no}" was denied`)
   }
+}
+
+/** The node itself, or a node of its items or rounds. */
+function isWithin(id: string, outer: string): boolean {
+  return id === outer || id.startsWith(`${outer}[`) || id.startsWith(`${outer}#`)
 }
 
 /** Nothing else than the end of the run is said to follow. */
