@@ -7,7 +7,7 @@ import type { CaseSummary } from './interpreter/run-cases.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const minutes = 60_000
-const drafts = long ? 40_000 : 4_000
+const drafts = long ? 40_000 : 3_000
 
 describe('random drafts', () => {
   it(
