@@ -177,7 +177,7 @@ export const mutants: readonly Mutant[] = [
     file: engine('slots'),
     find: 'refusals.get(runId) ?? -1',
     replace: 'gifts',
-    seed: 367,
+    seed: 1516,
   },
   {
     name: 'cancellations from elsewhere are not looked for',
