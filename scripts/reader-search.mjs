@@ -16,8 +16,14 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '1000000' },
     length: { type: 'string', default: '200' },
     mutants: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 })
+
+if (values.help) {
+  console.log('Usage: node scripts/reader-search.mjs [--from SEED] [--pairs N] [--length N] [--mutants]')
+  process.exit(0)
+}
 
 process.exitCode = values.mutants ? await findMutants() : await searchPairs()
 
