@@ -118,8 +118,9 @@ async function putTogether(
   const planner = choosePlanner(options.planner, {
     providers,
     defaultModel,
-    prices: options.prices ?? [],
+    prices,
     redactor,
+    retrying: { clock, ...pick(options, ['random']) },
   })
   const newId = options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`)
   const engine: Engine = createEngine({

@@ -8,6 +8,7 @@ import {
 } from '../adapters/models/index.ts'
 import type { PlannerChoice } from '../app-options.ts'
 import { ProvisoError } from '../base/error.ts'
+import type { RetrySource } from '../base/retry.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Provider } from '../domain/ports/provider.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -18,11 +19,13 @@ export interface PlannerContext {
   readonly defaultModel: string
   readonly prices: readonly Price[]
   readonly redactor: Redactor
+  /** The time and chance that its retries depend on. */
+  readonly retrying: RetrySource
 }
 
 export function choosePlanner(
   given: Planner | PlannerChoice | undefined,
-  { providers, defaultModel, prices, redactor }: PlannerContext,
+  { providers, defaultModel, prices, redactor, retrying }: PlannerContext,
 ): Planner {
   if (given === undefined) return searchPlanner()
   if ('draft' in given) return given
@@ -40,6 +43,7 @@ export function choosePlanner(
     provider,
     model: parseModelId(id).model,
     redactor,
+    ...retrying,
     fallback: mode === 'auto',
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(maxCapabilities !== undefined && { mostCapabilities: maxCapabilities }),

@@ -95,6 +95,11 @@ export const errorTable = {
     exitCode: 2,
     hint: 'Use the token that registered it, or one that was made for it',
   },
+  'planner/unavailable': {
+    fate: 'retry',
+    exitCode: 1,
+    hint: 'Start the run again later, or set `planner.mode` to auto or search',
+  },
   'capability/secret-key': {
     fate: 'mend',
     exitCode: 2,

@@ -39,3 +39,6 @@ export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined 
 export function isConsequence({ details }: Diagnostic): boolean {
   return details?.['consequenceOf'] !== undefined || details?.['conflictsWith'] !== undefined
 }
+
+/** `details.code` of the diagnostic that stands for a planner without a draft. */
+export const plannerFailed = 'plan/planner-failed'

@@ -2,7 +2,7 @@
  * What to do next. Pure: the same state and moment give the same answer, whoever asks and however often. Facts come first,
  * one group at a time; `step.ts` folds them in and asks again until only work is left.
  */
-import { rootOf } from '../domain/diagnostic.ts'
+import { plannerFailed, rootOf } from '../domain/diagnostic.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import { isActivated, unmetNeed } from '../domain/fold-graph.ts'
 import type { RunState } from '../domain/run.ts'
@@ -181,7 +181,10 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
     const failure = rootOf(state.planning.rejected.failures)
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
     const closing = final === undefined ? '' : `; ${final}`
-    const message = `No plan satisfies the contract: it does not hold that ${what} (${why})${closing}`
+    const message =
+      failure?.details?.['code'] === plannerFailed
+        ? `Cannot plan: ${what}${closing}`
+        : `No plan satisfies the contract: it does not hold that ${what} (${why})${closing}`
     const error: Failure = {
       code: 'plan/rejected',
       message,

@@ -1,11 +1,12 @@
 /** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
 
 import { canonicalJson } from '../base/canonical.ts'
+import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { child } from '../base/pointer.ts'
-import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
+import { type Diagnostic, type DiagnosticBundle, plannerFailed } from '../domain/diagnostic.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { NewEvent, PlanTrigger } from '../domain/event.ts'
 import { keptNodes } from '../domain/fold-graph.ts'
@@ -202,12 +203,16 @@ async function draftBy(
     return { draft: copy.value as unknown as Draft }
   } catch (cause) {
     const message = redactor.text(messageOf(cause))
+    const isUnavailable = cause instanceof ProvisoError && cause.code === 'planner/unavailable'
     return {
       failure: {
         ...missing,
         constraint: `the planner "${planner.name}" failed: ${message}`,
         suggestion: plannerHint(message),
+        details: { code: plannerFailed },
       },
+      // It has been tried again already, with pauses.
+      ...(isUnavailable && { final: 'it was not asked again' }),
       ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
     }
   }

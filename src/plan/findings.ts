@@ -29,6 +29,7 @@ export const findingTable = {
     'a node that neither routes nor runs a body needs a capability',
   ),
   'plan/capability-unknown': hard('missing_producer', 'the capability is not registered or not active'),
+  'plan/stand-in-inactive': told('an alternate or a fallback cannot be carried out here and is left out'),
   'plan/kind': hard('schema_incompatible', 'the kind of a node is not known'),
   'plan/body': hard(
     'schema_incompatible',

@@ -11,6 +11,7 @@ import { conflictOf } from './conflicts.ts'
 import { markConsequences } from './consequences.ts'
 import { finding } from './findings.ts'
 import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals.ts'
+import { leaveOutInactive } from './leave-out-inactive.ts'
 import { mergeDiagnostics, type Score } from './merge.ts'
 import { answer } from './obligations/answer.ts'
 import { contractsFit } from './obligations/contracts-fit.ts'
@@ -70,8 +71,8 @@ function bodies({ nodes }: Resolved): readonly Diagnostic[] {
  * const proved = prove({ envelope: read.value, draft, facets: [], capabilities, version: 1 })
  * if (!proved.ok) console.log(proved.diagnostics.failures)
  */
-export function prove(request: ProveRequest): ProveResult {
-  const unread = unreadOf(request)
+export function prove(given: ProveRequest): ProveResult {
+  const unread = unreadOf(given)
   if (unread)
     return {
       ok: false,
@@ -89,9 +90,12 @@ export function prove(request: ProveRequest): ProveResult {
       return undefined
     }
   }
-  const tooLarge = attempt('size', () => size(request))
+  const tooLarge = attempt('size', () => size(given))
   diagnostics.push(...(tooLarge ?? []))
   const fits = tooLarge?.length === 0
+  const carried = fits ? attempt('stand-ins', () => leaveOutInactive(given)) : undefined
+  diagnostics.push(...(carried?.diagnostics ?? []))
+  const request = { ...given, draft: carried?.draft ?? given.draft }
   const goals = fits
     ? (attempt('constraints', () => goalsOf(request.envelope.outputContract.constraints)) ?? [])
     : []

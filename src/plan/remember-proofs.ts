@@ -52,9 +52,10 @@ export function rememberProofs(limits: RememberLimits = rememberLimits): typeof 
 }
 
 /** Everything that `prove` is given, but for the values of inputs and for what it never looks at. */
-function keyOf({ draft, envelope, version, limits }: ProveRequest): string {
+function keyOf({ draft, envelope, version, limits, inactive = new Map() }: ProveRequest): string {
   const { outputContract, policies, constraints, inputs } = envelope
-  return JSON.stringify([version, draft, outputContract, policies, constraints, Object.keys(inputs), limits])
+  const names = Object.keys(inputs)
+  return JSON.stringify([version, draft, outputContract, policies, constraints, names, limits, [...inactive]])
 }
 
 function placesIn({ nodes, output, aside = {} }: Plan): string[] {

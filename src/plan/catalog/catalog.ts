@@ -84,6 +84,11 @@ interface Held extends Omit<CatalogEntry, 'status' | 'lastSeenAt'> {
   readonly timeoutMs: number | undefined
 }
 
+/** Why a capability is inactive that could be carried out. */
+export function silentSince(lastSeenAt: number): string {
+  return `its agent sent no heartbeat since ${new Date(lastSeenAt).toISOString()}`
+}
+
 /** Heartbeats that may be missed. */
 const missable = 3
 
@@ -178,7 +183,11 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
     deregister: drop,
     unavailable,
     inactive: () =>
-      new Map([...held].flatMap(([id, { reason }]) => (reason === undefined ? [] : [[id, reason] as const]))),
+      new Map(
+        [...held].flatMap(([id, entry]) =>
+          isActive(entry) ? [] : [[id, entry.reason ?? silentSince(entry.lastSeenAt)] as const],
+        ),
+      ),
     find(text, limit = 10) {
       return index
         .find(text)

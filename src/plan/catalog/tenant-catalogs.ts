@@ -11,7 +11,7 @@ import { parseCapability } from '../../domain/parse-capability.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { RegistrationRow } from '../../domain/ports/records.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import type { CapabilityCatalog, CatalogEntry } from './catalog.ts'
+import { type CapabilityCatalog, type CatalogEntry, silentSince } from './catalog.ts'
 import { createTextIndex } from './text-search.ts'
 
 export interface TenantEntry extends CatalogEntry {
@@ -85,8 +85,8 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
       inactive: () =>
         new Map([
           ...shared.inactive(),
-          ...registered(tenant).flatMap(({ capability: { capabilityId }, reason }) =>
-            reason === undefined ? [] : [[capabilityId, reason] as const],
+          ...registered(tenant).flatMap(({ capability: { capabilityId }, reason, status, lastSeenAt }) =>
+            status === 'active' ? [] : [[capabilityId, reason ?? silentSince(lastSeenAt)] as const],
           ),
         ]),
       capability: (capabilityId) =>

@@ -2,12 +2,13 @@
  * The model planner: a model drafts, the reader reads, `prove` decides. When the model is unavailable, does not answer with a
  * draft, or was rejected before, the search planner drafts instead, and the draft says so; `fallback: false` makes it an error.
  */
+import { ProvisoError } from '../../base/error.ts'
 import { sha256Hex } from '../../base/hash.ts'
 import type { Issue } from '../../base/issue.ts'
 import { messageOf } from '../../base/message-of.ts'
 import { pick } from '../../base/pick.ts'
 import { createRetries, type RetrySource } from '../../base/retry.ts'
-import { failedTry } from '../../domain/model-answer.ts'
+import { failedTry, wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
@@ -64,8 +65,8 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
   const account = openAccount(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
-  const instead = (reason: string): Proposal => {
-    if (!fallback) throw new Error(reason)
+  const instead = (reason: string, isUnavailable = false): Proposal => {
+    if (!fallback) throw isUnavailable ? new ProvisoError('planner/unavailable', reason) : new Error(reason)
     const { draft } = search(request)
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
@@ -76,12 +77,14 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const prompt = userText(request, redactor)
   let wrong: readonly Issue[] = []
   const retries = createRetries({ ...pick(options, ['clock', 'random']), signal: request.signal })
+  let tries = 0
   for (let ask = 1; ask <= asks; ask++) {
     const text = ask === 1 ? prompt : `${prompt}\nYour last answer was no draft. ${feedback(wrong)}`
     const words = { system, prompt: text }
     const allowed = account.allow(words)
     if ('refused' in allowed) return instead(allowed.refused)
     const answer = await retries.run(async () => {
+      tries++
       account.called()
       const one = await generate({ ...words, ...allowed }, request, options)
       account.ended(one, words)
@@ -90,8 +93,14 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
     request.signal.throwIfAborted()
     // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
-    if (said === undefined)
-      return instead(`the model did not answer: ${'message' in answer ? answer.message : ''}`)
+    if (said === undefined) {
+      const isUnavailable = !wasGenerated(answer)
+      const often = isUnavailable && tries > 1 ? ` in ${tries} tries` : ''
+      return instead(
+        `the model did not answer${often}: ${'message' in answer ? answer.message : ''}`,
+        isUnavailable,
+      )
+    }
     const read = readDraft(said)
     if (read.ok) return { draft: signed(read.draft, options), runtime: 'model', ...spent() }
     wrong = read.issues
