@@ -2,29 +2,6 @@
 /** The command `proviso`: registers the commands, and turns every way of ending into an exit code. */
 import { Command, CommanderError } from 'commander'
 import { ProvisoError } from '../base/error.ts'
-import { addAsksCommand } from './commands/asks.ts'
-import { addCancelCommand } from './commands/cancel.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addHealthCheckCommand } from './commands/health-check.ts'
-import { addParseCommand } from './commands/parse.ts'
-import { addProveCommand } from './commands/prove.ts'
-import { addPruneCommand } from './commands/prune.ts'
-import { addReplayCommand } from './commands/replay.ts'
-import { addReplyCommand } from './commands/reply.ts'
-import { addResumeCommand } from './commands/resume.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addRunsCommand } from './commands/runs.ts'
-import { addSchemaHashCommand } from './commands/schema-hash.ts'
-import { addSchemaPipelineCommand } from './commands/schema-pipeline.ts'
-import { addSchemaPortabilityCommand } from './commands/schema-portability.ts'
-import { addSchemaSimplifyCommand } from './commands/schema-simplify.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addShowCommand } from './commands/show.ts'
-import { addTokenCreateCommand } from './commands/token-create.ts'
-import { addTokenListCommand } from './commands/token-list.ts'
-import { addTokenRevokeCommand } from './commands/token-revoke.ts'
-import { addValidateCommand } from './commands/validate.ts'
-import { addVerifyCommand } from './commands/verify.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
 import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
@@ -34,25 +11,33 @@ import { version } from './version.ts'
 const whileLocked =
   'If it is a server, ask it instead (POST /api/v1/flex/hitl/resolve answers an ask, …/tokens makes a token); else stop it, or name another file with --store'
 
-/** In the order of `proviso --help`. */
-const commands = [
-  addParseCommand,
-  addProveCommand,
-  addValidateCommand,
-  addRunCommand,
-  addServeCommand,
-  addAsksCommand,
-  addReplyCommand,
-  addRunsCommand,
-  addShowCommand,
-  addCancelCommand,
-  addResumeCommand,
-  addReplayCommand,
-  addVerifyCommand,
-  addHealthCheckCommand,
-  addPruneCommand,
-  addConfigCommand,
-]
+/** Adds one command, or a group of them, to the program. */
+type AddCommand = (program: Command) => void
+
+/** Every command with what loads it, in the order of `proviso --help`. A command loads its own modules only, so that it starts fast. */
+const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  parse: async () => (await import('./commands/parse.ts')).addParseCommand,
+  prove: async () => (await import('./commands/prove.ts')).addProveCommand,
+  validate: async () => (await import('./commands/validate.ts')).addValidateCommand,
+  run: async () => (await import('./commands/run.ts')).addRunCommand,
+  serve: async () => (await import('./commands/serve.ts')).addServeCommand,
+  asks: async () => (await import('./commands/asks.ts')).addAsksCommand,
+  reply: async () => (await import('./commands/reply.ts')).addReplyCommand,
+  runs: async () => (await import('./commands/runs.ts')).addRunsCommand,
+  show: async () => (await import('./commands/show.ts')).addShowCommand,
+  cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
+  resume: async () => (await import('./commands/resume.ts')).addResumeCommand,
+  replay: async () => (await import('./commands/replay.ts')).addReplayCommand,
+  verify: async () => (await import('./commands/verify.ts')).addVerifyCommand,
+  'health-check': async () => (await import('./commands/health-check.ts')).addHealthCheckCommand,
+  prune: async () => (await import('./commands/prune.ts')).addPruneCommand,
+  config: async () => (await import('./commands/config.ts')).addConfigCommand,
+  schema: async () => (await import('./commands/schema.ts')).addSchemaCommands,
+  token: async () => (await import('./commands/token.ts')).addTokenCommands,
+  dev: async () => (await import('./commands/dev.ts')).addDevCommands,
+}
+
+const versionFlags: readonly string[] = ['-V', '--version']
 
 /** How long what is still open may take to end by itself, such as output that is being written. */
 const lingerMs = 2_000
@@ -63,7 +48,8 @@ await main(process.argv)
 
 async function main(argv: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(argv)
+    const program = await createProgram(argv[2] ?? '')
+    await program.parseAsync(argv)
   } catch (error) {
     process.exitCode = explainError(error)
   }
@@ -71,7 +57,8 @@ async function main(argv: readonly string[]): Promise<void> {
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 
-function createProgram(): Command {
+/** Builds the program with the named command alone, or with every command where the name is not one (`--help`, a misspelling). */
+async function createProgram(name: string): Promise<Command> {
   const program = new Command('proviso')
     .description(
       'Runs AI agents under contract: drafts that are proved first, people asked where they must be, every step on record.',
@@ -80,18 +67,14 @@ function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(add --help for usage and examples)')
     .addHelpText('after', `\n${describeExitCodes()}`)
-  for (const add of commands) add(program)
-  const schema = program.command('schema').description('Names, simplifies and compares JSON Schemas.')
-  addSchemaHashCommand(schema)
-  addSchemaPortabilityCommand(schema)
-  addSchemaSimplifyCommand(schema)
-  addSchemaPipelineCommand(schema)
-  const token = program.command('token').description('Makes, lists and revokes the tokens of a server.')
-  addTokenCreateCommand(token)
-  addTokenListCommand(token)
-  addTokenRevokeCommand(token)
-  addHealthCheckCommand(program.command('dev').description('For those who look after pipelines.'))
+  const loads = versionFlags.includes(name) ? [] : Object.values(onlyNamed(name) ?? commands)
+  for (const add of await Promise.all(loads.map((load) => load()))) add(program)
   return program
+}
+
+function onlyNamed(name: string): typeof commands | undefined {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  return load && { [name]: load }
 }
 
 /** Says what ended the command, unless commander already has, and returns the exit code. */

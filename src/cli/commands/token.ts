@@ -1,0 +1,12 @@
+/** `proviso token`: the group of commands about a server's tokens. */
+import type { Command } from 'commander'
+import { addTokenCreateCommand } from './token-create.ts'
+import { addTokenListCommand } from './token-list.ts'
+import { addTokenRevokeCommand } from './token-revoke.ts'
+
+export function addTokenCommands(program: Command): void {
+  const token = program.command('token').description('create, list and revoke the tokens of a server')
+  addTokenCreateCommand(token)
+  addTokenListCommand(token)
+  addTokenRevokeCommand(token)
+}
