@@ -2,6 +2,7 @@
 import { runBench } from './lib/bench.mjs'
 import { broken, showBroken } from './sections/broken.mjs'
 import { clean, showClean } from './sections/clean.mjs'
+import { first, showFirst } from './sections/first.mjs'
 import { linearity, showLinearity } from './sections/linearity.mjs'
 import { showStream, stream } from './sections/stream.mjs'
 import { showSuccess, success } from './sections/success.mjs'
@@ -9,6 +10,7 @@ import { showSuccess, success } from './sections/success.mjs'
 await runBench('output', [
   ['clean', clean, showClean],
   ['broken', broken, showBroken],
+  ['first', first, showFirst],
   ['linearity', linearity, showLinearity],
   ['stream', stream, showStream],
   ['success', success, showSuccess],

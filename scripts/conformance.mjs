@@ -1,5 +1,8 @@
 // @ts-check
 /**
+ * `npm run conformance -- schemas [--json]`: plays the official JSON Schema test suites through every validator and prints,
+ * for each draft, what passed and each failure. Needs a checkout of JSON-Schema-Test-Suite (`PROVISO_SCHEMA_SUITE`).
+ *
  * `npm run conformance -- models|agents [--only NAME] [--json]`: calls hostile servers on loopback (throttling, refusing,
  * hanging, cutting, lying, answering late or twice) through every provider, or as HTTP agents, and prints the calls made, the
  * time waited, the outcome and whether the fallback answered. Exit code 1 if a row differs from what is promised.
@@ -9,7 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { transpileSim } from './transpile-sim.mjs'
 
-const usage = 'Usage: npm run conformance -- models|agents [--only NAME]... [--json]'
+const usage = 'Usage: npm run conformance -- models|agents|schemas [--only NAME]... [--json]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -23,6 +26,7 @@ if (values.help) {
   console.log(usage)
   process.exit(0)
 }
+if (subject === 'schemas' && positionals.length === 1) process.exit(await playSchemas())
 if ((subject !== 'models' && subject !== 'agents') || positionals.length > 1) {
   console.error(usage)
   process.exit(2)
@@ -44,15 +48,42 @@ else console.log(`${played.length - wrong.length} of ${played.length} rows are a
 // Nothing that was played is no proof of anything.
 process.exit(wrong.length > 0 || played.length === 0 ? 1 : 0)
 
+/** Plays the official suites; exit code 1 if a row differs from the table that is promised. */
+async function playSchemas() {
+  const folder = join(transpileSim(), 'test', 'conformance')
+  /** @type {typeof import('../test/conformance/schemas.ts')} */
+  const { missingSuite, playSuite, suiteFolder } = await import(
+    pathToFileURL(join(folder, 'schemas.js')).href
+  )
+  /** @type {typeof import('../test/conformance/schema-table.ts')} */
+  const { differences } = await import(pathToFileURL(join(folder, 'schema-table.js')).href)
+  const suite = suiteFolder()
+  if (suite === undefined) {
+    console.error(missingSuite)
+    return 2
+  }
+  const widths = [13, 9, 20, 7, 7]
+  if (!values.json) print(['DRAFT', 'PART', 'VALIDATOR', 'PASSED', 'FAILED'], widths)
+  const rows = playSuite(suite, (row) => {
+    if (values.json || (values.only && !values.only.includes(row.validator))) return
+    print([row.draft, row.part, row.validator, String(row.passed), String(row.failed)], widths)
+    for (const { file, group, test, valid, error } of row.failures)
+      console.log(`    ${file}: ${group}: ${test} (${error ?? `must be ${valid ? 'valid' : 'invalid'}`})`)
+  })
+  const wrong = differences(rows)
+  if (values.json) console.log(JSON.stringify({ subject: 'schemas', rows, wrong }))
+  else for (const line of wrong) console.log(`NOT AS PROMISED: ${line}`)
+  return wrong.length > 0 ? 1 : 0
+}
+
 /** @param {Played} row */
 function cells({ executor, row, calls, waitedMs, outcome, fallback, differences }) {
   const verdict = differences.length === 0 ? 'yes' : `NO: ${differences.join('; ')}`
   return [executor, row, String(calls), `${waitedMs} ms`, outcome, fallback ? 'yes' : 'no', verdict]
 }
 
-/** @param {readonly string[]} row */
-function print(row) {
-  const widths = [12, 32, 6, 9, 15, 9]
+/** @param {readonly string[]} row @param {readonly number[]} [widths] */
+function print(row, widths = [12, 32, 6, 9, 15, 9]) {
   console.log(
     row
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))

@@ -26,7 +26,8 @@ const NONE: readonly [] = []
 const NO_BRANCHES: Readonly<Record<string, number>> = Object.freeze({})
 
 /**
- * Never throws on bad text; throws `ProvisoError` for an unusable schema or option.
+ * Never throws on bad text nor on a bad schema: an unusable schema is an issue located in the schema (`schema/invalid`,
+ * `schema/limit`). Throws `ProvisoError` for an unusable option.
  *
  * @example
  * const result = parse("Sure! {'name': 'Ada', age: '36'}", { type: 'object', properties: { age: { type: 'integer' } } })
@@ -40,7 +41,13 @@ export function parse<S extends AnySchema = AnySchema>(
   const settings = settingsOf(options)
   const target = targetOf(schema, options)
   // The cast is the promise of the schema: `check` has accepted the value.
-  return withinStack(text, settings, () => parseToward(text, target, settings)) as ParseResult<Infer<S>>
+  const result = withinStack(text, settings, () => parseToward(text, target, settings))
+  return withNotes(result, target.notes) as ParseResult<Infer<S>>
+}
+
+/** What the author of the schema should know comes after what is wrong with the value. */
+function withNotes(result: ParseResult, notes: readonly Issue[]): ParseResult {
+  return notes.length === 0 ? result : { ...result, issues: [...result.issues, ...notes] }
 }
 
 /** `parse`, and how many steps of the allowance it took: work measured without a clock. Called by the search for slow texts. */
@@ -71,6 +78,7 @@ function withinStack(text: string, settings: Settings, work: () => ParseResult):
 
 function parseToward(text: string, target: Target, settings: Settings, given?: Allowance): ParseResult {
   const { limits, options } = settings
+  if (target.refused.length > 0) return failure(text, target.refused)
   if (text.length > limits.bytes) return failure(text, [tooLong(text, limits.bytes)])
   if (beginsTooDeep(text)) return failure(text, [depthIssue(text, settings)])
   const strict = parseStrict(text)

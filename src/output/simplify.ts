@@ -2,6 +2,7 @@
 import { isObject, jsonType, own, setOwn } from '../base/json.ts'
 import { child, type Pointer, tokens } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/compile.ts'
+import { toLatest } from '../schema/dialects/read-schema.ts'
 import { branchesOf, type Resolved, resolveSchema, typesOf } from './resolve-schema.ts'
 import { sketch } from './sketch.ts'
 
@@ -24,7 +25,8 @@ export interface Restored {
  * const flat = simplifySchema({ type: 'object', properties: { customer: { properties: { name: { type: 'string' } } } } })
  * flat.restore({ customer_name: 'Ada' }).value // { customer: { name: 'Ada' } }
  */
-export function simplifySchema(schema: JsonSchema): Simplified {
+export function simplifySchema(given: JsonSchema): Simplified {
+  const schema = toLatest(given)
   const plan: Plan = { root: schema, fields: [], required: [] }
   const root = resolveSchema(schema, schema)
   if (root && isFlattened(root)) flatten(root, { plan, at: '', required: true })

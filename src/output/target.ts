@@ -1,4 +1,5 @@
 /** What the text is read toward: the caller's schema, compiled, with its shapes and its last word on validity. */
+import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../schema/compile.ts'
 import { regexEngine } from '../schema/regex.ts'
@@ -18,6 +19,10 @@ export interface Guided {
 }
 
 export interface Target {
+  /** Why the schema cannot be used; empty when it can. */
+  readonly refused: readonly Issue[]
+  /** What the author of the schema should know, although it can be used. */
+  readonly notes: readonly Issue[]
   /** Absent when there is no schema, or one that can only validate. */
   readonly guided: Guided | undefined
   readonly jsonSchema: JsonSchema | undefined
@@ -31,6 +36,8 @@ export type Checked = { readonly ok: true; readonly value: unknown } | { readonl
 
 const NOT_OK: Checked = { ok: false }
 const FREE: Target = {
+  refused: [],
+  notes: [],
   guided: undefined,
   jsonSchema: undefined,
   check: (value) => ({ ok: true, value }),
@@ -44,7 +51,9 @@ export function targetOf(schema: AnySchema | undefined, options: ParseOptions): 
   if (schema === undefined || schema === true) return FREE
   // The usual case costs one look-up.
   const plain =
-    (typeof schema === 'object' || typeof schema === 'function') && !options.untrusted && !options.jsonSchema
+    ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') &&
+    !options.untrusted &&
+    !options.jsonSchema
   const known = plain ? targets.get(schema) : undefined
   if (known !== undefined) return known
   const target = makeTarget(schema, options)
@@ -55,10 +64,33 @@ export function targetOf(schema: AnySchema | undefined, options: ParseOptions): 
 const targets = new WeakMap<object, Target>()
 
 function makeTarget(schema: AnySchema, options: ParseOptions): Target {
-  if (isStandardSchema(schema)) return standardTarget(schema, options)
+  try {
+    return isStandardSchema(schema) ? standardTarget(schema, options) : jsonTarget(schema, options)
+  } catch (cause) {
+    if (!(cause instanceof ProvisoError)) throw cause
+    return refusedTarget(cause)
+  }
+}
+
+/** A schema that cannot be used accepts nothing, and says why. */
+function refusedTarget({ code, message, at, hint }: ProvisoError): Target {
+  const issue: Issue = { code, at: at ?? { pointer: '' }, message, hint }
+  return {
+    refused: [issue],
+    notes: [],
+    guided: undefined,
+    jsonSchema: undefined,
+    check: () => NOT_OK,
+    explain: () => [issue],
+  }
+}
+
+function jsonTarget(schema: JsonSchema | string, options: ParseOptions): Target {
   const json = typeof schema === 'string' ? namedSchema(schema) : schema
   const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
   return {
+    refused: [],
+    notes: compiled.notes,
     guided: guideOf(compiled, options),
     jsonSchema: json,
     check: (value) => (compiled.accepts(value) ? { ok: true, value } : NOT_OK),
@@ -71,6 +103,8 @@ function standardTarget(schema: Parameters<typeof validateStandard>[0], options:
   const compiled =
     json === undefined ? undefined : compileSchema(json, { untrusted: options.untrusted ?? false })
   return {
+    refused: [],
+    notes: compiled?.notes ?? [],
     guided: compiled === undefined ? undefined : guideOf(compiled, options),
     jsonSchema: json,
     check(value) {

@@ -138,7 +138,8 @@ interface Common {
 export interface ParseSuccess<T> extends Common {
   readonly ok: true
   readonly value: T
-  readonly issues: readonly []
+  /** Notes on the schema (`schema/unknown-dialect`); empty otherwise. */
+  readonly issues: readonly Issue[]
 }
 
 export interface ParseFailure extends Common {

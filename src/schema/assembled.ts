@@ -70,12 +70,8 @@ function truthOf(schema: unknown, site: Site): Truth {
 }
 
 function truthOfKeyword(keyword: string, site: Site): Truth {
-  const truth = rows.get(keyword)?.(site) ?? always
-  // Validators of draft-07 ignore the later keywords.
-  return site.part.scope.draft07 && later.has(keyword) && truth.mayFail ? depends : truth
+  return rows.get(keyword)?.(site) ?? always
 }
-
-const later = new Set(['dependentRequired', 'dependentSchemas', 'unevaluatedProperties'])
 
 const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['type', ({ part }) => ([own(part.schema, 'type')].flat().includes('object') ? always : never)],

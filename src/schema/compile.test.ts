@@ -14,7 +14,7 @@ function refusal(schema: unknown, untrusted = false): ProvisoError {
 }
 
 describe('compileSchema', () => {
-  it('speaks 2020-12 unless draft-07 is declared', () => {
+  it('speaks 2020-12 unless another draft is declared', () => {
     const tuple = { prefixItems: [{ type: 'string' }], items: false }
     expect(compileSchema(tuple).accepts(['a', 1])).toBe(false)
     const draft07 = {
@@ -24,10 +24,6 @@ describe('compileSchema', () => {
     }
     expect(compileSchema(draft07).accepts(['a'])).toBe(true)
     expect(compileSchema(draft07).accepts(['a', 1])).toBe(false)
-    expect(refusal({ $schema: 'http://json-schema.org/draft-04/schema#' })).toMatchObject({
-      code: 'schema/invalid',
-      at: { pointer: '/$schema' },
-    })
   })
 
   it('takes boolean schemas', () => {
@@ -96,6 +92,13 @@ describe('compileSchema', () => {
     expect(compiled.accepts({ p3999: 1 })).toBe(false)
   })
 
+  it('follows references from a base inside of another', () => {
+    const embedded = { $id: 'inner.json', $ref: '#/$defs/i', $defs: { i: { type: 'null' } } }
+    const compiled = compileSchema({ $id: 'https://example.com/outer.json', properties: { a: embedded } })
+    expect(compiled.accepts({ a: null })).toBe(true)
+    expect(compiled.accepts({ a: 1 })).toBe(false)
+  })
+
   it('takes patterns that only compile without the u flag', () => {
     expect(compileSchema({ pattern: '^[\\w-.]+$' }).accepts('a-b.c')).toBe(true)
   })
@@ -120,15 +123,16 @@ describe('a fault of Ajv', () => {
     expect(compiled.accepts({ b: 2 })).toBe(false)
   })
 
-  it('with unevaluatedProperties is a refusal of the value, not an exception', () => {
+  it('with unevaluatedProperties is not ours', () => {
     const union = [{ type: 'object' }, { type: 'integer', unevaluatedProperties: false }]
     const named = { oneOf: union, patternProperties: { '^[ab]$': { type: 'string' } } }
     const compiled = compileSchema({ dependentSchemas: { b: named }, unevaluatedProperties: false })
     const value = { b: '' }
     expect(compiled.accepts({})).toBe(true)
-    expect(compiled.accepts(value)).toBe(false)
-    expect(compiled.acceptsAt('', value)).toBe(false)
-    expect(compiled.validate(value)).toMatchObject([{ code: 'schema/undecided' }])
+    expect(compiled.accepts(value)).toBe(true)
+    expect(compiled.acceptsAt('', value)).toBe(true)
+    expect(compiled.validate(value)).toEqual([])
+    expect(compiled.validate({ b: '', c: 1 })).toMatchObject([{ at: { pointer: '/c' } }])
   })
 })
 
@@ -192,7 +196,7 @@ describe('an unusable schema', () => {
       'names a base twice',
       { $id: 'https://a/b', $defs: { x: { $id: 'https://a/b' } } },
       'already exists',
-      undefined,
+      '/$defs/x/$id',
     ],
   ])('that %s is refused at its place', (_, schema, words, pointer) => {
     const error = refusal(schema)
@@ -209,10 +213,6 @@ describe('an unusable schema', () => {
   })
 
   it('that is nested too deeply is refused, not a stack overflow', () => {
-    const embedded = { $id: 'inner.json', $ref: '#/$defs/i', $defs: { i: { type: 'null' } } }
-    expect(refusal({ $id: 'https://example.com/outer.json', properties: { a: embedded } }).message).toMatch(
-      /too deeply/,
-    )
     let schema: JsonSchema = {}
     for (let i = 0; i < 20_000; i++) schema = { not: schema }
     expect(refusal(schema).message).toMatch(/nested deeper than/)

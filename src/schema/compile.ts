@@ -4,26 +4,41 @@ import { ProvisoError } from '../base/error.ts'
 import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
-import { collectableDepth, collectableValues, holdsMoreThan, isDeeperThan } from './cost.ts'
-import { avoidFaults, guarded, mayThrow } from './faults.ts'
+import { compileWithAjv } from './ajv.ts'
+import type { Draft } from './dialects/draft.ts'
+import { readSchema } from './dialects/read-schema.ts'
+import { findMalformed } from './dialects/well-formed.ts'
+import { createInterpreter, type Session } from './interpreter/interpreter.ts'
 import { toIssues } from './issues.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { checkBytes, checkContent, checkSize } from './limits.ts'
+import { collectNames } from './names.ts'
 import { checkPatterns } from './patterns.ts'
-import { checkLoops, type SchemaGraph, schemaGraph } from './references.ts'
-import { servesStrangers } from './regex.ts'
-import { checkMetaSchema, createValidator, type ErrorObject, type Validator } from './validator.ts'
+import {
+  checkLoops,
+  checkReferences,
+  isRecursive,
+  type SchemaGraph,
+  schemaGraph,
+  sharedSchemas,
+} from './references.ts'
+import { regexEngine, servesStrangers } from './regex.ts'
 
 export type { JsonSchema } from './json-schema.ts'
 
 export interface CompiledSchema {
+  /** The schema in 2020-12, whatever draft it was written in. */
   readonly schema: JsonSchema
+  /** What the author of the schema should know, although it can be used: an unknown `$schema`. */
+  readonly notes: readonly Issue[]
   /** True when the value satisfies the schema; the fast question. */
   accepts(value: unknown): boolean
   /** Every violation (at most `limit`, default 100), located by JSON pointer; empty when the value is valid. */
   validate(value: unknown, limit?: number): Issue[]
   /** The same question for the sub-schema at a JSON pointer into this schema, e.g. `/properties/a/anyOf/0`. */
   acceptsAt(schemaPointer: string, value: unknown): boolean
+  /** For many questions about one text. */
+  openSession(): Session
 }
 
 export interface CompileOptions {
@@ -36,7 +51,7 @@ export const cacheSize = 256
 const shortText = 2_000
 
 const cache = new Map<string, CompiledSchema>()
-const known = {
+const byIdentity = {
   trusted: new WeakMap<object, CompiledSchema>(),
   /** Trusted, in a process that serves strangers. */
   careful: new WeakMap<object, CompiledSchema>(),
@@ -53,7 +68,7 @@ const known = {
  */
 export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): CompiledSchema {
   const mode = options.untrusted ? 'untrusted' : servesStrangers() ? 'careful' : 'trusted'
-  const found = typeof schema === 'object' && schema !== null ? known[mode].get(schema) : undefined
+  const found = typeof schema === 'object' && schema !== null ? byIdentity[mode].get(schema) : undefined
   if (found !== undefined) return found
   if (mode === 'untrusted') checkSize(schema)
   const canonical = canonicalSchema(schema)
@@ -67,34 +82,8 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
     if (cache.size <= cacheSize) break
     cache.delete(oldest)
   }
-  if (typeof schema === 'object') known[mode].set(schema, compiled)
+  if (typeof schema === 'object') byIdentity[mode].set(schema, compiled)
   return compiled
-}
-
-/** The code that collects every error has the same faults as the fast one; where it fails there is none to tell. */
-function everyError(thorough: Validator, value: unknown): ErrorObject[] | undefined {
-  try {
-    if (thorough.validate(value)) return undefined
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause
-    return undefined
-  }
-  return thorough.validate.errors ?? undefined
-}
-
-const undecided: Issue = {
-  code: 'schema/undecided',
-  at: { pointer: '' },
-  message:
-    'cannot be judged: the schema combines unevaluatedProperties or unevaluatedItems in a way that is not supported',
-  hint: 'Use additionalProperties, or put unevaluated* into the alternatives of the union',
-}
-
-function onlyTheFirst(issue: Issue): Issue {
-  return {
-    ...issue,
-    hint: `${issue.hint ? `${issue.hint}. ` : ''}The value is large: only the first violation is listed`,
-  }
 }
 
 function canonicalSchema(schema: JsonSchema): string {
@@ -117,50 +106,59 @@ function canonicalSchema(schema: JsonSchema): string {
 
 function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
   // A copy of our own: equal schemas share this entry, and one caller's later changes must not reach the others.
-  const schema: JsonSchema = JSON.parse(JSON.stringify(given))
-  const graph = schemaGraph(schema)
+  const { schema, draft, notes } = readSchema(given)
+  const names = collectNames(schema)
+  const graph = schemaGraph(schema, names)
   if (untrusted) checkContent(schema, graph)
-  checkMetaSchema(schema)
+  checkForm(given, draft)
   checkSynchronous(graph)
+  checkReferences(graph, names)
   checkLoops(graph)
   checkPatterns(graph, { linear: false })
-  const compilable = avoidFaults(JSON.parse(JSON.stringify(schema)))
-  const fast = createValidator(compilable, { untrusted, allErrors: false })
-  const guard = mayThrow(graph) ? guarded : undefined
-  const accepts = fast.validate as (value: unknown) => boolean
-  const judge = guard?.(accepts) ?? accepts
-  const thoroughUpTo = collectableValues(graph)
-  let thoroughDepth: number | undefined
-  let thorough: Validator | undefined
-  const parts = new Map<string, (value: unknown) => boolean>()
+  const shared = sharedSchemas(graph)
+  const interpreter = createInterpreter(schema, {
+    names,
+    regex: regexEngine({ untrusted }),
+    isShared: (part) => shared.has(part),
+  })
+  const worthCompiling = visitsBeforeCompiling * (1 + graph.size)
+  let compiled: ((value: unknown) => boolean) | undefined
+  function accepts(value: unknown): boolean {
+    if (compiled !== undefined) return compiled(value)
+    if (interpreter.visits > worthCompiling)
+      compiled = compileWithAjv(schema, graph, { untrusted }) ?? interpreter.accepts
+    return interpreter.accepts(value)
+  }
+  const remembers = isRecursive(graph)
   return {
     schema,
-    accepts: judge,
-    validate(value, limit = 100) {
-      fast.validate.errors = null
-      if (judge(value)) return []
-      const first = fast.validate.errors ?? []
-      thoroughDepth ??= collectableDepth(graph)
-      if (holdsMoreThan(value, thoroughUpTo) || isDeeperThan(value, thoroughDepth))
-        return toIssues(first, value, limit).map(onlyTheFirst)
-      thorough ??= createValidator(compilable, { untrusted, allErrors: true })
-      const issues = toIssues(everyError(thorough, value) ?? first, value, limit)
-      return issues.length > 0 || limit < 1 ? issues : [undecided]
-    },
-    acceptsAt(schemaPointer, value) {
-      let part = parts.get(schemaPointer)
-      if (part === undefined) {
-        requireSchemaAt(schema, schemaPointer)
-        const bare = fast.at(schemaPointer) as (value: unknown) => boolean
-        part = guard?.(bare) ?? bare
-        parts.set(schemaPointer, part)
-      }
-      return part(value)
-    },
+    notes,
+    accepts,
+    validate: (value, limit = 100) => toIssues(interpreter.violations(value), value, limit),
+    acceptsAt: interpreter.acceptsAt,
+    openSession: () =>
+      remembers
+        ? interpreter.openSession()
+        : { accepts, acceptsAt: interpreter.acceptsAt, judged: undefined },
   }
 }
 
-/** Ajv would turn such a schema into a validator that returns a promise, which every caller would take for true. */
+/** Code is generated when so many times the size of the schema has been interpreted: about then it begins to pay. */
+const visitsBeforeCompiling = 100
+
+/** Throws `schema/invalid` where the schema breaks the meta-schema of its draft. */
+function checkForm(schema: JsonSchema, draft: Draft): void {
+  const found = findMalformed(schema, draft)
+  if (found === undefined) return
+  const keyword = tokens(found.pointer).at(-1)
+  throw new ProvisoError(
+    'schema/invalid',
+    `The schema is not valid at ${found.pointer || 'its root'}: ${keyword ? `"${keyword}" ` : ''}${found.message}`,
+    { at: { pointer: found.pointer } },
+  )
+}
+
+/** Such a schema asks for a validator that returns a promise, which every caller would take for true. */
 function checkSynchronous(graph: SchemaGraph): void {
   for (const [schema, { pointer }] of graph) {
     if (!Object.hasOwn(schema, '$async')) continue
@@ -173,16 +171,4 @@ function checkSynchronous(graph: SchemaGraph): void {
       },
     )
   }
-}
-
-function requireSchemaAt(schema: JsonSchema, pointer: string): void {
-  let node: unknown = schema
-  for (const token of tokens(pointer)) {
-    node =
-      typeof node === 'object' && node !== null && Object.hasOwn(node, token)
-        ? Reflect.get(node, token)
-        : undefined
-  }
-  if (typeof node === 'boolean' || (typeof node === 'object' && node !== null && !Array.isArray(node))) return
-  throw new ProvisoError('schema/invalid', `There is no sub-schema at ${pointer}`, { at: { pointer } })
 }

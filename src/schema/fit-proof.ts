@@ -215,16 +215,14 @@ function eachListed(left: Left, { part, keyword }: Wanted, { options }: Spot): b
       Object.hasOwn(part.schema, each) ? [[each, part.schema[each]]] : [],
     ),
   )
-  const compiled = compileSchema(part.scope.draft07 ? { ...alone, $schema: draft07 } : alone, options)
+  const compiled = compileSchema(alone, options)
   return values.every((value: Json) => compiled.accepts(value))
 }
-
-const draft07 = 'http://json-schema.org/draft-07/schema#'
 
 /** Keywords that mean something only beside each other. */
 const families = [
   ['properties', 'patternProperties', 'additionalProperties'],
-  ['items', 'prefixItems', 'additionalItems'],
+  ['items', 'prefixItems'],
   ['if', 'then', 'else'],
   ['contains', 'minContains', 'maxContains'],
 ]
@@ -233,7 +231,7 @@ function together(keyword: string): readonly string[] {
   return families.find((family) => family.includes(keyword)) ?? [keyword]
 }
 
-const unevaluated = /"(\$ref|\$dynamicRef|\$recursiveRef|unevaluated\w+)"/
+const unevaluated = /"(\$ref|\$dynamicRef|unevaluated\w+)"/
 
 function mayRefer(schema: unknown): boolean {
   return unevaluated.test(JSON.stringify(schema))
@@ -242,7 +240,7 @@ function mayRefer(schema: unknown): boolean {
 /** The same words mean the same where nothing in them depends on the document or on their neighbours. */
 function sameSchema(part: Part, to: Held): boolean {
   if (part.schema === to.schema) return true
-  if (part.scope.draft07 !== to.scope.draft07 || !isObject(to.schema)) return false
+  if (!isObject(to.schema)) return false
   if (Object.keys(part.schema).length !== Object.keys(to.schema).length || !jsonEqual(part.schema, to.schema))
     return false
   return !mayRefer(to.schema) || sameDocument(part, to)
@@ -253,7 +251,7 @@ function sameDocument(a: Held, b: Held): boolean {
 }
 
 function sameKeyword(a: Part, b: Part, keyword: string): boolean {
-  if (keyword.startsWith('unevaluated') || a.scope.draft07 !== b.scope.draft07) return false
+  if (keyword.startsWith('unevaluated')) return false
   return together(keyword).every((each) => {
     const [left, right] = [own(a.schema, each), own(b.schema, each)]
     return left === right || (jsonEqual(left, right) && !mayRefer(left ?? null))

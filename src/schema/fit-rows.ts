@@ -16,8 +16,7 @@ type Row = (left: Left, part: Part) => boolean
 const exactly =
   (keyword: string): Row =>
   (left, { schema, scope }) => {
-    const alone = { [keyword]: schema[keyword], ...(keyword === 'type' && { nullable: schema['nullable'] }) }
-    return isWithin(left.set, ownSet([{ schema: alone, scope }]))
+    return isWithin(left.set, ownSet([{ schema: { [keyword]: schema[keyword] }, scope }]))
   }
 
 const noTexts: Row = ({ set }) => set.strings !== 'any' && set.strings.length === 0

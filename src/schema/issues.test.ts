@@ -264,7 +264,7 @@ describe('a violation', () => {
     expect(compiled.validate(['a'])).toEqual([])
   })
 
-  it('of a very large value is the first only, found in bounded time', () => {
+  it('of a very large value is listed up to the limit, found in bounded time', () => {
     const compiled = compileSchema({
       items: { $ref: '#/$defs/i' },
       $defs: { i: { required: ['a', 'b'], type: 'object' } },
@@ -273,11 +273,8 @@ describe('a violation', () => {
     const start = performance.now()
     const issues = compiled.validate(value)
     expect(performance.now() - start).toBeLessThan(2_000)
-    expect(issues).toHaveLength(1)
-    expect(issues[0]).toMatchObject({
-      at: { pointer: '/0/a' },
-      hint: expect.stringContaining('only the first'),
-    })
+    expect(issues).toHaveLength(100)
+    expect(issues[0]).toMatchObject({ at: { pointer: '/0/a' } })
     const union = compileSchema({ items: { anyOf: [{ type: 'string' }, { type: 'null' }] } })
     expect(union.validate(value)[0]?.message).toBe('must be one of string, null, but is an empty object')
   })

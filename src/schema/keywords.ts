@@ -39,7 +39,7 @@ export const subschemaKeywords: ReadonlyMap<string, Row> = new Map([
 ])
 
 /** Keywords that lead to another schema by name. */
-export const referenceKeywords = ['$ref', '$dynamicRef', '$recursiveRef'] as const
+export const referenceKeywords = ['$ref', '$dynamicRef'] as const
 
 export type SchemaObject = Record<string, unknown>
 

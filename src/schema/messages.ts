@@ -2,13 +2,7 @@
 import { closest } from '../base/closest.ts'
 import { isObject, jsonType, own } from '../base/json.ts'
 import { clip, describe, plural } from './describe.ts'
-import type { ErrorObject } from './validator.ts'
-
-/** An error that stays, with the errors of the branches of its union. */
-export interface Kept {
-  readonly error: ErrorObject
-  readonly branches: readonly Kept[]
-}
+import type { Kept } from './interpreter/violation.ts'
 
 export interface Explanation {
   readonly message: string
@@ -25,7 +19,7 @@ const listed = 12
 export function explain(kept: Kept, actual: unknown): Explanation {
   const row = rows[kept.error.keyword]
   return row === undefined
-    ? { message: `${kept.error.message ?? 'is not valid'}, but is ${describe(actual)}`, actual }
+    ? { message: `is not valid, but is ${describe(actual)}`, actual }
     : row(kept, actual)
 }
 
@@ -46,7 +40,6 @@ const rows: Readonly<Record<string, Row>> = {
   },
   required: missing,
   dependentRequired: missing,
-  dependencies: missing,
   additionalProperties: (kept, actual) => undeclared(kept, actual, kept.error.params['additionalProperty']),
   unevaluatedProperties: (kept, actual) => undeclared(kept, actual, kept.error.params['unevaluatedProperty']),
   minLength: ({ error }, actual) => counted('at least', error.params['limit'], 'character', actual),
@@ -55,6 +48,12 @@ const rows: Readonly<Record<string, Row>> = {
   maxItems: ({ error }, actual) => counted('at most', error.params['limit'], 'item', actual),
   minProperties: ({ error }, actual) => counted('at least', error.params['limit'], 'property', actual),
   maxProperties: ({ error }, actual) => counted('at most', error.params['limit'], 'property', actual),
+  minimum: compared,
+  maximum: compared,
+  exclusiveMinimum: compared,
+  exclusiveMaximum: compared,
+  items: ({ error }, actual) => counted('at most', error.params['limit'], 'item', actual),
+  unevaluatedItems: ({ error }, actual) => counted('at most', error.params['len'], 'item', actual),
   multipleOf({ error }, actual) {
     return mismatch(`a multiple of ${error.params['multipleOf']}`, error.params['multipleOf'], actual)
   },
@@ -100,6 +99,11 @@ function mismatch(expectation: string, expected: unknown, actual: unknown, hint?
     actual,
     ...(hint && { hint }),
   }
+}
+
+function compared({ error }: Kept, actual: unknown): Explanation {
+  const { comparison, limit } = error.params
+  return { message: `must be ${comparison} ${limit}, but is ${describe(actual)}`, actual }
 }
 
 function missing({ error }: Kept, actual: unknown): Explanation {

@@ -1,9 +1,12 @@
 /** Follows references inside one schema: finds circles that would never end, and how large a schema is when unfolded. */
 import { ProvisoError } from '../base/error.ts'
-import { isObject, own } from '../base/json.ts'
+import { own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
+import { clip } from './describe.ts'
+import { draftOfUri } from './dialects/draft.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { type Part, partsOf, referenceKeywords, type SchemaObject } from './keywords.ts'
+import { collectNames, type Names, type Resource } from './names.ts'
 
 /** Every schema object that can be reached, with its place and what it leads to. */
 export type SchemaGraph = ReadonlyMap<SchemaObject, SchemaNode>
@@ -12,35 +15,94 @@ export interface SchemaNode {
   readonly pointer: Pointer
   /** Sub-schemas and the targets of references; a reference speaks about the same value. */
   readonly leadsTo: readonly Part[]
+  /** Where its references start from. */
+  readonly resource: Resource
 }
 
-/** Walks a schema iteratively, following references also into places that are no known keyword. */
-export function schemaGraph(root: JsonSchema): SchemaGraph {
+/** Walks a schema iteratively, following references also into places that are no known keyword. Expects 2020-12. */
+export function schemaGraph(root: JsonSchema, names: Names = collectNames(root)): SchemaGraph {
   const graph = new Map<SchemaObject, SchemaNode>()
   if (typeof root === 'boolean') return graph
-  const names = collectNames(root)
-  const stack: Part[] = [{ schema: root, pointer: '', applies: 'here' }]
-  for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
-    if (graph.has(part.schema)) continue
-    const leadsTo = partsOf(part.schema, part.pointer)
+  const stack: Visit[] = [{ schema: root, pointer: '', applies: 'here', resource: names.root }]
+  for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
+    if (graph.has(visit.schema)) continue
+    const resource = names.resourceOf(visit.schema) ?? visit.resource
+    const leadsTo: Visit[] = partsOf(visit.schema, visit.pointer).map((part) => ({ ...part, resource }))
     for (const keyword of referenceKeywords) {
-      const target = resolve(names, own(part.schema, keyword), names.bases.get(part.schema) ?? rootBase)
-      if (target !== undefined) leadsTo.push({ ...target, applies: 'here' })
+      const ref = own(visit.schema, keyword)
+      const target = typeof ref === 'string' ? names.resolve(ref, resource) : undefined
+      if (target === undefined || typeof target.schema === 'boolean') continue
+      leadsTo.push({
+        schema: target.schema,
+        pointer: target.pointer,
+        applies: 'here',
+        resource: target.resource,
+      })
     }
-    graph.set(part.schema, { pointer: part.pointer, leadsTo })
-    for (let i = leadsTo.length - 1; i >= 0; i--) stack.push(leadsTo[i] as Part)
+    graph.set(visit.schema, { pointer: visit.pointer, leadsTo, resource })
+    for (let i = leadsTo.length - 1; i >= 0; i--) stack.push(leadsTo[i] as Visit)
   }
   return graph
+}
+
+interface Visit extends Part {
+  readonly resource: Resource
 }
 
 /** Finds the target of a `$ref` inside one schema, for walkers of their own; what is not an object is not found. */
 export function referenceResolver(root: JsonSchema): (schema: SchemaObject) => SchemaObject | undefined {
   let names: Names | undefined
   return (schema) => {
-    if (typeof root === 'boolean') return undefined
+    const ref = own(schema, '$ref')
+    if (typeof ref !== 'string') return undefined
     names ??= collectNames(root)
-    return resolve(names, own(schema, '$ref'), names.bases.get(schema) ?? rootBase)?.schema
+    const target = names.resolve(ref, names.resourceOf(schema) ?? names.root)
+    return target === undefined || typeof target.schema === 'boolean' ? undefined : target.schema
   }
+}
+
+/** Schemas that several others lead to, so that one value can be judged by them more than once. */
+export function sharedSchemas(graph: SchemaGraph): ReadonlySet<object> {
+  const once = new Set<object>()
+  const shared = new Set<object>()
+  for (const [index, [schema, { leadsTo }]] of [...graph].entries()) {
+    // The root is where validation starts; a dynamic anchor may be led to from anywhere.
+    if (index === 0) once.add(schema)
+    if (Object.hasOwn(schema, '$dynamicAnchor')) shared.add(schema)
+    for (const part of leadsTo) {
+      if (part.applies === 'never') continue
+      if (once.has(part.schema)) shared.add(part.schema)
+      once.add(part.schema)
+    }
+  }
+  return shared
+}
+
+/** Throws when a reference leads nowhere. */
+export function checkReferences(graph: SchemaGraph, names: Names): void {
+  for (const [schema, { pointer, resource }] of graph) {
+    for (const keyword of referenceKeywords) {
+      const ref = own(schema, keyword)
+      if (typeof ref !== 'string' || draftOfUri(ref) !== undefined) continue
+      if (names.resolve(ref, resource) !== undefined) continue
+      const at = child(pointer, keyword)
+      throw new ProvisoError(
+        'schema/invalid',
+        `The schema at ${at} refers to ${clip(ref)}, which is not in it`,
+        {
+          at: { pointer: at },
+          hint: 'References must stay inside the schema: put the target into its "$defs"',
+        },
+      )
+    }
+  }
+  const [twin] = names.twins
+  if (twin === undefined) return
+  throw new ProvisoError(
+    'schema/invalid',
+    `The schema at ${twin.pointer} has the $id ${clip(twin.resource.uri)}, which already exists in it`,
+    { at: { pointer: child(twin.pointer, '$id') } },
+  )
 }
 
 /** Throws when a schema leads back to itself without going into the value: validating would never end. */
@@ -61,17 +123,6 @@ export function checkLoops(graph: SchemaGraph): void {
 /** Whether a schema leads back to itself through the value, so that validating goes as deep as the value does. */
 export function isRecursive(graph: SchemaGraph): boolean {
   return postOrder(graph, [...graph.keys()], (part) => part.applies !== 'never').loop !== undefined
-}
-
-/** Where the schema names a target that Ajv could not find; the absolute URI is Ajv's, the relative one the author's. */
-export function placeOfReference(graph: SchemaGraph, missing: string): Pointer | undefined {
-  for (const [schema, { pointer }] of graph) {
-    for (const keyword of referenceKeywords) {
-      const ref = own(schema, keyword)
-      if (typeof ref === 'string' && missing.endsWith(ref)) return child(pointer, keyword)
-    }
-  }
-  return undefined
 }
 
 /** How many schemas a validator may visit when every reference is unfolded once; a recursive reference counts as one. */
@@ -112,84 +163,4 @@ function postOrder(graph: SchemaGraph, from: readonly SchemaObject[], follow: (p
     }
   }
   return { order, loop }
-}
-
-interface Target {
-  readonly schema: SchemaObject
-  readonly pointer: Pointer
-}
-
-interface Names {
-  /** Schemas by absolute URI; anchors as `uri#anchor`. */
-  readonly targets: ReadonlyMap<string, Target>
-  /** The base URI that references in a schema start from. */
-  readonly bases: ReadonlyMap<SchemaObject, string>
-}
-
-const rootBase = 'proviso:///root'
-
-/** `$id` and `$anchor` may stand anywhere below the root, also under keywords we do not know. */
-function collectNames(root: SchemaObject): Names {
-  const targets = new Map<string, Target>([[rootBase, { schema: root, pointer: '' }]])
-  const bases = new Map<SchemaObject, string>()
-  const stack: { readonly value: unknown; readonly pointer: Pointer; readonly base: string }[] = []
-  stack.push({ value: root, pointer: '', base: rootBase })
-  for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
-    const { value, pointer } = visit
-    if (typeof value !== 'object' || value === null) continue
-    let base = visit.base
-    if (isObject(value)) {
-      const id = own(value, '$id')
-      if (typeof id === 'string') {
-        const uri = absolute(id, base) ?? base
-        targets.set(uri.replace(/#$/, ''), { schema: value, pointer })
-        base = uri.replace(/#.*$/, '')
-      }
-      for (const keyword of ['$anchor', '$dynamicAnchor']) {
-        const anchor = own(value, keyword)
-        if (typeof anchor === 'string') targets.set(`${base}#${anchor}`, { schema: value, pointer })
-      }
-      bases.set(value, base)
-    }
-    for (const [key, member] of Object.entries(value))
-      stack.push({ value: member, pointer: child(pointer, key), base })
-  }
-  return { targets, bases }
-}
-
-function resolve(names: Names, ref: unknown, base: string): Target | undefined {
-  const uri = typeof ref === 'string' ? absolute(ref, base) : undefined
-  if (uri === undefined) return undefined
-  const hash = uri.indexOf('#')
-  const document = hash < 0 ? uri : uri.slice(0, hash)
-  const fragment = hash < 0 ? '' : uri.slice(hash + 1)
-  // Ajv takes `#/` for the root, although strictly it names the member with the empty name.
-  if (fragment === '/') return names.targets.get(document)
-  if (!fragment.startsWith('/')) return names.targets.get(fragment === '' ? document : uri)
-  const start = names.targets.get(document)
-  if (start === undefined) return undefined
-  let node: unknown = start.schema
-  let pointer = start.pointer
-  for (const part of fragment.slice(1).split('/')) {
-    const token = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    node = typeof node === 'object' && node !== null ? own(node, token) : undefined
-    pointer = child(pointer, token)
-  }
-  return isObject(node) ? { schema: node, pointer } : undefined
-}
-
-function absolute(ref: string, base: string): string | undefined {
-  try {
-    return new URL(ref, base).href
-  } catch {
-    return undefined
-  }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -3,15 +3,14 @@
  * unions among them, members and items. Leaving a part out only makes the set of values larger, so limits are harmless.
  */
 import { isObject, own } from '../base/json.ts'
+import { toLatest } from './dialects/read-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { SchemaObject } from './keywords.ts'
 import { referenceResolver } from './references.ts'
-import { dialectOf } from './validator.ts'
 
 /** The document that a part stands in: where its references lead. */
 export interface Scope {
   readonly root: JsonSchema
-  readonly draft07: boolean
   resolve(schema: SchemaObject): SchemaObject | undefined
 }
 
@@ -43,13 +42,13 @@ export interface Union {
 
 const scopes = new WeakMap<object, Scope>()
 
-/** The schema as a whole, ready to be taken apart. */
-export function hold(root: JsonSchema): Held {
-  if (typeof root === 'boolean')
-    return { schema: root, scope: { root, draft07: false, resolve: () => undefined } }
+/** The schema as a whole in 2020-12, ready to be taken apart. */
+export function hold(given: JsonSchema): Held {
+  const root = toLatest(given)
+  if (typeof root === 'boolean') return { schema: root, scope: { root, resolve: () => undefined } }
   let scope = scopes.get(root)
   if (scope === undefined) {
-    scope = { root, draft07: dialectOf(root).includes('draft-07'), resolve: referenceResolver(root) }
+    scope = { root, resolve: referenceResolver(root) }
     scopes.set(root, scope)
   }
   return { schema: root, scope }
@@ -126,15 +125,8 @@ export function prefixLength(parts: readonly Part[]): number {
   return Math.max(0, ...parts.map((part) => itemsOf(part).prefix.length))
 }
 
-/** Both dialects: `prefixItems` with `items`, and in draft-07 a list in `items` with `additionalItems`. */
-export function itemsOf({ schema, scope }: Part): {
-  readonly prefix: readonly unknown[]
-  readonly rest: unknown
-} {
-  const items = own(schema, 'items')
-  if (!scope.draft07) return { prefix: listOf(schema, 'prefixItems'), rest: items }
-  if (Array.isArray(items)) return { prefix: items, rest: own(schema, 'additionalItems') }
-  return { prefix: [], rest: items }
+export function itemsOf({ schema }: Part): { readonly prefix: readonly unknown[]; readonly rest: unknown } {
+  return { prefix: listOf(schema, 'prefixItems'), rest: own(schema, 'items') }
 }
 
 export function recordOf(schema: SchemaObject, keyword: string): SchemaObject {

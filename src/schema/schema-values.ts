@@ -210,7 +210,7 @@ const listsOf = (min: number, max: number): ValueSet => ({ ...everything, lists:
 
 /** One row per keyword that narrows the value itself. */
 const rows: ReadonlyMap<string, (part: Part) => ValueSet> = new Map<string, (part: Part) => ValueSet>([
-  ['type', ({ schema }) => typesOf(own(schema, 'type'), own(schema, 'nullable') === true)],
+  ['type', ({ schema }) => typesOf(own(schema, 'type'))],
   ['const', ({ schema }) => setOf([own(schema, 'const') as Json])],
   ['enum', ({ schema }) => setOf(listOf(schema, 'enum') as Json[])],
   ['minimum', (part) => bound(part, 'minimum', (limit) => numeric(above(limit, false)))],
@@ -234,9 +234,9 @@ function closedList(part: Part): ValueSet {
   return rest === false ? listsOf(0, prefix.length) : everything
 }
 
-function typesOf(type: unknown, nullable: boolean): ValueSet {
+function typesOf(type: unknown): ValueSet {
   const names = typeof type === 'string' ? [type] : Array.isArray(type) ? type : undefined
   if (names === undefined) return everything
-  const sets = [...names, ...(nullable ? ['null'] : [])].map((name) => typeSets[String(name)] ?? nothing)
+  const sets = names.map((name) => typeSets[String(name)] ?? nothing)
   return sets.reduce(join, nothing)
 }

@@ -125,12 +125,6 @@ describe('items', () => {
     ['alike', { items: {} }, [['/items'], ['/items'], ['/items']]],
     ['a prefix and the rest', { prefixItems: [{}], items: {} }, [['/prefixItems/0'], ['/items'], ['/items']]],
     ['a prefix alone', { prefixItems: [{}] }, [['/prefixItems/0'], [], []]],
-    [
-      'the old way',
-      { items: [{}], additionalItems: {} },
-      [['/items/0'], ['/additionalItems'], ['/additionalItems']],
-    ],
-    ['the old way, alone', { items: [{}] }, [['/items/0'], [], []]],
   ])('%s', (_, schema, expected) => {
     const at = shape(schema)
     expect([0, 1, 2].map((index) => at.item(index))).toEqual(expected)

@@ -1,11 +1,13 @@
 /**
  * What a schema says at one place, ready for guiding a conversion: types, listed values, members, items, unions, with
- * `$ref` and `allOf` followed. A shape only guides; whether a value is right is always Ajv's word.
+ * `$ref` and `allOf` followed. Expects 2020-12. A shape only guides; whether a value is right is the validator's word.
  */
 import { isObject, type JsonType, jsonType, own } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { fragmentOf, schemaAt } from './reference.ts'
+import { referenceKeywords } from './keywords.ts'
+import { collectNames, type Names } from './names.ts'
+import { schemaAt } from './reference.ts'
 
 /** Places in the schema, as JSON pointers, all of which apply to one value. */
 export type Where = readonly string[]
@@ -53,7 +55,7 @@ export class Shapes {
   readonly #root: JsonSchema
   readonly #matcher: Matcher
   readonly #shapes = new Map<string, Shape>()
-  #anchors: Map<string, string> | undefined
+  #names: Names | undefined
 
   constructor(root: JsonSchema, matcher: Matcher) {
     this.#root = root
@@ -88,8 +90,11 @@ export class Shapes {
       const schema = schemaAt(this.#root, pointer)
       if (!isObject(schema)) continue
       parts.push({ pointer, schema })
-      const target = typeof schema['$ref'] === 'string' ? this.#target(schema['$ref']) : undefined
-      if (target !== undefined) queue.push(target)
+      for (const keyword of referenceKeywords) {
+        const ref = schema[keyword]
+        const target = typeof ref === 'string' ? this.#target(schema, ref) : undefined
+        if (target !== undefined) queue.push(target)
+      }
       if (Array.isArray(schema['allOf'])) {
         schema['allOf'].forEach((_, index) => {
           queue.push(`${pointer}/allOf/${index}`)
@@ -99,32 +104,10 @@ export class Shapes {
     return parts
   }
 
-  /** Local references only: `#`, `#/…` and `#anchor`. */
-  #target(ref: string): string | undefined {
-    const id = isObject(this.#root) && typeof this.#root['$id'] === 'string' ? this.#root['$id'] : ''
-    const local = id !== '' && ref.startsWith(`${id}#`) ? ref.slice(id.length) : ref
-    if (local === '#' || local === '') return ''
-    if (!local.startsWith('#')) return undefined
-    const fragment = fragmentOf(local)
-    if (fragment.startsWith('/')) return fragment
-    this.#anchors ??= anchorsOf(this.#root)
-    return this.#anchors.get(fragment)
+  #target(schema: Keywords, ref: string): string | undefined {
+    this.#names ??= collectNames(this.#root)
+    return this.#names.resolve(ref, this.#names.resourceOf(schema) ?? this.#names.root)?.pointer
   }
-}
-
-function anchorsOf(root: JsonSchema): Map<string, string> {
-  const anchors = new Map<string, string>()
-  const queue: { pointer: string; value: unknown }[] = [{ pointer: '', value: root }]
-  for (const { pointer, value } of queue) {
-    if (typeof value !== 'object' || value === null) continue
-    const anchor = own(value, '$anchor')
-    if (typeof anchor === 'string') anchors.set(anchor, pointer)
-    for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner === 'object' && inner !== null)
-        queue.push({ pointer: child(pointer, key), value: inner })
-    }
-  }
-  return anchors
 }
 
 class PartsShape implements Shape {
@@ -207,14 +190,8 @@ class PartsShape implements Shape {
 
   item(index: number): Where {
     return this.#parts.flatMap(({ pointer, schema }) => {
-      const prefix = Array.isArray(schema['prefixItems'])
-        ? 'prefixItems'
-        : Array.isArray(schema['items'])
-          ? 'items'
-          : undefined
-      if (prefix !== undefined && index < (schema[prefix] as unknown[]).length)
-        return [`${pointer}/${prefix}/${index}`]
-      if (prefix === 'items') return isObject(schema['additionalItems']) ? [`${pointer}/additionalItems`] : []
+      const prefix = schema['prefixItems']
+      if (Array.isArray(prefix) && index < prefix.length) return [`${pointer}/prefixItems/${index}`]
       return isObject(schema['items']) ? [`${pointer}/items`] : []
     })
   }

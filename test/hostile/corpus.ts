@@ -170,7 +170,7 @@ function oddities(): HostileContract[] {
     { default: 1n },
     { const: Number.NaN },
     { $async: true },
-    { $schema: 'x' },
+    { $schema: 1 },
   ]
   return [
     ...data

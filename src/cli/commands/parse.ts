@@ -1,5 +1,6 @@
 /** `proviso parse`: model text in, the value that the schema wants out. */
 import { type Command, Option } from 'commander'
+import type { Issue } from '../../base/issue.ts'
 import { tokens } from '../../base/pointer.ts'
 import {
   createReader,
@@ -84,7 +85,13 @@ async function runParse(file: string | undefined, flags: Flags): Promise<number>
 
   const result = reader ? reader.end() : parse(input.text, schema, options)
   report(result, flags, inputName(file))
-  return exitCode(result.ok ? 'ok' : 'unmet')
+  if (result.ok) return exitCode('ok')
+  return exitCode(result.issues.some(isSchemaProblem) ? 'usage' : 'unmet')
+}
+
+/** The schema cannot be used, so nothing is said about the text. */
+function isSchemaProblem({ code }: Issue): boolean {
+  return code === 'schema/invalid' || code === 'schema/limit'
 }
 
 function readerOptions(flags: Flags): ParseOptions {

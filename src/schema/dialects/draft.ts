@@ -1,0 +1,56 @@
+/** Which dialect of JSON Schema a schema is written in, by its `$schema`. */
+import { own } from '../../base/json.ts'
+
+/** `undeclared` is 2020-12 that also accepts older forms which 2020-12 gives no meaning of its own. */
+export type Draft = '04' | '06' | '07' | '2019-09' | '2020-12' | 'openapi-3.0' | 'openapi-3.1' | 'undeclared'
+
+const drafts: ReadonlyMap<string, Draft> = new Map([
+  ['json-schema.org/draft-04/schema', '04'],
+  ['json-schema.org/draft-06/schema', '06'],
+  ['json-schema.org/draft-07/schema', '07'],
+  ['json-schema.org/draft/2019-09/schema', '2019-09'],
+  ['json-schema.org/draft/2020-12/schema', '2020-12'],
+  ['json-schema.org/schema', '2020-12'],
+])
+
+/** Every `$schema` that is known, for hints. */
+export const knownDialects = [
+  'http://json-schema.org/draft-04/schema#',
+  'http://json-schema.org/draft-06/schema#',
+  'http://json-schema.org/draft-07/schema#',
+  'https://json-schema.org/draft/2019-09/schema',
+  'https://json-schema.org/draft/2020-12/schema',
+  'https://spec.openapis.org/oas/3.0/dialect',
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+] as const
+
+/** The draft that a URI names; `http` and `https`, with and without an empty fragment, are the same name. */
+export function draftOfUri(uri: string): Draft | undefined {
+  const name = uri.replace(/^https?:\/\//, '').replace(/#$/, '')
+  const openapi = /^spec\.openapis\.org\/oas\/(3\.[01])\//.exec(name)
+  if (openapi !== null) return openapi[1] === '3.0' ? 'openapi-3.0' : 'openapi-3.1'
+  return drafts.get(name)
+}
+
+/** The declared draft of a schema; an unknown `$schema` is `unknown`, a missing one `undeclared`. */
+export function draftOf(schema: unknown): Draft | 'unknown' {
+  const declared = typeof schema === 'object' && schema !== null ? own(schema, '$schema') : undefined
+  if (declared === undefined) return 'undeclared'
+  return (typeof declared === 'string' ? draftOfUri(declared) : undefined) ?? 'unknown'
+}
+
+/** Position in time, for tables of when a keyword came and went. */
+export function yearOf(draft: Draft): number {
+  return years[draft]
+}
+
+const years: Readonly<Record<Draft, number>> = {
+  '04': 4,
+  '06': 6,
+  '07': 7,
+  '2019-09': 2019,
+  '2020-12': 2020,
+  'openapi-3.0': 4,
+  'openapi-3.1': 2020,
+  undeclared: 2020,
+}

@@ -1,0 +1,193 @@
+/** Checks of keywords that look at one value: its type, its number, its text, its size. One row per keyword. */
+import { jsonEqual } from '../../base/equal.ts'
+import { isObject } from '../../base/json.ts'
+import { formats } from '../formats.ts'
+import type { SchemaObject } from '../keywords.ts'
+import type { RegexEngine } from '../regex.ts'
+import type { Check, Run, Site } from './run.ts'
+import { findEqualItems } from './unique.ts'
+
+/** What checks are made from. */
+export interface Holder {
+  readonly site: Site
+  readonly schema: SchemaObject
+  readonly regex: RegexEngine
+}
+
+/** Makes the check of a keyword; `undefined` when there is nothing to check. */
+export type Row<H = Holder> = (held: unknown, holder: H) => Check | undefined
+
+export const assertions: Readonly<Record<string, Row>> = {
+  type(held, { site }) {
+    const types = [held].flat() as string[]
+    const tests = types.map((type) => typeTests[type] as (value: unknown) => boolean)
+    const [only] = tests
+    const accepts = tests.length === 1 && only ? only : (value: unknown) => tests.some((test) => test(value))
+    return (value, run) => accepts(value) || run.report(site, 'type', { params: { type: held } })
+  },
+  minimum: bound('minimum', '>=', (value, limit) => value >= limit),
+  maximum: bound('maximum', '<=', (value, limit) => value <= limit),
+  exclusiveMinimum: bound('exclusiveMinimum', '>', (value, limit) => value > limit),
+  exclusiveMaximum: bound('exclusiveMaximum', '<', (value, limit) => value < limit),
+  multipleOf(held, { site }) {
+    const divisor = held as number
+    return (value, run) =>
+      typeof value !== 'number' ||
+      isMultiple(value, divisor) ||
+      run.report(site, 'multipleOf', { params: { multipleOf: divisor } })
+  },
+  minLength: counted('minLength', 'string', (count, limit) => count >= limit),
+  maxLength: counted('maxLength', 'string', (count, limit) => count <= limit),
+  minItems: counted('minItems', 'array', (count, limit) => count >= limit),
+  maxItems: counted('maxItems', 'array', (count, limit) => count <= limit),
+  minProperties: counted('minProperties', 'object', (count, limit) => count >= limit),
+  maxProperties: counted('maxProperties', 'object', (count, limit) => count <= limit),
+  pattern(held, { site, regex }) {
+    const compiled = regex(held as string, 'u')
+    return (value, run) =>
+      typeof value !== 'string' ||
+      compiled.test(value) ||
+      run.report(site, 'pattern', { params: { pattern: held } })
+  },
+  format(held, { site }) {
+    const accepts = formatTest(held as string)
+    if (accepts === undefined) return undefined
+    return (value, run) => accepts(value) || run.report(site, 'format', { params: { format: held } })
+  },
+  const(held, { site }) {
+    return (value, run) =>
+      jsonEqual(value, held) || run.report(site, 'const', { params: { allowedValue: held } })
+  },
+  enum(held, { site }) {
+    const allowed = held as readonly unknown[]
+    const scalars = new Set(allowed.filter((item) => typeof item !== 'object' || item === null))
+    const containers = allowed.filter((item) => typeof item === 'object' && item !== null)
+    return (value, run) =>
+      (typeof value === 'object' && value !== null
+        ? containers.some((item) => jsonEqual(item, value))
+        : scalars.has(value)) || run.report(site, 'enum', { params: { allowedValues: allowed } })
+  },
+  uniqueItems(held, { site }) {
+    if (held !== true) return undefined
+    return (value, run) => {
+      const twins = Array.isArray(value) ? findEqualItems(value) : undefined
+      return twins === undefined || run.report(site, 'uniqueItems', { params: twins })
+    }
+  },
+  required(held, { site }) {
+    const names = held as readonly string[]
+    return (value, run) => {
+      if (!isObject(value)) return true
+      return requireNames(names, value, { site, run, keyword: 'required' })
+    }
+  },
+  dependentRequired(held, { site }) {
+    const needs = Object.entries(held as Record<string, readonly string[]>)
+    return (value, run) => {
+      if (!isObject(value)) return true
+      let ok = true
+      for (const [property, names] of needs) {
+        if (!has(value, property)) continue
+        const where = { site, run, keyword: 'dependentRequired', property }
+        if (!requireNames(names, value, where)) ok = false
+        if (!ok && !run.collecting) return false
+      }
+      return ok
+    }
+  },
+}
+
+/** A property is there when it has a value: callers also pass objects with `undefined` members. */
+export function has(value: object, name: string): boolean {
+  return Object.hasOwn(value, name) && Reflect.get(value, name) !== undefined
+}
+
+interface Missing {
+  readonly site: Site
+  readonly run: Run
+  readonly keyword: string
+  readonly property?: string
+}
+
+function requireNames(names: readonly string[], value: object, where: Missing): boolean {
+  const { site, run, keyword, property } = where
+  let ok = true
+  for (const name of names) {
+    if (has(value, name)) continue
+    ok = run.report(site, keyword, {
+      params: { missingProperty: name, ...(property !== undefined && { property }) },
+    })
+    if (!run.collecting) return false
+  }
+  return ok
+}
+
+const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
+  null: (value) => value === null,
+  boolean: (value) => typeof value === 'boolean',
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  integer: (value) => Number.isInteger(value),
+  array: (value) => Array.isArray(value),
+  object: isObject,
+}
+
+function bound(keyword: string, sign: string, holds: (value: number, limit: number) => boolean): Row {
+  return (held, { site }) => {
+    const limit = held as number
+    return (value, run) =>
+      typeof value !== 'number' ||
+      holds(value, limit) ||
+      run.report(site, keyword, { params: { comparison: sign, limit } })
+  }
+}
+
+function counted(
+  keyword: string,
+  of: 'string' | 'array' | 'object',
+  holds: (count: number, limit: number) => boolean,
+): Row {
+  return (held, { site }) => {
+    const count = counts[of]
+    const limit = held as number
+    return (value, run) => {
+      const found = count(value)
+      return found === undefined || holds(found, limit) || run.report(site, keyword, { params: { limit } })
+    }
+  }
+}
+
+const counts = {
+  string: (value: unknown) => (typeof value === 'string' ? codePoints(value) : undefined),
+  array: (value: unknown) => (Array.isArray(value) ? value.length : undefined),
+  object: (value: unknown) => (isObject(value) ? Object.keys(value).length : undefined),
+}
+
+/** Characters as JSON Schema counts them: a surrogate pair is one. */
+function codePoints(text: string): number {
+  let count = text.length
+  for (let i = 0; i < text.length - 1; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) !== 0xd800 || (text.charCodeAt(i + 1) & 0xfc00) !== 0xdc00) continue
+    count--
+    i++
+  }
+  return count
+}
+
+/** Division first, as it forgives what binary fractions lose; the remainder where the quotient is too large. */
+export function isMultiple(value: number, divisor: number): boolean {
+  const quotient = value / divisor
+  return Number.isFinite(quotient) ? Number.isInteger(quotient) : value % divisor === 0
+}
+
+function formatTest(name: string): ((value: unknown) => boolean) | undefined {
+  const format: unknown = Object.hasOwn(formats, name) ? Reflect.get(formats, name) : undefined
+  if (format === undefined || format === true) return undefined
+  const defined = isObject(format) && !(format instanceof RegExp) ? format : { validate: format }
+  const type = Reflect.get(defined, 'type') === 'number' ? 'number' : 'string'
+  const validate: unknown = Reflect.get(defined, 'validate')
+  if (validate instanceof RegExp) return (value) => typeof value !== 'string' || validate.test(value)
+  if (typeof validate !== 'function') return undefined
+  // biome-ignore lint/suspicious/noDoubleEquals: `typeof` is compared with a name that is not a literal
+  return (value) => typeof value != type || validate(value) === true
+}

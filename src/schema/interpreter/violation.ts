@@ -1,0 +1,23 @@
+/** What an interpreter reports: one violated keyword at one place, with the violations of the branches of a union below it. */
+import type { Pointer } from '../../base/pointer.ts'
+
+export interface Violation {
+  readonly keyword: string
+  readonly instancePath: Pointer
+  /** Where the keyword stands, as a pointer into the schema. */
+  readonly schemaPath: Pointer
+  // biome-ignore lint/suspicious/noExplicitAny: each keyword has parameters of its own, read by the row of its message
+  readonly params: Readonly<Record<string, any>>
+  /** The value of the keyword. */
+  readonly schema: unknown
+  /** The schema that holds the keyword. */
+  readonly parentSchema: unknown
+  /** The violation is of a property's name. */
+  readonly propertyName?: string
+}
+
+/** A violation, with the violations of the branches of its union. */
+export interface Kept {
+  readonly error: Violation
+  readonly branches: readonly Kept[]
+}

@@ -1,0 +1,150 @@
+/**
+ * Plays the official JSON Schema Test Suite through every validator: the interpreter, the reader's own way (interpreted
+ * first, compiled when used often), and Ajv as it comes with its own classes for each draft.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Draft } from '../../src/schema/dialects/draft.ts'
+import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import { type Document, type Documents, type Judge, type ValidatorName, validators } from './validators.ts'
+
+export const suiteDrafts = {
+  draft4: '04',
+  draft6: '06',
+  draft7: '07',
+  'draft2019-09': '2019-09',
+  'draft2020-12': '2020-12',
+} as const satisfies Record<string, Draft>
+
+export type SuiteDraft = keyof typeof suiteDrafts
+
+/** `format` are the optional tests of formats. */
+export const suiteParts = ['required', 'optional', 'format'] as const
+
+export type SuitePart = (typeof suiteParts)[number]
+
+export interface Failure {
+  readonly file: string
+  readonly group: string
+  readonly test: string
+  /** What the suite says. */
+  readonly valid: boolean
+  /** What went wrong, when there was no verdict. */
+  readonly error?: string
+}
+
+export interface SuiteRow {
+  readonly draft: SuiteDraft
+  readonly part: SuitePart
+  readonly validator: ValidatorName
+  readonly passed: number
+  readonly failed: number
+  readonly failures: readonly Failure[]
+}
+
+/**
+ * Where the suite is looked for: `PROVISO_SCHEMA_SUITE`, else `json-schema-test-suite` in the folder of external cases.
+ * No package of the registry carries it.
+ */
+export function suiteFolder(): string | undefined {
+  const cases = process.env['PROVISO_CASES'] ?? join(process.cwd(), '..', 'shared', 'cases')
+  const folder = process.env['PROVISO_SCHEMA_SUITE'] ?? join(cases, 'json-schema-test-suite')
+  return existsSync(join(folder, 'tests')) ? folder : undefined
+}
+
+export const missingSuite =
+  'The official suite was not found: set PROVISO_SCHEMA_SUITE to a checkout of json-schema-org/JSON-Schema-Test-Suite.'
+
+/** Formats are asserted here, as in most validators; these files promise that they are annotations only. */
+const contradicted = new Set(['format.json'])
+
+export function playSuite(folder: string, onRow?: (row: SuiteRow) => void): SuiteRow[] {
+  const rows: SuiteRow[] = []
+  for (const draft of Object.keys(suiteDrafts) as SuiteDraft[]) {
+    const documents = readRemotes(join(folder, 'remotes'), draft)
+    for (const part of suiteParts) {
+      const files = readTests(join(folder, 'tests', draft), part)
+      for (const validator of Object.keys(validators) as ValidatorName[]) {
+        const row = playFiles({ draft, part, validator, files, documents })
+        rows.push(row)
+        onRow?.(row)
+      }
+    }
+  }
+  return rows
+}
+
+interface Group {
+  readonly description: string
+  readonly schema: JsonSchema
+  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[]
+}
+
+interface TestFile {
+  readonly name: string
+  readonly groups: readonly Group[]
+}
+
+interface Played {
+  readonly draft: SuiteDraft
+  readonly part: SuitePart
+  readonly validator: ValidatorName
+  readonly files: readonly TestFile[]
+  readonly documents: Documents
+}
+
+function playFiles({ draft, part, validator, files, documents }: Played): SuiteRow {
+  const failures: Failure[] = []
+  let passed = 0
+  for (const { name, groups } of files) {
+    for (const group of groups) {
+      const judge = prepared(() => validators[validator](group.schema, suiteDrafts[draft], documents))
+      for (const test of group.tests) {
+        const verdict = prepared(() => (typeof judge === 'function' ? judge(test.data) : judge))
+        if (verdict === test.valid) passed++
+        else {
+          failures.push({
+            file: name,
+            group: group.description,
+            test: test.description,
+            valid: test.valid,
+            ...(typeof verdict === 'string' && { error: verdict }),
+          })
+        }
+      }
+    }
+  }
+  return { draft, part, validator, passed, failed: failures.length, failures }
+}
+
+function prepared<T extends Judge | boolean | string>(work: () => T): T | string {
+  try {
+    return work()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function readTests(folder: string, part: SuitePart): TestFile[] {
+  const start = join(folder, { required: '', optional: 'optional', format: 'optional/format' }[part])
+  return readdirSync(start)
+    .filter((name) => name.endsWith('.json') && !contradicted.has(name))
+    .sort()
+    .map((name) => ({ name, groups: JSON.parse(readFileSync(join(start, name), 'utf8')) }))
+}
+
+/** The documents that the suite refers to, by the URI under which it expects them. */
+function readRemotes(folder: string, draft: SuiteDraft): Documents {
+  const documents = new Map<string, Document>()
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!name.endsWith('.json')) continue
+    const [first = ''] = name.split('/')
+    const of = first.startsWith('draft') ? (first as SuiteDraft) : draft
+    if (!(of in suiteDrafts)) continue
+    documents.set(`http://localhost:1234/${name}`, {
+      schema: JSON.parse(readFileSync(join(folder, name), 'utf8')),
+      draft: suiteDrafts[of],
+    })
+  }
+  return documents
+}
