@@ -63,7 +63,7 @@ export const findingTable = {
   'plan/conflict': hard('schema_incompatible', 'hard constraints cannot hold together'),
   'plan/vacuous': told('the constraint also holds when the value is missing'),
   'plan/unlike-types': told(
-    'the constraint orders a value that is never a number; every ordering of it is false',
+    'a constraint or a condition of a node orders a value that is never a number; every ordering of it is false',
   ),
   'plan/policy-variants': hard('schema_incompatible', 'the number of variants contradicts the contract'),
   'plan/policy-require': hard(

@@ -20,7 +20,7 @@ import { guardsOf } from './guards.ts'
 import type { Resolved, ResolvedNode } from './request.ts'
 import { owns } from './sources.ts'
 import { suppliers } from './suggest.ts'
-import { neverNumbers } from './unlike.ts'
+import { neverNumber, neverNumbers } from './unlike.ts'
 import { mayBeVacuous } from './vacuous.ts'
 import { isSaid, settingsFor, slotFor, verdictIn } from './worlds.ts'
 
@@ -77,12 +77,12 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
   )
   const producers = producersOf(paths, resolved)
   const worlds = settings.map(({ world }) => world)
+  const unlike = neverNumbers(condition.expr, worlds)
   if (assured === 'false' || assured === 'impossible') {
     const excluded = verdictIn(condition, worlds) === 'depends'
     const why = excluded
       ? `The post-conditions of ${names(producers)} exclude it`
       : `Nothing that ${names(producers)} may supply makes it true`
-    const unlike = neverNumbers(condition.expr, worlds)
     return unmet(goal, 'schema_incompatible', {
       nodes: producers,
       suggestion: [
@@ -98,14 +98,18 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
   }
   if (assured === 'true' || isSaid(condition, settings)) {
     const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
-    return { goal, met: true, enforcers: ids(enforcers), guards: [] }
+    const diagnostic = unlike.length > 0 ? orderedInVain(goal, unlike) : undefined
+    return { goal, met: true, enforcers: ids(enforcers), guards: [], ...(diagnostic && { diagnostic }) }
   }
   // A guard that fails costs a retry or a new plan, which a soft constraint is never worth.
   const guards = goal.level === 'hard' ? guardsOf(paths, resolved) : []
-  if (guards.length > 0) return guarded(goal, guards)
+  if (guards.length > 0) return guarded(goal, guards, unlike)
   return unmet(goal, 'missing_enforcer', {
     nodes: producers,
-    suggestion: `Tighten the output schema of ${names(producers)} so that it always holds, give it a post-condition, or add a validation node after it`,
+    suggestion: [
+      `Tighten the output schema of ${names(producers)} so that it always holds, give it a post-condition, or add a validation node after it`,
+      ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+    ].join('\n'),
   })
 }
 
@@ -185,36 +189,43 @@ function noProducer(goal: Goal, unowned: readonly Path[], resolved: Resolved): J
   return unmet(goal, 'missing_producer', { nodes: [], suggestion, details: { vars } })
 }
 
-function guarded(goal: Goal, guards: readonly string[]): Judgement {
+function guarded(goal: Goal, guards: readonly string[], unlike: readonly string[]): Judgement {
   const diagnostic: Diagnostic = {
     ...base(goal),
     status: 'unknown',
     cause: 'advisory',
     ...(guards[0] !== undefined && { nodeId: guards[0] }),
-    suggestion: 'It depends on what is produced; a stricter schema or a post-condition would prove it',
-    details: { note: 'runtime guarded', guards: [...guards] },
+    suggestion: [
+      'It depends on what is produced; a stricter schema or a post-condition would prove it',
+      ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+    ].join('\n'),
+    details: {
+      ...(unlike.length > 0 && { code: 'plan/unlike-types', vars: [...unlike] }),
+      note: 'runtime guarded',
+      guards: [...guards],
+    },
   }
   return { goal, met: true, enforcers: [], guards, diagnostic }
 }
 
 /** A proved constraint that may not say what its author meant. */
 function doubtAbout(goal: Goal, { expr }: ParsedCondition, worlds: readonly World[]): Diagnostic | undefined {
-  const proved = { ...base(goal), status: 'satisfied', cause: 'advisory' } as const
   const unlike = neverNumbers(expr, worlds)
-  if (unlike.length > 0)
-    return {
-      ...proved,
-      suggestion: neverNumber(unlike),
-      details: { code: 'plan/unlike-types', note: 'ordering_without_number', vars: [...unlike] },
-    }
+  if (unlike.length > 0) return orderedInVain(goal, unlike)
   if (!mayBeVacuous(expr, worlds)) return undefined
   return {
-    ...proved,
+    ...proved(goal),
     suggestion: 'It also holds when the value is missing; make the property required if that is not meant',
     details: { code: 'plan/vacuous', note: 'vacuous_on_missing' },
   }
 }
 
-function neverNumber(paths: readonly string[]): string {
-  return `${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} never a number, so every ordering of it is false: compare with ==, or declare a number`
+const proved = (goal: Goal) => ({ ...base(goal), status: 'satisfied', cause: 'advisory' }) as const
+
+function orderedInVain(goal: Goal, unlike: readonly string[]): Diagnostic {
+  return {
+    ...proved(goal),
+    suggestion: neverNumber(unlike),
+    details: { code: 'plan/unlike-types', note: 'ordering_without_number', vars: [...unlike] },
+  }
 }

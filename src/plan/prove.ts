@@ -22,6 +22,7 @@ import { shape } from './obligations/shape.ts'
 import { size } from './obligations/size.ts'
 import { spending } from './obligations/spending.ts'
 import { supply } from './obligations/supply.ts'
+import { unlikeConditions } from './obligations/unlike-conditions.ts'
 import type { Obligation, ProveRequest, Resolved } from './request.ts'
 import { resolveDraft } from './resolve.ts'
 import { unreadOf } from './unread.ts'
@@ -39,6 +40,7 @@ export const obligations: Readonly<Record<string, Obligation>> = {
   answer,
   policies,
   nodeConstraints,
+  unlikeConditions,
   spending,
   bodies,
 }
@@ -51,6 +53,7 @@ const bodyObligations: readonly Obligation[] = [
   contractsFit,
   answer,
   nodeConstraints,
+  unlikeConditions,
   bodies,
 ]
 

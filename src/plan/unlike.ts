@@ -12,6 +12,10 @@ export function neverNumbers(expr: Expr, worlds: readonly World[]): readonly str
   return [...new Set(paths.map((path) => path.join('.')))]
 }
 
+export function neverNumber(paths: readonly string[]): string {
+  return `${paths.join(' and ')} ${paths.length === 1 ? 'is' : 'are'} never a number, so every ordering of it is false: compare with ==, or declare a number`
+}
+
 function orderedPaths(expr: Expr, item: Item): readonly (readonly string[])[] {
   const inside = (...operands: readonly Expr[]) => operands.flatMap((each) => orderedPaths(each, item))
   const ordered = (...operands: readonly Expr[]) =>

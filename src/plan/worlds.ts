@@ -66,10 +66,16 @@ export function slotFor(path: Path, { slots }: Resolved): Slot | undefined {
   return index.get(path[0]) ?? index.get(undefined)
 }
 
-/** Every combination of sources that a run can bring about; a single one with all of them where there are too many. */
-export function choicesFor(slots: readonly Slot[], resolved: Resolved): readonly Choice[] {
+/**
+ * Every combination of sources that a run can bring about; a single one with all of them where there are too many.
+ * `nodeId`: only runs that start this node count.
+ */
+export function choicesFor(slots: readonly Slot[], resolved: Resolved, nodeId?: string): readonly Choice[] {
   const found = new Map<string, Choice>()
-  for (const scenario of resolved.scenarios.over(nodesIn(slots.flatMap(({ sources }) => sources)))) {
+  const asking = nodeId === undefined ? [] : [nodeId]
+  const asked = [...nodesIn(slots.flatMap(({ sources }) => sources)), ...asking]
+  for (const scenario of resolved.scenarios.over(asked)) {
+    if (scenario.complete && !asking.every((id) => scenario.started.has(id))) continue
     const options = slots.map((slot) => optionsFor(slot, scenario, resolved))
     const count = options.reduce((product, each) => product * each.length, 1)
     if (count > mostWorlds || found.size > mostWorlds) return [anyOf(slots, resolved)]

@@ -170,3 +170,96 @@ describe('elsewhere than in the contract', () => {
     expect(JSON.stringify(ask)).toContain('cannot be decided')
   })
 })
+
+describe('is reported where it is never meant', () => {
+  const texts = single({ type: 'string' }) as never
+  const findings = async (nodes: readonly object[], more: object = {}) => {
+    const app = await open({
+      capabilities: [
+        local('write', () => ({ a: 'high' }), { outputContract: texts }),
+        local('next', () => ({ a: 'high' }), { outputContract: texts }),
+        local('check', () => ({ a: 'high' }), {
+          inputContract: texts,
+          outputContract: texts,
+          nodeKind: 'validation',
+        }),
+      ],
+    })
+    const draft = { nodes, output: { node: 'last' } }
+    const outputContract = { schema: single({ type: 'string' }), ...more }
+    const done = await app.run(envelope({ outputContract }), { draft: draft as never })
+    const { plan } = await app.state(done.runId)
+    const { failures = [], infos = [] } = plan?.diagnostics ?? {}
+    return [...failures, ...infos].filter(({ details }) => details?.['code'] === 'plan/unlike-types')
+  }
+
+  it('in a post-condition', async () => {
+    const found = await findings([{ id: 'last', capabilityId: 'write', postConditions: [{ '!': low }] }])
+    expect(found).toMatchObject([
+      {
+        nodeId: 'last',
+        constraint: 'post-condition 1 of "last" orders numbers',
+        suggestion: expect.stringContaining('a is never a number'),
+        details: { vars: ['a'] },
+      },
+    ])
+  })
+
+  it('in a route', async () => {
+    const found = await findings([
+      { id: 'write', capabilityId: 'write' },
+      {
+        id: 'gate',
+        inputs: { a: { node: 'write', pointer: '/a' } },
+        routing: { routes: [{ condition: low, to: 'last' }], elseTo: 'last' },
+      },
+      { id: 'last', capabilityId: 'next' },
+    ])
+    expect(found).toMatchObject([
+      { nodeId: 'gate', constraint: 'route 1 of "gate" orders numbers', details: { vars: ['a'] } },
+    ])
+  })
+
+  it('in the exit of a loop', async () => {
+    const found = await findings([
+      {
+        id: 'last',
+        loop: { maxRounds: 2, until: { or: [low, { '==': [{ var: 'a' }, 'high'] }] } },
+        inputs: { state: { value: { a: 'none' } } },
+        body: { nodes: [{ id: 'write', capabilityId: 'write' }], output: { node: 'write' } },
+      },
+    ])
+    expect(found).toMatchObject([{ nodeId: 'last', constraint: 'loop.until of "last" orders numbers' }])
+  })
+
+  it('in a constraint that a guard checks at run time', async () => {
+    const expr = { or: [low, { '==': [{ var: 'a' }, 'high'] }] }
+    const found = await findings(
+      [
+        { id: 'write', capabilityId: 'write' },
+        { id: 'last', capabilityId: 'check', inputs: { a: { node: 'write', pointer: '/a' } } },
+      ],
+      { constraints: [{ constraintId: 'c', expr, level: 'hard' }] },
+    )
+    expect(found).toMatchObject([
+      {
+        constraintId: 'c',
+        suggestion: expect.stringContaining('a is never a number'),
+        details: { note: 'runtime guarded', vars: ['a'] },
+      },
+    ])
+  })
+
+  it('and not where the value may be a number', async () => {
+    const app = await open({
+      capabilities: [
+        local('write', () => ({ a: 1 }), {
+          outputContract: single({ type: ['string', 'number'] }) as never,
+          postConditions: [{ '>': [{ var: 'a' }, 0] }],
+        }),
+      ],
+    })
+    const done = await app.run(envelope({ outputContract: { schema: single({}) } }), { draft: one })
+    expect(JSON.stringify((await app.state(done.runId)).plan?.diagnostics)).not.toContain('unlike-types')
+  })
+})

@@ -94,6 +94,16 @@ const mistakes: readonly (readonly [string, string, Partial<LintIssue>])[] = [
     { line: 8, message: 'nothing here is called contxt' },
   ],
   [
+    'a validator of a precheck inside of a map that is not there',
+    '  - kind: map\n    name: m\n    map: { iterable_input: "{{ input }}", body: [{ name: c, agent: writer, processing: { reasoning_precheck: { enabled: true, validator_agent: agents.jugde } } }] }',
+    { line: 8, code: 'pipeline/unknown', hint: 'Did you mean judge?' },
+  ],
+  [
+    'a validator of a precheck inside of a loop that is not there',
+    '  - kind: loop\n    name: l\n    loop: { max_loops: 2, body: [{ name: c, agent: writer, processing: { reasoning_precheck: { enabled: true, validator_agent: agents.jugde } } }] }',
+    { line: 8, code: 'pipeline/unknown', hint: 'Did you mean judge?' },
+  ],
+  [
     'RAO thresholds in the wrong order',
     '  - { name: b, agent: writer, contract: true, auto_approve_above: 0.2, suppress_below: 0.9 }',
     { line: 6, code: 'pipeline/contract', message: expect.stringContaining('suppressBelow (0.9)') },

@@ -10,18 +10,27 @@ import { project } from '../../schema/project.ts'
 import { finding } from '../findings.ts'
 import type { Resolved, ResolvedNode } from '../request.ts'
 import { describeSource, schemaOf } from '../sources.ts'
+import { wholeInput } from './whole-input.ts'
 
 export function contractsFit(resolved: Resolved): readonly Diagnostic[] {
   const seen = new Map<string, Fit>()
-  return resolved.nodes.flatMap((node) =>
-    membersOf(node.input).flatMap(({ name }) => {
+  return resolved.nodes.flatMap((node) => {
+    const found = membersOf(node.input).flatMap(({ name }) => {
       const wanted = project(node.input, child('', name)).schema
       if (wanted === true) return []
       return (node.inputs[name] ?? []).flatMap((source) =>
         judged({ node, name, wanted, source }, resolved, seen),
       )
-    }),
-  )
+    })
+    // What one input lacks is enough to know; the whole would only fail because of it.
+    const isBroken = found.some(({ severity }) => severity === 'hard')
+    return isBroken || lacksInput(node) ? found : [...found, ...wholeInput(node, resolved)]
+  })
+}
+
+/** A required input without any source: reported by the check of supplies. */
+function lacksInput({ input, inputs }: ResolvedNode): boolean {
+  return membersOf(input).some(({ name, required }) => required && inputs[name] === undefined)
 }
 
 interface Link {

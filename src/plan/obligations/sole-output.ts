@@ -1,4 +1,4 @@
-/** Whether the answer, taken property by property, is all that one node gives: then that node's own schema speaks about it as a whole. */
+/** Whether an object, taken property by property, is all that one node gives: then that node's own schema speaks about it as a whole. */
 import { isObject, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -6,8 +6,14 @@ import { partsOf } from '../../schema/keywords.ts'
 import { hold, listOf, openNode, recordOf } from '../../schema/schema-node.ts'
 import type { Resolved, Slot } from '../request.ts'
 
-/** The output schema of the only node that the answer comes from, if what the answer leaves out of it cannot matter. */
-export function soleOutput(slots: readonly Slot[], { byId, callerSchema }: Resolved): JsonSchema | undefined {
+interface Wanted {
+  readonly byId: Resolved['byId']
+  /** What the object is to satisfy. */
+  readonly schema: JsonSchema
+}
+
+/** The output schema of the only node that the object comes from, if what the object leaves out of it cannot matter. */
+export function soleOutput(slots: readonly Slot[], { byId, schema }: Wanted): JsonSchema | undefined {
   const sources = slots.flatMap((slot) =>
     slot.sources.map((source) => ({ source, name: slot.prefix[0] ?? '' })),
   )
@@ -20,7 +26,7 @@ export function soleOutput(slots: readonly Slot[], { byId, callerSchema }: Resol
   const output = byId.get(node)?.output
   if (!same || output === undefined) return undefined
   const names = new Set(slots.map(({ prefix }) => prefix[0] ?? ''))
-  return isClosedOver(output, names) || looksOnlyAt(callerSchema, names) ? output : undefined
+  return isClosedOver(output, names) || looksOnlyAt(schema, names) ? output : undefined
 }
 
 /** The schema allows no other properties than these. */
@@ -40,7 +46,7 @@ const countsOthers = new Set(
   ),
 )
 
-/** At its root the schema speaks of these properties only: others, left out of the answer, change nothing. */
+/** At its root the schema speaks of these properties only: others, left out of the object, change nothing. */
 function looksOnlyAt(schema: JsonSchema, names: ReadonlySet<string>): boolean {
   if (!isObject(schema)) return true
   if (Object.keys(schema).some((keyword) => countsOthers.has(keyword))) return false
