@@ -74,7 +74,7 @@ describe('a template file', () => {
       '<task><description>x</description><context_management inherit_context="subset" fresh_context="enabled" accumulation_format="minimal"/></task>',
       [
         '1:35 inherit_context "subset" chooses by a search that does not exist here',
-        '1:35 accumulation_format "minimal" keeps summaries that nobody makes here',
+        '1:35 accumulation_format "minimal" keeps summaries, which are not made here',
         '1:35 fresh_context "enabled" searches a memory that does not exist here',
       ],
     ],

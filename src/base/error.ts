@@ -46,7 +46,7 @@ export const errorTable = {
   'run/crashed': {
     fate: 'internal',
     exitCode: 1,
-    hint: 'Look at the cause and report it; the run is kept, and whoever is on the store takes it up again when the lease of this process has run out',
+    hint: 'Check the cause and report it; the run is kept, and another process on the store continues it when the lease of this process has expired',
   },
   'plan/stale-version': { fate: 'mend', exitCode: 2, hint: 'Read the run again: it has a newer plan' },
   'capability/missing': {
@@ -103,7 +103,7 @@ export const errorTable = {
   'capability/secret-key': {
     fate: 'mend',
     exitCode: 2,
-    hint: 'Whoever runs the server has to set PROVISO_SECRET_KEY (`openssl rand -hex 32`), in every process the same',
+    hint: 'Set PROVISO_SECRET_KEY (`openssl rand -hex 32`) on the server, the same in every process',
   },
   'callback/unknown': { fate: 'mend', exitCode: 2, hint: 'Post to the callbackUrl of the call' },
   'callback/forged': {
@@ -135,7 +135,7 @@ export const errorTable = {
   'stream/full': {
     fate: 'retry',
     exitCode: 1,
-    hint: 'Close streams that nobody reads, try again later, or read the events page by page',
+    hint: 'Close unused streams, try again later, or read the events page by page',
   },
   aborted: { fate: 'stopped', exitCode: 130, hint: 'It was asked to stop; begin again' },
 } as const satisfies Record<string, ErrorRow>

@@ -58,7 +58,7 @@ export function cannotWrite(file: string, error: unknown): Unreadable {
 }
 
 const unanswered: Unreadable = {
-  message: 'Nobody said whether to write the changes',
+  message: 'Cannot write the changes: no answer on stdin',
   hint: 'Say --yes, or --fix-dry-run to look only',
 }
 

@@ -8,7 +8,7 @@ import type { StoreChoice } from './store-option.ts'
 export function addRecordOnlyOption(command: Command): Command {
   return command.option(
     '--record-only',
-    'record it and leave the run to whoever carries it; needs no capability',
+    'only record it; another process continues the run; needs no capability',
   )
 }
 
@@ -19,7 +19,7 @@ export async function recordOnly(
   const app = await createApp({ store: store.spec, carry: 'none' })
   try {
     await record(app)
-    printNote('The run is left to whoever carries it.')
+    printNote('The run is left to the process that executes it.')
     return exitCode('ok')
   } finally {
     await app.close()

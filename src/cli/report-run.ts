@@ -83,7 +83,7 @@ function printWaiting({ result, state, again, forgets }: Report): void {
   const { runId, openAsks } = result
   if (forgets)
     printNote(
-      'The run waits for a person, but its store is this process and ends now: nobody can answer. Run it with --store sqlite:PATH to keep it.',
+      'The run waits for a person, but its store is this process and ends now: it cannot be answered. Run it with --store sqlite:PATH to keep it.',
     )
   for (const requestId of openAsks) {
     const ask = state.asks.get(requestId)

@@ -182,7 +182,7 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
       revokedAt === undefined && (expiresAt ?? Number.POSITIVE_INFINITY) > Date.now(),
   )
   if (isGood) return
-  throw new ProvisoError('option/invalid', 'Nobody could call this server: there is no token', {
+  throw new ProvisoError('option/invalid', 'Cannot serve without a token: no request could authenticate', {
     hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
   })
 }

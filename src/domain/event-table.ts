@@ -7,7 +7,8 @@ export const eventTable: Record<EventType, string> = {
     'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in, warnings about older forms',
   plan_requested:
     'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
-  plan_rejected: 'the draft was not proved; the diagnostics say why, `final` why nobody is asked again',
+  plan_rejected:
+    'the draft was not proved; the diagnostics say why, `final` why the planner is not asked again',
   plan_generated:
     'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
   plan_updated: 'a new version replaced a plan; which nodes were carried over',
@@ -38,7 +39,7 @@ export const eventTable: Record<EventType, string> = {
   nodes_reopened: 'a rejected value is made again: its producing nodes and those after them run again',
   timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
   timer_fired: 'it was due',
-  cancel_requested: 'somebody wants the run to end',
+  cancel_requested: 'the run is to be cancelled',
   log: 'something worth telling: what the reader changed, what a policy emits',
   complete: 'the run is over, always the last event: `completed`, `failed` or `cancelled`',
 }
@@ -53,7 +54,7 @@ export const outcomeTable: Record<Outcome, string> = {
     'turned away (429, 503) in each of the five tries of the attempt, before anything was done; the next alternate is called, then the fallback',
   unavailable:
     'not reachable in any of the five tries of the attempt; the next alternate is called, then the fallback',
-  provider_error: 'the call failed, or nobody here can make it',
+  provider_error: 'the call failed, or cannot be made here',
   cancelled: 'the run is ending; never tried again',
   unclear:
     'it needs an answer first, and has done nothing; a person is asked, and it does not count as a failure',

@@ -15,8 +15,8 @@ const ownTable = {
     hint: 'Raise `constraints.maxAsks` of the envelope, or change the policies that ask',
   },
   'ask/rejected': {
-    says: 'a person refused, or nobody replied in time',
-    hint: 'Read the note of the reply, and begin a run that heeds it; if nobody replied, give people longer (askMs)',
+    says: 'a person refused, or no reply came in time',
+    hint: 'Read the note of the reply, and start a run that heeds it; without a reply, raise `askMs`',
   },
   'budget/exhausted': {
     says: 'the budget of the run or of a node does not allow the next node to start, or its next call',
@@ -67,7 +67,7 @@ const ownTable = {
     says: 'the confidence of the output is too low',
     hint: 'Give the node a better basis, or lower the threshold under which its output is suppressed',
   },
-  'run/cancelled': { says: 'somebody cancelled the run', hint: 'Begin a new run if it is still wanted' },
+  'run/cancelled': { says: 'the run was cancelled', hint: 'Begin a new run if it is still wanted' },
   'run/deadline': {
     says: 'the time of the run is over',
     hint: 'Raise `constraints.deadlineMs` of the envelope, or use faster capabilities',

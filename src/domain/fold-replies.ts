@@ -84,6 +84,6 @@ function forgive(node: NodeState): void {
 }
 
 export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {
-  if (reply.decision === 'expired') return 'Nobody answered in time'
+  if (reply.decision === 'expired') return 'No answer came in time'
   return `${reply.by} said no${reply.note ? `: ${reply.note}` : ''}`
 }

@@ -71,7 +71,7 @@ const nodeChecks: readonly NodeCheck[] = [
   },
   function hasWorker(node, at) {
     if (node.capabilityId !== undefined || node.routing !== undefined || isIterated(node)) return []
-    const message = `nobody does the node ${JSON.stringify(node.id)}`
+    const message = `no capability for the node ${JSON.stringify(node.id)}`
     return [
       {
         code: 'draft/worker',

@@ -186,7 +186,7 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, input
   const ask = askFacts(state, moment, {
     kind: 'side_effect',
     nodeId: node.node.id,
-    question: `"${node.node.label ?? node.node.id}" changes something outside, after content that nobody has checked. Go ahead?`,
+    question: `"${node.node.label ?? node.node.id}" changes something outside, after content that no person has checked. Go ahead?`,
     value: inputs,
   })
   return ask === 'limit' ? [tooManyAsks(state, moment, node)] : ask

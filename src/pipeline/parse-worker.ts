@@ -17,7 +17,8 @@ export function parseWorker(
 ): Worker | undefined {
   const { agent, uses } = said
   if ((agent === undefined) === (uses === undefined)) {
-    const message = agent === undefined ? 'nobody does this step' : 'agent and uses are both given'
+    const message =
+      agent === undefined ? 'the step has neither agent nor uses' : 'agent and uses are both given'
     const hint = 'Say agent: NAME, or uses: agents.NAME, imports.NAME, a built-in, or the id of a capability'
     reading.issues.push(reading.complain(at.none ?? at.agent, { code: 'pipeline/worker', message, hint }))
     return undefined

@@ -31,7 +31,7 @@ export const builtinCapabilities: readonly Capability[] = [
     ...common,
     capabilityId: answerId,
     displayName: 'Answer',
-    summary: 'Supplies any property of the answer that nobody else supplies.',
+    summary: 'Supplies any property of the answer that no other capability supplies.',
     kind: 'model',
     nodeKind: 'execution',
     outputContract: {},

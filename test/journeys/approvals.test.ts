@@ -216,7 +216,7 @@ describe('approvals', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: null })
   })
 
-  it('a side effect after content that nobody has checked needs a yes', async () => {
+  it('a side effect after content that no person has checked needs a yes', async () => {
     let sent = 0
     const send = local('send', () => ({ text: `sent ${++sent}` }), { sideEffect: true, idempotent: false })
     const app = await open({ capabilities: [says('write', ['{"text":"Buy tea"}']), send] })

@@ -72,7 +72,7 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
         if (callbackBase === undefined)
           return ended(
             { outcome: 'provider_error' },
-            'The agent wants to call back, and nobody can call here',
+            'The agent wants to call back, and cannot reach this app',
           )
         const posted = await callbacks.wait(call.idempotencyKey, signal)
         return posted === undefined ? silence : readPosted(posted, call)

@@ -69,7 +69,7 @@ export async function sendRequest(
       mistake = { cause }
     }
     if (doomed.length > 0) cut.abort(new Error('The answer cannot satisfy its schema any more'))
-    if (mistake) cut.abort(new Error('Whoever watches has failed'))
+    if (mistake) cut.abort(new Error('The stream watcher has failed'))
   }
   const answer = await provider.generate({ ...common, signal: AbortSignal.any([signal, cut.signal]), onText })
   // A mistake of whoever watches is theirs: it must not look like a stream that broke.

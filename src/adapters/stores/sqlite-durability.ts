@@ -106,5 +106,5 @@ function totalChanges(connection: Syncing): number {
 /** The log is written back into the database, which is synced by SQLite itself. */
 function checkpoint(connection: Syncing): void {
   const [row] = connection.execute('pragma wal_checkpoint(truncate)')
-  if (row?.['busy'] !== 0) throw new Error('The log could not be written back: somebody reads from it')
+  if (row?.['busy'] !== 0) throw new Error('The log could not be written back: it is being read')
 }

@@ -33,7 +33,7 @@ export interface SqliteStoreOptions {
   readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
-  /** How often a reader looks for changes while somebody listens, in milliseconds. Default 100. */
+  /** How often a reader looks for changes while there are listeners, in milliseconds. Default 100. */
   readonly pollMs?: number
   /** How a file is opened. Default: libsql. */
   readonly open?: OpenSqlite

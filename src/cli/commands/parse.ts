@@ -43,9 +43,7 @@ export function addParseCommand(program: Command): void {
   program
     .command('parse')
     .summary('read a value out of model text')
-    .description(
-      'Reads whatever a model wrote (prose, fences, broken JSON) into the value that a schema wants.',
-    )
+    .description('Reads the text of a model (prose, fences, broken JSON) into the value that a schema wants.')
     .argument('[file]', 'text to read; stdin when absent or "-"')
     .option('-s, --schema <file>', 'JSON Schema that the value must satisfy (a JSON file)')
     .addOption(new Option('--aop <level>', 'how much the reader may do').choices(['off', 'minimal', 'full']))

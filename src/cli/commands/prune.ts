@@ -67,7 +67,7 @@ async function prune(flags: Flags): Promise<number> {
 }
 
 const unanswered = {
-  message: 'Nobody said whether to delete them',
+  message: 'Cannot delete them: no answer on stdin',
   hint: 'Say --yes, or --dry-run to look only',
 }
 

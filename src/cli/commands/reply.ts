@@ -51,7 +51,7 @@ export function addReplyCommand(program: Command): void {
     .argument('<request>', 'id of the ask, as `proviso asks` lists it')
     .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
     .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')
-    .option('--note <text>', 'why; kept in the audit, and feedback for whoever works on it next')
+    .option('--note <text>', 'why; kept in the audit, and feedback for the next attempt')
     .addOption(
       new Option('--reject-action <action>', 'what follows a rejection').choices(['fail', 'retry', 'replan']),
     )

@@ -24,7 +24,7 @@ Examples:
   proviso token create --role caller --name website --expires 90d
   proviso token create --role operator --tenant acme --name ann --store postgres://…
 
-While a server has a SQLite store open, nobody else can write to it: ask the server (POST /api/v1/flex/tokens).
+While a server has a SQLite store open, no other process can write to it: ask the server (POST /api/v1/flex/tokens).
 
 ${describeExitCodes(['ok', 'usage'])}`
 

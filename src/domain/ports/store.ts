@@ -236,7 +236,7 @@ export interface Store {
 
   /**
    * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with everything that
-   * belongs to them, and large values that nobody refers to any more. In bounded pieces: one that is interrupted leaves
+   * belongs to them, and large values without references. In bounded pieces: one that is interrupted leaves
    * whole runs behind, and the next call goes on.
    */
   prune(request: Prune): Promise<Pruned>

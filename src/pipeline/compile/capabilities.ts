@@ -90,7 +90,7 @@ function humanCapability(capabilityId: string): Capability {
     ...common,
     capabilityId,
     displayName: 'A person',
-    summary: 'Somebody is asked and answers.',
+    summary: 'Asks a person and returns the answer.',
     kind: 'human',
     idempotent: false,
   }

@@ -1,10 +1,10 @@
-/** V-A1: a step that nobody does. */
+/** V-A1: a step without an agent. */
 import { entryOf } from '../lint-view.ts'
 import type { Rule } from '../rule.ts'
 
 export const vA1: Rule = {
   id: 'V-A1',
-  title: 'A step that nobody does',
+  title: 'A step without an agent',
   severity: 'error',
   help: `A step of the kind \`step\` says who does it: \`agent: NAME\`, or \`uses:\` with an agent, an import, a built-in or a capability of your own. Without either there is nothing to run.`,
   good: `version: "0.1"
@@ -27,7 +27,7 @@ steps:
       yield {
         span: step.node.alias ?? step.node.span,
         step,
-        message: `nobody does "${step.label}"`,
+        message: `no agent or capability for "${step.label}"`,
         hint: 'Say agent: NAME, or uses: agents.NAME, imports.NAME, a built-in, or the id of a capability',
       }
     }

@@ -13,7 +13,7 @@ export const vA2Strict: Rule = {
 
 Name the member in the schema, so that the answer is held to it, or say what stands in for it: \`| default("…")\`. Functions of your own and imports without an \`output_schema\` are left alone: what they yield is not in the file.
 
-The original project refuses steps that take or yield anything at all; here that is looked at where somebody relies on what is inside.`,
+The original project refuses steps that take or yield anything at all; here that is looked at where another step relies on what is inside.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }

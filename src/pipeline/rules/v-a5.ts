@@ -6,7 +6,7 @@ import { consumes, isNamed } from '../step-uses.ts'
 
 export const vA5: Rule = {
   id: 'V-A5',
-  title: 'An output that nobody uses',
+  title: 'An output that nothing uses',
   severity: 'warning',
   help: `The step calls an agent, does not update the context, and no template names its output: the next step has an input of its own without \`previous_step\`, and nobody says \`steps.NAME\`. The call is paid for and its answer is lost.
 
@@ -41,7 +41,7 @@ steps:
       yield {
         span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
         step,
-        message: `nobody uses the ${kind} of "${step.label}"`,
+        message: `nothing uses the ${kind} of "${step.label}"`,
         hint: `Name it in a template ({{ steps.${step.label}.output }}), set updates_context, or remove the step`,
       }
     }

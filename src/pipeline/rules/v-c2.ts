@@ -14,7 +14,7 @@ export const vC2: Rule = {
 
 - a path such as \`scratchpad.draft\`: there are no maps inside the context to put it into, and \`{{ context.scratchpad.draft }}\` finds nothing;
 - \`context\` or \`scratchpad\`, the place of all members: the context has no such root, and only one step could have it;
-- a member that \`context:\` gives as a map, while the step yields a text, a list or a single value: whoever reads a member of that map finds it gone.
+- a member that \`context:\` gives as a map, while the step yields a text, a list or a single value: a step that reads a member of that map finds it gone.
 
 Give the output a member of its own: \`sink_to: draft\`, read as \`{{ context.draft }}\`.
 

@@ -6,7 +6,7 @@ export const vI4: Rule = {
   id: 'V-I4',
   title: 'Findings in an imported pipeline',
   severity: 'warning',
-  help: `The linter has found something in a pipeline that this one imports. It is said here too, in one line, so that nobody relies on it unseen: as a warning where there is an error or a warning, else as a note.
+  help: `The linter has found something in a pipeline that this one imports. It is said here too, in one line, so that it is not overlooked: as a warning where there is an error or a warning, else as a note.
 
 Look at the file by itself: \`proviso validate FILE\`. An imported file that cannot be used at all is an error of its own (\`import/failed\`), with what is wrong in it.
 

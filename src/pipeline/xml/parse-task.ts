@@ -231,7 +231,7 @@ function parseContext(element: Element, parsing: Parsing): ContextRules {
     )
   if (form === 'minimal')
     cannot(
-      'accumulation_format "minimal" keeps summaries that nobody makes here',
+      'accumulation_format "minimal" keeps summaries, which are not made here',
       'Use "full", or name one result in <inputs>',
     )
   if (fresh === 'enabled')

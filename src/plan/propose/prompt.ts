@@ -25,7 +25,7 @@ export const draftRules: readonly string[] = [
   'Every required input of a node must be bound: to the output of a node before it ({"node": id, "pointer": "/property"}), to the envelope ({"envelope": "/inputs/name"}), or to a fixed value.',
   'Nodes must not wait for each other in a circle. Bindings order nodes, so leave edges out, unless a node must wait for one that it does not read, or catches a failure ("when": "fail"): a node with edges to it runs only if one of them is followed.',
   'Every required property of the output contract must come from a node; bind it in "output": {"properties": {…}}.',
-  'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after whoever produces it.',
+  'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after the node that produces it.',
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
   'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
   'For work on each element of a list, use a node with "map": {} and a "body" (a draft): bind its input "items" to the list, and let nodes of the body read {"input": "/item"}. To repeat until something holds, use "loop": {"until": condition, "maxRounds": n} with the input "state" and {"input": "/state"}. A body sees nothing else of the plan: bind what it needs as further inputs of the map or loop.',

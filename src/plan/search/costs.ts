@@ -9,8 +9,11 @@ export const wayTable = {
   declared: { surcharge: 0, sentence: 'a capability that declares it' },
   structure: { surcharge: 1, sentence: '`proviso.structure` reads an input facet out of the envelope' },
   derived: { surcharge: 20, sentence: 'an agent that supports the facets without declaring the mix' },
-  reduced: { surcharge: 30, sentence: 'a capability without those of its input facets that nobody supplies' },
-  standIn: { surcharge: 50, sentence: '`proviso.structure` stands in for a node that nobody offers' },
+  reduced: {
+    surcharge: 30,
+    sentence: 'a capability without those of its input facets that nothing supplies',
+  },
+  standIn: { surcharge: 50, sentence: '`proviso.structure` stands in for a node that no capability offers' },
   transformation: { surcharge: 60, sentence: '`proviso.answer` converts what is supplied in another form' },
   answered: {
     surcharge: 800,

@@ -28,7 +28,7 @@ export function explain(explaining: Explaining): readonly Choice[] {
     const supporter = chosen.met.get(goal)
     if (supporter !== undefined) return [choice(wanted, goal.want, supporter, explaining)]
     const because = goal.required
-      ? 'nobody supplies it'
+      ? 'nothing supplies it'
       : 'it is not required, and nothing in the plan supplies it'
     return goal.role === 'whole' ? [] : [{ wanted, because }]
   })

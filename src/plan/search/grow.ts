@@ -40,7 +40,7 @@ export function grow(assembled: Assembled, { market, chosen, checked, variants }
     draft = grown ?? draft
     const because = grown
       ? 'a direction of its own for each variant'
-      : 'nobody could work them out or read them'
+      : 'no node could work them out or read them'
     choices.push({
       wanted: `${branches.length} branches`,
       ...(grown && nodeId && { taken: nodeId }),
