@@ -96,6 +96,7 @@ export interface SseFrame {
   readonly type: string
   readonly id: number
   readonly runId: string
+  readonly nodeId?: string
   readonly payload: { readonly [key: string]: unknown }
 }
 

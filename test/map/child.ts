@@ -1,13 +1,10 @@
-/** The process that is killed: runs a map over many items, whose calls leave one line each in a file, once per key. */
+/** The process that is killed: runs a map over many items or a loop of many rounds, whose calls leave one line each in a file, once per key. */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { createApp, defineCapability } from '../../src/app.ts'
-import { envelope, mapDraft } from './support.ts'
 
-const { store, effects, items } = JSON.parse(process.argv[2] ?? '{}') as {
-  readonly store: string
-  readonly effects: string
-  readonly items: number
-}
+import { envelope, loopDraft, mapDraft, runIdOf, type Task } from './support.ts'
+
+const { store, effects, items, shape } = JSON.parse(process.argv[2] ?? '{}') as Task
 
 /** What a receiver that heeds idempotency keys has done. */
 const done = new Set(
@@ -31,18 +28,23 @@ const pay = defineCapability({
     done.add(idempotencyKey)
     // Written at once, for the parent may kill at any line.
     writeSync(1, `called ${value}\n`)
-    return { value: value * 2 }
+    return { value: shape === 'loop' ? value + 1 : value * 2 }
   },
 } as never)
 
-const app = await createApp({ store, capabilities: [pay], pollMs: 100 })
-const runId = 'many'
+const app = await createApp({ store, capabilities: [pay], pollMs: 100, leaseMs: 3_000 })
+const runId = runIdOf(shape)
 if ((await app.store.head(runId)) === undefined) {
   const list = Array.from({ length: items }, (_, index) => index)
-  await app.start(envelope({ items: list }), { runId, draft: mapDraft('pay', { maxItems: items }) })
+  const started = shape === 'loop' ? { first: { value: 0 } } : { items: list }
+  const draft =
+    shape === 'loop' ? loopDraft('pay', { maxRounds: items }) : mapDraft('pay', { maxItems: items })
+  await app.start(envelope(started), { runId, draft })
 }
 const result = await app.result(runId)
-const output = result.output as { readonly out?: readonly number[] } | undefined
-const right = output?.out?.every((value, index) => value === index * 2) ?? false
-writeSync(1, `ended ${result.status} ${output?.out?.length ?? 0} ${right}\n`)
+const { out } = (result.output ?? {}) as { readonly out?: readonly number[] | { readonly value: number } }
+const right = Array.isArray(out)
+  ? out.length === items && out.every((value, index) => value === index * 2)
+  : (out as { readonly value?: number } | undefined)?.value === items
+writeSync(1, `ended ${result.status} ${right}\n`)
 await app.close()

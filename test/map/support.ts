@@ -45,6 +45,22 @@ export const mapDraft = (capabilityId: string, map: object = {}) => ({
   output: { properties: { out: { node: 'each' } } },
 })
 
+/** A loop from `/inputs/first` whose body calls one capability with the value of the state. */
+export const loopDraft = (capabilityId: string, loop: object = {}) => ({
+  nodes: [
+    {
+      id: 'each',
+      inputs: { state: { envelope: '/inputs/first' } },
+      loop: { state: { type: 'object', required: ['value'], properties: { value: true } }, ...loop },
+      body: {
+        nodes: [{ id: 'work', capabilityId, inputs: { value: { input: '/state/value' } } }],
+        output: { node: 'work' },
+      },
+    },
+  ],
+  output: { properties: { out: { node: 'each' } } },
+})
+
 export interface Ran {
   readonly result: RunResult
   readonly events: readonly JournalEvent[]
@@ -73,3 +89,13 @@ export async function runDraft(
     await app.close()
   }
 }
+
+/** What a process is to run that is killed. */
+export interface Task {
+  readonly shape: 'map' | 'loop'
+  readonly store: string
+  readonly effects: string
+  readonly items: number
+}
+
+export const runIdOf = (shape: Task['shape']) => `many-${shape}`

@@ -8,7 +8,7 @@ export const vA5: Rule = {
   id: 'V-A5',
   title: 'An output that nothing uses',
   severity: 'warning',
-  help: `The step calls an agent, does not update the context, and no template names its output: the next step has an input of its own without \`previous_step\`, and nobody says \`steps.NAME\`. The call is paid for and its answer is lost.
+  help: `The step calls an agent, does not update the context, and no template names its output: the next step has an input of its own without \`previous_step\`, and no template says \`steps.NAME\`. The call is paid for and its answer is lost.
 
 Use it (\`{{ previous_step }}\`, \`{{ steps.NAME.output }}\`), set \`updates_context: true\`, or remove the step. The last step of a sequence is its result and always used; steps before a branch, a loop or a map are left alone, and so are functions, which may be there for what they do.`,
   good: `version: "0.1"
