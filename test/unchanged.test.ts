@@ -86,7 +86,7 @@ describe.each([
     ', processing: { aop: full, structured_output: auto }',
   ],
   ['no settings, and nothing promoted', { auto_promote: false }, ''],
-  ['no settings, and a step that says nothing of use', {}, ', processing: {}'],
+  ['no settings, and a step that leaves it off', {}, ', processing: { structured_output: off }'],
 ] as const)('a pipeline with %s', (_, settings, step) => {
   it(`reads ${corpus.length} texts like JSON.parse and a validator, in one call, silently`, async () => {
     for (const { text, schema } of corpus) {

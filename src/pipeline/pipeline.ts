@@ -91,7 +91,7 @@ export interface CallStep extends Common {
   readonly kind: 'step'
   readonly worker: Worker
   readonly params: { readonly [key: string]: Json }
-  /** Absent: the step says nothing of processing, and promotion may act. */
+  /** Absent: the step has no `processing` block. */
   readonly processing?: StepProcessing
   readonly outputSchema?: JsonSchema
   /** Members that must be in the output; `true`: all that the schema names. */

@@ -63,6 +63,32 @@ describe('enforcement', () => {
   })
 })
 
+describe('an agent with an object schema', () => {
+  const sure = () => 'Sure: {n: "7"}'
+
+  it.each([
+    '{}',
+    '{ max_output_tokens: 500 }',
+    '{ streaming: { enabled: false } }',
+    '{ fallback: { degrade_to_string: true } }',
+    '{ repair: { max_attempts: 0 } }',
+    '{ aop: full }',
+  ])('is asked for structured output where the step has processing: %s', async (processing) => {
+    expect(compile(step(processing), { input: 'x' }).notes).toMatchObject([{ code: 'pipeline/promoted' }])
+    const done = await run(step(processing), sure, { input: 'x' })
+    expect(done).toMatchObject({ status: 'completed', output: { n: 7 } })
+    expect(done.seen).toMatchObject([{ structured: 'openai_json', schema: { required: ['n'] } }])
+  })
+
+  it.each(['off', 'auto'])('is left to the step that sets structured_output: %s', (way) => {
+    const { draft, notes } = compile(step(`{ structured_output: ${way}, max_output_tokens: 500 }`), {
+      input: 'x',
+    })
+    expect(notes).toEqual([])
+    expect(draft.nodes[0]?.data?.['processing']).toMatchObject({ structured_output: way })
+  })
+})
+
 describe('tolerant_level', () => {
   const json5 = "{ // how many\n 'n': +0x7, }"
   const broken = '{"n" 7}'

@@ -77,8 +77,8 @@ function addModelNode(scope: Scope, { step, input, agent, schema: asked, capabil
     build.notes.push(
       pipeline.issue(step.at, {
         code: 'pipeline/promoted',
-        message: `structured_output: openai_json for ${step.name}, because its agent has a schema and the step says nothing`,
-        hint: 'Say processing: { structured_output: off } on the step, or auto_promote = false under [aros], to leave it off',
+        message: `structured_output: openai_json for ${step.name}, because its schema is an object or an array and nothing sets structured_output`,
+        hint: 'Set processing: { structured_output: off } on the step, or auto_promote = false under [aros], to leave it off',
       }),
     )
   const retries = step.maxRetries ?? agent.maxRetries

@@ -7,7 +7,7 @@ import type { StepProcessing } from '../pipeline.ts'
 
 export interface Decided {
   readonly processing: GivenProcessing
-  /** Structured output was switched on by the agent's schema (FSD-07, C14). */
+  /** Structured output was switched on by the schema, because neither step, agent nor settings name it (FSD-07, C14). */
   readonly promoted: boolean
 }
 
@@ -30,7 +30,6 @@ export function decideProcessing({ aros, agent, step, schema }: Layers): Decided
   const own = layOver(agent.said, step?.said ?? {})
   const promoted =
     aros.autoPromote &&
-    step === undefined &&
     own['structured_output'] === undefined &&
     !aros.said.has('structured_output_default') &&
     isStructured(schema)

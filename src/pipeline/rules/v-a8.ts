@@ -12,7 +12,7 @@ export const vA8: Rule = {
 
 Say \`processing: { structured_output: openai_json }\`, or \`auto\`. \`structured_output: off\` says that it is meant as it is. Schemas of texts and numbers are left alone: plain answers need no structure.
 
-With \`aros.auto_promote\`, which is the default, a step without \`processing\` gets structured output anyway. The message says so; it is a warning all the same, because the file does not say it and another configuration would change what it does.`,
+With \`aros.auto_promote\`, which is the default, such a step gets structured output anyway. The message says so; it is a warning all the same, because the file does not say it and another configuration would change what it does.`,
   good: `version: "0.1"
 agents:
   writer:
@@ -48,12 +48,11 @@ steps:
       if (plainAt(entryOf(step.agent?.node, 'processing')?.value, 'structured_output') !== undefined) continue
       if (settings.structuredOutput !== 'off' || step.kind !== 'step') continue
       if (!['object', 'array'].includes(outputKind(step))) continue
-      const promoted = settings.autoPromote && processing === undefined
       const kind = kindOf(plainValue(schema)) === 'array' ? 'a list' : 'an object'
       yield {
         span: spanOf(step.node),
         step,
-        message: promoted
+        message: settings.autoPromote
           ? `"${step.label}" must yield ${kind}, and only aros.auto_promote switches structured output on for it`
           : `"${step.label}" must yield ${kind}, but structured output is off`,
         hint: 'Add processing.structured_output: openai_json, or off if that is meant',
