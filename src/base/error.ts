@@ -100,6 +100,11 @@ export const errorTable = {
     exitCode: 1,
     hint: 'Start the run again later, or set `planner.mode` to auto or search',
   },
+  'planner/refused': {
+    fate: 'mend',
+    exitCode: 1,
+    hint: 'Name another model (`planner.model`), or set `planner.mode` to auto or search',
+  },
   'capability/secret-key': {
     fate: 'mend',
     exitCode: 2,

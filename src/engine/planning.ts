@@ -1,7 +1,7 @@
 /** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
 
 import { canonicalJson } from '../base/canonical.ts'
-import { ProvisoError } from '../base/error.ts'
+import { errorTable, ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
@@ -203,16 +203,17 @@ async function draftBy(
     return { draft: copy.value as unknown as Draft }
   } catch (cause) {
     const message = redactor.text(messageOf(cause))
-    const isUnavailable = cause instanceof ProvisoError && cause.code === 'planner/unavailable'
+    const code = cause instanceof ProvisoError ? cause.code : undefined
+    const isFinal = code === 'planner/unavailable' || code === 'planner/refused'
     return {
       failure: {
         ...missing,
         constraint: `the planner "${planner.name}" failed: ${message}`,
-        suggestion: plannerHint(message),
-        details: { code: plannerFailed },
+        suggestion: code === 'planner/refused' ? errorTable[code].hint : plannerHint(message),
+        details: { code: plannerFailed, ...(code === 'planner/refused' && { outcome: 'refused' }) },
       },
-      // It has been tried again already, with pauses.
-      ...(isUnavailable && { final: 'it was not asked again' }),
+      // An unavailable model has been tried again already, with pauses; a refusal is an answer.
+      ...(isFinal && { final: 'it was not asked again' }),
       ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
     }
   }

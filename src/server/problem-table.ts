@@ -142,6 +142,7 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
   'engine/closed': { status: 503, title: 'The server is shutting down' },
   'store/locked': { status: 503, title: 'The store is not available' },
   'store/newer': { status: 503, title: 'The store is not available' },
+  'planner/refused': { status: 422, title: 'The planner model refused to draft' },
   'planner/unavailable': { status: 503, title: 'The planner model is not available' },
   'store/unavailable': { status: 503, title: 'The store is not available' },
   'store/corrupt': { status: 500, title: 'Something went wrong here' },

@@ -49,6 +49,7 @@ describe('a refusal', () => {
   it.each([
     apology,
     'I cannot assist with this request.',
+    "I'm sorry, I can't.",
     'Sorry, I am not able to provide that information.',
     'As an AI language model, I am unable to fulfil this request.',
     'I apologize, but I will not write this summary. Is there anything else you would like to talk about?',

@@ -2,6 +2,7 @@
 import type { Issue } from '../../base/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
+import { declines } from '../../domain/declines.ts'
 import type { RepairNote } from '../../domain/output.ts'
 import type { StructuredOutcome } from '../../domain/ports/provider.ts'
 import type { Processing } from '../../domain/processing.ts'
@@ -12,7 +13,6 @@ import { type ParseOptions, type ParseSuccess, parse } from '../../output/index.
 import { compileSchema } from '../../schema/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isTextContract } from '../providers/structured-plan.ts'
-import { declines } from './declines.ts'
 
 export type Reading =
   | {

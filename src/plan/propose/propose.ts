@@ -8,6 +8,7 @@ import type { Issue } from '../../base/issue.ts'
 import { messageOf } from '../../base/message-of.ts'
 import { pick } from '../../base/pick.ts'
 import { createRetries, type RetrySource } from '../../base/retry.ts'
+import { declines } from '../../domain/declines.ts'
 import { failedTry, wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
@@ -53,6 +54,9 @@ export interface Proposal {
   readonly usage: Usage
 }
 
+/** Ends after which the model is not asked again. */
+type FinalCode = 'planner/unavailable' | 'planner/refused'
+
 const free: PlannerPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
 /**
@@ -65,8 +69,8 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
   const account = openAccount(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
-  const instead = (reason: string, isUnavailable = false): Proposal => {
-    if (!fallback) throw isUnavailable ? new ProvisoError('planner/unavailable', reason) : new Error(reason)
+  const instead = (reason: string, code?: FinalCode): Proposal => {
+    if (!fallback) throw code === undefined ? new Error(reason) : new ProvisoError(code, reason)
     const { draft } = search(request)
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
@@ -93,12 +97,15 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
     request.signal.throwIfAborted()
     // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
+    const refusal = refusalIn(answer, said)
+    if (refusal !== undefined)
+      return instead(`the model refused to draft: ${refusal.slice(0, 300)}`, 'planner/refused')
     if (said === undefined) {
       const isUnavailable = !wasGenerated(answer)
       const often = isUnavailable && tries > 1 ? ` in ${tries} tries` : ''
       return instead(
         `the model did not answer${often}: ${'message' in answer ? answer.message : ''}`,
-        isUnavailable,
+        isUnavailable ? 'planner/unavailable' : undefined,
       )
     }
     const read = readDraft(said)
@@ -119,6 +126,12 @@ function nameOf({ provider, model }: ProposeOptions): string {
 
 function signed(draft: Draft, options: ProposeOptions): Draft {
   return { ...draft, metadata: { ...draft.metadata, plannerRuntime: 'model', plannerModel: nameOf(options) } }
+}
+
+/** A refusal by the provider's field, or by a text that declines: it is never read as a draft and never repaired. */
+function refusalIn(answer: ModelAnswer, said: string | undefined): string | undefined {
+  if (answer.kind === 'refused') return answer.message
+  return said !== undefined && declines(said) ? said.trim() : undefined
 }
 
 /** A model's text as a draft, or what is wrong with it. */

@@ -32,6 +32,13 @@ export function declines(text: string): boolean {
   // The refusal comes first: what is said later explains it.
   const [first = '', second = ''] = plain.split(/(?<=[.!?]) /)
   const opening = `${first} ${second}`
-  if (english.test(opening) && task.test(opening.slice(opening.search(english)))) return true
-  return others.some((pattern) => pattern.test(opening))
+  return declinesInEnglish(opening) || others.some((pattern) => pattern.test(opening))
+}
+
+/** The task is named after the refusal ("I can't help with that"), or nothing is ("I'm sorry, I can't."). */
+function declinesInEnglish(opening: string): boolean {
+  const found = english.exec(opening)
+  if (found === null) return false
+  const rest = opening.slice(found.index + found[0].length).trim()
+  return rest === '' || /^[.!]/.test(rest) || task.test(opening.slice(found.index))
 }
