@@ -48,6 +48,13 @@ describe('proviso parse', () => {
     expect(fromFile.code).toBe(0)
   })
 
+  it('notes an unknown $schema on stderr and reads on', async () => {
+    const unknown = file('unknown.json', '{"$schema": "https://example.com/mine", "type": "object"}')
+    const { code, stdout, stderr } = await proviso(['parse', '--schema', unknown], { stdin: messy })
+    expect({ code, value: JSON.parse(stdout) }).toEqual({ code: 0, value: { name: 'Ada', age: '36' } })
+    expect(stderr).toContain('"https://example.com/mine"')
+  })
+
   it('reads without a schema', async () => {
     const done = await proviso(['parse'], { stdin: 'The list is [1, 2, 3].' })
     expect(done.code).toBe(0)

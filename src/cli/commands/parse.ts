@@ -1,5 +1,6 @@
 /** `proviso parse`: model text in, the value that the schema wants out. */
 import { type Command, Option } from 'commander'
+import { ProvisoError } from '../../base/error.ts'
 import type { Issue } from '../../base/issue.ts'
 import { tokens } from '../../base/pointer.ts'
 import {
@@ -82,12 +83,14 @@ async function runParse(file: string | undefined, flags: Flags): Promise<number>
   if ('unreadable' in input) return refuse(input.unreadable)
 
   const result = reader ? reader.end() : parse(input.text, schema, options)
+  const unusable = result.ok ? undefined : result.issues.find(isSchemaProblem)
+  if (unusable !== undefined)
+    throw new ProvisoError('schema/invalid', unusable.message, { at: unusable.at, hint: unusable.hint ?? '' })
   report(result, flags, inputName(file))
-  if (result.ok) return exitCode('ok')
-  return exitCode(result.issues.some(isSchemaProblem) ? 'usage' : 'unmet')
+  return exitCode(result.ok ? 'ok' : 'unmet')
 }
 
-/** The schema cannot be used, so nothing is said about the text. */
+/** The schema cannot be used, so nothing can be said about the text. */
 function isSchemaProblem({ code }: Issue): boolean {
   return code === 'schema/invalid' || code === 'schema/limit'
 }
@@ -128,6 +131,7 @@ function report(result: ParseResult<unknown>, flags: Flags, name: string): void 
     printJson(plain(result), 'line')
   } else if (result.ok) {
     printJson(result.value, 'indented')
+    for (const { message, hint } of result.issues) printNote(`${message}. ${hint ?? ''}`.trim())
   } else if (!explained) {
     printIssues(result.issues, name, result.raw)
     if (result.truncated) printNote('The text ends before the value does.')
