@@ -59,6 +59,11 @@ export interface Ask {
   readonly expiresAt: number
 }
 
+/** Whether an ask is about the whole answer: its approval, or that it does not satisfy the contract. */
+export function isAboutAnswer({ kind, nodeId }: Pick<Ask, 'kind' | 'nodeId'>): boolean {
+  return kind === 'final' || (kind === 'failure' && nodeId === undefined)
+}
+
 export interface Reply {
   readonly requestId: string
   readonly decision: Decision

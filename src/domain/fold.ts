@@ -2,13 +2,14 @@
  * From events to state. `fold` is pure for whoever calls it; inside, one state is changed event by event, so that the cost
  * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
  */
+import { isAboutAnswer } from './ask.ts'
 import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { feedbackLimits } from './feedback.ts'
 import { installPlan, reopenNodes, setStatus, settle } from './fold-graph.ts'
 import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
-import { applyReply, rejection } from './fold-replies.ts'
+import { actionAfter, applyReply } from './fold-replies.ts'
 import type { AttemptResult, Outcome, Usage } from './output.ts'
 import type { NodeState, RunState } from './run.ts'
 
@@ -250,8 +251,10 @@ const appliers: Appliers = {
     state.audit = audit.hash
     state.asks.set(ask.requestId, ask)
     state.openAsks.add(ask.requestId)
-    if (ask.kind === 'policy' || ask.kind === 'final') return
-    setStatus(state, nodeOf(state, event), 'awaiting_hitl')
+    if (ask.kind === 'policy' || isAboutAnswer(ask)) return
+    const node = nodeOf(state, event)
+    delete node.reply
+    setStatus(state, node, 'awaiting_hitl')
   },
   hitl_resolved(state, { payload }) {
     state.audit = payload.audit.hash
@@ -266,7 +269,7 @@ const appliers: Appliers = {
       ...(payload.value !== undefined && { value: payload.value }),
       by: payload.by,
       ...(payload.note !== undefined && { note: payload.note }),
-      ...rejection(ask, payload),
+      ...actionAfter(ask, payload),
     })
   },
   feedback_recorded(state, { payload, planVersion }) {
@@ -280,7 +283,14 @@ const appliers: Appliers = {
     state.reworks.set(subject, (state.reworks.get(subject) ?? 0) + 1)
     state.followUps = state.followUps.filter((next) => next.requestId !== requestId)
     delete state.finalReply
-    reopenNodes(state, new Set([...nodes, ...downstream]))
+    // The answer to come is another one.
+    delete state.answerJudged
+    const again = new Set([...nodes, ...downstream])
+    for (const id of again) {
+      const node = state.nodes.get(id)
+      if (node) endIterations(state, node)
+    }
+    reopenNodes(state, again)
     // The rejection of a failure that is to be tried again says that it may be done again.
     if (ask?.kind === 'failure') for (const id of nodes) delete state.nodes.get(id)?.unsure
   },
@@ -295,6 +305,7 @@ const appliers: Appliers = {
       const { capabilityId = '', alternates = [] } = node.node
       node.key = turnTo(node.key, [capabilityId, ...alternates][node.candidate] ?? '')
     }
+    delete node.reply
     setStatus(state, node, 'waiting')
   },
   timer_fired(state, { payload }) {

@@ -1,7 +1,15 @@
 /** Asking people: what a question says, that it is bound to what it shows, and what a reply may be. */
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Ask, AskKind, Decision, RejectAction, Reply, Resolution } from '../domain/ask.ts'
+import {
+  type Ask,
+  type AskKind,
+  type Decision,
+  isAboutAnswer,
+  type RejectAction,
+  type Reply,
+  type Resolution,
+} from '../domain/ask.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { Action } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
@@ -74,8 +82,18 @@ export function askLimitFailure(state: RunState, why: string): Failure {
   const most = maxAsks(state)
   return {
     code: 'ask/limit',
-    message: `Cannot ask a person (${why}): the run has asked ${state.asks.size} of at most ${most} times`,
+    message: `Cannot ask a person (${why}): the run has asked ${state.asks.size} of at most ${most} times (constraints.maxAsks)`,
     details: { limit: 'maxAsks', most, setting: 'constraints.maxAsks' },
+  }
+}
+
+/** A failure about which a person was to be asked, at the limit of asks: it names the limit, too. */
+export function unaskedFailure(state: RunState, failure: Failure): Failure {
+  const { message, details } = askLimitFailure(state, 'about this failure')
+  return {
+    ...failure,
+    message: `${failure.message}. ${message}`,
+    details: { ...failure.details, ...details },
   }
 }
 
@@ -234,7 +252,7 @@ function checkValue(state: RunState, ask: Ask, reply: Reply): ReplyRefusal | und
 
 /** A value that a person gives is held to what any other would be. */
 function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
-  if (ask.kind === 'final') return checkAnswer(state, value).issues
+  if (isAboutAnswer(ask)) return checkAnswer(state, value).issues
   // An answer is no output: it is held to the question alone, whose schema a stranger may have written.
   if (ask.kind === 'clarify')
     return ask.schema === undefined ? [] : compileSchema(ask.schema, { untrusted: true }).validate(value)

@@ -10,6 +10,7 @@ import { notesAbout } from '../domain/repair-notes.ts'
 import type { AskReply, RunState } from '../domain/run.ts'
 import { askFacts, askLimitFailure, expireFact } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { answerFailureAsk } from './failure-asks.ts'
 import { feedbackFact, feedbackFor } from './feedback.ts'
 import { finalAskOpen } from './head.ts'
 import { checkAnswer, degradedNodes } from './obligations.ts'
@@ -98,8 +99,8 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
 }
 
 /**
- * A contract that is not met: what a policy says, once under each plan (a new one may do better), else the end with the
- * account of why. Nobody can wave it through.
+ * A contract that is not met: what a policy says, once under each plan and after each rework (it may do better), else the
+ * end with the account of why. Nobody can wave it through; a person who is asked can give another answer.
  */
 function unmetFacts(
   state: RunState,
@@ -127,6 +128,7 @@ function unmetFacts(
     kinds: ['onValidationFail'],
     values: () => knownValues(state, output),
     fresh: output,
+    failure: () => answerFailureAsk(state, output, issues),
   })
   return [...told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
 }

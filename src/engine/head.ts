@@ -1,5 +1,5 @@
 /** What a store keeps beside the journal: where the run stands, and when somebody has to look at it. */
-import type { AskKind } from '../domain/ask.ts'
+import { type Ask, isAboutAnswer } from '../domain/ask.ts'
 import type { TimerPurpose } from '../domain/event.ts'
 import type { HeadUpdate } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
@@ -24,12 +24,12 @@ export function isHeld(state: RunState): boolean {
 
 /** A policy's question holds the whole run, a node's only the node. */
 export function policyAskOpen(state: RunState): boolean {
-  return isOpen(state, 'policy')
+  return isOpen(state, ({ policyId }) => policyId !== undefined)
 }
 
 /** The question about the answer holds the end, and nothing else is left to hold; a new plan takes it back. */
 export function finalAskOpen(state: RunState): boolean {
-  return isOpen(state, 'final')
+  return isOpen(state, isAboutAnswer)
 }
 
 /** A node that is lost for good is not the end: a new plan is ordered or being made, or a person has the next word. */
@@ -38,8 +38,11 @@ export function isToGoOn(state: RunState): boolean {
   return replan !== undefined || planning !== undefined || paused !== undefined || policyAskOpen(state)
 }
 
-function isOpen(state: RunState, kind: AskKind): boolean {
-  for (const id of state.openAsks) if (state.asks.get(id)?.kind === kind) return true
+function isOpen(state: RunState, matches: (ask: Ask) => boolean): boolean {
+  for (const id of state.openAsks) {
+    const ask = state.asks.get(id)
+    if (ask && matches(ask)) return true
+  }
   return false
 }
 

@@ -14,7 +14,8 @@ export function concurrencyOf({ plan }: RunState, { node }: NodeState): number {
 export function hasIterationWork(state: RunState): boolean {
   for (const nodeId of state.iterating) {
     const node = state.nodes.get(nodeId)
-    if (!node?.iterations) continue
+    // One whose output does not satisfy its contract may wait for a person.
+    if (!node?.iterations || node.status !== 'running') continue
     const { active, settled, doomed, failure, next, total } = node.iterations
     if (settled.size > 0 || doomed.size > 0 || failure || active.size === 0) return true
     if (next < total && active.size < concurrencyOf(state, node)) return true

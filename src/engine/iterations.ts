@@ -17,12 +17,13 @@ import type {
   RunState,
 } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { expireFact } from './asks.ts'
+import { afterAsks, expireFact } from './asks.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { nodeFailureAsk } from './failure-asks.ts'
 import { isHeld } from './head.ts'
 import { concurrencyOf } from './iteration-work.ts'
-import { completeFacts, nodeError } from './judge.ts'
+import { completeFacts, nodeError, unmetFacts } from './judge.ts'
 import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
 import { knownValues } from './values.ts'
@@ -32,7 +33,7 @@ export function iterationFacts(state: RunState, moment: Moment): NewEvent[] {
   if (state.cancel || state.failing) return []
   for (const nodeId of state.iterating) {
     const node = state.nodes.get(nodeId)
-    if (!node?.iterations || isDoomed(state, node)) continue
+    if (!node?.iterations || node.status !== 'running' || isDoomed(state, node)) continue
     const facts = factsOf(state, moment, { node, iterations: node.iterations })
     if (facts.length > 0) return facts
   }
@@ -96,7 +97,7 @@ function endFacts(
   for (const requestId of state.openAsks) {
     const ask = state.asks.get(requestId)
     // What a policy asks is about the run, wherever it began.
-    if (ask?.kind !== 'policy' && isWithin(ask?.nodeId ?? '', instance.id))
+    if (ask?.policyId === undefined && isWithin(ask?.nodeId ?? '', instance.id))
       return [expireFact(state, moment.now, { requestId, note: `${instance.id} is over` })]
   }
   const { of, index } = instance
@@ -176,17 +177,20 @@ function finish(state: RunState, moment: Moment, node: NodeState, value: Json): 
   const schemaIssues = compileSchema(node.node.contracts.output).validate(value)
   const issues = schemaIssues.length > 0 ? schemaIssues : brokenConditions(state, node, value)
   if (issues.length === 0) return completeFacts(state, moment, node, { output: { value } })
-  const message = `The output of "${nodeId}" does not satisfy its contract: ${issues[0]?.message ?? ''}`
-  return [
-    factsFor(state, moment.now)('validation_error', { scope: `node:${nodeId}`, errors: issues }, { nodeId }),
-    ...policyFacts(state, moment, {
-      kinds: ['onValidationFail'],
-      node,
-      values: () => knownValues(state, value, node),
-      fresh: value,
-    }),
-    nodeError(state, moment, node, { outcome: 'invalid', code: 'attempt/invalid', message, issues }),
-  ]
+  const reported = factsFor(state, moment.now)(
+    'validation_error',
+    { scope: `node:${nodeId}`, errors: issues },
+    { nodeId },
+  )
+  const acted = policyFacts(state, moment, {
+    kinds: ['onValidationFail'],
+    node,
+    values: () => knownValues(state, value, node),
+    fresh: value,
+    failure: () => nodeFailureAsk(state, node, { outcome: 'invalid', output: { value }, issues }),
+  })
+  if (acted.some(({ type }) => type === 'hitl_request')) return [reported, ...acted]
+  return [reported, ...acted, ...unmetFacts(afterAsks(state, acted), moment, node, { value, issues })]
 }
 
 /** As many items as may be under way together; of a loop the next round. */

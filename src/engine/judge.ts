@@ -1,8 +1,9 @@
 /** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
 import type { Json } from '../base/json.ts'
+import type { Ask } from '../domain/ask.ts'
 import { raoError } from '../domain/error-envelope.ts'
 import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
-import { refusal } from '../domain/fold-replies.ts'
+import { decidesValue, refusal } from '../domain/fold-replies.ts'
 import { isDoomed } from '../domain/iterations.ts'
 import type { Output } from '../domain/output.ts'
 import type { Action } from '../domain/policy.ts'
@@ -15,11 +16,12 @@ import {
 } from '../domain/rao.ts'
 import { cut } from '../domain/rao-error.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
-import { askFacts, askLimitFailure } from './asks.ts'
+import { askFacts, askLimitFailure, unaskedFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { failureAskFacts } from './failure-asks.ts'
 import { feedbackFor } from './feedback.ts'
 import { isToGoOn } from './head.ts'
-import { errorFact, failureAskFacts, failureFacts } from './ladder.ts'
+import { errorFact, failureFacts, nextFacts, unaskedFact } from './ladder.ts'
 import { candidateOf } from './missing.ts'
 import { brokenConditions } from './obligations.ts'
 import { policyFacts } from './policies.ts'
@@ -35,20 +37,25 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
     return [errorFact(state, moment.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (
-      unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [errorFact(state, moment.now, node)]
+      unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [
+        unaskedFact(state, moment.now, node),
+      ]
     )
   if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)
   if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
+  const failed = withBrokenConditions(state, node)
+  if (failed === node) return routeFacts(state, moment, node, result.output)
+  return failureFacts(state, moment, { ...failed, failures: node.failures + 1 })
+}
+
+/** A value that its conditions do not hold for counts as invalid. */
+function withBrokenConditions(state: RunState, node: NodeState): NodeState {
+  const { attempt } = node
+  const result = attempt?.result
+  if (!attempt || result?.outcome !== 'ok' || !result.output) return node
   const broken = brokenConditions(state, node, result.output.value)
-  if (broken.length === 0) return routeFacts(state, moment, node, result.output)
-  const failed: NodeState = {
-    ...node,
-    failures: node.failures + 1,
-    ...(node.attempt && {
-      attempt: { ...node.attempt, result: { ...result, outcome: 'invalid', issues: broken } },
-    }),
-  }
-  return failureFacts(state, moment, failed)
+  if (broken.length === 0) return node
+  return { ...node, attempt: { ...attempt, result: { ...result, outcome: 'invalid', issues: broken } } }
 }
 
 /** By the node's own contract: on, to a person, or suppressed. */
@@ -184,11 +191,11 @@ function suppressFacts(state: RunState, moment: Moment, node: NodeState, confide
   const code = 'rao/suppressed'
   const message = `The output was suppressed: confidence ${confidence} is too low`
   const issues = [{ code, at: { pointer: '' }, message }]
-  return (
-    failureAskFacts(state, moment, node, { outcome: 'suppressed', issues }) ?? [
-      nodeError(state, moment, node, { outcome: 'suppressed', code, message }),
-    ]
-  )
+  const ask = failureAskFacts(state, moment, node, { outcome: 'suppressed', issues })
+  if (ask !== undefined && ask !== 'limit') return ask
+  const failure: Failure = { code, message }
+  const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
+  return [nodeError(state, moment, node, { outcome: 'suppressed', ...error })]
 }
 
 /** Only a person can say whether what may have taken effect is done again; nothing if the run has asked enough. */
@@ -212,6 +219,8 @@ export function unknownFacts(
 function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
   if (reply.action?.type === 'retry')
     return reopenFacts(state, moment.now, { requestId: reply.requestId, nodes: [node.node.id] })
+  const ask = state.asks.get(reply.requestId)
+  if (ask?.policyId !== undefined && !decidesValue(reply)) return undecidedFacts(state, moment, node, ask)
   if (reply.decision === 'reject' || reply.decision === 'expired')
     return [
       nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
@@ -222,6 +231,28 @@ function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: Ask
   const output: Output | undefined = reply.value === undefined ? own : { ...rest, value: reply.value }
   if (output === undefined) return [errorFact(state, moment.now, node)]
   return completeFacts(state, moment, node, { output, person: reply.by })
+}
+
+/** The output of a map or a loop does not satisfy its contract: a person is asked where node or envelope say so. */
+export function unmetFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  { value, issues = [] }: Pick<Ask, 'value' | 'issues'>,
+): NewEvent[] {
+  const ask = failureAskFacts(state, moment, node, { outcome: 'invalid', output: { value }, issues })
+  if (ask !== undefined && ask !== 'limit') return ask
+  const message = `The output of "${node.node.id}" does not satisfy its contract: ${issues[0]?.message ?? ''}`
+  const failure: Failure = { code: 'attempt/invalid', message, issues }
+  const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
+  return [nodeError(state, moment, node, { outcome: 'invalid', ...error })]
+}
+
+/** A policy says that the run continues, and nobody has said which value counts: what would have followed without the ask. */
+function undecidedFacts(state: RunState, moment: Moment, node: NodeState, ask: Ask): NewEvent[] {
+  // A map or a loop has no attempt to repeat.
+  if (node.iterations) return unmetFacts(state, moment, node, ask)
+  return nextFacts(state, moment, withBrokenConditions(state, node))
 }
 
 export function completeFacts(

@@ -1,15 +1,14 @@
 /** Decides what follows a failed attempt, in this order: retry, alternate capability, fail edge, ask, fail the node. */
 import { backoffMs } from '../base/retry.ts'
-import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
+import type { Failure, NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
-import { compileSchema } from '../schema/compile.ts'
-import { afterAsks, askFacts, type WantedAsk } from './asks.ts'
+import { afterAsks, unaskedFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
-import { feedbackFact, feedbackFor } from './feedback.ts'
-import { brokenConditions } from './obligations.ts'
+import { failureAskFacts, nodeFailureAsk } from './failure-asks.ts'
+import { feedbackFact } from './feedback.ts'
 import { policyFacts } from './policies.ts'
 import { usedUpWithin } from './used-up.ts'
 import { knownValues } from './values.ts'
@@ -22,8 +21,8 @@ const longestBackoffMs = 5 * 60_000
 
 /** No other attempt is made. */
 const nonRetryable: ReadonlySet<Outcome> = new Set(['cancelled'])
-/** The attempt has tried as often as it may, with pauses: the next alternate is called instead. */
-const triedEnough: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable'])
+/** The next alternate is called instead: another attempt would end in the same way. */
+const triedEnough: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable', 'refused'])
 
 export function failureFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
@@ -36,25 +35,30 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
     const { output, issues } = result
     const value = output && { value: output.value }
     facts.push(feedbackFact(state, moment.now, { source: 'validation', nodes: [id], ...value, issues }))
-    facts.push(
-      ...policyFacts(state, moment, {
-        kinds: ['onValidationFail'],
-        node,
-        values: () => knownValues(state, result.output?.value, node),
-        ...(result.output && { fresh: result.output.value }),
-      }),
-    )
+    const acted = policyFacts(state, moment, {
+      kinds: ['onValidationFail'],
+      node,
+      values: () => knownValues(state, result.output?.value, node),
+      ...(result.output && { fresh: result.output.value }),
+      failure: () => nodeFailureAsk(state, node, { ...result, outcome: 'invalid' }),
+    })
+    facts.push(...acted)
+    // The person who is asked decides what becomes of the node.
+    if (acted.some(({ type }) => type === 'hitl_request')) return facts
   }
-  const again = nextTry(node, result)
-  if (again) {
-    const timerId = `retry:${id}:${node.attempts}`
-    const purpose = { kind: 'retry', nodeId: id, candidate: again.candidate } as const
-    return [
-      ...facts,
-      make('timer_set', { timerId, dueAt: moment.now + again.waitMs, purpose }, { nodeId: id }),
-    ]
-  }
-  return [...facts, ...giveUp(afterAsks(state, facts), moment, node)]
+  return [...facts, ...nextFacts(afterAsks(state, facts), moment, node)]
+}
+
+/** What follows a failure that has been reported: another attempt, else an ask, else the end of the node. */
+export function nextFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const result = node.attempt?.result
+  const again = result && nextTry(node, result)
+  if (!again) return giveUp(state, moment, node)
+  const { id } = node.node
+  const timerId = `retry:${id}:${node.attempts}`
+  const purpose = { kind: 'retry', nodeId: id, candidate: again.candidate } as const
+  const dueAt = moment.now + again.waitMs
+  return [factsFor(state, moment.now)('timer_set', { timerId, dueAt, purpose }, { nodeId: id })]
 }
 
 /** The next attempt: of the same capability as often as its retries allow, then of the next alternate. */
@@ -82,51 +86,31 @@ function backoff(baseMs: number, failures: number): number {
 function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
   const ask = result && failureAskFacts(state, moment, node, result)
+  if (ask === 'limit') return [unaskedFact(state, moment.now, node)]
   return ask ?? [errorFact(state, moment.now, node)]
 }
 
-/** What a person is shown of a failure; an output that was suppressed is not part of it. */
-type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> & { readonly outcome: FailureOutcome }
-
-/** Asks a person about a failure, where node or envelope say so, no edge catches it and the run may still ask. */
-export function failureAskFacts(
-  state: RunState,
-  moment: Moment,
-  node: NodeState,
-  failure: ShownFailure,
-): NewEvent[] | undefined {
-  const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
-  const onFail = node.node.onFail ?? state.envelope.policies.onNodeFail
-  if (onFail !== 'ask' || hasFallback) return undefined
-  const ask = askFacts(state, moment, failureAsk(state, node, failure))
-  return ask === 'limit' ? undefined : ask
-}
-
-/** Shows what came of the last attempt. It can be approved only where the shown value satisfies the contract. */
-function failureAsk(state: RunState, node: NodeState, { outcome, output, issues }: ShownFailure): WantedAsk {
-  const { id, label, contracts, postConditions } = node.node
-  const value = output?.value ?? null
-  const isUsable =
-    output !== undefined &&
-    compileSchema(contracts.output).accepts(value) &&
-    brokenConditions(state, node, value).length === 0
-  const feedback = feedbackFor(state, id)
-  return {
-    kind: 'failure',
-    nodeId: id,
-    question: `"${label ?? id}" failed (${outcome}): give its value, or reject with rejectAction "retry" to try again`,
-    value,
-    schema: contracts.output,
-    ...(postConditions.length > 0 && { conditions: postConditions }),
-    issues,
-    ...(output?.raw !== undefined && { raw: output.raw }),
-    decisions: isUsable ? ['approve', 'edit', 'answer', 'reject'] : ['edit', 'answer', 'reject'],
-    producers: [id],
-    ...(feedback.length > 0 && { feedback }),
-  }
+/** The end of a node about which a person would have been asked, had the run not asked as often as it may. */
+export function unaskedFact(state: RunState, now: number, node: NodeState): NewEvent {
+  return endFact(state, now, { node, error: unaskedFailure(state, failureOf(state, node)) })
 }
 
 export function errorFact(state: RunState, now: number, node: NodeState): NewEvent {
+  return endFact(state, now, { node, error: failureOf(state, node) })
+}
+
+function endFact(
+  state: RunState,
+  now: number,
+  { node, error }: { readonly node: NodeState; readonly error: Failure },
+): NewEvent {
+  const outcome = node.attempt?.result?.outcome ?? 'provider_error'
+  const payload = { attempt: node.attempts, outcome, error }
+  return factsFor(state, now)('node_error', payload, { nodeId: node.node.id })
+}
+
+/** Why the last attempt failed. */
+function failureOf(state: RunState, node: NodeState): Failure {
   const result = node.attempt?.result
   const outcome = result?.outcome ?? 'provider_error'
   const first = result?.issues[0]
@@ -134,7 +118,7 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
   const spent = outcome === 'provider_error' && first?.code === 'budget/exhausted'
   const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
   const declared = format && result && formatFailure(format, result)
-  const error: Failure = {
+  return {
     code: spent ? 'budget/exhausted' : `attempt/${outcome}`,
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,
     ...(result && result.issues.length > 0 && { issues: result.issues }),
@@ -142,9 +126,4 @@ export function errorFact(state: RunState, now: number, node: NodeState): NewEve
     ...(spent && { details: { ...usedUpWithin(state, node) } }),
     ...(first?.code === violationCode && { details: { error: 'SchemaViolation' } }),
   }
-  return factsFor(state, now)(
-    'node_error',
-    { attempt: node.attempts, outcome, error },
-    { nodeId: node.node.id },
-  )
 }

@@ -69,7 +69,7 @@ function reopenedBy({ asks, plan }: RunState, answer: Answer): ReadonlySet<strin
 function endsRun(state: RunState, answer: Answer): boolean {
   const { requestId, decision } = answer
   const ask = state.asks.get(requestId)
-  if (!ask || decision !== 'reject' || ask.kind === 'policy' || actionAfter(ask, answer) !== 'fail')
+  if (!ask || decision !== 'reject' || ask.policyId !== undefined || actionAfter(ask, answer) !== 'fail')
     return false
   if (ask.nodeId === undefined) return true
   return (state.outgoing.get(ask.nodeId) ?? []).every(({ when }) => when === 'pass')

@@ -1,12 +1,14 @@
 /** Runtime policies: which one an event sets off, and the facts that its action consists of. First match wins. */
 import type { Json } from '../base/json.ts'
 import { own } from '../base/json.ts'
+import type { Decision } from '../domain/ask.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { Action, RuntimePolicy, Selector, TriggerKind } from '../domain/policy.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
-import { askFacts } from './asks.ts'
+import { askFacts, askLimitFailure, type WantedAsk } from './asks.ts'
 import { holds, type Verdict } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
+import { askedAgain } from './failure-asks.ts'
 import { candidateOf } from './missing.ts'
 import { reopenFacts } from './rework.ts'
 
@@ -21,6 +23,8 @@ export interface Signal {
   readonly metrics?: { readonly [name: string]: number | undefined }
   /** The value that is new with this event. */
   readonly fresh?: Json
+  /** How a person is asked about it, where it is a failure. */
+  readonly failure?: () => WantedAsk
 }
 
 /** The facts of the first policy that the signal sets off; none if there is no such policy. */
@@ -39,6 +43,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
       trigger: policy.trigger.kind,
       nodeId: signal.node?.node.id,
       shown: signal.fresh,
+      ...(signal.failure && { failure: signal.failure }),
     })
   }
   return []
@@ -113,6 +118,8 @@ export interface Ordered {
   readonly requestId?: string
   /** What a person is shown. */
   readonly shown?: Json | undefined
+  /** How a person is asked about a failure. */
+  readonly failure?: () => WantedAsk
 }
 
 export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): NewEvent[] {
@@ -138,25 +145,10 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
         make('log', { event: action.event, ...(action.payload && { payload: action.payload }) }, { nodeId }),
       ]
     case 'hitl': {
-      const ask = askFacts(state, moment, {
-        kind: 'policy',
-        policyId,
-        ...(nodeId !== undefined && { nodeId, ...producersOf(state, nodeId) }),
-        question: action.rationale ?? `Policy "${policyId}" asks whether the run may go on`,
-        value:
-          ordered.shown ??
-          (nodeId === undefined ? undefined : state.nodes.get(nodeId)?.output?.value) ??
-          null,
-        ...(action.approveAction && { approveAction: action.approveAction }),
-        ...(action.rejectAction && { rejectAction: action.rejectAction }),
-      })
+      const ask = askFacts(state, moment, policyAsk(state, ordered, action))
       if (ask !== 'limit') return [triggered(action), ...ask]
-      return [
-        triggered({
-          type: 'fail',
-          message: `Policy "${policyId}" asks a person, but the run has asked as often as it may`,
-        }),
-      ]
+      const { message } = askLimitFailure(state, `policy "${policyId}"`)
+      return [triggered({ type: 'fail', message })]
     }
     case 'retry': {
       const nodes = nodeId === undefined ? [] : [nodeId]
@@ -167,7 +159,46 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
   }
 }
 
-/** A node of an item or a round is not run again once it has completed: the item or round may be over. */
-function producersOf(state: RunState, nodeId: string): { readonly producers?: readonly string[] } {
-  return state.nodes.get(nodeId)?.instance === undefined ? { producers: [nodeId] } : {}
+type AskAction = Extract<Action, { readonly type: 'hitl' }>
+
+/** About a failure, what failed is shown and can be replaced; about anything else, whether the run may continue. */
+function policyAsk(state: RunState, ordered: Ordered, action: AskAction): WantedAsk {
+  const { policyId } = ordered
+  const about = failureAsk(state, ordered) ?? plainAsk(state, ordered)
+  const { rationale, approveAction, rejectAction } = action
+  return {
+    ...about,
+    policyId,
+    ...(rationale !== undefined && { question: rationale }),
+    ...(approveAction && { approveAction }),
+    ...(rejectAction && { rejectAction }),
+    ...(about.decisions && { decisions: withApproval(about.decisions, approveAction) }),
+  }
+}
+
+function failureAsk(state: RunState, { failure, requestId = '' }: Ordered): WantedAsk | undefined {
+  const before = state.asks.get(requestId)
+  return failure?.() ?? (before?.kind === 'failure' ? askedAgain(before) : undefined)
+}
+
+/** What approval can lead to although the shown value cannot be used. */
+const instead: ReadonlySet<Action['type']> = new Set(['replan', 'fail', 'pause', 'hitl'])
+
+function withApproval(
+  decisions: readonly Decision[],
+  approveAction: Action | undefined,
+): readonly Decision[] {
+  const isOffered = approveAction === undefined || !instead.has(approveAction.type)
+  return isOffered || decisions.includes('approve') ? decisions : ['approve', ...decisions]
+}
+
+function plainAsk(state: RunState, { policyId, nodeId, shown }: Ordered): WantedAsk {
+  const node = nodeId === undefined ? undefined : state.nodes.get(nodeId)
+  return {
+    kind: 'policy',
+    // A node of an item or a round is not run again once it has completed: the item or round may be over.
+    ...(nodeId !== undefined && { nodeId, ...(node?.instance === undefined && { producers: [nodeId] }) }),
+    question: `Policy "${policyId}" asks whether the run may go on`,
+    value: shown ?? node?.output?.value ?? null,
+  }
 }

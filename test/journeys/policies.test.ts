@@ -160,8 +160,9 @@ describe('triggers', () => {
 
     const asking = await opened()
     const { runId } = await asking.run(when({ type: 'hitl' }))
-    await answer(asking, runId, 'approve')
-    expect(await asking.result(runId)).toMatchObject({ status: 'failed', failure: 'contract/unmet' })
+    await expect(answer(asking, runId, 'approve')).rejects.toMatchObject({ code: 'ask/invalid' })
+    await answer(asking, runId, 'reject')
+    expect(await asking.result(runId)).toMatchObject({ status: 'failed', failure: 'policy/fail' })
     const errors = (await journal(asking, runId)).filter(({ type }) => type === 'validation_error')
     expect(errors.map(({ payload }) => payload)).toMatchObject([{ scope: 'output' }])
   })

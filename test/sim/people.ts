@@ -150,7 +150,8 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   }
 
   const valueFor = (shown: AskRow): Json => {
-    if (shown.kind === 'final') return { n0: scenario.exact ? 1 : random.int(1000) }
+    if (shown.kind === 'final' || (shown.kind === 'failure' && shown.nodeId === undefined))
+      return { n0: scenario.exact ? 1 : random.int(1000) }
     const inputs = shown.kind === 'task' || shown.kind === 'unknown_outcome' ? shown.value : {}
     return { v: sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs) }
   }

@@ -223,13 +223,20 @@ function randomPolicies(
           { kind: 'manual' },
         ] as const)),
   ]
-  return Array.from({ length: random.between(1, 3) }, (_, index) => ({
-    id: `policy-${index}`,
-    enabled: random.chance(0.9),
-    trigger: random.pick(triggers),
-    action: randomAction(random, { exact, replans, depth: 0 }),
-    ...(random.chance(0.7) && { maxAttempts: random.between(1, 3) }),
-  }))
+  return Array.from({ length: random.between(1, 3) }, (_, index) => {
+    const enabled = random.chance(0.9)
+    const trigger = random.pick(triggers)
+    const action = randomAction(random, { exact, replans, depth: 0 })
+    // Who is asked about a failure decides what comes of it; which failures come first is a matter of luck.
+    const isLuck = exact && trigger.kind === 'onValidationFail' && action.type === 'hitl'
+    return {
+      id: `policy-${index}`,
+      enabled,
+      trigger,
+      action: isLuck ? { type: 'emit', event: 'noticed' } : action,
+      ...(random.chance(0.7) && { maxAttempts: random.between(1, 3) }),
+    }
+  })
 }
 
 function randomAction(random: Random, given: { exact: boolean; replans: boolean; depth: number }): Action {

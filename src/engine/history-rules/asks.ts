@@ -1,4 +1,5 @@
 /** Asks are answered once, in time and as shown; what is denied does not happen; the audit is a chain. */
+import { isAboutAnswer } from '../../domain/ask.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import { auditLink, valueHash } from '../audit.ts'
 import type { Rule } from './rule.ts'
@@ -33,14 +34,19 @@ export function whatIsDeniedDoesNotHappen(): Rule {
   let deniedRun: string | undefined
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
-    if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+    if (event.type === 'hitl_request') {
+      asks.set(event.payload.requestId, event.payload)
+      // A policy may ask another person after the first.
+      if (isAboutAnswer(event.payload)) deniedAnswer = undefined
+    }
     if (event.type === 'hitl_resolved') {
       const { decision, requestId } = event.payload
       const ask = asks.get(requestId)
       if (decision !== 'reject' && decision !== 'expired') return
-      if (ask?.kind === 'final') deniedAnswer = requestId
-      else if (ask?.kind === 'policy' && isFinal(ask, event.payload)) deniedRun = requestId
-      else if (ask?.kind !== 'policy' && ask?.nodeId !== undefined) denied.add(ask.nodeId)
+      if (ask === undefined) return
+      if (ask.policyId !== undefined && isFinal(ask, event.payload)) deniedRun = requestId
+      else if (isAboutAnswer(ask)) deniedAnswer = requestId
+      else if (ask.policyId === undefined && ask.nodeId !== undefined) denied.add(ask.nodeId)
     }
     if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
       report('denied', `"${nodeId}" goes on, although it was denied`)
@@ -64,12 +70,13 @@ function isWithin(id: string, outer: string): boolean {
   return id === outer || id.startsWith(`${outer}[`) || id.startsWith(`${outer}#`)
 }
 
-/** Nothing else than the end of the run is said to follow. */
+/** The end of the run follows: it is said, or nothing else is, or the work to do again was never agreed to. */
 function isFinal(
-  { rejectAction }: JournalEvent<'hitl_request'>['payload'],
+  ask: JournalEvent<'hitl_request'>['payload'],
   reply: JournalEvent<'hitl_resolved'>['payload'],
-): boolean {
-  return reply.rejectAction === undefined ? rejectAction === undefined : reply.rejectAction === 'fail'
+) {
+  const action = reply.rejectAction ?? ask.rejectAction?.type ?? 'fail'
+  return action === 'fail' || (action === 'retry' && reply.decision === 'expired')
 }
 
 /** Values are made again only after a rejection that says so, and at most three times each. */
@@ -119,7 +126,7 @@ export function theAnswerIsTheOneThatWasApproved(): Rule {
   let asked: string | undefined
   let approved: string | undefined
   return (event, before, report) => {
-    if (event.type === 'hitl_request' && event.payload.kind === 'final') asked = event.payload.requestId
+    if (event.type === 'hitl_request' && isAboutAnswer(event.payload)) asked = event.payload.requestId
     if (event.type === 'plan_updated' || event.type === 'nodes_reopened') {
       asked = undefined
       approved = undefined
@@ -127,7 +134,7 @@ export function theAnswerIsTheOneThatWasApproved(): Rule {
     if (event.type === 'hitl_resolved' && event.payload.requestId === asked) {
       const { decision, value, valueHash: shown } = event.payload
       if (decision === 'approve') approved = shown
-      else approved = decision === 'edit' && value !== undefined ? valueHash(value) : undefined
+      else approved = givesValue.has(decision) && value !== undefined ? valueHash(value) : undefined
     }
     if (event.type !== 'complete' || event.payload.status !== 'completed') return
     const { askBeforeFinish } = before?.envelope.policies.planner.directives ?? {}
@@ -136,6 +143,8 @@ export function theAnswerIsTheOneThatWasApproved(): Rule {
       report('unapproved', 'the run completed with an answer that nobody has approved')
   }
 }
+
+const givesValue: ReadonlySet<string> = new Set(['edit', 'answer'])
 
 export function theAuditIsAChain(): Rule {
   let last = ''

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../base/canonical.ts'
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { PlanNode } from '../../domain/plan.ts'
+import { reopenedIn } from './reopened.ts'
 import type { Rule } from './rule.ts'
 
 type End = JournalEvent<'iteration_end'>['payload']
@@ -35,12 +36,15 @@ export function iterationsAreWhatTheyYield(): Rule {
       ends.set(of, known.set(index, { ...event.payload, planVersion: event.planVersion }))
     }
     if (event.type === 'plan_updated') open.clear()
+    if (event.type === 'nodes_reopened')
+      for (const of of [...ends.keys()].filter(reopenedIn(event))) ends.delete(of)
     if (event.type !== 'node_complete' && event.type !== 'node_error') return
     const node = before?.nodes.get(nodeId)?.node
     if (!node?.body) return
     for (const [id, of] of open)
       if (of === nodeId) report('iteration', `"${nodeId}" is settled while "${id}" is under way`)
-    if (event.type === 'node_complete') {
+    // A person who was asked about its output may have given another.
+    if (event.type === 'node_complete' && event.payload.person === undefined) {
       const wanted = yieldOf(node, ends.get(nodeId) ?? new Map())
       if (canonicalJson(wanted) !== canonicalJson(event.payload.output.value))
         report('iteration', `"${nodeId}" completes with something else than its iterations yielded`)

@@ -1,0 +1,106 @@
+/**
+ * Asks about failures: of a node before its fate is final, and of an answer that does not satisfy its contract. Each shows
+ * the last value, the text that it was read from, the issues and the contract, and takes a value instead.
+ */
+import type { Issue } from '../base/issue.ts'
+import type { Json } from '../base/json.ts'
+import type { Ask } from '../domain/ask.ts'
+import type { FailureOutcome, NewEvent } from '../domain/event.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { askFacts, type WantedAsk } from './asks.ts'
+import type { Moment } from './fact.ts'
+import { feedbackFor } from './feedback.ts'
+import { brokenConditions } from './obligations.ts'
+import { producingNodes } from './rework.ts'
+
+/** What a person is shown of a failure; an output that was suppressed is not part of it. */
+export type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> & { readonly outcome: FailureOutcome }
+
+/**
+ * Asks a person about a failure where node or envelope say so and no edge catches it; nothing where they do not. `limit`
+ * where the run has asked as often as it may.
+ */
+export function failureAskFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  failure: ShownFailure,
+): NewEvent[] | undefined | 'limit' {
+  const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
+  const onFail = node.node.onFail ?? state.envelope.policies.onNodeFail
+  if (onFail !== 'ask' || hasFallback) return undefined
+  return askFacts(state, moment, nodeFailureAsk(state, node, failure))
+}
+
+/** About the last attempt of a node. It can be approved only where the shown value satisfies the contract. */
+export function nodeFailureAsk(
+  state: RunState,
+  node: NodeState,
+  { outcome, output, issues }: ShownFailure,
+): WantedAsk {
+  const { id, label, contracts, postConditions, guards } = node.node
+  const value = output?.value ?? null
+  const isUsable =
+    output !== undefined &&
+    compileSchema(contracts.output).accepts(value) &&
+    brokenConditions(state, node, value).length === 0
+  const hard = guards.filter(({ level }) => level === 'hard').map(({ expr }) => expr)
+  const conditions = [...postConditions, ...hard]
+  const feedback = feedbackFor(state, id)
+  return {
+    kind: 'failure',
+    nodeId: id,
+    question: `"${label ?? id}" failed (${outcome}): give its value, or reject with rejectAction "retry" to try again`,
+    value,
+    schema: contracts.output,
+    ...(conditions.length > 0 && { conditions }),
+    issues,
+    ...(output?.raw !== undefined && { raw: output.raw }),
+    decisions: isUsable ? ['approve', 'edit', 'answer', 'reject'] : ['edit', 'answer', 'reject'],
+    producers: [id],
+    ...(feedback.length > 0 && { feedback }),
+  }
+}
+
+/** About an answer that does not satisfy the caller's contract: nobody can approve it as it is. */
+export function answerFailureAsk(state: RunState, value: Json, issues: readonly Issue[]): WantedAsk {
+  const { schema, constraints } = state.envelope.outputContract
+  const conditions = constraints.filter(({ level }) => level === 'hard').map(({ expr }) => expr)
+  const producers = producingNodes(state, issues)
+  const feedback = feedbackFor(state, ...producers)
+  const [only, ...others] = producers.map((id) => state.nodes.get(id)?.attempt?.result?.output?.raw)
+  return {
+    kind: 'failure',
+    question:
+      'The answer does not satisfy the contract: give another, or reject with rejectAction "retry" to make it again',
+    value,
+    schema,
+    ...(conditions.length > 0 && { conditions }),
+    issues,
+    ...(only !== undefined && others.length === 0 && { raw: only }),
+    decisions: ['edit', 'answer', 'reject'],
+    producers,
+    ...(feedback.length > 0 && { feedback }),
+  }
+}
+
+/** The same question once more, where a policy says that another person is asked after the first. */
+export function askedAgain(ask: Ask): WantedAsk {
+  const { kind, nodeId, question, value, schema, conditions, issues, raw, decisions, producers, feedback } =
+    ask
+  return {
+    kind,
+    question,
+    value,
+    decisions,
+    ...(nodeId !== undefined && { nodeId }),
+    ...(schema !== undefined && { schema }),
+    ...(conditions && { conditions }),
+    ...(issues && { issues }),
+    ...(raw !== undefined && { raw }),
+    ...(producers && { producers }),
+    ...(feedback && { feedback }),
+  }
+}
