@@ -35,7 +35,7 @@ const printed: Readonly<Record<string, string>> = {
     Object.entries(aversionTable).map(([name, { surcharge, sentence }]) => [name, surcharge, sentence]),
   ),
   goals: table(
-    ['goal', 'counts', 'call', 'per 1,000 tokens', 'highest tier', 'score of 0', 'retries', 'takes'],
+    ['goal', 'counts', 'call', 'per 1,000 tokens', 'highest tier', 'score of 0', 'takes'],
     Object.entries(goalTable).map(([goal, row]) => [
       goal,
       row.counts,
@@ -43,7 +43,6 @@ const printed: Readonly<Record<string, string>> = {
       row.tokens,
       row.expense,
       row.doubt,
-      row.retries,
       row.sentence,
     ]),
   ),

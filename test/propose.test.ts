@@ -43,7 +43,7 @@ describe('what the model answers', () => {
       `Sure! Here is the plan:\n\`\`\`json\n${JSON.stringify(good).replace('}]', '},]')}\n\`\`\``,
     )
     const { draft, runtime, calls } = await propose(request(), { provider, model: 'm' })
-    expect(draft.nodes).toEqual(good.nodes)
+    expect(draft.nodes).toEqual(good.nodes.map((node) => ({ ...node, retry: { max: 2, backoffMs: 500 } })))
     expect(draft.metadata).toEqual({ plannerRuntime: 'model', plannerModel: 'test/m' })
     expect({ runtime, calls }).toEqual({ runtime: 'model', calls: 1 })
   })
@@ -191,5 +191,5 @@ describe('the prompt', () => {
 it('is a planner by name', async () => {
   const planner = modelPlanner({ provider: scripted(JSON.stringify(good)), model: 'm' })
   expect(planner.name).toBe('test/m')
-  expect((await planner.draft(request())).nodes).toEqual(good.nodes)
+  expect((await planner.draft(request())).nodes).toMatchObject(good.nodes)
 })

@@ -196,7 +196,7 @@ describe('derived and reduced capabilities', () => {
       facets: { output: ['rationaleSummary'] },
     })
     expect(result.proof.ok && result.proof.plan.metadata['derived']).toEqual(['writer'])
-    expect(nodeOf(result, 'writer')?.retry).toBeUndefined()
+    expect(nodeOf(result, 'writer')?.retry).toEqual({ max: 1, backoffMs: 500 })
   })
 
   it('leaves out input facets that nobody may supply, rather than the capability', () => {
@@ -441,7 +441,7 @@ describe('constraints', () => {
     const result = find(given, [writer])
     expect(result.proof.ok).toBe(true)
     expect(nodeOf(result, 'writer')?.postConditions).toHaveLength(1)
-    expect(nodeOf(result, 'writer')?.retry).toEqual({ max: 1 })
+    expect(nodeOf(result, 'writer')?.retry).toEqual({ max: 2, backoffMs: 500 })
     expect(nodeOf(result, 'writer')?.instructions).toContain('Make sure that copyVariants.length == 2.')
   })
 

@@ -68,9 +68,9 @@ describe('a call', () => {
     await runWith(doubtful, { node: { retry: { max: 1 } } })
     const keys = ({ heard }: Agent) => heard.map(({ headers }) => headers['idempotency-key'])
     expect(new Set(keys(doubtful)).size).toBe(1)
-    const refusing = await agent(status(400), json({ copyVariants }))
-    await runWith(refusing, { node: { retry: { max: 1 } } })
-    expect(new Set(keys(refusing)).size).toBe(2)
+    const early = await agent(status(425), json({ copyVariants }))
+    await runWith(early, { node: { retry: { max: 1 } } })
+    expect(new Set(keys(early)).size).toBe(2)
   })
 })
 

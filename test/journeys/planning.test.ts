@@ -338,7 +338,12 @@ describe('failure modes (FLEX-36)', () => {
     const done = await app.run(envelope())
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     const starts = await payloads(app, done.runId, 'attempt_start')
-    expect(starts.map(({ capabilityId }) => capabilityId)).toEqual(['a.write', 'a.write', 'b.write'])
+    expect(starts.map(({ capabilityId }) => capabilityId)).toEqual([
+      'a.write',
+      'a.write',
+      'a.write',
+      'b.write',
+    ])
   })
 
   it('agent-crash: a fallback node takes over', async () => {

@@ -7,6 +7,8 @@ interface End {
   readonly outcome: Outcome
   /** Nothing was done, so that calling again is safe under a new key. */
   readonly notApplied?: true
+  /** The same call would be turned down again. */
+  readonly final?: true
 }
 
 /** Statuses that mean something of their own; the others go by their hundred. */
@@ -14,6 +16,9 @@ export const statusTable: Readonly<Record<number, End>> = {
   408: { outcome: 'timed_out' },
   // The same key may be at work there this very moment.
   409: { outcome: 'provider_error' },
+  // Locked, and too early: the next call may be taken.
+  423: { outcome: 'provider_error', notApplied: true },
+  425: { outcome: 'provider_error', notApplied: true },
   429: { outcome: 'throttled', notApplied: true },
   503: { outcome: 'throttled', notApplied: true },
   504: { outcome: 'timed_out' },
@@ -22,7 +27,7 @@ export const statusTable: Readonly<Record<number, End>> = {
 const byHundred: Readonly<Record<number, End>> = {
   // Redirects are not followed, and whoever redirects may have done the work before.
   3: { outcome: 'provider_error' },
-  4: { outcome: 'provider_error', notApplied: true },
+  4: { outcome: 'provider_error', notApplied: true, final: true },
   5: { outcome: 'provider_error' },
 }
 
@@ -71,15 +76,16 @@ export function failureEnd(cause: unknown, { repeatable }: { readonly repeatable
 
 export function refusedAddress(message: string, hint?: string): AttemptResult {
   const issue = { code: 'address/refused', at: { pointer: '' }, message, ...(hint !== undefined && { hint }) }
-  return { outcome: 'provider_error', issues: [issue], usage: { calls: 0 }, notApplied: true }
+  return { outcome: 'provider_error', issues: [issue], usage: { calls: 0 }, notApplied: true, final: true }
 }
 
-export function ended({ outcome, notApplied }: End, message: string): AttemptResult {
+export function ended({ outcome, notApplied, final }: End, message: string): AttemptResult {
   return {
     outcome,
     issues: [{ code: `attempt/${outcome}`, at: { pointer: '' }, message }],
     usage: free.has(outcome) ? { calls: 0 } : usage,
     ...(notApplied && { notApplied }),
+    ...(final && { final }),
   }
 }
 

@@ -18,6 +18,7 @@ import { createRedactor, type Redactor } from '../../domain/redact.ts'
 import { draftSchema } from '../../domain/schemas.ts'
 import { feedback, parse } from '../../output/index.ts'
 import { parseDraft } from '../parse-nouns.ts'
+import { withRetries } from '../planned-retries.ts'
 import { search } from '../search/search.ts'
 import { openAccount, type PlannerPrice, type Words } from './account.ts'
 import { promptLimits, systemText, userText } from './prompt.ts'
@@ -109,7 +110,10 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
       )
     }
     const read = readDraft(said)
-    if (read.ok) return { draft: signed(read.draft, options), runtime: 'model', ...spent() }
+    if (read.ok) {
+      const draft = withRetries(read.draft, request.capabilities)
+      return { draft: signed(draft, options), runtime: 'model', ...spent() }
+    }
     wrong = read.issues
   }
   return instead(`the model gave no draft: ${wrong[0]?.message ?? ''}`)

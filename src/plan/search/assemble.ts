@@ -164,7 +164,6 @@ function nodeOf(maker: Maker, { id, inputs, assembly }: NodeRequest): DraftNode 
     ...backingOf(maker, {
       capabilities: market.allowed,
       facets: market.facets,
-      goal: market.goal,
       avoid,
       judged,
     }),

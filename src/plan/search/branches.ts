@@ -2,6 +2,7 @@
 import { isObject, type Json } from '../../base/json.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { structureId } from '../builtins.ts'
+import { plannedRetry } from '../planned-retries.ts'
 import type { Assembled } from './assemble.ts'
 import { takesMore } from './extras.ts'
 import { objectOf } from './node-contracts.ts'
@@ -74,6 +75,7 @@ function branchNode(
     kind: 'branch',
     label,
     capabilityId: structureId,
+    retry: plannedRetry,
     contracts: { output: objectOf(new Map([[propertyOf(i), [direction]]]), [propertyOf(i)]) },
     inputs: {
       ...target.inputs,

@@ -46,8 +46,6 @@ interface GoalRow {
   readonly expense: number
   /** For a score of zero. */
   readonly doubt: number
-  /** Attempts after the first. */
-  readonly retries: number
   readonly sentence: string
 }
 
@@ -58,7 +56,6 @@ export const goalTable = {
     tokens: 0.5,
     expense: 2,
     doubt: 10,
-    retries: 1,
     sentence: 'no goal was said',
   },
   speed: {
@@ -67,7 +64,6 @@ export const goalTable = {
     tokens: 0.1,
     expense: 0,
     doubt: 4,
-    retries: 1,
     sentence: 'few nodes in a row',
   },
   quality: {
@@ -76,7 +72,6 @@ export const goalTable = {
     tokens: 0,
     expense: -4,
     doubt: 20,
-    retries: 2,
     sentence: 'the best fit and the higher tiers; soft constraints get a producer',
   },
   diversity: {
@@ -85,7 +80,6 @@ export const goalTable = {
     tokens: 0.5,
     expense: 2,
     doubt: 10,
-    retries: 1,
     sentence: 'as balanced, with a branch of its own for each variant',
   },
   token_efficiency: {
@@ -94,7 +88,6 @@ export const goalTable = {
     tokens: 5,
     expense: 0.5,
     doubt: 5,
-    retries: 1,
     sentence: 'few tokens',
   },
 } as const satisfies Record<string, GoalRow>

@@ -3,6 +3,7 @@ import type { Capability } from '../../domain/capability.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { structureId } from '../builtins.ts'
 import { isFacetList } from '../catalog/ports.ts'
+import { plannedRetry } from '../planned-retries.ts'
 import type { Assembled } from './assemble.ts'
 import { type Chosen, makerKey } from './choose.ts'
 import { objectOf } from './node-contracts.ts'
@@ -77,6 +78,7 @@ export function withBrief({ makers, naming }: Assembled, draft: Draft, market: M
     kind: 'structuring',
     label: 'Structure',
     capabilityId: structureId,
+    retry: plannedRetry,
     contracts: { output: objectOf(new Map([['brief', [brief]]]), ['brief']) },
     ...(known && { inputs: { inputs: { envelope: '/inputs' } } }),
     instructions: 'Sum up the objective, the inputs and the special instructions for those who work on it.',

@@ -5,9 +5,9 @@ import { both } from '../../schema/combine.ts'
 import { answerId, isBuiltin } from '../builtins.ts'
 import { type FacetsByName, isFacetList, portsOf } from '../catalog/ports.ts'
 import { standIns } from '../catalog/stand-ins.ts'
+import { retryFor } from '../planned-retries.ts'
 import { isBinding, sourcesOf } from '../sources.ts'
 import type { Maker } from './choose.ts'
-import { goalTable, type OptimisationGoal } from './costs.ts'
 
 /** Other capabilities that a node may fall back to. */
 const mostAlternates = 2
@@ -15,7 +15,6 @@ const mostAlternates = 2
 export interface Backing {
   readonly capabilities: readonly Capability[]
   readonly facets: FacetsByName
-  readonly goal: OptimisationGoal
   /** Capabilities that the caller avoids. */
   readonly avoid: readonly string[]
   /** A hard constraint looks at what the node supplies. */
@@ -25,10 +24,11 @@ export interface Backing {
 /** Retries and alternates of a node. What judges is not asked again until it likes what it sees. */
 export function backingOf(maker: Maker, backing: Backing): Pick<DraftNode, 'retry' | 'alternates'> {
   const { capability, way } = maker
-  if (way === 'done' || capability.kind === 'human' || capability.sideEffect) return {}
+  if (way === 'done' || capability.kind === 'human') return {}
   const judges = capability.nodeKind === 'validation' && backing.judged
-  const retries = way === 'derived' || judges || !capability.idempotent ? 0 : goalTable[backing.goal].retries
-  const others = isBuiltin(capability.capabilityId)
+  // What another capability changes may be changed twice.
+  const isAlone = isBuiltin(capability.capabilityId) || capability.sideEffect
+  const others = isAlone
     ? []
     : standIns(capability, backing.capabilities, backing.facets)
         .filter(
@@ -37,7 +37,7 @@ export function backingOf(maker: Maker, backing: Backing): Pick<DraftNode, 'retr
         .slice(0, mostAlternates)
         .map(({ capabilityId }) => capabilityId)
   return {
-    ...(retries > 0 && { retry: { max: retries } }),
+    ...retryFor(capability, { derived: way === 'derived', judges }),
     ...(others.length > 0 && { alternates: others }),
   }
 }
@@ -78,6 +78,7 @@ export function withRescue({ draft, nodeId, capability, worker, id }: Rescue): D
     id,
     kind: 'fallback',
     capabilityId: worker.capabilityId,
+    ...retryFor(worker, { judges: false }),
     ...(output !== undefined && { contracts: { ...node.contracts, output } }),
     rationale: `Stands in when "${nodeId}" has failed for good`,
   }
