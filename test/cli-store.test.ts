@@ -105,7 +105,7 @@ it('reply without what the run needs is refused before anything is recorded, and
   expect(JSON.parse((await command('asks', '--json')).stdout)).toHaveLength(1)
   const recorded = await command(...reply, '--record-only')
   expect(recorded).toMatchObject({ code: 0, stdout: '' })
-  expect(recorded.stderr).toContain('left to whoever carries it')
+  expect(recorded.stderr).toContain('left to the process that executes it')
   expect(JSON.parse((await command('asks', '--json')).stdout)).toEqual([])
   expect(JSON.parse((await command('runs', '--json')).stdout)).toMatchObject([{ status: 'running' }])
   const resume = await command('resume', 'r', '--by', 'ann')

@@ -411,7 +411,7 @@ describe('branches', () => {
     const result = find(withPolicy(posts, { directives: { branchVariants: 2 } }), [closed])
     expect(ids(result)).toEqual(['closed'])
     expect(result.choices).toContainEqual(
-      expect.objectContaining({ wanted: '2 branches', because: expect.stringContaining('nobody') }),
+      expect.objectContaining({ wanted: '2 branches', because: expect.stringContaining('no node could') }),
     )
   })
 })
@@ -646,7 +646,7 @@ describe('the account', () => {
     const result = find(withPolicy(posts, { selection: { forbid: ['proviso.answer'] } }), [])
     expect(result.draft.nodes).toEqual([])
     expect(codesOf(result)).toContain('plan/output-missing')
-    expect(result.choices).toContainEqual({ wanted: 'copyVariants', because: 'nobody supplies it' })
+    expect(result.choices).toContainEqual({ wanted: 'copyVariants', because: 'nothing supplies it' })
   })
 })
 

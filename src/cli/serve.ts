@@ -182,9 +182,13 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
       revokedAt === undefined && (expiresAt ?? Number.POSITIVE_INFINITY) > Date.now(),
   )
   if (isGood) return
-  throw new ProvisoError('option/invalid', 'Cannot serve without a token: no request could authenticate', {
-    hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
-  })
+  throw new ProvisoError(
+    'option/invalid',
+    'Cannot serve: there is no token, so no request could authenticate',
+    {
+      hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
+    },
+  )
 }
 
 function tellClear(): void {

@@ -33,6 +33,8 @@ export interface Served {
   says(words: string): Promise<void>
   /** Ends the process in order. */
   stop(): Promise<number | null>
+  /** Ends it with SIGKILL. */
+  kill(): Promise<number | null>
 }
 
 const started = new Set<ChildProcess>()
@@ -108,6 +110,10 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
       }),
     stop() {
       child.kill('SIGTERM')
+      return ended
+    },
+    kill() {
+      child.kill('SIGKILL')
       return ended
     },
   }
