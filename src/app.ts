@@ -10,7 +10,7 @@ import type { App, GenerateRequest } from './app/app.ts'
 import { availability, estimateSpending } from './app/availability.ts'
 import { choosePlanner } from './app/choose-planner.ts'
 import { knownSecrets } from './app/known-secrets.ts'
-import { readChanges, refuseUnknownNodes } from './app/read-changes.ts'
+import { readChanges, refuseUnknown } from './app/read-changes.ts'
 import { readDraft, readEnvelope, readFacets } from './app/read-given.ts'
 import { reportCrash } from './app/report-crash.ts'
 import { runResult } from './app/run-result.ts'
@@ -203,7 +203,7 @@ async function putTogether(
     taskResults: async (runId) => taskResults(await engine.state(runId)),
     async replay(runId, given = {}) {
       const changes = readChanges(given)
-      if (changes.nodeData) refuseUnknownNodes(changes, await loadEvents(store, runId))
+      if (changes.nodeData || changes.policies) refuseUnknown(changes, await loadEvents(store, runId))
       return engine.replay(runId, changes)
     },
     subscribeToLifecycle: engine.subscribeToLifecycle,

@@ -48,7 +48,14 @@ export type {
   Routing,
   Source,
 } from './domain/plan.ts'
-export type { Action, Policies, RuntimePolicy, Trigger } from './domain/policy.ts'
+export type {
+  Action,
+  Policies,
+  RaoPolicy,
+  RaoSelector,
+  RuntimePolicy,
+  Trigger,
+} from './domain/policy.ts'
 export type { Bundle, Dispatch, Dispatcher } from './domain/ports/dispatcher.ts'
 export type { DraftRequest, Planner } from './domain/ports/planner.ts'
 export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provider.ts'
@@ -62,6 +69,8 @@ export type {
   SpanRow,
   Store,
 } from './domain/ports/store.ts'
+export type { RaoSettings } from './domain/rao/settings.ts'
+export type { RaoDecision } from './domain/rao.ts'
 export type { RunHead, RunState } from './domain/run.ts'
 export type { NodeStatus, RunStatus } from './domain/status.ts'
 export type { WatchOptions } from './engine/journal.ts'

@@ -188,13 +188,10 @@ describe('shape', () => {
     expect(codesOf(proved({ nodes }))).toEqual(['plan/limit'])
   })
 
-  it('asks who can read RAO data', () => {
-    const readRao = () => [
-      { code: 'rao/field', at: { pointer: '/contract' }, message: 'contract is no boolean' },
-    ]
-    const proof = proved({ nodes: [node('writer', { data: { contract: 'maybe' } })] }, { readRao })
+  it('rejects a RAO contract that cannot be read', () => {
+    const proof = proved({ nodes: [node('writer', { data: { contract: 'maybe' } })] })
     expect(proof.bundle.failures).toMatchObject([
-      { nodeId: 'writer', details: { code: 'plan/rao', issue: 'rao/field' } },
+      { nodeId: 'writer', details: { code: 'plan/rao', error: 'InvalidField', field: 'contract' } },
     ])
   })
 })
@@ -603,10 +600,12 @@ describe('facets', () => {
 
 describe('fails closed', () => {
   it('takes an exception inside a check for a reason to reject', () => {
-    const readRao = () => {
-      throw new Error('broken reader')
+    const constraints = {
+      get max_duration_ms(): number {
+        throw new Error('broken reader')
+      },
     }
-    const proof = proved({ nodes: [node('writer', { data: {} })] }, { readRao })
+    const proof = proved({ nodes: [node('writer', { constraints })] })
     expect(proof.bundle.failures).toMatchObject([
       { cause: 'missing_enforcer', details: { code: 'plan/unchecked', message: 'broken reader' } },
     ])

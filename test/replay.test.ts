@@ -1,7 +1,7 @@
 /** Replay on histories of the simulation: no difference where nothing is changed, and else exactly the decisions that change. */
 import { describe, expect, it } from 'vitest'
 import type { JournalEvent } from '../src/domain/event.ts'
-import type { RuntimePolicy } from '../src/domain/policy.ts'
+import { listTriggers, type RuntimePolicy } from '../src/domain/policy.ts'
 import { knowCapabilities } from '../src/engine/known-capability.ts'
 import { type ReplayChanges, replayRun } from '../src/engine/replay.ts'
 import { catalog } from './sim/catalog.ts'
@@ -136,7 +136,7 @@ function envelopeOf([start]: readonly JournalEvent[]) {
 }
 
 function policiesOf(journal: readonly JournalEvent[]): readonly RuntimePolicy[] {
-  return envelopeOf(journal).policies.runtime
+  return listTriggers(envelopeOf(journal).policies)
 }
 
 interface Band {

@@ -1,9 +1,12 @@
 /** What a replay is to change, as a program hands it in: read as strictly as an envelope is, or nothing would differ by mistake. */
 import { checkReplayChanges } from '../app-options.ts'
+import { jsonEqual } from '../base/equal.ts'
 import { ProvisoError } from '../base/error.ts'
 import type { Issue } from '../base/issue.ts'
+import type { Envelope } from '../domain/envelope.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import { parsePolicies } from '../domain/parse-policies.ts'
+import { isRaoPolicy } from '../domain/policy.ts'
 import { conditionIssues } from '../engine/conditions.ts'
 import type { ReplayChanges } from '../engine/replay.ts'
 import { firstOf } from './read-given.ts'
@@ -26,8 +29,27 @@ function asGiven(issue: Issue): Issue {
   return { ...issue, at: { pointer: issue.at.pointer.replace(/^\/runtime/, '/policies') } }
 }
 
-/** Data for a node that no plan of the run has would change nothing, and say so. */
-export function refuseUnknownNodes({ nodeData = {} }: ReplayChanges, events: readonly JournalEvent[]): void {
+/** Data for a node that no plan of the run has, or a RAO policy that it was not planned with, would change nothing, and say so. */
+export function refuseUnknown(changes: ReplayChanges, events: readonly JournalEvent[]): void {
+  refuseUnknownPolicies(changes, events)
+  refuseUnknownNodes(changes, events)
+}
+
+/** Which nodes a policy selects is decided by the proof, which a replay does not repeat. */
+function refuseUnknownPolicies({ policies = [] }: ReplayChanges, [start]: readonly JournalEvent[]): void {
+  const runtime = start?.type === 'start' ? (start.payload.envelope as Envelope).policies.runtime : []
+  const known = runtime.filter(isRaoPolicy)
+  for (const policy of policies.filter(isRaoPolicy)) {
+    const before = known.find((each) => each.id === policy.id)
+    const isPlanned = before?.enabled && jsonEqual(before.selector ?? {}, policy.selector ?? {})
+    if (isPlanned || (before && jsonEqual(before, policy))) continue
+    throw new ProvisoError('option/invalid', `The run was not planned with the RAO policy "${policy.id}"`, {
+      hint: 'Change the thresholds of its RAO policies, or those of nodes with nodeData; begin a new run for other selectors',
+    })
+  }
+}
+
+function refuseUnknownNodes({ nodeData = {} }: ReplayChanges, events: readonly JournalEvent[]): void {
   const known = new Set(
     events.flatMap((event) =>
       event.type === 'plan_generated' ? (event.payload.plan?.nodes ?? []).map(({ id }) => id) : [],

@@ -1,5 +1,6 @@
 /** A question to a person as lines: what is asked, what it is about, and the command that answers it. */
 import type { Ask, Decision } from '../domain/ask.ts'
+import type { RaoDecision } from '../domain/rao.ts'
 import { env } from './env.ts'
 import { oneLine } from './one-line.ts'
 import { type Colors, redactor } from './print.ts'
@@ -35,6 +36,7 @@ export function describeAsk(ask: Ask, colors: Colors): string[] {
   return [
     `${colors.yellow('?')} ${colors.bold(oneLine(where))}  ${oneLine(ask.question, 300)}`,
     ...shown(ask).map((line) => `    ${line}`),
+    ...(ask.rao === undefined ? [] : describeDecision(ask.rao).map((line) => `    ${colors.dim(line)}`)),
     ...(ask.issues ?? []).map(
       ({ at, message }) =>
         `    ${colors.red('✗')} ${'pointer' in at ? `${at.pointer} ` : ''}${oneLine(message, 300)}`,
@@ -45,6 +47,23 @@ export function describeAsk(ask: Ask, colors: Colors): string[] {
         ? []
         : [`    ${colors.dim(`said before${by ? ` by ${by}` : ''}:`)} ${oneLine(note, 300)}`],
     ),
+  ]
+}
+
+/** What a RAO contract decided, and on what. */
+function describeDecision({
+  thresholds,
+  confidence,
+  type,
+  escalate,
+  decision,
+  reasoning,
+}: RaoDecision): string[] {
+  const said = confidence === null ? 'no confidence reported' : `confidence ${confidence} (${type})`
+  const { autoApproveAbove, suppressBelow } = thresholds
+  return [
+    `rao: ${decision}, ${said}${escalate ? ', escalated' : ''}; approved above ${autoApproveAbove}, suppressed below ${suppressBelow}`,
+    ...(reasoning === undefined ? [] : [`reasoning: ${oneLine(redactor.text(reasoning), 400)}`]),
   ]
 }
 

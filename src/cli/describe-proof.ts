@@ -1,4 +1,5 @@
 /** A proof as a page of text: `proviso prove` for people. */
+import type { RaoRow } from '../domain/rao-rows.ts'
 import type { Choice } from '../plan/index.ts'
 import { describeFindings, describeNotes } from './describe-plan-findings.ts'
 import { treeLines } from './live/tree.ts'
@@ -21,7 +22,7 @@ export const verdictMarks: Readonly<Record<Verdict, Mark>> = {
 }
 
 export function describeProof(view: ProofView, choices: readonly Choice[], colors: Colors): string {
-  const { accepted, bundle, answer, constraints, nodes } = view
+  const { accepted, bundle, answer, constraints, nodes, rao } = view
   const score = `satisfaction ${Number(bundle.satisfactionScore.toFixed(3))}`
   const head = accepted
     ? `${colors.green('✓')} ${colors.bold(bundle.status.replaceAll('_', ' '))}, ${score}`
@@ -36,6 +37,10 @@ export function describeProof(view: ProofView, choices: readonly Choice[], color
     section(
       'The constraints',
       constraints.map((row) => rowLine(row, colors)),
+    ),
+    section(
+      'Under a RAO contract',
+      rao.map((row) => raoLine(row, colors)),
     ),
     section(
       accepted ? 'Not met' : 'What is missing, and what would mend it',
@@ -63,6 +68,13 @@ function rowLine({ name, verdict, by, text }: VerdictRow, colors: Colors): strin
   const isMissing = by === '' || verdict === 'missing'
   const who = isMissing ? '' : verdict === 'checked' ? ` at ${oneLine(by)}` : `, by ${oneLine(by)}`
   return `${colors[color](sign)} ${oneLine(name)}${said}  ${colors.dim(`${word}${who}`)}`
+}
+
+function raoLine({ nodeId, capabilityId, thresholds, from }: RaoRow, colors: Colors): string {
+  const { autoApproveAbove, suppressBelow } = thresholds
+  const who = `${oneLine(nodeId)} by ${oneLine(capabilityId)}`
+  const rule = `approved above ${autoApproveAbove}, suppressed below ${suppressBelow}, else reviewed`
+  return `${who}: ${rule}  ${colors.dim(`from ${oneLine(from.join(', '))}`)}`
 }
 
 function choiceLine({ wanted, taken, because, instead = [] }: Choice, colors: Colors): string {

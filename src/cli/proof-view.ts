@@ -4,6 +4,7 @@ import type { Constraint } from '../domain/contract.ts'
 import type { Diagnostic, DiagnosticBundle } from '../domain/diagnostic.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { Draft, Edge, Source } from '../domain/plan.ts'
+import { type RaoRow, raoRows } from '../domain/rao-rows.ts'
 import type { ProveResult } from '../plan/index.ts'
 import { describeCondition, parseCondition } from '../schema/condition.ts'
 import { membersOf } from '../schema/members.ts'
@@ -29,6 +30,8 @@ export interface ProofView {
   readonly answer: readonly VerdictRow[]
   readonly constraints: readonly VerdictRow[]
   readonly nodes: readonly NodeView[]
+  /** Which answers are under which RAO contract, and where it comes from. */
+  readonly rao: readonly RaoRow[]
 }
 
 export interface Proved {
@@ -48,6 +51,7 @@ export function viewProof({ envelope, draft, proof }: Proved): ProofView {
       constraintRow(constraint, proof, all),
     ),
     nodes: nodeViews({ envelope, draft, proof }, bundle.failures),
+    rao: proof.ok ? raoRows(proof.plan.nodes) : [],
   }
 }
 

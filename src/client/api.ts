@@ -1694,6 +1694,20 @@ export interface operations {
                             issues?: {
                                 [key: string]: unknown;
                             }[];
+                            rao?: {
+                                thresholds: {
+                                    autoApproveAbove: number;
+                                    reviewLow: number;
+                                    reviewHigh: number;
+                                    suppressBelow: number;
+                                };
+                                confidence: number | null;
+                                type: string | null;
+                                escalate: boolean;
+                                /** @enum {unknown} */
+                                decision: "auto_approve" | "human_review" | "suppress";
+                                reasoning?: string;
+                            };
                             raw?: string;
                             decisions: string[];
                             rejectAction?: {
@@ -2131,6 +2145,9 @@ export interface operations {
                         choices: {
                             [key: string]: unknown;
                         }[];
+                        rao?: {
+                            [key: string]: unknown;
+                        }[];
                         plan?: {
                             [key: string]: unknown;
                         };
@@ -2252,6 +2269,17 @@ export interface operations {
                     idempotent?: boolean;
                     sideEffect?: boolean;
                     postConditions?: (Record<string, never> | boolean)[];
+                    rao?: {
+                        contract?: boolean;
+                        autoApproveAbove?: number;
+                        reviewLow?: number;
+                        reviewHigh?: number;
+                        suppressBelow?: number;
+                        /** @enum {unknown} */
+                        confidenceType?: "verbalized" | "token_level" | "calibrated";
+                        maxInferenceMs?: number;
+                        contractVersion?: string;
+                    };
                     inputTraits?: {
                         languages?: string[];
                         formats?: string[];

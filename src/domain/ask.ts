@@ -6,6 +6,7 @@ import type { Condition } from './contract.ts'
 import type { Decision, RejectAction } from './decision.ts'
 import type { Feedback } from './feedback.ts'
 import type { Action } from './policy.ts'
+import type { RaoDecision } from './rao.ts'
 
 export type { Decision, RejectAction } from './decision.ts'
 
@@ -40,6 +41,8 @@ export interface Ask {
   readonly schema?: JsonSchema
   /** Conditions that it must satisfy besides. */
   readonly conditions?: readonly Condition[]
+  /** The decision of the RAO contract that led to the ask. */
+  readonly rao?: RaoDecision
   /** What is wrong with the value, where the ask is about a failure. */
   readonly issues?: readonly Issue[]
   /** The text that the value was read from, redacted; absent where none is stored. */

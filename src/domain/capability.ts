@@ -2,6 +2,7 @@
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Condition } from './contract.ts'
+import type { RaoSettings } from './rao/settings.ts'
 
 /** How a capability is called; each has a dispatcher. Third parties may add kinds with a dispatcher of their own. */
 export type CapabilityKind = 'local' | 'model' | 'human' | 'scripted' | 'http' | 'mcp' | (string & {})
@@ -37,6 +38,8 @@ export interface Capability {
   readonly sideEffect: boolean
   /** True of every output that it reports as done; checked before `node_complete`. */
   readonly postConditions: readonly Condition[]
+  /** A RAO contract that its answers are under wherever a plan uses it. */
+  readonly rao?: RaoSettings
   readonly inputTraits?: {
     readonly languages?: readonly string[]
     readonly formats?: readonly string[]

@@ -15,7 +15,7 @@ import type { NodeSummary } from './node-summary.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
 import type { Action, TriggerKind } from './policy.ts'
-import type { RouteDecision, Thresholds } from './rao.ts'
+import type { RaoDecision } from './rao.ts'
 import type { NodeStatus } from './status.ts'
 
 /** What a timer is for. */
@@ -107,7 +107,8 @@ export interface EventPayloads {
       readonly runtime: readonly {
         readonly id: string
         readonly enabled: boolean
-        readonly trigger: TriggerKind
+        /** `onAnswer` of a RAO policy. */
+        readonly trigger: TriggerKind | 'onAnswer'
         readonly action: string
       }[]
     }
@@ -210,17 +211,7 @@ export interface EventPayloads {
   }
   budget_settled: { readonly attempt: number; readonly calls: number; readonly tokens: number }
   /** What a RAO contract made of an answer, decided by the engine. */
-  rao_decision: {
-    readonly attempt: number
-    readonly thresholds: Thresholds
-    /** As the model reports it; null where none came, which a person reviews. */
-    readonly confidence: number | null
-    /** How the confidence came about. */
-    readonly type: string | null
-    readonly escalate: boolean
-    readonly decision: RouteDecision
-    readonly reasoning?: string
-  }
+  rao_decision: RaoDecision & { readonly attempt: number }
   node_complete: {
     readonly output: Output
     readonly attempt: number

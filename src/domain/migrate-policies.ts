@@ -2,6 +2,7 @@
  * Older spellings of runtime policies: what can be said in today's words is moved there with a warning, what is gone is
  * refused with a hint. Works on a copy that belongs to `parse-policies.ts`, before the schema looks at it.
  */
+import { closest } from '../base/closest.ts'
 import type { Issue } from '../base/issue.ts'
 import { isObject, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
@@ -15,6 +16,7 @@ export interface Migration extends Findings {
 /** Changes the policies in place; pointers are relative to them. */
 export function migratePolicies(policies: unknown): Migration {
   const migration: Migration = { issues: [], warnings: [], moved: new Map() }
+  if (isObject(policies)) listRuntime(policies, migration)
   const runtime = isObject(policies) ? own(policies, 'runtime') : undefined
   if (!Array.isArray(runtime)) return migration
   for (const [index, policy] of runtime.entries()) {
@@ -28,6 +30,57 @@ export function migratePolicies(policies: unknown): Migration {
     refuseOldActions(own(policy, 'action'), child(at, 'action'), migration)
   }
   return migration
+}
+
+/** `runtime: { rao: [{ selector, autoApproveAbove }], policies: […] }` as the one list that it stands for. */
+function listRuntime(policies: Record<string, unknown>, { issues, moved }: Migration): void {
+  const runtime = own(policies, 'runtime')
+  if (!isObject(runtime)) return
+  const unknown = Object.keys(runtime).find((key) => !groups.includes(key))
+  if (unknown !== undefined) {
+    const meant = closest(unknown, [...groups])
+    issues.push({
+      code: 'policy/unknown',
+      at: { pointer: child('/runtime', unknown) },
+      message: `runtime has no ${JSON.stringify(unknown.slice(0, 80))}`,
+      hint:
+        meant === undefined ? 'Write a list, or an object with rao and policies' : `Did you mean "${meant}"?`,
+    })
+  }
+  const [rao = [], triggers = []] = groups.map((group) => own(runtime, group))
+  const list = [
+    ...[rao].flat().map((entry, index) => raoEntry(entry, index, { moved, many: Array.isArray(rao) })),
+    ...[triggers].flat(),
+  ]
+  const first = list.length - [triggers].flat().length
+  for (let index = first; index < list.length; index++)
+    moved.set(`/runtime/${index}`, `/runtime/policies/${index - first}`)
+  policies['runtime'] = list
+}
+
+const groups: readonly string[] = ['rao', 'policies']
+
+/** The contract's keys beside the selector, or already in `rao`. */
+function raoEntry(
+  entry: unknown,
+  index: number,
+  { moved, many }: { readonly moved: Migration['moved']; readonly many: boolean },
+): unknown {
+  const given = many ? `/runtime/rao/${index}` : '/runtime/rao'
+  if (isObject(entry)) {
+    const { id = `rao-${index + 1}`, enabled, selector, rao, ...settings } = entry
+    if (rao === undefined) moved.set(`/runtime/${index}/rao`, given)
+    moved.set(`/runtime/${index}`, given)
+    return {
+      id,
+      ...(enabled !== undefined && { enabled }),
+      ...(selector !== undefined && { selector }),
+      rao: rao ?? settings,
+      ...(rao !== undefined && settings),
+    }
+  }
+  moved.set(`/runtime/${index}`, given)
+  return entry
 }
 
 /** `condition` beside the trigger instead of in it. */

@@ -1,6 +1,7 @@
 /** The nodes of a plan in short, for whoever shows them: every name that the sources give to the same thing (C36). */
 import type { NodeKind } from './capability.ts'
 import type { Plan, PlanNode, Routing } from './plan.ts'
+import { type RaoRow, raoRows } from './rao-rows.ts'
 import type { NodeStatus } from './status.ts'
 
 export interface NodeSummary {
@@ -20,6 +21,8 @@ export interface NodeSummary {
   readonly facets: { readonly input: readonly string[]; readonly output: readonly string[] }
   readonly derivedCapability: boolean
   readonly routing?: Routing
+  /** RAO contracts that its answers are under, or those of its body. */
+  readonly rao?: readonly RaoRow[]
 }
 
 export type ContractMode = 'facets' | 'json_schema'
@@ -33,6 +36,7 @@ function summary(node: PlanNode, status: NodeStatus): NodeSummary {
   const [input, output] = [facetProvenance.input, facetProvenance.output].map((side) => [
     ...new Set(side.map(({ facet }) => facet)),
   ]) as [string[], string[]]
+  const rao = raoRows([node])
   return {
     id,
     nodeId: id,
@@ -46,6 +50,7 @@ function summary(node: PlanNode, status: NodeStatus): NodeSummary {
     facets: { input, output },
     derivedCapability: derived ?? false,
     ...(routing && { routing }),
+    ...(rao.length > 0 && { rao }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Capability, ContractSide } from './capability.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
+import { raoSettingsIssues } from './rao/settings.ts'
 import { repeatIssues } from './repeats.ts'
 import { capabilitySchema } from './schemas/capability-schema.ts'
 
@@ -35,6 +36,7 @@ export function parseCapability(given: unknown, options: ParseCapabilityOptions 
   for (const [index, condition] of (capability.postConditions ?? []).entries()) {
     findings.issues.push(...checkCondition(condition, `/postConditions/${index}`, options))
   }
+  findings.issues.push(...raoSettingsIssues(capability.rao, 'capability/rao', '/rao'))
   return settle(findings, () => withDefaults(capability))
 }
 

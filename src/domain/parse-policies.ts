@@ -8,7 +8,8 @@ import { migratePolicies } from './migrate-policies.ts'
 import { nearMisses } from './near-misses.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
-import type { Policies, RuntimePolicy } from './policy.ts'
+import { isRaoPolicy, type Policies } from './policy.ts'
+import { raoSettingsIssues } from './rao/settings.ts'
 import { repeatIssues } from './repeats.ts'
 import { directivesSchema, policySchema } from './schemas/policy-schema.ts'
 
@@ -41,14 +42,18 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   if (findings.issues.length > 0) return { ok: false, ...findings }
   // The schema has said that it is one.
   const policies = copy.value as GivenPolicies
-  const runtime = (policies.runtime ?? []).map((policy) => ({ ...policy, enabled: policy.enabled ?? true }))
+  const runtime = (policies.runtime ?? []).map(
+    (policy) => ({ ...policy, enabled: policy.enabled ?? true }) as Policies['runtime'][number],
+  )
   findings.issues.push(
     ...repeatIssues(
       runtime.map(({ id }) => id),
       'policy id',
       { code: 'policy/duplicate', pointer: (index) => `/runtime/${index}/id` },
     ),
-    ...conditionIssues(runtime, options).map((issue) => asGiven(issue, migration.moved)),
+    ...[...conditionIssues(runtime, options), ...raoIssues(runtime)].map((issue) =>
+      asGiven(issue, migration.moved),
+    ),
   )
   const flat = applyFlatPolicies(policies, policies.planner ?? {})
   findings.issues.push(...flat.issues)
@@ -76,7 +81,7 @@ function directivesIn(policies: Json): unknown {
   return isObject(planner) ? own(planner, 'directives') : undefined
 }
 
-type GivenPolicy = Omit<RuntimePolicy, 'enabled'> & { readonly enabled?: boolean }
+type GivenPolicy = Omit<Policies['runtime'][number], 'enabled'> & { readonly enabled?: boolean }
 
 /** What a refusal has explained, the schema need not say again. */
 function isTold(issue: Issue, refused: readonly Issue[]): boolean {
@@ -99,10 +104,18 @@ function pointerOf(issue: Issue): Pointer {
   return 'pointer' in issue.at ? issue.at.pointer : ''
 }
 
-function conditionIssues(runtime: readonly RuntimePolicy[], options: ParseNounOptions): Issue[] {
-  return runtime.flatMap(({ trigger }, index) =>
-    'condition' in trigger && trigger.condition !== undefined
+function conditionIssues(runtime: Policies['runtime'], options: ParseNounOptions): Issue[] {
+  return runtime.flatMap((policy, index) => {
+    if (isRaoPolicy(policy)) return []
+    const { trigger } = policy
+    return 'condition' in trigger && trigger.condition !== undefined
       ? checkCondition(trigger.condition, `/runtime/${index}/trigger/condition`, options)
-      : [],
+      : []
+  })
+}
+
+function raoIssues(runtime: Policies['runtime']): Issue[] {
+  return runtime.flatMap((policy, index) =>
+    isRaoPolicy(policy) ? raoSettingsIssues(policy.rao, 'policy/rao', `/runtime/${index}/rao`) : [],
   )
 }

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 import type { NodeKind } from './capability.ts'
 import type { Condition, Constraint } from './contract.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
+import type { AppliedContract } from './rao/effective.ts'
 
 /** Where a value comes from. */
 export type Source =
@@ -181,6 +182,8 @@ export interface PlanNode extends Omit<DraftNode, 'body'> {
   readonly provides: readonly string[]
   readonly enforces: readonly string[]
   readonly facetProvenance: FacetProvenance
+  /** RAO contracts of policies and capabilities that apply here, besides the node's own in `data`. */
+  readonly rao?: readonly AppliedContract[]
 }
 
 /** The proven body of a map or a loop. Node ids are its own; instances prefix them (`node[3].id`, `node#2.id`). */

@@ -2,11 +2,12 @@
 import type { Json } from '../base/json.ts'
 import type { Condition } from './contract.ts'
 import type { RejectAction } from './decision.ts'
+import type { RaoSettings } from './rao/settings.ts'
 
 export interface Policies {
   readonly planner: PlannerPolicy
-  /** In order: for one event the first match wins. */
-  readonly runtime: readonly RuntimePolicy[]
+  /** Triggers in order (for one event the first match wins), and RAO contracts, of which all that match apply. */
+  readonly runtime: readonly (RuntimePolicy | RaoPolicy)[]
   /** What follows when a node has failed for good, no `fail` edge leads on and the node itself does not say. Default `fail`. */
   readonly onNodeFail?: 'ask' | 'fail'
   /** What follows when a person rejects the answer or a labelled node's output, and the reply does not say. Default `retry`. */
@@ -46,6 +47,32 @@ export interface RuntimePolicy {
   readonly action: Action
   /** How often it may act in one run; after that its trigger is ignored. Default: no limit (`replan`: 2). */
   readonly maxAttempts?: number
+}
+
+/** Puts the nodes that it selects under a RAO contract. Resolved by the proof, which shows what it selected. */
+export interface RaoPolicy {
+  readonly id: string
+  readonly enabled: boolean
+  /** Absent: every node that calls something. */
+  readonly selector?: RaoSelector
+  readonly rao: RaoSettings
+}
+
+/** All fields must match. Unlike those of triggers it may name a node: where there is none of the name, the plan is rejected. */
+export interface RaoSelector extends Selector {
+  /** The node's id, in a body its own. */
+  readonly nodeId?: string
+  /** A facet of the node's output. */
+  readonly facet?: string
+}
+
+export function isRaoPolicy(policy: RuntimePolicy | RaoPolicy): policy is RaoPolicy {
+  return 'rao' in policy
+}
+
+/** The policies that something in the run sets off. */
+export function listTriggers({ runtime }: Pick<Policies, 'runtime'>): readonly RuntimePolicy[] {
+  return runtime.filter((policy): policy is RuntimePolicy => !isRaoPolicy(policy))
 }
 
 /** Static: by kind or by capability; all fields must match, none means every node. */

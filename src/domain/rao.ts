@@ -22,6 +22,18 @@ export type ConfidenceType = (typeof confidenceTypes)[number]
 
 export type RouteDecision = 'auto_approve' | 'human_review' | 'suppress'
 
+/** What a RAO contract made of an answer, and of what: in the journal, in the stream and on the ask. */
+export interface RaoDecision {
+  readonly thresholds: Thresholds
+  /** As the model reports it; null where none came, which a person reviews. */
+  readonly confidence: number | null
+  /** How the confidence came about. */
+  readonly type: string | null
+  readonly escalate: boolean
+  readonly decision: RouteDecision
+  readonly reasoning?: string
+}
+
 /** `0 <= suppressBelow <= reviewLow <= reviewHigh <= autoApproveAbove <= 1`. */
 export interface Thresholds {
   /** Confidence strictly above goes on without a person. */

@@ -1,7 +1,7 @@
 /** One attempt: the call, within its time, and what it brought held against the node's contract. Never throws. */
 import type { Clock } from '../base/clock.ts'
 import type { Issue } from '../base/issue.ts'
-import { isObject, type Json, own } from '../base/json.ts'
+import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
 import { canAct } from '../domain/can-act.ts'
 import type { Capability } from '../domain/capability.ts'
@@ -9,19 +9,21 @@ import { withFacets } from '../domain/facet-issue.ts'
 import type { AttemptResult, Output, RepairNote, Usage } from '../domain/output.ts'
 import type { PlanNode } from '../domain/plan.ts'
 import type { Dispatch, Dispatcher } from '../domain/ports/dispatcher.ts'
-import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { isRaoError, type RaoContract } from '../domain/rao.ts'
 import { readRaoEnvelope } from '../domain/rao-envelope.ts'
 import { violationIssue } from '../domain/rao-error.ts'
 import { repairNotes } from '../domain/repair-notes.ts'
 import { parse } from '../output/index.ts'
 import { compileSchema } from '../schema/compile.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import { membersOf } from '../schema/members.ts'
 import { isLocal } from './budget.ts'
 import { dispatchCall } from './dispatch.ts'
 import { takeResult, takeSpent } from './take-result.ts'
 
 export interface AttemptCall {
   readonly node: PlanNode
+  /** The contract that the answer is under. */
+  readonly rao: RaoContract | undefined
   readonly capability: Capability | undefined
   readonly dispatcher: Dispatcher | undefined
   readonly call: Omit<Dispatch, 'signal' | 'capability'>
@@ -37,7 +39,7 @@ export interface AttemptCall {
 }
 
 export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
-  const { node, capability, dispatcher, call, deadlineAt, signal } = attempt
+  const { node, rao, capability, dispatcher, call, deadlineAt, signal } = attempt
   const impossible = whyImpossible(attempt)
   if (capability === undefined || dispatcher === undefined || impossible !== undefined)
     return failed('provider_error', impossible ?? 'unreachable', { usage: { calls: 0 }, notApplied: true })
@@ -52,7 +54,7 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     spent = taken === undefined ? spent : countCalls(taken)
     call.onUsage?.(spent)
   }
-  const read = (result: unknown) => readResult(result, { node, dispatcher, spent, countCalls })
+  const read = (result: unknown) => readResult(result, { node, rao, dispatcher, spent, countCalls })
   let onStop = () => {}
   try {
     const stopped = new Promise<undefined>((resolve) => {
@@ -92,7 +94,8 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
 export const answerGraceMs = 2_000
 
 /** What a dispatcher brought, held against the node's contract. */
-export function readResult(result: unknown, { node, dispatcher, spent, countCalls }: Reading): AttemptResult {
+export function readResult(result: unknown, reading: Reading): AttemptResult {
+  const { dispatcher, spent, countCalls } = reading
   const taken = takeResult(result, dispatcher)
   if ('fault' in taken)
     return failed('provider_error', `The dispatcher of kind "${dispatcher.kind}" ${taken.fault}`, {
@@ -100,11 +103,10 @@ export function readResult(result: unknown, { node, dispatcher, spent, countCall
     })
   if ('issue' in taken) return { outcome: 'invalid', issues: [taken.issue], usage: countCalls(taken.usage) }
   const usage = countCalls(taken.result.usage)
-  return checkOutput(node, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
+  return checkOutput(reading, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
 }
 
-interface Reading {
-  readonly node: PlanNode
+interface Reading extends Pick<AttemptCall, 'node' | 'rao'> {
   readonly dispatcher: Dispatcher
   readonly spent: Usage
   /** Calls of what runs in this process count as none. */
@@ -150,12 +152,11 @@ function whyImpossible({ node, capability, dispatcher, call }: AttemptCall): str
 }
 
 /** What came back is only an output if it satisfies the contract, whoever made it. */
-function checkOutput(node: PlanNode, result: AttemptResult): AttemptResult {
+function checkOutput({ node, rao }: Reading, result: AttemptResult): AttemptResult {
   if (result.outcome !== 'ok') return result
   if (!result.output) return { ...result, outcome: 'invalid', issues: [issue('The call brought no value')] }
-  const contract = readRaoContract(node.data ?? {})
-  if (contract === undefined || isRaoError(contract)) return validated(node, result, result.output)
-  const envelope = readRaoEnvelope(result.output.value, contract)
+  if (rao === undefined) return validated(node, result, result.output)
+  const envelope = readRaoEnvelope(result.output.value, rao)
   if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
   const read = readPrimary(envelope.primaryOutput, node)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
@@ -177,18 +178,14 @@ function readPrimary(
   node: PlanNode,
 ): { value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] } {
   const schema = node.contracts.output
-  if (compileSchema(schema).accepts(text)) return { value: text, repairs: [] }
+  const compiled = compileSchema(schema)
+  if (compiled.accepts(text)) return { value: text, repairs: [] }
   const read = parse(text, schema)
   if (read.ok) return { value: read.value as Json, repairs: repairNotes(read.repairs) }
-  const only = onlyText(schema)
-  return only === undefined ? { issues: read.issues } : { value: { [only]: text }, repairs: [] }
-}
-
-/** The one property of a schema of objects, where it is a text: plain text is the value of it. */
-function onlyText(schema: JsonSchema): string | undefined {
-  if (typeof schema !== 'object' || !isObject(schema.properties)) return undefined
-  const [[name, member] = [], ...others] = Object.entries(schema.properties)
-  return others.length === 0 && isObject(member) && own(member, 'type') === 'string' ? name : undefined
+  // Where the contract has one property and it may be a text, plain text is its value.
+  const [only, ...others] = membersOf(schema)
+  const value = only && others.length === 0 ? { [only.name]: text } : undefined
+  return value !== undefined && compiled.accepts(value) ? { value, repairs: [] } : { issues: read.issues }
 }
 
 function validated(node: PlanNode, result: AttemptResult, output: Output): AttemptResult {

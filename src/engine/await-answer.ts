@@ -19,7 +19,7 @@ export async function awaitAnswer(attempt: AttemptCall, accepted: AcceptedBy): P
 
 /** The answer, held against the node's contract; nothing if none came until the deadline. */
 export async function findAnswer(
-  { node, dispatcher, call, clock, signal }: AttemptCall,
+  { node, rao, dispatcher, call, clock, signal }: AttemptCall,
   { capabilityId, deadlineAt }: AcceptedBy,
 ): Promise<AttemptResult | undefined> {
   const stop = new AbortController()
@@ -40,7 +40,7 @@ export async function findAnswer(
     return (
       result &&
       dispatcher &&
-      readResult(result, { node, dispatcher, spent: { calls: 1 }, countCalls: (usage) => usage })
+      readResult(result, { node, rao, dispatcher, spent: { calls: 1 }, countCalls: (usage) => usage })
     )
   } catch (cause) {
     return failed('provider_error', messageOf(cause), { usage: { calls: 1 } })

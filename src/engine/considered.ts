@@ -1,6 +1,7 @@
 /** What a plan is asked for with: the policies and the capabilities that come into question, as `plan_requested` tells them. */
 import type { ConsideredCapability, EventPayloads } from '../domain/event.ts'
 import type { Draft } from '../domain/plan.ts'
+import { isRaoPolicy } from '../domain/policy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { RunState } from '../domain/run.ts'
 import { promptLimits, shortlist } from '../plan/index.ts'
@@ -81,11 +82,12 @@ export function policyFields({ envelope }: RunState): PolicyFields {
       planner: Object.entries(groups).flatMap(([group, said]) =>
         Object.keys(said).map((key) => `${group}.${key}`),
       ),
-      runtime: runtime.map(({ id, enabled, trigger, action }) => ({
-        id,
-        enabled,
-        trigger: trigger.kind,
-        action: action.type,
+      runtime: runtime.map((policy) => ({
+        id: policy.id,
+        enabled: policy.enabled,
+        ...(isRaoPolicy(policy)
+          ? { trigger: 'onAnswer', action: 'rao' }
+          : { trigger: policy.trigger.kind, action: policy.action.type }),
       })),
     },
     ...(topology.variantCount !== undefined && { variantCount: topology.variantCount }),

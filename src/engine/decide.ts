@@ -5,6 +5,7 @@
 import { plannerFailed, rootOf } from '../domain/diagnostic.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import { isActivated, unmetNeed } from '../domain/fold-graph.ts'
+import { listTriggers } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
 import { envelopeLimits } from '../plan/index.ts'
 import { expireFact } from './asks.ts'
@@ -101,7 +102,7 @@ function dueTimers(state: RunState, moment: Moment): NewEvent[] {
     return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
   }
   if (purpose.kind !== 'policy') return [fired]
-  const policy = state.envelope.policies.runtime.find(({ id }) => id === purpose.policyId)
+  const policy = listTriggers(state.envelope.policies).find(({ id }) => id === purpose.policyId)
   if (!policy) return [fired]
   return [
     fired,
@@ -219,7 +220,7 @@ export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
   const make = factsFor(state, moment.now)
   // The caller's deadline holds before there is a plan, too: for planners, and for asks on start.
   const facts = deadlineFacts(state, moment.now, envelopeLimits(state.envelope))
-  for (const { id, enabled, trigger } of state.envelope.policies.runtime) {
+  for (const { id, enabled, trigger } of listTriggers(state.envelope.policies)) {
     if (!enabled || trigger.kind !== 'onTimeout') continue
     const purpose = { kind: 'policy', policyId: id } as const
     facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))

@@ -16,7 +16,8 @@ import { brokenConditions } from './obligations.ts'
 import { producingNodes } from './rework.ts'
 
 /** What a person is shown of a failure; an output that was suppressed is not part of it. */
-export type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> & { readonly outcome: FailureOutcome }
+export type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> &
+  Pick<Ask, 'rao'> & { readonly outcome: FailureOutcome }
 
 /**
  * Asks a person about a failure where node or envelope say so and no edge catches it; nothing where they do not. `limit`
@@ -38,7 +39,7 @@ export function failureAskFacts(
 export function nodeFailureAsk(
   state: RunState,
   node: NodeState,
-  { outcome, output, issues }: ShownFailure,
+  { outcome, output, issues, rao }: ShownFailure,
 ): WantedAsk {
   const { id, label, contracts, postConditions, guards } = node.node
   const value = output?.value ?? null
@@ -57,6 +58,7 @@ export function nodeFailureAsk(
     schema: contracts.output,
     ...(conditions.length > 0 && { conditions }),
     issues,
+    ...(rao && { rao }),
     ...(output?.raw !== undefined && { raw: output.raw }),
     decisions: isUsable ? ['approve', 'edit', 'answer', 'reject'] : ['edit', 'answer', 'reject'],
     producers: [id],
@@ -88,8 +90,8 @@ export function answerFailureAsk(state: RunState, value: Json, issues: readonly 
 
 /** The same question once more, where a policy says that another person is asked after the first. */
 export function askedAgain(ask: Ask): WantedAsk {
-  const { kind, nodeId, question, value, schema, conditions, issues, raw, decisions, producers, feedback } =
-    ask
+  const { kind, nodeId, question, value, schema, conditions, rao, issues, raw, ...rest } = ask
+  const { decisions, producers, feedback } = rest
   return {
     kind,
     question,
@@ -98,6 +100,7 @@ export function askedAgain(ask: Ask): WantedAsk {
     ...(nodeId !== undefined && { nodeId }),
     ...(schema !== undefined && { schema }),
     ...(conditions && { conditions }),
+    ...(rao && { rao }),
     ...(issues && { issues }),
     ...(raw !== undefined && { raw }),
     ...(producers && { producers }),

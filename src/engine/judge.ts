@@ -7,13 +7,8 @@ import { decidesValue, refusal } from '../domain/fold-replies.ts'
 import { isDoomed } from '../domain/iterations.ts'
 import type { Output } from '../domain/output.ts'
 import type { Action } from '../domain/policy.ts'
-import {
-  isRaoError,
-  type RouteDecision,
-  readRaoContract,
-  routeConfidence,
-  type Thresholds,
-} from '../domain/rao.ts'
+import { findRaoContract } from '../domain/rao/effective.ts'
+import { isRaoError, type RaoDecision, routeConfidence, type Thresholds } from '../domain/rao.ts'
 import { cut } from '../domain/rao-error.ts'
 import type { AskReply, NodeState, RunState } from '../domain/run.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './asks.ts'
@@ -58,9 +53,9 @@ function withBrokenConditions(state: RunState, node: NodeState): NodeState {
   return { ...node, attempt: { ...attempt, result: { ...result, outcome: 'invalid', issues: broken } } }
 }
 
-/** By the node's own contract: on, to a person, or suppressed. */
+/** By the contract that the answer is under: on, to a person, or suppressed. */
 function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Output): NewEvent[] {
-  const contract = readRaoContract(node.node.data ?? {})
+  const contract = findRaoContract(node.node, node.attempt?.capabilityId ?? candidateOf(node))
   if (contract !== undefined) {
     if (isRaoError(contract))
       return [
@@ -71,41 +66,30 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
           details: { ...raoError(contract).details, error: contract.error },
         }),
       ]
-    // No confidence where one is due can only mean the most careful way.
-    const confidence = output.confidence ?? Number.NaN
-    const route = Number.isNaN(confidence)
-      ? 'human_review'
-      : routeConfidence(contract.thresholds, confidence, output.escalate ?? true)
-    const decided = raoFact(state, moment, node, { output, thresholds: contract.thresholds, decision: route })
-    if (route === 'suppress') return [decided, ...suppressFacts(state, moment, node, confidence)]
-    if (route === 'human_review')
-      return [
-        decided,
-        ...approvalFacts(state, moment, node, { output, question: reviewQuestion(node, output) }),
-      ]
+    const rao = decideRoute(contract.thresholds, output)
+    const payload = { attempt: node.attempts, ...rao }
+    const decided = factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })
+    if (rao.decision === 'suppress') return [decided, ...suppressFacts(state, moment, node, rao)]
+    if (rao.decision === 'human_review') {
+      const question = reviewQuestion(node, output)
+      return [decided, ...approvalFacts(state, moment, node, { output, question, rao })]
+    }
     return [decided, ...approvedFacts(state, moment, node, output)]
   }
   return approvedFacts(state, moment, node, output)
 }
 
-/** The decision of a RAO contract, for the journal and the stream. */
-function raoFact(
-  state: RunState,
-  moment: Moment,
-  node: NodeState,
-  { output, thresholds, decision }: { output: Output; thresholds: Thresholds; decision: RouteDecision },
-): NewEvent {
+/** No confidence where one is due can only mean the most careful way. */
+function decideRoute(thresholds: Thresholds, output: Output): RaoDecision {
   const { confidence = null, confidenceType = null, escalate = true, reasoning } = output
-  const payload = {
-    attempt: node.attempts,
+  return {
     thresholds,
     confidence,
     type: confidenceType,
     escalate,
-    decision,
+    decision: confidence === null ? 'human_review' : routeConfidence(thresholds, confidence, escalate),
     ...(reasoning !== undefined && { reasoning }),
   }
-  return factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })
 }
 
 /** What a reviewer has to know: the confidence, whether the model escalated, and its reasoning. */
@@ -138,10 +122,15 @@ function approvalFacts(
   state: RunState,
   moment: Moment,
   node: NodeState,
-  shown: { readonly output: Output; readonly question: string; readonly rejectAction?: Action },
+  shown: {
+    readonly output: Output
+    readonly question: string
+    readonly rao?: RaoDecision
+    readonly rejectAction?: Action
+  },
 ): NewEvent[] {
   const { id, label, contracts } = node.node
-  const { output, question, rejectAction } = shown
+  const { output, question, rao, rejectAction } = shown
   const feedback = feedbackFor(state, id)
   const ask = askFacts(state, moment, {
     kind: 'approval',
@@ -150,6 +139,7 @@ function approvalFacts(
     value: output.value,
     schema: contracts.output,
     producers: [id],
+    ...(rao && { rao }),
     ...(rejectAction && { rejectAction }),
     ...(feedback.length > 0 && { feedback }),
   })
@@ -187,11 +177,11 @@ function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEven
 }
 
 /** The output is dropped, also where a person is asked about the failure. */
-function suppressFacts(state: RunState, moment: Moment, node: NodeState, confidence: number): NewEvent[] {
+function suppressFacts(state: RunState, moment: Moment, node: NodeState, rao: RaoDecision): NewEvent[] {
   const code = 'rao/suppressed'
-  const message = `The output was suppressed: confidence ${confidence} is too low`
+  const message = `The output was suppressed: confidence ${rao.confidence} is too low`
   const issues = [{ code, at: { pointer: '' }, message }]
-  const ask = failureAskFacts(state, moment, node, { outcome: 'suppressed', issues })
+  const ask = failureAskFacts(state, moment, node, { outcome: 'suppressed', issues, rao })
   if (ask !== undefined && ask !== 'limit') return ask
   const failure: Failure = { code, message }
   const error = ask === 'limit' ? unaskedFailure(state, failure) : failure

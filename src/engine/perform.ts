@@ -8,7 +8,8 @@ import type { AttemptResult } from '../domain/output.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Bundle, Dispatcher } from '../domain/ports/dispatcher.ts'
-import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { findRaoContract } from '../domain/rao/effective.ts'
+import { isRaoError } from '../domain/rao.ts'
 import { type Redactor, secretsIn } from '../domain/redact.ts'
 import { redactResult } from '../domain/redact-result.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
@@ -75,13 +76,15 @@ function prepare(performance: Performance) {
   const node = state.nodes.get(start.nodeId)
   if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
   const capability = catalog.capability(start.capabilityId)
-  const contract = readRaoContract(node.node.data ?? {})
+  const contract = findRaoContract(node.node, start.capabilityId)
+  const rao = isRaoError(contract) ? undefined : contract
   // What tells of the call must not tell what it was called with.
   const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
   const clean = (result: AttemptResult) =>
     redactResult(result, { redactor, evidence, raw: performance.storeRaw })
   const attempt: AttemptCall = {
     node: node.node,
+    rao,
     capability,
     dispatcher: capability && dispatchers.get(capability.kind),
     call: {
@@ -91,7 +94,7 @@ function prepare(performance: Performance) {
       attempt: node.attempt.attempt,
       idempotencyKey: node.attempt.idempotencyKey,
       bundle: bundleOf(state, node, { inputs: start.inputs, redactor }),
-      rao: contract !== undefined && !isRaoError(contract),
+      rao: rao !== undefined,
       constraints: { ...node.node.constraints },
       calls: callsFor(state, node),
       ...limitsFor(state, node),

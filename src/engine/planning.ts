@@ -2,10 +2,7 @@
 
 import { canonicalJson } from '../base/canonical.ts'
 import { errorTable, ProvisoError } from '../base/error.ts'
-import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
 import { messageOf } from '../base/message-of.ts'
-import { child } from '../base/pointer.ts'
 import { type Diagnostic, type DiagnosticBundle, plannerFailed } from '../domain/diagnostic.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { NewEvent, PlanTrigger } from '../domain/event.ts'
@@ -16,7 +13,6 @@ import { plainCopy } from '../domain/plain-copy.ts'
 import type { Draft, Plan } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { DraftRequest, Planner } from '../domain/ports/planner.ts'
-import { isRaoError, readRaoContract } from '../domain/rao.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Planning, RunState } from '../domain/run.ts'
 import type { DraftEstimate, ProveResult, prove } from '../plan/index.ts'
@@ -95,16 +91,7 @@ function proofOf(
     facets: catalog.facets(),
     capabilities: catalog.capabilities(),
     version: state.planVersion + 1,
-    readRao: raoIssues,
   })
-}
-
-/** A RAO contract that cannot be read must not reach a model. */
-function raoIssues(data: { readonly [key: string]: Json }): Issue[] {
-  const contract = readRaoContract(data)
-  if (!isRaoError(contract)) return []
-  const pointer = contract.error === 'InvalidField' ? child('', contract.field) : ''
-  return [{ code: 'rao/contract', at: { pointer }, message: contract.message }]
 }
 
 /** What goes into the journal besides the draft's fate. */

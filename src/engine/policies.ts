@@ -3,7 +3,13 @@ import type { Json } from '../base/json.ts'
 import { own } from '../base/json.ts'
 import type { Decision } from '../domain/ask.ts'
 import type { NewEvent } from '../domain/event.ts'
-import type { Action, RuntimePolicy, Selector, TriggerKind } from '../domain/policy.ts'
+import {
+  type Action,
+  listTriggers,
+  type RuntimePolicy,
+  type Selector,
+  type TriggerKind,
+} from '../domain/policy.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { askFacts, askLimitFailure, type WantedAsk } from './asks.ts'
 import { holds, type Verdict } from './conditions.ts'
@@ -29,7 +35,7 @@ export interface Signal {
 
 /** The facts of the first policy that the signal sets off; none if there is no such policy. */
 export function policyFacts(state: RunState, moment: Moment, signal: Signal): NewEvent[] {
-  for (const policy of state.envelope.policies.runtime) {
+  for (const policy of listTriggers(state.envelope.policies)) {
     const verdict = matches(state, policy, signal)
     if (verdict === 'no') continue
     // A condition that cannot be decided must not open a gate: a person looks at it.

@@ -1,6 +1,7 @@
 /** Who a recorded event comes from, and what the engine decides at its place. */
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import type { FeedbackSource } from '../domain/feedback.ts'
+import { listTriggers } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
 import { decide } from './decide.ts'
 import type { Moment } from './fact.ts'
@@ -75,7 +76,7 @@ function triggeredByHand(
   { payload }: JournalEvent<'policy_triggered'>,
 ): readonly NewEvent[] {
   const { policyId, by } = payload
-  const policy = state.envelope.policies.runtime.find(({ id }) => id === policyId)
+  const policy = listTriggers(state.envelope.policies).find(({ id }) => id === policyId)
   if (!policy?.enabled || policy.trigger.kind !== 'manual' || !mayAct(state, policy)) return []
   const ordered = {
     policyId,

@@ -9,7 +9,9 @@ import type { Json } from '../base/json.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { applyEvent, begin } from '../domain/fold.ts'
 import type { PlanNode } from '../domain/plan.ts'
-import type { RuntimePolicy } from '../domain/policy.ts'
+import { isRaoPolicy, type Policies } from '../domain/policy.ts'
+import { readRaoSettings } from '../domain/rao/settings.ts'
+import { isRaoError, type RaoContract } from '../domain/rao.ts'
 import type { RunState } from '../domain/run.ts'
 import { openingFacts } from './decide.ts'
 import type { Moment } from './fact.ts'
@@ -17,8 +19,8 @@ import { describeBoth, sameDecision } from './replay-compare.ts'
 import { decidedHere, overdue, sourceOf } from './replay-decide.ts'
 
 export interface ReplayChanges {
-  /** Instead of the envelope's runtime policies. */
-  readonly policies?: readonly RuntimePolicy[]
+  /** Instead of the envelope's runtime policies. RAO policies keep the nodes that the plan gave them. */
+  readonly policies?: Policies['runtime']
   /** Over the data of nodes, by id: RAO's thresholds and the like. */
   readonly nodeData?: { readonly [nodeId: string]: { readonly [key: string]: Json } }
 }
@@ -66,7 +68,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
       applyEvent(asWas, event)
       if (asChanged === asWas) continue
       applyEvent(asChanged, event)
-      if (event.type === 'plan_generated' && !event.payload.metadata.resumed) withNodeData(asChanged, options)
+      if (event.type === 'plan_generated' && !event.payload.metadata.resumed) changeNodes(asChanged, options)
     }
     at += count
   }
@@ -123,12 +125,34 @@ function changed(state: RunState, { policies }: ReplayOptions): RunState {
   }
 }
 
-function withNodeData(state: RunState, { nodeData }: ReplayOptions): void {
-  for (const [id, data] of Object.entries(nodeData ?? {})) {
-    const found = state.nodes.get(id)
-    if (!found) continue
-    const node: PlanNode = { ...found.node, data: { ...found.node.data, ...data } }
-    state.nodes.set(id, { ...found, node })
+/** The plan's nodes with the data and the RAO contracts that are replayed instead. */
+function changeNodes(state: RunState, { nodeData = {}, policies }: ReplayOptions): void {
+  for (const [id, found] of state.nodes) {
+    const data = nodeData[id]
+    const guarded = policies ? withPolicies(found.node, policies) : found.node
+    const node = data ? { ...guarded, data: { ...guarded.data, ...data } } : guarded
+    if (node !== found.node) state.nodes.set(id, { ...found, node })
+  }
+}
+
+/** Contracts that policies brought, by today's words of the same policies; a policy that is gone brings none. */
+function withPolicies(node: PlanNode, policies: Policies['runtime']): PlanNode {
+  const contracts = new Map<string, RaoContract>(
+    policies.filter(isRaoPolicy).flatMap(({ id, enabled, rao }) => {
+      const contract = enabled ? readRaoSettings(rao) : undefined
+      return contract === undefined || isRaoError(contract) ? [] : [[`policy:${id}`, contract] as const]
+    }),
+  )
+  const rao = node.rao?.flatMap((each) => {
+    if (!each.from.startsWith('policy:')) return [each]
+    const contract = contracts.get(each.from)
+    return contract ? [{ ...each, contract }] : []
+  })
+  const { body } = node
+  return {
+    ...node,
+    ...(rao && { rao }),
+    ...(body && { body: { ...body, nodes: body.nodes.map((each) => withPolicies(each, policies)) } }),
   }
 }
 

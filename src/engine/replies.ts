@@ -8,6 +8,7 @@ import type { NewEvent } from '../domain/event.ts'
 import { applyEvent } from '../domain/fold.ts'
 import { summariseNodes } from '../domain/node-summary.ts'
 import { plainCopy } from '../domain/plain-copy.ts'
+import { listTriggers } from '../domain/policy.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import { checkReply, type ReplyRefusal, resolveFact } from './asks.ts'
@@ -158,7 +159,7 @@ export function triggerPolicy(
   given: { policyId: string; by: string },
 ): Promise<RunState> {
   return appendChecked(outside, runId, given, (state, moment) => {
-    const policy = state.envelope.policies.runtime.find(({ id }) => id === given.policyId)
+    const policy = listTriggers(state.envelope.policies).find(({ id }) => id === given.policyId)
     if (!policy?.enabled || policy.trigger.kind !== 'manual')
       throw new ProvisoError(
         'policy/unknown',

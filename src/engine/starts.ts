@@ -6,7 +6,8 @@ import type { EventPayloads, NewEvent } from '../domain/event.ts'
 import { withFacets } from '../domain/facet-issue.ts'
 import { isDoomed } from '../domain/iterations.ts'
 import { isIterated } from '../domain/plan.ts'
-import { isRaoError, readRaoContract } from '../domain/rao.ts'
+import { findRaoContract } from '../domain/rao/effective.ts'
+import { isRaoError } from '../domain/rao.ts'
 import { createRedactor } from '../domain/redact.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
@@ -131,8 +132,8 @@ function told(inputs: Json): Json {
 
 /** The shortest of the node's own limits of time. */
 function durationOf(node: NodeState): number | undefined {
-  const { timeoutMs, constraints, data } = node.node
-  const contract = readRaoContract(data ?? {})
+  const { timeoutMs, constraints } = node.node
+  const contract = findRaoContract(node.node, candidateOf(node))
   const limits = [
     timeoutMs,
     constraints?.max_duration_ms,

@@ -5,7 +5,8 @@ import type { BodyPlan, Plan, PlanNode, Source } from '../domain/plan.ts'
 import { membersOf } from '../schema/members.ts'
 import type { Judgement } from './goals.ts'
 import { limitsOf } from './limits.ts'
-import type { Resolved, ResolvedNode, Slot } from './request.ts'
+import { applyContracts } from './rao/apply-contracts.ts'
+import type { ProveRequest, Resolved, ResolvedNode, Slot } from './request.ts'
 
 type Unbranded = { readonly [K in keyof Plan as K extends string ? K : never]: Plan[K] }
 
@@ -19,7 +20,7 @@ export function buildPlan(
   const derived = nodes.filter(({ draft }) => draft.derived).map(({ id }) => id)
   const plan: Unbranded = {
     version: request.version,
-    nodes: nodes.map((node) => planNode(node, judgements)),
+    nodes: nodes.map((node) => planNode(node, judgements, request)),
     edges: graph.edges,
     output: outputOf(slots),
     ...(Object.keys(aside).length > 0 && { aside }),
@@ -37,7 +38,7 @@ export function buildPlan(
   return Object.freeze(plan) as Plan
 }
 
-function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNode {
+function planNode(node: ResolvedNode, judgements: readonly Judgement[], request: ProveRequest): PlanNode {
   const { kind, input, output, inputs, needs, postConditions, provenance } = node
   const { body: _, ...draft } = node.draft
   const most = draft.constraints?.max_duration_ms
@@ -45,6 +46,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNod
   const guards: Constraint[] = judgements
     .filter((each) => each.guards.includes(node.id))
     .map(({ goal }) => goal.constraint)
+  const rao = applyContracts(node, request)
   return {
     ...draft,
     kind,
@@ -58,6 +60,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNod
       .filter(({ enforcers }) => enforcers.includes(node.id))
       .map(({ goal }) => goal.constraint.constraintId),
     facetProvenance: provenance,
+    ...(rao.length > 0 && { rao }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(draft.loop && { loop: { ...draft.loop, state: node.state ?? true } }),
     ...(node.body && { body: bodyPlan(node.body) }),
@@ -67,7 +70,7 @@ function planNode(node: ResolvedNode, judgements: readonly Judgement[]): PlanNod
 /** Constraints of the caller are about the whole answer: no node of a body guards or enforces one. */
 function bodyPlan(body: Resolved): BodyPlan {
   return {
-    nodes: body.nodes.map((node) => planNode(node, [])),
+    nodes: body.nodes.map((node) => planNode(node, [], body.request)),
     edges: body.graph.edges,
     output: outputOf(body.slots),
   }

@@ -48,7 +48,12 @@ export const findingTable = {
   'plan/facet-direction': hard('schema_incompatible', 'the facet does not go in this direction'),
   'plan/facet-conflict': hard('schema_incompatible', 'facets that share a property contradict each other'),
   'plan/facet-derived': told('the node uses facets that its capability does not declare'),
-  'plan/rao': hard('schema_incompatible', 'the node data cannot be read as an RAO contract'),
+  'plan/rao': hard('schema_incompatible', 'a RAO contract cannot be used at this node'),
+  'plan/rao-selector': hard(
+    'schema_incompatible',
+    'a RAO policy names a node, a capability or a facet that is not there',
+  ),
+  'plan/rao-unused': told('a RAO policy selects no node of the plan'),
   'plan/cycle': hard('schema_incompatible', 'nodes wait for each other'),
   'plan/route-bypassed': told('an edge activates the target of a route whatever the route decides'),
   'plan/unreachable': told('the node can never run'),

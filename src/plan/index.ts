@@ -4,6 +4,7 @@ export { isConsequence, rootOf } from '../domain/diagnostic.ts'
 export type { FacetIssue } from '../domain/facet-issue.ts'
 export type { Parsed } from '../domain/parsed.ts'
 export { nodeContractOf, type RaoNodeContract } from '../domain/rao-node-contract.ts'
+export { type RaoRow, raoRows } from '../domain/rao-rows.ts'
 export {
   capabilitySchema,
   contractSchema,

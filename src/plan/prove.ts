@@ -23,6 +23,7 @@ import { size } from './obligations/size.ts'
 import { spending } from './obligations/spending.ts'
 import { supply } from './obligations/supply.ts'
 import { unlikeConditions } from './obligations/unlike-conditions.ts'
+import { nodeContracts, raoPolicies } from './rao/check-contracts.ts'
 import type { Obligation, ProveRequest, Resolved } from './request.ts'
 import { resolveDraft } from './resolve.ts'
 import { unreadOf } from './unread.ts'
@@ -41,6 +42,7 @@ export const obligations: Readonly<Record<string, Obligation>> = {
   policies,
   nodeConstraints,
   unlikeConditions,
+  nodeContracts,
   spending,
   bodies,
 }
@@ -54,6 +56,7 @@ const bodyObligations: readonly Obligation[] = [
   answer,
   nodeConstraints,
   unlikeConditions,
+  nodeContracts,
   bodies,
 ]
 
@@ -109,6 +112,7 @@ export function prove(given: ProveRequest): ProveResult {
   for (const [name, obligation] of Object.entries(obligations)) {
     diagnostics.push(...(attempt(name, () => obligation(resolved)) ?? []))
   }
+  diagnostics.push(...(attempt('raoPolicies', () => raoPolicies(resolved, given.draft)) ?? []))
   const judgements = goals.map(
     (goal) =>
       attempt(`constraint ${goal.constraint.constraintId}`, () => judgeGoal(goal, resolved)) ??

@@ -28,7 +28,7 @@ interface Remembered {
 
 export const rememberLimits: RememberLimits = { plans: 64, length: 100_000 }
 
-/** A `prove` that remembers. Requests must use the same `facets`, `readRao` and `untrusted` throughout. */
+/** A `prove` that remembers. Requests must use the same `facets` and `untrusted` throughout. */
 export function rememberProofs(limits: RememberLimits = rememberLimits): typeof prove {
   // A catalog gives the same list for as long as nothing changes in it.
   const byCapabilities = new WeakMap<readonly Capability[], Map<string, Remembered>>()

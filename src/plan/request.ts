@@ -1,6 +1,4 @@
 /** What `prove` is given, and what it works out before it checks anything: contracts, edges, bindings. */
-import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
 import type { Capability, NodeKind } from '../domain/capability.ts'
 import type { Condition } from '../domain/contract.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
@@ -38,8 +36,6 @@ export interface ProveRequest {
   readonly version: number
   /** The operator's limits of a run; of several limits the smallest counts. */
   readonly limits?: Limits
-  /** Reads a node's data as an RAO contract and says what is wrong with it. Default: nothing is. */
-  readonly readRao?: (data: { readonly [key: string]: Json }) => readonly Issue[]
   /** Schemas come from strangers: limits are checked and regexes run on a linear engine. Default false. */
   readonly untrusted?: boolean
   /** Set while a body is proved. */

@@ -19,17 +19,31 @@ export function envelopeOf(given: Case): Json {
     },
     policies: {
       planner: { directives: given.askBeforeFinish ? { askBeforeFinish: true } : {} },
-      runtime: given.policies.map(({ id, nodeId, below, action }) => ({
-        id,
-        trigger: {
-          kind: 'onNodeComplete',
-          selector: { capabilityId: `${nodeId}.c0` },
-          condition: { '<': [{ var: below.name }, below.value] },
-        },
-        action: action === 'emit' ? { type: 'emit', event: 'noticed' } : { type: action },
-      })),
+      runtime: [
+        ...given.policies.map(({ id, nodeId, below, action }) => ({
+          id,
+          trigger: {
+            kind: 'onNodeComplete',
+            selector: { capabilityId: `${nodeId}.c0` },
+            condition: { '<': [{ var: below.name }, below.value] },
+          },
+          action: action === 'emit' ? { type: 'emit', event: 'noticed' } : { type: action },
+        })),
+        ...given.nodes
+          .filter((node) => raoPlaceOf(node) === 'policy')
+          .map((node) => ({
+            id: `rao-${node.id}`,
+            selector: { capabilityId: capabilityId(node, 0) },
+            rao: {},
+          })),
+      ],
     },
   } as unknown as Json
+}
+
+/** Who states the contract of a node makes no difference; each third of them by another. */
+export function raoPlaceOf({ id, rao }: CaseNode): 'node' | 'policy' | 'capability' | undefined {
+  return rao ? (['node', 'policy', 'capability'] as const)[Number(id.slice(1)) % 3] : undefined
 }
 
 export function draftOf(given: Case): Json {
@@ -80,7 +94,7 @@ function workOf(node: CaseNode): object {
     }),
     ...(node.timeoutMs !== undefined && { timeoutMs: node.timeoutMs }),
     ...(node.onFail !== undefined && { onFail: node.onFail }),
-    ...(node.rao && { data: { contract: true } }),
+    ...(raoPlaceOf(node) === 'node' && { data: { contract: true } }),
   }
 }
 

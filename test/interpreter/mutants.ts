@@ -80,6 +80,12 @@ export const mutants: readonly Defect[] = [
     replace: 'node.candidate < alternates.length - 9 ?',
   },
   {
+    name: 'RAO contracts of policies and capabilities guard nothing',
+    file: 'src/domain/rao/effective.ts',
+    find: 'each.capabilityId === capabilityId',
+    replace: "each.capabilityId === ''",
+  },
+  {
     name: 'an operand of the wrong type decides the whole condition',
     file: 'src/engine/conditions.ts',
     find: "return parsed.ok ? verdicts[evaluate(parsed.condition, value).kind] : 'undecided'",

@@ -16,7 +16,7 @@ import { clockOf, type Life } from '../sim/life.ts'
 import { randomFor } from '../sim/random.ts'
 import { createWorld, type World } from '../sim/world.ts'
 import type { Answer, Case, CaseNode } from './cases.ts'
-import { draftOf, envelopeOf, inputSchema, outputSchema } from './draft.ts'
+import { draftOf, envelopeOf, inputSchema, outputSchema, raoPlaceOf } from './draft.ts'
 import { capabilityId, editedOutput, outputOf, type Values } from './values.ts'
 
 export interface PlayedCall {
@@ -195,6 +195,7 @@ function capabilitiesOf(stage: Stage, life: Life, node: CaseNode): DefinedCapabi
       inputContract: inputSchema(node.inputs),
       outputContract: outputSchema(node),
       idempotent: true,
+      ...(raoPlaceOf(node) === 'capability' && { rao: {} }),
       ...(node.local && {
         run: (inputs: Json, { signal }: { signal: AbortSignal }) =>
           perform(stage, life, { node, id, inputs: inputs as Values, signal }).then((answer) => {

@@ -45,11 +45,19 @@ it.each([
   expect((await seen.app.replay(seen.run.runId)).differences).toEqual([])
 })
 
-it('the reviewer sees the reasoning, and plain text is the one text that the node wants', async () => {
+it('the reviewer sees the decision and the reasoning, and plain text is the one text that the node wants', async () => {
   const { app, run } = await decided(0.6, { escalate: true })
   const [ask] = await app.store.asks({ runId: run.runId, status: 'pending' })
   expect(ask?.question).toContain('escalated. Reasoning: Steam is in the picture')
   expect(ask?.value).toEqual({ text: 'Tea is warm' })
+  expect(ask?.rao).toEqual({
+    thresholds,
+    confidence: 0.6,
+    type: 'verbalized',
+    escalate: true,
+    decision: 'human_review',
+    reasoning: 'Steam is in the picture',
+  })
 })
 
 it('a misspelled field refuses the draft, with the field that was meant', async () => {

@@ -56,9 +56,18 @@ async function find(store: Store, { status, run, limit, after }: Flags): Promise
   })
 }
 
-const heads = ['REQUEST', 'KIND', 'NODE', 'DECISIONS', 'LEFT', 'QUESTION']
+const heads = ['REQUEST', 'KIND', 'NODE', 'DECISIONS', 'LEFT', 'CONFIDENCE', 'QUESTION']
 
-function cells({ requestId, kind, nodeId, decisions, expiresAt, question }: AskRow): string[] {
+function cells(ask: AskRow): string[] {
+  const { requestId, kind, nodeId, decisions, expiresAt, question, rao } = ask
   const left = expiresAt - Date.now()
-  return [requestId, kind, nodeId ?? '-', decisions.join(','), left > 0 ? spell(left) : 'expired', question]
+  return [
+    requestId,
+    kind,
+    nodeId ?? '-',
+    decisions.join(','),
+    left > 0 ? spell(left) : 'expired',
+    String(rao?.confidence ?? '-'),
+    question,
+  ]
 }

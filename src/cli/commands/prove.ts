@@ -54,9 +54,9 @@ async function runProve(file: string, flags: Flags): Promise<number> {
   const { choices, ...proof } = done
   const view = viewProof(proof)
   if (flags.json) {
-    const { accepted, bundle, answer, constraints } = view
+    const { accepted, bundle, answer, constraints, rao } = view
     const plan = proof.proof.ok ? { plan: proof.proof.plan } : { draft: proof.draft }
-    printJson({ accepted, ...bundle, answer, constraints, choices, ...plan }, 'line')
+    printJson({ accepted, ...bundle, answer, constraints, rao, choices, ...plan }, 'line')
   } else {
     printText(describeProof(view, flags.why ? choices : [], pageColors))
   }

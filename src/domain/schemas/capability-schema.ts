@@ -1,6 +1,7 @@
 /** The schema of a capability's registration. */
 import { nodeKinds } from './draft-schema.ts'
 import { anyText, closed, condition, countOrNone, flag, map, text, texts } from './parts.ts'
+import { raoSettingsSchema } from './rao-schema.ts'
 
 /** Facet names, or a schema by hand where no facet exists. */
 const contractSide = { anyOf: [texts, { type: 'object' }] } as const
@@ -18,6 +19,7 @@ export const capabilitySchema = closed(
     idempotent: flag,
     sideEffect: flag,
     postConditions: { type: 'array', items: condition },
+    rao: raoSettingsSchema,
     inputTraits: {
       type: 'object',
       properties: { languages: texts, formats: texts, strengths: texts, limitations: texts },

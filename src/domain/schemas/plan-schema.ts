@@ -3,6 +3,7 @@ import { diagnosticBundleSchema } from './diagnostic-schema.ts'
 import { limitsSchema, nodeKinds, nodeSchema, sourceSchema } from './draft-schema.ts'
 import { constraintSchema } from './envelope-schema.ts'
 import { anySchema, closed, condition, count, map, text, texts } from './parts.ts'
+import { raoContractSchema } from './rao-schema.ts'
 
 const sources = { type: 'array', items: sourceSchema } as const
 const bySource = { type: 'object', additionalProperties: sources } as const
@@ -24,6 +25,14 @@ const planNodeSchema = closed(
     provides: texts,
     enforces: texts,
     facetProvenance: closed({ input: provenance, output: provenance }, ['input', 'output']),
+    rao: {
+      type: 'array',
+      items: closed({ from: text, capabilityId: text, contract: raoContractSchema }, [
+        'from',
+        'capabilityId',
+        'contract',
+      ]),
+    },
   },
   [
     'id',

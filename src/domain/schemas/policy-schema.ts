@@ -1,6 +1,7 @@
 /** The schema of `policies`: for planners, for the run, and the flat ones of older callers. */
 import { nodeKinds } from './draft-schema.ts'
 import { anyText, closed, condition, count, flag, map, tagged, text, texts } from './parts.ts'
+import { raoSettingsSchema } from './rao-schema.ts'
 
 /** A kind that nobody has would never match: a slip of the pen, not a policy. */
 const kind = { enum: nodeKinds } as const
@@ -41,10 +42,20 @@ export const actionSchema = tagged('type', actionForms)
 /** What may follow a rejection: any action, or the work once more. */
 const rejectionSchema = tagged('type', { ...actionForms, retry: { properties: {} } })
 
-export const runtimePolicySchema = closed(
-  { id: text, enabled: flag, trigger: triggerSchema, action, maxAttempts: count },
-  ['id', 'trigger', 'action'],
-)
+const raoSelectorSchema = closed({ nodeId: text, kind, capabilityId: text, facet: text })
+
+/** What something in the run sets off, or with `rao` a contract of the nodes that its selector matches. */
+export const runtimePolicySchema = {
+  type: 'object',
+  if: { required: ['rao'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: closed({ id: text, enabled: flag, selector: raoSelectorSchema, rao: raoSettingsSchema }, ['id']),
+  else: closed({ id: text, enabled: flag, trigger: triggerSchema, action, maxAttempts: count }, [
+    'id',
+    'trigger',
+    'action',
+  ]),
+} as const
 
 /** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` says what becomes of each. */
 export const flatPolicySchemas = {

@@ -1,4 +1,5 @@
 /** Policies act as often as they may, and timers fire once and not early. */
+import { listTriggers } from '../../domain/policy.ts'
 import type { Rule } from './rule.ts'
 
 export function policiesKnowTheirLimits(): Rule {
@@ -8,7 +9,7 @@ export function policiesKnowTheirLimits(): Rule {
     const { policyId } = event.payload
     const times = (fired.get(policyId) ?? 0) + 1
     fired.set(policyId, times)
-    const policy = before?.envelope.policies.runtime.find(({ id }) => id === policyId)
+    const policy = (before ? listTriggers(before.envelope.policies) : []).find(({ id }) => id === policyId)
     const most = policy?.maxAttempts ?? (policy?.action.type === 'replan' ? 2 : Number.POSITIVE_INFINITY)
     if (!policy?.enabled) report('policy', `"${policyId}" acted, and is not in force`)
     if (times > most) report('policy', `"${policyId}" acted ${times} times, and may act ${most} times`)

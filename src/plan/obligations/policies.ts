@@ -107,7 +107,7 @@ function unregistered(capabilityId: string, { capabilities }: Resolved['request'
 }
 
 /** All nodes, those of bodies included. */
-function withBodies(nodes: readonly ResolvedNode[]): readonly ResolvedNode[] {
+export function withBodies(nodes: readonly ResolvedNode[]): readonly ResolvedNode[] {
   return nodes.flatMap((node) => {
     const inner = withBodies(node.body?.nodes ?? [])
     return [node, ...inner.map((each) => ({ ...each, id: bodyPath(node.draft, each.id) }))]

@@ -1,4 +1,4 @@
-/** Every node and edge is what it says it is: ids, capabilities, kinds, bindings, conditions, RAO data. */
+/** Every node and edge is what it says it is: ids, capabilities, kinds, bindings, conditions. */
 import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/issue.ts'
 import { isObject } from '../../base/json.ts'
@@ -45,7 +45,6 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
       ...kind(node),
       ...bindings(node, resolved),
       ...conditions(node),
-      ...rao(node, resolved),
     ]),
     ...answer(resolved),
   ]
@@ -254,16 +253,4 @@ function unreadable(what: string, nodeId: string, issues: readonly Issue[]): Dia
     nodeId,
     suggestion: issues.map(({ message, hint }) => (hint ? `${message}. ${hint}` : message)).join('\n'),
   })
-}
-
-function rao({ draft, id }: ResolvedNode, { request }: Resolved): Diagnostic[] {
-  if (draft.data === undefined || request.readRao === undefined) return []
-  return request.readRao(draft.data).map((issue) =>
-    finding('plan/rao', {
-      constraint: `RAO data of "${id}": ${issue.message}`,
-      nodeId: id,
-      suggestion: issue.hint,
-      details: { issue: issue.code },
-    }),
-  )
 }

@@ -5,6 +5,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Feedback } from '../../domain/feedback.ts'
+import { listTriggers } from '../../domain/policy.ts'
 import type { DraftRequest } from '../../domain/ports/planner.ts'
 import type { Redactor } from '../../domain/redact.ts'
 import { draftSchema } from '../../domain/schemas.ts'
@@ -111,7 +112,12 @@ function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly 
     ['outputContract', { schema, ...(hints && { hints: safe(hints) }) }],
     ['constraints', constraints.slice(0, rows)],
     ['plannerPolicies', { ...planner, ...(directives && { directives: safe(directives) }) }],
-    ['runtimePolicies', policies.runtime.slice(0, rows).map(({ id, trigger: on }) => ({ id, on }))],
+    [
+      'runtimePolicies',
+      listTriggers(policies)
+        .slice(0, rows)
+        .map(({ id, trigger: on }) => ({ id, on })),
+    ],
     ['phase', { phase, ...(trigger && { trigger }) }],
     [
       'completedNodes',

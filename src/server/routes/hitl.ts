@@ -5,6 +5,7 @@ import type { Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
 import { rejectActionSchema } from '../../domain/schemas/policy-schema.ts'
+import { raoDecisionSchema } from '../../domain/schemas/rao-schema.ts'
 import { replySchema } from '../../domain/schemas/reply-schema.ts'
 import type { Caller, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
@@ -35,6 +36,8 @@ const askSchema = {
     schema: { type: ['object', 'boolean'] },
     conditions: { type: 'array' },
     issues: { type: 'array', items: { type: 'object' } },
+    /** What a RAO contract decided, where it led to the ask. */
+    rao: raoDecisionSchema,
     /** The text that the value was read from. */
     raw: { type: 'string' },
     decisions: { type: 'array', items: { type: 'string' } },

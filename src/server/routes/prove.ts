@@ -4,6 +4,7 @@ import type { Json } from '../../base/json.ts'
 import { parseDraft } from '../../domain/parse-draft.ts'
 import { parseEnvelope } from '../../domain/parse-envelope.ts'
 import type { Parsed } from '../../domain/parsed.ts'
+import { raoRows } from '../../domain/rao-rows.ts'
 import { conditionIssues } from '../../engine/conditions.ts'
 import { prove, search } from '../../plan/index.ts'
 import type { Route } from '../route.ts'
@@ -29,6 +30,8 @@ export const proveEnvelope: Route = {
         warnings: { type: 'array', items: { type: 'object' } },
         infos: { type: 'array', items: { type: 'object' } },
         choices: { type: 'array', items: { type: 'object' } },
+        /** Which answers are under which RAO contract, and where it comes from. */
+        rao: { type: 'array', items: { type: 'object' } },
         plan: { type: 'object' },
         draft: { type: 'object' },
       },
@@ -57,6 +60,7 @@ export const proveEnvelope: Route = {
       accepted: proof.ok,
       ...bundle,
       choices,
+      rao: proof.ok ? raoRows(proof.plan.nodes) : [],
       ...(proof.ok ? { plan: proof.plan } : { draft }),
     }
     // Plans and findings are JSON by construction; the redactor keeps the shape.
