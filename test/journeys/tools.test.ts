@@ -105,7 +105,6 @@ const review = {
       id: 'person',
       capabilityId: 'hitl_escalate',
       inputs: { qaFindings: { node: 'score', pointer: '/qaFindings' } },
-      data: { contract: true },
     },
   ],
   output: {

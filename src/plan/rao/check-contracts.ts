@@ -54,8 +54,10 @@ function unreadable(
 
 /** Policies of the caller; nodes of bodies count, under their own ids. `draft` is the one as given, with inactive stand-ins. */
 export function raoPolicies(resolved: Resolved, draft: Draft): readonly Diagnostic[] {
+  const { runtime } = resolved.request.envelope.policies
+  if (!runtime.some(isRaoPolicy)) return []
   const nodes = withBodies(resolved.nodes)
-  return resolved.request.envelope.policies.runtime.flatMap((policy, index) => {
+  return runtime.flatMap((policy, index) => {
     if (!isRaoPolicy(policy) || !policy.enabled) return []
     const at = `/policies/runtime/${index}`
     const contract = readRaoSettings(policy.rao)

@@ -81,9 +81,8 @@ const findingsSide = {
 }
 
 /**
- * The bridge from an agent's findings to a person. Put it on a node with a RAO contract (`data: { contract: true }`): it
- * answers with an envelope, so that the engine opens an ask for everything that does not pass, and goes on by itself for
- * what does.
+ * Passes an agent's findings to a person. It is under a RAO contract wherever a plan uses it, and answers with an envelope:
+ * the engine asks about everything that does not pass, and continues by itself with what does.
  */
 export const escalate: DefinedCapability = defineLater({
   capabilityId: 'hitl_escalate',
@@ -93,6 +92,7 @@ export const escalate: DefinedCapability = defineLater({
   nodeKind: 'validation',
   inputContract: findingsSide,
   outputContract: findingsSide,
+  rao: {},
   idempotent: true,
   run(inputs) {
     const { qaFindings } = inputs as unknown as { qaFindings: Findings }
