@@ -1,7 +1,6 @@
 /** Compiled JSON Schemas, cached: what the reader and every contract above it validate with. */
 import { canonicalJson } from '../base/canonical.ts'
 import { ProvisoError } from '../base/error.ts'
-import { sha256Hex } from '../base/hash.ts'
 import type { Issue } from '../base/issue.ts'
 import { child, tokens } from '../base/pointer.ts'
 import { compileWithAjv } from './ajv.ts'
@@ -48,7 +47,8 @@ export interface CompileOptions {
 
 /** How many compiled schemas are kept; the one not used for longest goes first. */
 export const cacheSize = 256
-const shortText = 2_000
+/** Longer schemas are found by identity only: their texts would fill the memory. */
+const longestName = 65_536
 
 const cache = new Map<string, CompiledSchema>()
 const byIdentity = {
@@ -59,7 +59,7 @@ const byIdentity = {
 }
 
 /**
- * Compiles a schema, or finds it compiled already: by identity (free), else by canonical text or its hash.
+ * Compiles a schema, or finds it compiled already: by identity (free), else by canonical text.
  * A schema object must not be changed after it was compiled; a change would not be seen.
  * Throws `schema/invalid` for a schema that cannot be used and `schema/limit` for an untrusted one that is too much.
  *
@@ -73,17 +73,20 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   if (mode === 'untrusted') checkSize(schema)
   const canonical = canonicalSchema(schema)
   if (mode === 'untrusted') checkBytes(canonical)
-  // A short text is its own name: hashing it would cost more than looking it up.
-  const key = `${mode} ${canonical.length <= shortText ? canonical : sha256Hex(canonical)}`
+  const key = `${mode} ${canonical}`
   const compiled = cache.get(key) ?? compileFresh(schema, mode === 'untrusted')
+  if (canonical.length <= longestName) keep(key, compiled)
+  if (typeof schema === 'object') byIdentity[mode].set(schema, compiled)
+  return compiled
+}
+
+function keep(key: string, compiled: CompiledSchema): void {
   cache.delete(key)
   cache.set(key, compiled)
   for (const oldest of cache.keys()) {
     if (cache.size <= cacheSize) break
     cache.delete(oldest)
   }
-  if (typeof schema === 'object') byIdentity[mode].set(schema, compiled)
-  return compiled
 }
 
 function canonicalSchema(schema: JsonSchema): string {
