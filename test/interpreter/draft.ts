@@ -88,7 +88,8 @@ function workOf(node: CaseNode): object {
   return {
     ...(node.role === 'fallback' && { kind: 'fallback' }),
     capabilityId: capabilityId(node, 0),
-    retry: { max: node.retryMax },
+    // A draft that a caller sends is not tried again where it does not say so.
+    ...(node.retryMax > 0 && { retry: { max: node.retryMax } }),
     ...(node.scripts.length > 1 && {
       alternates: node.scripts.slice(1).map((_, index) => capabilityId(node, index + 1)),
     }),
