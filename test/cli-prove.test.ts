@@ -70,7 +70,7 @@ describe('proviso prove', () => {
       outputContract: { schema, constraints },
     })
     expect(done.code).toBe(3)
-    expect(done.stdout).toMatch(/would mend it\n.*\(total > 5\) and \(total < 3\)/)
+    expect(done.stdout).toMatch(/how to fix it\n.*\(total > 5\) and \(total < 3\)/)
     expect(done.stdout).toContain('It contradicts low: see what is said of them together')
   })
 

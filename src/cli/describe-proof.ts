@@ -42,10 +42,7 @@ export function describeProof(view: ProofView, choices: readonly Choice[], color
       'Under a RAO contract',
       rao.map((row) => raoLine(row, colors)),
     ),
-    section(
-      accepted ? 'Not met' : 'What is missing, and what would mend it',
-      describeFindings(bundle, colors),
-    ),
+    section(accepted ? 'Not met' : 'What is missing, and how to fix it', describeFindings(bundle, colors)),
     section('Not certain before it runs', describeNotes(bundle, colors)),
     section(
       'Why',

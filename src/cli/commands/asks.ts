@@ -30,7 +30,7 @@ export function addAsksCommand(program: Command): void {
     .option('--run <id>', 'of this run only')
     .addOption(new Option('--status <status>', 'those that stand so').choices(statuses).default('pending'))
     .option('--limit <n>', 'most asks', wholeNumber, 1_000)
-    .option('--after <request>', 'those that come after this one')
+    .option('--after <request>', 'start after this request id')
     .option('--json', 'print the asks as one JSON list, with what they show')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {

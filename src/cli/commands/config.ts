@@ -26,8 +26,8 @@ ${describeExitCodes(['ok', 'usage'])}`
 export function addConfigCommand(program: Command): void {
   const command = program
     .command('config')
-    .summary('show the settings that hold here')
-    .description('Prints every setting with the value that holds.')
+    .summary('print the effective configuration')
+    .description('Prints every setting with its effective value.')
   addConfigOptions(command)
     .option('--explain', 'say where each value comes from, and what it is for')
     .option('--json', 'print everything as one JSON object')

@@ -38,7 +38,7 @@ ${describeExitCodes(['ok', 'usage'])}`
 export function addHealthCheckCommand(program: Command): void {
   const command = program
     .command('health-check')
-    .summary('say how well models keep to their contracts')
+    .summary('report how well models keep to their contracts')
     .description(
       'Adds up what had to be changed, skipped, checked and asked again, over the attempts of models in a store, and says what to change. Writes nothing to the store.',
     )

@@ -32,7 +32,9 @@ export function addProveCommand(program: Command): void {
   const command = program
     .command('prove')
     .summary('plan an envelope and prove that the plan can satisfy its contract')
-    .description('Says before anything runs whether a plan can satisfy its contract, and what would mend it.')
+    .description(
+      'Proves before anything runs whether a plan can satisfy its contract, and prints what to fix.',
+    )
     .argument(
       '<file>',
       'pipeline (.yaml), template (.xml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',

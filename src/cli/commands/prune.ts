@@ -38,7 +38,7 @@ export function addPruneCommand(program: Command): void {
       duration,
     )
     .option('--tenant <tenant>', 'only runs of this tenant')
-    .option('--dry-run', 'only say what would go')
+    .option('--dry-run', 'only print what would be deleted')
     .option('--yes', 'do not ask')
   addStoreOption(command)
     .option('--json', 'print what went (or would go) as one line of JSON')

@@ -30,8 +30,8 @@ ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
-    .summary('decide a recorded run again, with no call')
-    .description('Decides a recorded run again, with no call made, and prints what would differ.')
+    .summary('replay a run offline')
+    .description('Replays a recorded run offline, without any call, and prints what would differ.')
     .argument('<run>', 'id of the run')
     .option('--policies <file>', 'runtime policies to decide under: a JSON list, or an object with "runtime"')
     .option('--node-data <file>', 'data over that of nodes: a JSON object of objects, by node id')

@@ -46,8 +46,8 @@ ${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted']
 export function addReplyCommand(program: Command): void {
   const command = program
     .command('reply')
-    .summary('answer a question and carry the run on')
-    .description('Records a decision (one counts) and carries the run on here until it settles.')
+    .summary('answer an ask and continue the run')
+    .description('Records a decision (the first counts) and continues the run here until it settles.')
     .argument('<request>', 'id of the ask, as `proviso asks` lists it')
     .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
     .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')

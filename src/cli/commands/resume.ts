@@ -28,9 +28,9 @@ interface Flags {
 export function addResumeCommand(program: Command): void {
   const command = program
     .command('resume')
-    .summary('let a paused run go on')
+    .summary('resume a paused run')
     .description(
-      'Lets a paused run go on under the plan it has, and carries it until it settles. A run whose process died is taken over.',
+      'Resumes a paused run under the plan it has, and executes it until it settles. A run whose process died is taken over.',
     )
     .argument('<run>', 'id of the run')
     .option('--expected-plan-version <n>', 'refuse if the run has another plan by now', wholeNumber)

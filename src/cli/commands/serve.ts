@@ -28,7 +28,7 @@ export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
     .summary('serve the HTTP API')
-    .description('Serves runs, asks and proofs over HTTP and carries the runs of the store.')
+    .description('Serves runs, asks and proofs over HTTP and executes the runs in the store.')
     .option('--port <n>', `port to listen on; 0 takes a free one (default: $PROVISO_PORT, else 3003)`, port)
     .option('--host <address>', 'address to listen on (default: $PROVISO_HOST, else 127.0.0.1)')
     .option('--dev', 'development: no token needed, loopback only')

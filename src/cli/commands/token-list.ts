@@ -16,8 +16,8 @@ export function addTokenListCommand(token: Command): void {
   const command = token
     .command('list')
     .summary('list tokens')
-    .description('Lists tokens, also those that are over; never the tokens themselves.')
-    .option('--tenant <tenant>', 'only those of this tenant')
+    .description('Lists tokens, expired and revoked ones included; never the tokens themselves.')
+    .option('--tenant <tenant>', 'filter by tenant')
   addStoreOption(command)
     .option('--json', 'print them as one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)

@@ -14,7 +14,7 @@ export function addTokenRevokeCommand(token: Command): void {
   const command = token
     .command('revoke')
     .summary('revoke a token')
-    .description('Makes a token worthless at once.')
+    .description('Revokes a token at once.')
     .argument('<token-id>', 'its id, as `proviso token list` shows it; not the token itself')
   addStoreOption(command)
     .option('--json', 'print what was done as one line of JSON')

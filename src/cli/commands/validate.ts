@@ -42,8 +42,8 @@ ${describeExitCodes(['ok', 'usage', 'lint', 'importFailed'])}`
 export function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
-    .summary('say what is wrong with a pipeline, and mend it')
-    .description('Reads a pipeline, says what is wrong or will go wrong, and mends what can be mended.')
+    .summary('report what is wrong with a pipeline, and fix it')
+    .description('Reads a pipeline, reports what is wrong or will go wrong, and fixes what can be fixed.')
     .argument('[file]', 'pipeline, a YAML file')
   addConfigOptions(addUseOption(command))
     .addOption(
@@ -54,7 +54,7 @@ export function addValidateCommand(program: Command): void {
     .option('--explain <rule>', 'print the page of a rule')
     .option('--baseline <file>', 'report only what is not in this file')
     .option('--update-baseline', 'write what is found into the baseline')
-    .option('--fix', 'mend what can be mended, after asking')
+    .option('--fix', 'fix what can be fixed, after asking')
     .option('--yes', 'do not ask')
     .option(
       '--fix-rules <globs>',
