@@ -23,9 +23,7 @@ export function resolveDraft(request: ProveRequest): Resolved {
   const diagnostics: Diagnostic[] = []
   const declared = resolveNodes(request, diagnostics)
   const supply = supplyOf(declared)
-  const unbound = declared.map((node) =>
-    node.draft.routing === undefined ? node : { ...node, output: routedOutput(node.draft, node) },
-  )
+  const unbound = declared.map(passingOn)
   const edges = edgesOf(draft, unbound, supply)
   const graph = createGraph(
     unbound.map(({ id }) => id),
@@ -53,6 +51,11 @@ export function resolveDraft(request: ProveRequest): Resolved {
   }
   const slots = slotsOf(known, diagnostics)
   return { ...known, nodes: unbound.map(({ id }) => byId.get(id) as ResolvedNode), slots, diagnostics }
+}
+
+/** A routing node supplies its inputs besides what it declares. */
+function passingOn(node: Unbound): Unbound {
+  return node.draft.routing === undefined ? node : { ...node, output: routedOutput(node.draft, node) }
 }
 
 /** Of nodes that share an id the first is meant; the shape obligation says that there are others. */
@@ -93,7 +96,9 @@ function resolveNodes(request: ProveRequest, diagnostics: Diagnostic[]): Unbound
   const supplied = (sources: readonly Source[]) => {
     const nodes = nodesIn(sources).flatMap((id) => drafts.get(id) ?? [])
     if (nodes.some(({ id }) => open.has(id))) return { schema: true, exact: false }
-    const byId = new Map(nodes.map((node) => [node.id, { ...resolveNode(node), inputs: {}, needs: [] }]))
+    const byId = new Map(
+      nodes.map((node) => [node.id, { ...passingOn(resolveNode(node)), inputs: {}, needs: [] }]),
+    )
     const found = sources.map((source) => schemaOf(source, { request, byId }))
     return {
       schema: anyOf(found.map(({ schema }) => schema)),

@@ -49,4 +49,24 @@ describe('the output of a routing node', () => {
       provenance: [{ pointer: '/score', nodeId: 'rate' }],
     })
   })
+
+  it('is typed for the body of a map or loop that reads it', async () => {
+    const app = await open({ capabilities: [rate(0.9), wantsScore('publish'), wantsScore('hold')] })
+    const draft = gated({ routes: [{ condition: high, to: 'publish' }], elseTo: 'hold' })
+    const each = {
+      id: 'each',
+      inputs: { items: { value: ['a', 'b'] }, score: { node: 'gate', pointer: '/score' } },
+      map: {},
+      body: {
+        nodes: [{ id: 'tell', capabilityId: 'publish', inputs: { score: { input: '/score' } } }],
+        output: { node: 'tell', pointer: '/text' },
+      },
+    }
+    const texts = { type: 'object', properties: { texts: { type: 'array' } }, required: ['texts'] }
+    const done = await app.run(
+      { ...envelope(), outputContract: { schema: texts } },
+      { draft: { nodes: [...draft.nodes, each], output: { properties: { texts: { node: 'each' } } } } },
+    )
+    expect(done).toMatchObject({ status: 'completed', output: { texts: ['publish 0.9', 'publish 0.9'] } })
+  })
 })
