@@ -65,8 +65,8 @@ export function diagnosticIssues(failures: readonly Diagnostic[]): Issue[] {
 }
 
 /**
- * What the next attempt of a node gets: the latest entries about it (or about any of several nodes). Entries about nodes that the plan in force does not have
- * go to the nodes that fill the answer.
+ * What the next attempt of a node gets: the latest entries about it (or about any of several nodes). Entries about nodes
+ * that the plan in force does not have go to the nodes that fill the answer.
  */
 export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Feedback[] {
   if (state.feedback.length === 0) return []
@@ -74,11 +74,18 @@ export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Fee
   const concerns = ({ nodes }: RecordedFeedback) => {
     if (nodes === undefined) return false
     if (nodeIds.some((id) => nodes.includes(id))) return true
-    if (nodes.some((id) => state.nodes.has(id))) return false
+    if (nodes.some((id) => isInPlan(state, id))) return false
     producers ??= producingNodes(state)
     return nodeIds.some((id) => producers?.includes(id))
   }
   return latest(state.feedback.filter(concerns))
+}
+
+/** Whether the plan in force has the node, or the map or loop that it was part of: nodes of items that are over have left. */
+function isInPlan({ nodes }: RunState, id: string): boolean {
+  if (nodes.has(id)) return true
+  for (const { index } of id.matchAll(/[[#]/g)) if (nodes.has(id.slice(0, index))) return true
+  return false
 }
 
 /** What a planner gets: the latest entries of the run. Findings about the draft before are in the request's diagnostics. */

@@ -408,3 +408,35 @@ describe('what is recorded', () => {
     ])
   })
 })
+
+describe('feedback about an item of a map', () => {
+  it('stays with the item: nodes after the map do not get it', async () => {
+    const calls: Call[] = []
+    const tries = new Map<Json, number>()
+    const shout = local(
+      'shout',
+      ({ word }) => {
+        const nth = (tries.get(word ?? null) ?? 0) + 1
+        tries.set(word ?? null, nth)
+        return { text: word === 'bad' && nth === 1 ? 3 : `${word}!` }
+      },
+      { inputContract: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] } },
+    )
+    const app = await open({ capabilities: [shout, writer(calls)] })
+    const each = {
+      id: 'each',
+      inputs: { items: { value: ['good', 'bad'] } },
+      map: {},
+      body: {
+        nodes: [
+          { id: 'say', capabilityId: 'shout', inputs: { word: { input: '/item' } }, retry: { max: 1 } },
+        ],
+        output: { node: 'say', pointer: '/text' },
+      },
+    }
+    const write = { id: 'write', capabilityId: 'write', inputs: { said: { node: 'each' } } }
+    const done = await app.run(envelope(), { draft: { nodes: [each, write] } })
+    expect(done).toMatchObject({ status: 'completed', output: { text: 'write 1' } })
+    expect(calls).toEqual([{ inputs: { said: ['good!', 'bad!'] }, feedback: [] }])
+  })
+})
