@@ -1,4 +1,5 @@
 /** What must hold after every history, whatever went wrong in it. */
+
 import { canonicalJson } from '../../src/base/canonical.ts'
 import { ProvisoError } from '../../src/base/error.ts'
 import type { Json } from '../../src/base/json.ts'
@@ -10,6 +11,7 @@ import { knowCapabilities } from '../../src/engine/known-capability.ts'
 import { replayRun } from '../../src/engine/replay.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
 import { loadAsks } from '../../src/engine/verify-asks.ts'
+import { wronglyActivated } from './activation.ts'
 import { capabilities, catalog } from './catalog.ts'
 import type { Cluster } from './cluster.ts'
 import type { FaultRates } from './faults.ts'
@@ -167,6 +169,10 @@ const checks: readonly Check[] = [
       if (String(expected) !== String(event.payload.chosen))
         yield `"${event.nodeId}" chose ${event.payload.chosen} for ${a}, and not ${expected}`
     }
+  },
+  /** A node runs because of its edges, and with what its sources supply. */
+  function* nodesRunAsTheDraftSays(journal, { draft }) {
+    yield* wronglyActivated(journal, draft)
   },
   /** The answer is made of what nodes completed with, and of all of it; or it is what a person wrote. */
   function* answersAreWhatNodesGave(journal) {

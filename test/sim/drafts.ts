@@ -2,7 +2,7 @@
  * Random plans. Every node adds up integers: `a` and `b` come from the nodes before it, else from the envelope, so that
  * whatever is skipped or fails on the way, each input is supplied and the answer depends on which way was taken.
  */
-import type { Binding, Draft, DraftNode, Edge, Limits, Routing } from '../../src/domain/plan.ts'
+import type { Binding, Draft, DraftNode, Edge, Limits, Routing, Source } from '../../src/domain/plan.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { type CapabilityName, inputSchema, routedSchema, valueSchema } from './catalog.ts'
 import type { Random } from './random.ts'
@@ -121,10 +121,16 @@ function changesTheWorld({ capabilityId }: DraftNode): boolean {
   return capabilityId === 'effect' || capabilityId === 'once'
 }
 
-/** The node itself first; edges lead to later nodes only. */
+/** The node itself first; edges and bindings lead to later nodes only. */
 function fromThereOn({ nodes, edges = [] }: Draft, first: string): ReadonlySet<string> {
   const found = new Set([first])
-  for (const { id } of nodes) if (edges.some(({ from, to }) => to === id && found.has(from))) found.add(id)
+  for (const { id, inputs = {} } of nodes) {
+    const read = Object.values(inputs).flat() as readonly Source[]
+    const follows =
+      edges.some(({ from, to }) => to === id && found.has(from)) ||
+      read.some((source) => 'node' in source && found.has(source.node))
+    if (follows) found.add(id)
+  }
   return found
 }
 

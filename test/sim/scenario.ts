@@ -12,6 +12,7 @@ import type { CapabilityName } from './catalog.ts'
 import { answerSchema, iterated, mostNodes, randomDraft } from './drafts.ts'
 import type { FaultRates } from './faults.ts'
 import { type Random, randomFor } from './random.ts'
+import { withReaders } from './readers.ts'
 
 export interface RunScenario {
   readonly runId: string
@@ -74,12 +75,22 @@ export function scenarioOf(seed: number): Scenario {
       seed,
       withCouriers(
         seed,
-        Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
-          randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+        withReadersIn(
+          seed,
+          Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) =>
+            randomRun(random, { runId: `run-${index}`, exact, hangs, theme }),
+          ),
         ),
       ),
     ),
   }
+}
+
+/** In some histories, nodes without control edges read from nodes inside and across branches. */
+function withReadersIn(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
+  if (![4, 9, 11, 13, 15].includes(seed % 17)) return runs
+  const random = randomFor(seed, 'readers')
+  return runs.map((run) => ({ ...run, draft: withReaders(random, run.draft) }))
 }
 
 /** In some histories, part of the plain work is done by agents that answer later. */
