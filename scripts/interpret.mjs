@@ -3,7 +3,8 @@
  * `npm run interpret -- [--drafts N] [--seed S] [--json]`: random drafts, run by the engine and worked out by an interpreter
  * of its own; they must agree on which nodes ran, how often, with which inputs, and on the answer. `--seed S` alone shows
  * one draft with everything about it. `--mutants` puts known defects back into the sources, one at a time, and prints which
- * draft shows each (`--mutant NAME`: only that one). Exit code 1 if they disagree, or a mutant is not seen.
+ * draft shows each (`--short`: only around the draft on record; `--mutant NAME`: only that one). Exit code 1 if they
+ * disagree, or a mutant is not seen.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     most: { type: 'string', default: '5' },
     mutants: { type: 'boolean', default: false },
     mutant: { type: 'string' },
+    short: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -24,9 +26,12 @@ const { values } = parseArgs({
 
 if (values.help) {
   console.log('Usage: npm run interpret -- [--drafts N] [--seed S] [--most N] [--json]')
-  console.log('       npm run interpret -- --mutants [--mutant NAME] [--drafts N] [--json]')
+  console.log('       npm run interpret -- --mutants [--mutant NAME] [--short] [--drafts N] [--json]')
   process.exit(0)
 }
+/** The short form tries so many drafts from the known one on: one, unless the generator has just changed. */
+const window = 300
+
 if (values.mutants || values.mutant !== undefined) process.exit(await catchMutants())
 process.exit(values.seed !== undefined && values.drafts === undefined ? await showOne() : await runMany())
 
@@ -54,8 +59,8 @@ async function runMany() {
 }
 
 async function showOne() {
-  /** @type {typeof import('../test/interpreter/cases.ts')} */
-  const { makeCase } = await load('cases')
+  /** @type {typeof import('../test/interpreter/generate/case.ts')} */
+  const { makeCase } = await load('generate/case')
   /** @type {typeof import('../test/interpreter/compare.ts')} */
   const { tryCase } = await load('compare')
   /** @type {typeof import('../test/interpreter/draft.ts')} */
@@ -89,10 +94,12 @@ async function catchMutants() {
   /** @type {{ name: string, seed: number | undefined, difference: string }[]} */
   const caught = []
   for (const mutant of mutants.filter(({ name }) => values.mutant === undefined || values.mutant === name)) {
-    const folder = transpileMutant({ ...mutant, seed: 1 })
+    const folder = transpileMutant(mutant)
     /** @type {typeof import('../test/interpreter/run-cases.ts')} */
     const { runCases } = await load('run-cases', folder)
-    const { disagreeing } = await runCases({ from: 1, count: Number(values.drafts ?? 2000) })
+    const { disagreeing } = await runCases(
+      values.short ? { from: mutant.seed, count: window } : { from: 1, count: Number(values.drafts ?? 2000) },
+    )
     forget(folder)
     const found = {
       name: mutant.name,

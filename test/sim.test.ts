@@ -1,9 +1,8 @@
 /** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../src/base/hash.ts'
+import { runScript } from './run-script.ts'
 import { contest } from './sim/contested-ask.ts'
 import type { History } from './sim/history.ts'
 import { mutants } from './sim/mutants.ts'
@@ -25,7 +24,7 @@ describe('the engine under faults', () => {
       const each = seeds / shards
       const parts = await Promise.all(
         Array.from({ length: shards }, (_, nth) =>
-          sim<Summary>('--seed', String(1 + nth * each), '--seeds', String(each)),
+          runScript<Summary>('sim', '--seed', String(1 + nth * each), '--seeds', String(each)),
         ),
       )
       expect(parts.flatMap(({ failing }) => failing)).toEqual([])
@@ -41,7 +40,8 @@ describe('the engine under faults', () => {
       const form = long ? ['--seeds', '5000'] : ['--short']
       const parts = await Promise.all(
         Array.from({ length: shards }, (_, nth) =>
-          sim<{ caught: unknown[]; missed: string[] }>(
+          runScript<{ caught: unknown[]; missed: string[] }>(
+            'sim',
             '--mutants',
             ...form,
             '--shard',
@@ -70,7 +70,7 @@ describe('the engine under faults', () => {
     for (const seed of numbers.reverse())
       expect(fingerprint(await historyOf(seed)), `seed ${seed}`).toBe(first.get(seed))
     expect(new Set(first.values()).size).toBe(numbers.length)
-    const { journals } = await sim<{ journals: { [runId: string]: unknown } }>('--seed', '7')
+    const { journals } = await runScript<{ journals: { [runId: string]: unknown } }>('sim', '--seed', '7')
     expect(sha256Hex(JSON.stringify(Object.entries(journals)))).toBe(first.get(7))
   })
 })
@@ -139,23 +139,4 @@ function sum<Key extends string>(parts: readonly { readonly [K in Key]: number }
 
 function fingerprint({ journals }: History): string {
   return sha256Hex(JSON.stringify([...journals]))
-}
-
-/** What `npm run sim` says with these arguments. */
-function sim<T>(...args: readonly string[]): Promise<T> {
-  const script = fileURLToPath(new URL('../scripts/sim.mjs', import.meta.url))
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [script, ...args, '--json'],
-      { maxBuffer: 2 ** 28 },
-      (error, stdout, stderr) => {
-        try {
-          resolve(JSON.parse(stdout) as T)
-        } catch {
-          reject(error ?? new Error(stderr))
-        }
-      },
-    )
-  })
 }

@@ -1,10 +1,13 @@
 /** Whether a case was played as the interpreter says. */
 import { canonicalJson } from '../../src/base/canonical.ts'
 import type { Json } from '../../src/base/json.ts'
-import type { Case } from './cases.ts'
-import { type Expected, interpret } from './interpret.ts'
-import { type Played, play } from './play.ts'
-import { mayBeRejected } from './scenarios.ts'
+import type { Case } from './case.ts'
+import { checkJournal } from './check-journal.ts'
+import { type Expected, joinLogs } from './oracle/expected.ts'
+import { interpret } from './oracle/interpret.ts'
+import { mayBeRejected } from './oracle/rejections.ts'
+import { type Played, play } from './play/play.ts'
+import { isInterrupted } from './values.ts'
 
 export interface Verdict {
   readonly differences: readonly string[]
@@ -16,7 +19,7 @@ export interface Verdict {
 
 export async function tryCase(given: Case): Promise<Verdict> {
   const expected = interpret(given)
-  const played = await play(given)
+  const played = await play(given, tightest(given, expected))
   const rejected = played.failure?.startsWith('plan/rejected') === true
   if (rejected) {
     const allowed = mayBeRejected(given)
@@ -26,45 +29,63 @@ export async function tryCase(given: Case): Promise<Verdict> {
   return { differences: compare(given, expected, played), expected, played, rejected }
 }
 
+/** In some cases the run may make just as many calls as it needs. */
+function tightest(given: Case, { nodes }: Expected): number | undefined {
+  if (!given.tight || isInterrupted(given)) return undefined
+  const cost = joinLogs([...nodes.values()]).calls.reduce((sum, call) => sum + call.cost, 0)
+  return cost > 0 ? cost : undefined
+}
+
 function compare(given: Case, expected: Expected, played: Played): string[] {
   const differences: string[] = []
+  const completed = expected.status === 'completed' && played.status === 'completed'
   if (played.status !== expected.status)
     differences.push(
       `status: expected ${expected.status}${expected.cause ? ` (${expected.cause})` : ''}, got ${played.status}${played.failure ? ` (${played.failure})` : ''}`,
     )
-  if (expected.status === 'completed' && played.status === 'completed') {
-    const [wanted, got] = [canonicalJson(expected.output as Json), canonicalJson(played.output ?? null)]
+  if (completed) {
+    const [wanted, got] = [canonicalJson(expected.output as Json), withoutErrors(played.output ?? null)]
     if (wanted !== got) differences.push(`output: expected ${wanted}, got ${got}`)
   }
   differences.push(...compareCalls(given, expected, played))
-  if (expected.status === 'completed' && played.status === 'completed')
-    differences.push(...compareEnds(given, expected, played))
+  if (completed) differences.push(...compareEnds(expected, played))
+  if (completed && !isInterrupted(given)) differences.push(...compareWords(expected, played))
+  differences.push(...checkJournal(given, played))
   return differences
+}
+
+/** What was wrong with the items that failed is not compared. */
+function withoutErrors(output: Json): string {
+  return canonicalJson(
+    JSON.parse(JSON.stringify(output), (key, value: Json) => (key === 'error' ? undefined : value)),
+  )
 }
 
 /** A run that fails stops what has not begun; one that a crash or a policy interrupts calls again. */
 function compareCalls(given: Case, { nodes, status }: Expected, { calls }: Played): string[] {
-  const again = given.askBeforeFinish && given.decisions['final'] === 'reject'
-  const interrupted = given.crashes || given.policies.length > 0 || again
+  const interrupted = isInterrupted(given)
   const found: string[] = []
-  const expected = new Map<string, number>()
-  for (const end of nodes.values())
-    for (const { capabilityId, inputs, times } of end.calls)
-      expected.set(`${capabilityId} ${canonicalJson(inputs as Json)}`, times)
+  const expected = new Map<string, { least: number; most: number }>()
+  for (const { address, capabilityId, inputs, least, most } of joinLogs([...nodes.values()]).calls) {
+    const key = `${address} ${capabilityId} ${canonicalJson(inputs as Json)}`
+    const before = expected.get(key) ?? { least: 0, most: 0 }
+    expected.set(key, { least: before.least + least, most: before.most + most })
+  }
   const made = new Map<string, number>()
-  for (const { capabilityId, inputs } of calls) {
-    const key = `${capabilityId} ${canonicalJson(inputs as Json)}`
+  for (const { nodeId, capabilityId, inputs } of calls) {
+    const key = `${nodeId} ${capabilityId} ${canonicalJson(inputs as Json)}`
     made.set(key, (made.get(key) ?? 0) + 1)
   }
   for (const [key, times] of made) {
     const wanted = expected.get(key)
     if (wanted === undefined) found.push(`called, but must not be: ${key}`)
-    else if (times > wanted && !interrupted) found.push(`called ${times} times instead of ${wanted}: ${key}`)
+    else if (times > wanted.most && !interrupted)
+      found.push(`called ${times} times instead of ${wanted.most}: ${key}`)
   }
   if (status === 'completed')
-    for (const [key, times] of expected) {
+    for (const [key, { least }] of expected) {
       const count = made.get(key) ?? 0
-      if (count < times) found.push(`called ${count} times instead of ${times}: ${key}`)
+      if (count < least) found.push(`called ${count} times instead of ${least}: ${key}`)
     }
   return found
 }
@@ -75,14 +96,35 @@ const endEvents: { readonly [type: string]: string } = {
   node_skipped: 'skipped',
 }
 
-function compareEnds(given: Case, { nodes }: Expected, { journal }: Played): string[] {
+function compareEnds({ nodes }: Expected, { journal }: Played): string[] {
   const ends = new Map<string, string>()
   for (const { type, nodeId } of journal) {
     const end = endEvents[type]
     if (end !== undefined && nodeId !== undefined) ends.set(nodeId, end)
   }
-  return given.nodes.flatMap(({ id }) => {
-    const [wanted, got] = [nodes.get(id)?.status, ends.get(id) ?? 'no end']
-    return wanted === got ? [] : [`node ${id}: expected ${wanted}, got ${got}`]
+  return [...nodes].flatMap(([id, { status }]) => {
+    const got = ends.get(id) ?? 'no end'
+    return status === got ? [] : [`node ${id}: expected ${status}, got ${got}`]
   })
+}
+
+/** What people say reaches those who do the work again, and RAO decisions are facts. */
+function compareWords({ nodes }: Expected, { calls, journal }: Played): string[] {
+  const { noted, routes } = joinLogs([...nodes.values()])
+  const found: string[] = []
+  for (const address of noted) {
+    const made = calls.filter(({ nodeId }) => nodeId === address)
+    if (made.length > 0 && !made.at(-1)?.noted) found.push(`${address} is not told what a person said of it`)
+    if (made[0]?.noted) found.push(`${address} is told what a person said before anybody said it`)
+  }
+  const got = journal.flatMap((event) =>
+    event.type === 'rao_decision' ? [`${event.nodeId} ${event.payload.decision}`] : [],
+  )
+  for (const { address, route, perhaps } of routes) {
+    const place = got.indexOf(`${address} ${route}`)
+    if (place >= 0) got.splice(place, 1)
+    else if (!perhaps) found.push(`no RAO decision: ${address} ${route}`)
+  }
+  for (const other of got) found.push(`a RAO decision that must not be: ${other}`)
+  return found
 }

@@ -1,62 +1,141 @@
 /** A case as a caller would write it: an envelope, a draft, and the contracts of its capabilities. */
 import type { Json } from '../../src/base/json.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
-import type { Case, CaseInput, CaseNode, CaseSource, ValueType } from './cases.ts'
+import { mix, randomFor } from '../sim/random.ts'
+import {
+  allNodes,
+  type Case,
+  type CaseInput,
+  type CaseNode,
+  type CaseSource,
+  type Graph,
+  policyTimeoutMs,
+  type ValueType,
+} from './case.ts'
 import { capabilityId } from './values.ts'
 
-const typed = { v: { type: 'string' }, s: { type: 'integer', minimum: 0, maximum: 9 } } as const
+const texts = { type: 'array', items: { type: 'string' }, maxItems: 9 } as const
+const typed = {
+  v: { type: 'string' },
+  s: { type: 'integer', minimum: 0, maximum: 9 },
+  list: { type: 'array' },
+} as const
+const stateSchema = {
+  type: 'object',
+  properties: { v: typed.v, s: typed.s },
+  required: ['v', 's'],
+} as const
 
 export function envelopeOf(given: Case): Json {
+  const labels = allNodes(given).flatMap(({ id, labelled }) => (labelled ? [id] : []))
+  // A label that no node has asks at the end, too.
+  const asksByLabel = given.askBeforeFinish && given.seed % 2 === 0
+  if (asksByLabel) labels.push('nobody')
   return {
     objective: `Case ${given.seed}`,
     inputs: { ...given.inputs },
     outputContract: {
       schema: {
         type: 'object',
-        properties: Object.fromEntries(given.outputs.map(({ name, type }) => [name, typed[type]])),
+        properties: {
+          ...Object.fromEntries(given.outputs.map(({ name, type }) => [name, typed[type]])),
+          [extraSlot(given)]: typed.v,
+        },
         required: given.outputs.filter(({ required }) => required).map(({ name }) => name),
+        ...given.answerSize,
       },
     },
     policies: {
-      planner: { directives: given.askBeforeFinish ? { askBeforeFinish: true } : {} },
-      runtime: [
-        ...given.policies.map(({ id, nodeId, below, action }) => ({
-          id,
-          trigger: {
-            kind: 'onNodeComplete',
-            selector: { capabilityId: `${nodeId}.c0` },
-            condition: { '<': [{ var: below.name }, below.value] },
-          },
-          action: action === 'emit' ? { type: 'emit', event: 'noticed' } : { type: action },
-        })),
-        ...given.nodes
-          .filter((node) => raoPlaceOf(node) === 'policy')
-          .map((node) => ({
-            id: `rao-${node.id}`,
-            selector: { capabilityId: capabilityId(node, 0) },
-            rao: {},
-          })),
-      ],
+      planner: {
+        directives: {
+          ...(given.askBeforeFinish && !asksByLabel && { askBeforeFinish: true }),
+          ...(given.sideEffectsAllowed && { sideEffects: 'allow' }),
+          ...(labels.length > 0 && { hitlRequiredFor: labels }),
+        },
+      },
+      ...(given.onNodeFail && { onNodeFail: given.onNodeFail }),
+      runtime: [...given.policies.map(policyOf), ...raoPolicies(given)],
     },
   } as unknown as Json
 }
 
 /** Who states the contract of a node makes no difference; each third of them by another. */
 export function raoPlaceOf({ id, rao }: CaseNode): 'node' | 'policy' | 'capability' | undefined {
-  return rao ? (['node', 'policy', 'capability'] as const)[Number(id.slice(1)) % 3] : undefined
+  return rao ? (['node', 'policy', 'capability'] as const)[mix(id) % 3] : undefined
 }
 
-export function draftOf(given: Case): Json {
+function raoPolicies(given: Case): object[] {
+  return allNodes(given)
+    .filter((node) => raoPlaceOf(node) === 'policy')
+    .map((node) => ({
+      id: `rao-${node.id}`,
+      selector: { capabilityId: capabilityId(node, 0) },
+      rao: {},
+    }))
+}
+
+function policyOf({ id, nodeId, below, action }: Case['policies'][number]): object {
   return {
-    nodes: given.nodes.map(nodeOf),
-    ...(given.edges !== undefined && { edges: given.edges.map((edge) => ({ ...edge })) }),
-    output: {
-      properties: Object.fromEntries(
-        given.outputs.map(({ name, sources }) => [name, sources.map(bindingOf)]),
-      ),
+    id,
+    maxAttempts: 1,
+    trigger:
+      nodeId === undefined
+        ? { kind: 'onTimeout', ms: policyTimeoutMs }
+        : {
+            kind: 'onNodeComplete',
+            selector: { capabilityId: `${nodeId}.c0` },
+            condition: { '<': [{ var: below.name }, below.value] },
+          },
+    action: action === 'emit' ? { type: 'emit', event: 'noticed' } : { type: action },
+  }
+}
+
+/** Where the answer has what the node supplies that a new plan adds. */
+function extraSlot({ outputs }: Case): string {
+  return outputs.some(({ sources }) => sources === undefined) ? 'vx' : 'of_x'
+}
+
+export function draftOf(given: Case, maxCalls?: number): Json {
+  const named = given.outputs.some(({ sources }) => sources === undefined)
+  return {
+    ...graphOf(given, given.shuffled ? given.seed : undefined),
+    ...(!named && {
+      output: {
+        properties: Object.fromEntries(
+          given.outputs.map(({ name, sources = [] }) => [name, sources.map(bindingOf)]),
+        ),
+      },
+    }),
+    limits: {
+      concurrency: given.concurrency,
+      maxAsks: 1000,
+      maxReplans: 9,
+      ...(maxCalls !== undefined && { maxCalls }),
     },
-    limits: { concurrency: given.concurrency, maxAsks: 100 },
   } as unknown as Json
+}
+
+/** The case with the plan that is made when a new one is ordered. */
+export function replanned(given: Case): Case {
+  const { extra } = given
+  const name = extraSlot(given)
+  const source: CaseSource = { node: extra.id, type: 'v', name: `v${extra.key}` }
+  const named = name === 'vx'
+  return {
+    ...given,
+    nodes: [...given.nodes, extra],
+    outputs: [...given.outputs, { name, type: 'v', required: false, ...(!named && { sources: [source] }) }],
+  }
+}
+
+function graphOf({ nodes, edges }: Graph, shuffledBy?: number): object {
+  const random = shuffledBy === undefined ? undefined : randomFor(shuffledBy, 'order')
+  const order = random ? new Map(nodes.map(({ id }) => [id, random.next()])) : undefined
+  const listed = order ? nodes.toSorted((a, b) => order.get(a.id)! - order.get(b.id)!) : nodes
+  return {
+    nodes: listed.map(nodeOf),
+    ...(edges !== undefined && { edges: edges.map((edge) => ({ ...edge })) }),
+  }
 }
 
 function nodeOf(node: CaseNode): object {
@@ -66,7 +145,7 @@ function nodeOf(node: CaseNode): object {
     ...(bound.length > 0 && {
       inputs: Object.fromEntries(bound.map(({ name, sources = [] }) => [name, sources.map(bindingOf)])),
     }),
-    ...(node.role === 'routing' ? routingOf(node) : workOf(node)),
+    ...(node.role === 'routing' ? routingOf(node) : node.iteration ? iterationOf(node) : workOf(node)),
   }
 }
 
@@ -84,25 +163,47 @@ function routingOf({ inputs, routes, elseTo }: CaseNode): object {
   }
 }
 
+function iterationOf({ role, iteration }: CaseNode): object {
+  const { body, yields, most, concurrency, onItemFail, untilScore, onMaxRounds } = iteration!
+  const bound = { v: yields.v.map(bindingOf), s: yields.s.map(bindingOf) }
+  if (role === 'map')
+    return {
+      map: { maxItems: most, concurrency, onItemFail },
+      body: { ...graphOf(body), output: bound.v },
+    }
+  return {
+    loop: {
+      maxRounds: most,
+      state: stateSchema,
+      ...(untilScore !== undefined && { until: { '>=': [{ var: 's' }, untilScore] }, onMaxRounds }),
+    },
+    body: { ...graphOf(body), output: { properties: bound } },
+  }
+}
+
 function workOf(node: CaseNode): object {
   return {
     ...(node.role === 'fallback' && { kind: 'fallback' }),
     capabilityId: capabilityId(node, 0),
     // A draft that a caller sends is not tried again where it does not say so.
-    ...(node.retryMax > 0 && { retry: { max: node.retryMax } }),
+    ...(node.retryMax > 0 && { retry: { max: node.retryMax, backoffMs: node.backoffMs } }),
     ...(node.scripts.length > 1 && {
       alternates: node.scripts.slice(1).map((_, index) => capabilityId(node, index + 1)),
     }),
     ...(node.timeoutMs !== undefined && { timeoutMs: node.timeoutMs }),
     ...(node.onFail !== undefined && { onFail: node.onFail }),
     ...(raoPlaceOf(node) === 'node' && { data: { contract: true } }),
+    ...(node.leastScore !== undefined && {
+      postConditions: [{ '>=': [{ var: `s${node.key}` }, node.leastScore] }],
+    }),
   }
 }
 
 function bindingOf(source: CaseSource): object {
   if ('literal' in source) return { value: source.literal }
   if ('envelope' in source) return { envelope: `/inputs/${source.envelope}` }
-  return { node: source.node, pointer: `/${source.name}` }
+  if ('given' in source) return { input: `/${source.given}` }
+  return source.name === '' ? { node: source.node } : { node: source.node, pointer: `/${source.name}` }
 }
 
 // One object per schema for all cases: compiled schemas are found again.
@@ -114,7 +215,9 @@ function schemaOf(members: readonly (readonly [string, ValueType, boolean])[]): 
   if (known !== undefined) return known
   const made = {
     type: 'object',
-    properties: Object.fromEntries(members.map(([name, type]) => [name, typed[type]])),
+    properties: Object.fromEntries(
+      members.map(([name, type]) => [name, type === 'list' ? texts : typed[type]]),
+    ),
     required: members.filter(([, , required]) => required).map(([name]) => name),
   }
   schemas.set(key, made)

@@ -1,6 +1,7 @@
 /** Many cases, one after the other: what was seen, and the seeds where engine and interpreter disagree. */
-import { makeCase } from './cases.ts'
+
 import { tryCase } from './compare.ts'
+import { makeCase } from './generate/case.ts'
 
 export interface CaseSummary {
   cases: number

@@ -1,21 +1,67 @@
 /** What the world of a case answers: shared by the interpreter and by the capabilities that the real run calls. */
 import { mix } from '../sim/random.ts'
-import type { CaseNode } from './cases.ts'
+import type { Answer, Case, CaseNode, Decision, Value } from './case.ts'
 
-export type Values = { readonly [name: string]: string | number }
+export type Values = { readonly [name: string]: Value }
 
-/** The output of a capability for its inputs, as every one of its attempts gives it. */
+/** The output of a capability for its inputs, as every one of its attempts gives it. A model's does not depend on them. */
 export function outputOf(node: CaseNode, capabilityId: string, inputs: Values): Values {
-  const names = Object.keys(inputs).sort()
-  const number = mix(capabilityId, ...names.flatMap((name) => [name, String(inputs[name])]))
+  const seen = node.executor === 'model' ? {} : inputs
+  const names = Object.keys(seen).sort()
+  const number = mix(capabilityId, ...names.flatMap((name) => [name, JSON.stringify(seen[name])]))
   return { [`v${node.key}`]: number.toString(36), [`s${node.key}`]: number % 10 }
 }
 
-/** What a person puts in the place of a node's output. */
+/** What a person puts in the place of a node's output: it satisfies every condition on it. */
 export function editedOutput(node: CaseNode): Values {
-  return { [`v${node.key}`]: 'edited', [`s${node.key}`]: 3 }
+  return { [`v${node.key}`]: 'edited', [`s${node.key}`]: 9 }
 }
 
 export function capabilityId(node: CaseNode, candidate: number): string {
   return `${node.id}.c${candidate}`
+}
+
+/** How the nth attempt of a capability ends at this address, such as `n2[3].n4`. */
+export function answerAt(node: CaseNode, candidate: number, at: { address: string; nth: number }): Answer {
+  const { answers, rest, spoilt } = node.scripts[candidate]!
+  if (spoilt !== undefined && mix(at.address, 'spoilt') % 4 < spoilt.outOfFour) return spoilt.answer
+  return answers[at.nth] ?? rest
+}
+
+/** What a person says about this address. In bodies it depends on the item. */
+export function decisionAt({ seed, decisions, policies }: Case, address: string): Decision {
+  const known = decisions[address]
+  if (known !== undefined) return known
+  const silent = policies.every(({ nodeId }) => nodeId !== undefined) ? 'ignore' : 'reject'
+  const said = ['approve', 'approve', 'approve', 'edit', 'edit', 'reject', 'retry', 'retry', silent] as const
+  return said[mix(seed, address) % said.length]!
+}
+
+/** No, or no answer in time: both end what was asked about. */
+export function refuses(decision: Decision | undefined): boolean {
+  return decision === 'reject' || decision === 'ignore'
+}
+
+/** The answer that a person writes instead of the run's. */
+export function editedAnswer({ outputs }: Case): Values {
+  const written = { v: 'written by a person', s: 7, list: [] } as const
+  return Object.fromEntries(
+    outputs.filter(({ required }) => required).map(({ name, type }) => [name, written[type]]),
+  )
+}
+
+/** Whether attempts may be cut off at a moment that nobody can foretell, or done again. */
+export function isInterrupted({ crashes, policies, askBeforeFinish, decisions, nodes }: Case): boolean {
+  const again = askBeforeFinish && /reject|retry|replan/.test(decisions['final'] ?? '')
+  const newPlan = nodes.some(({ id, labelled }) => labelled && decisions[id] === 'replan')
+  return crashes || policies.length > 0 || again || newPlan
+}
+
+/**
+ * What a person says when asked for the nth time about a call that may have changed the world: where calls are cut off,
+ * always that it is made again; else at most twice.
+ */
+export function unknownDecisionAt(given: Case, address: string, nth: number): Decision {
+  if (isInterrupted(given)) return 'approve'
+  return nth > 2 ? 'reject' : decisionAt(given, address)
 }

@@ -1,0 +1,108 @@
+/** A random case: the same for the same seed. */
+import { type Random, randomFor } from '../../sim/random.ts'
+import type { Case, CaseNode, CaseOutput, CaseSource } from '../case.ts'
+import { featuresOf } from './features.ts'
+import { makeGraph } from './graph.ts'
+import { makeSources, nodeSource, suppliesByName } from './inputs.ts'
+import { makeDecisions, makePolicies, withStall } from './people.ts'
+
+const nothingGiven = { v: [], s: [] }
+
+export function makeCase(seed: number): Case {
+  const random = randomFor(seed, 'case')
+  const features = featuresOf(random, seed)
+  const inputs = {
+    known: random.pick(['tea', 'jam']),
+    level: random.int(10),
+    list: ['fox', 'gnu', 'hen', 'ibis'].slice(0, random.between(1, 4)),
+    start: { v: 'start', s: random.int(10) },
+  }
+  const count = random.between(2, 8)
+  const graph = makeGraph(random, { count, prefix: 'n', features, given: nothingGiven, depth: 0 })
+  const stalled =
+    features.policies && random.chance(0.3) ? withStall(random, graph.nodes, features) : undefined
+  const nodes = stalled?.nodes ?? graph.nodes
+  const policies = features.policies ? (stalled?.policies ?? makePolicies(random, nodes, features)) : []
+  const askBeforeFinish = features.asks && random.chance(0.3)
+  const sized = !features.namedOutputs && !askBeforeFinish && random.chance(0.15)
+  const outputs = features.namedOutputs ? namedOutputs(random, nodes) : makeOutputs(random, nodes)
+  return {
+    seed,
+    ...graph,
+    nodes,
+    inputs,
+    outputs,
+    policies,
+    askBeforeFinish,
+    decisions: makeDecisions(random, nodes, { steady: features.steady, silence: stalled === undefined }),
+    ...(features.asks && random.chance(0.3) && { onNodeFail: 'ask' as const }),
+    sideEffectsAllowed: random.chance(0.5),
+    extra: extraNode(random, nodes),
+    ...(sized && { answerSize: answerSize(random, outputs.length) }),
+    tight: random.chance(0.15),
+    shuffled: features.shuffled,
+    concurrency: random.pick([1, 2, 16]),
+    crashes: features.crashes && !stalled,
+  }
+}
+
+function answerSize(random: Random, most: number): NonNullable<Case['answerSize']> {
+  return random.chance(0.5)
+    ? { minProperties: random.between(1, most) }
+    : { maxProperties: random.between(1, most) }
+}
+
+function makeOutputs(random: Random, nodes: readonly CaseNode[]): CaseOutput[] {
+  const outputs = nodes.map((node): CaseOutput => {
+    if (node.role === 'map')
+      return {
+        name: `of_${node.id}`,
+        type: 'list',
+        required: false,
+        sources: [{ node: node.id, type: 'list', name: '' }],
+      }
+    const type = random.pick(['v', 's'] as const)
+    return { name: `of_${node.id}`, type, required: false, sources: [nodeSource(node, type)] }
+  })
+  const type = random.pick(['v', 's'] as const)
+  const last: CaseSource[] = random.chance(0.6) ? [{ literal: type === 'v' ? 'end' : 0 }] : []
+  const sources = [...makeSources(random, { nodes, given: nothingGiven }, type), ...last]
+  return [...outputs, { name: 'answer', type, required: random.chance(0.7), sources }]
+}
+
+/** What nodes supply, by the names of its members; one of them may be required. */
+function namedOutputs(random: Random, nodes: readonly CaseNode[]): CaseOutput[] {
+  const keys = [...new Set(nodes.filter(suppliesByName).map(({ key }) => key))]
+  const required = random.chance(0.5) ? random.pick(keys) : undefined
+  return keys.map((key) => {
+    const type = random.pick(['v', 's'] as const)
+    return { name: `${type}${key}`, type, required: key === required }
+  })
+}
+
+/** One more node, for a new plan. */
+function extraNode(random: Random, nodes: readonly CaseNode[]): CaseNode {
+  return {
+    id: 'x',
+    role: 'work',
+    key: 'x',
+    inputs: [
+      {
+        name: 'p0',
+        type: 'v',
+        required: random.chance(0.5),
+        sources: [nodeSource(random.pick(nodes), 'v'), { literal: 'extra' }],
+      },
+    ],
+    routes: [],
+    elseTo: [],
+    retryMax: 0,
+    backoffMs: 0,
+    scripts: [{ answers: [], rest: { kind: 'ok' } }],
+    executor: 'agent',
+    idempotent: true,
+    sideEffect: false,
+    rao: false,
+    labelled: false,
+  }
+}
