@@ -11,6 +11,9 @@ const BASE = 500_000
 /** Steps for each character on top. An ordinary broken text needs fewer than 10. */
 const PER_CHARACTER = 100
 
+/** What trying one reading costs beside the checks of its value. */
+export const ATTEMPT = 50
+
 /** What visiting one value costs beside the checks that are made of it. */
 export const VISIT = 10
 
@@ -31,6 +34,10 @@ export class Allowance {
     if (this.used <= this.most) return true
     if (offset !== undefined) this.place ??= { span: [offset, offset] }
     return false
+  }
+
+  get left(): number {
+    return this.most - this.used
   }
 
   get exhausted(): boolean {

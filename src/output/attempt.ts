@@ -1,9 +1,10 @@
 /** One candidate, tried: decoded, converted toward the schema, checked, and priced by how much had to be changed. */
 import type { Issue } from '../base/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
-import { type Allowance, Sizes } from './allowance.ts'
+import { type Allowance, ATTEMPT, Sizes } from './allowance.ts'
 import { coerce, type Source } from './coerce.ts'
-import type { Guide, ValueChange } from './coercing.ts'
+import type { Guide } from './coercing.ts'
+import type { ValueChange } from './record.ts'
 import type { Region } from './region.ts'
 import { type RuleName, rules } from './rules.ts'
 import type { Settings } from './settings.ts'
@@ -46,13 +47,24 @@ export function trialOf(
 }
 
 function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guide {
+  const session = once(() => guided.compiled.openSession())
   const sizes = new Sizes()
-  return {
-    ...guided,
-    settings,
-    allowance,
-    accepts: (pointer, value) =>
-      allowance.spend(sizes.of(value)) && guided.compiled.acceptsAt(pointer, value),
+  const accepts: Guide['accepts'] = (pointer, value) => {
+    const { judged, acceptsAt } = session()
+    if (judged === undefined) return allowance.spend(sizes.of(value)) && acceptsAt(pointer, value)
+    if (allowance.exhausted) return false
+    // Remembered verdicts cost nothing: what is charged is what was judged for this question.
+    const accepted = acceptsAt(pointer, value)
+    return allowance.spend((session().judged as number) - judged) && accepted
+  }
+  return { ...guided, settings, allowance, accepts }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
@@ -83,10 +95,10 @@ export function attempt(
   before: Before = NOTHING,
   text = region.source ?? trial.text,
 ): Attempt {
-  const { guide, target, settings } = trial
+  const { guide, settings } = trial
   const value = inner === undefined ? region.value : inner.value
   // What is right as it stands is not touched, and a big document is not walked for nothing.
-  const asItStands = guide === undefined ? undefined : target.check(value)
+  const asItStands = guide === undefined ? undefined : check(trial, value, inner ?? region)
   const coercion =
     guide === undefined || asItStands?.ok
       ? undefined
@@ -101,7 +113,8 @@ export function attempt(
     ...intolerable(region.edits, settings),
     ...strayValues(region.edits),
   ]
-  const checked = issues.length > 0 ? undefined : asItStands?.ok ? asItStands : target.check(plain)
+  const checked =
+    issues.length > 0 ? undefined : asItStands?.ok ? asItStands : check(trial, plain, inner ?? region)
   return {
     region,
     edits: region.edits,
@@ -114,6 +127,18 @@ export function attempt(
     issues,
   }
 }
+
+/** Asks the validator about a whole value; an object or list is charged by the length of the text that it was read from. */
+function check(
+  { target, allowance }: Trial,
+  value: unknown,
+  { start, end }: { readonly start: number; readonly end: number },
+): ReturnType<Target['check']> {
+  const size = typeof value === 'object' ? end - start : 1
+  return allowance.spend(ATTEMPT + size, start) ? target.check(value) : NOT_CHECKED
+}
+
+const NOT_CHECKED = { ok: false } as const
 
 function costOf(edits: readonly TextEdit[]): number {
   let cost = 0

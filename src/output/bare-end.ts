@@ -74,6 +74,7 @@ function valueEnd(d: Machine): number {
   const limit = Math.min(buf.length, d.i + LONGEST)
   for (let i = d.i; i < limit; i++) {
     const c = ch.fold(buf.charCodeAt(i))
+    if (d.givesUp()) return i
     if (c === ch.LF && isFenceLine(buf, i + 1)) return i
     if (c === ch.COMMA || c === ch.LF || c === ch.SEMICOLON) {
       const member = memberAt(d, i + 1)
@@ -82,6 +83,8 @@ function valueEnd(d: Machine): number {
       const next = skip(d, i + 1)
       if (c === ch.COMMA && next >= 0 && (ch.fold(buf.charCodeAt(next)) === ch.COMMA || nextObject(d, next)))
         return i
+      // Behind more line breaks stands the same.
+      while (c === ch.LF && i + 1 < limit && buf.charCodeAt(i + 1) === ch.LF && !isFenceLine(buf, i + 2)) i++
     } else if (c === ch.LPAREN && open === 0 && isCall(buf, d.i, i)) {
       return i
     } else if (c === ch.LBRACE && open === 0 && nextObject(d, i) && isValue(buf.slice(d.i, i))) {
@@ -124,6 +127,7 @@ function isValue(text: string): boolean {
 /** A line break before a bracket that closes the object ends the value only if nothing in it is open. */
 function endsList(d: Machine, i: number): boolean {
   const next = skip(d, i + 1)
+  d.looked += d.stack.length
   return next >= 0 && d.buf.charCodeAt(next) === ch.RBRACKET && d.stack.every((f) => f.kind === OBJECT)
 }
 

@@ -9,6 +9,7 @@ export function onCloser(d: Machine, c: number): boolean {
   const frame = d.top
   if (frame === undefined) return d.pass(1, 'extra-closer')
   if (fits(frame, c)) return rightCloser(d, frame, c)
+  d.looked += d.stack.length
   const below = d.stack.findLastIndex((f) => fits(f, c))
   const next = skip(d, d.i + 1)
   if (next === MORE) return false

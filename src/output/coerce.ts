@@ -8,11 +8,12 @@ import { setOwn } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import type { Shape, Where } from '../schema/shape.ts'
 import { VISIT } from './allowance.ts'
-import type { Coercing, Coercion, Guide, Held, Mark, ValueChange } from './coercing.ts'
+import type { Coercing, Coercion, Guide, Held } from './coercing.ts'
 import { convert } from './convert.ts'
 import { fits, wants } from './fits.ts'
-import { matchOne } from './names.ts'
-import { type RuleName, rules } from './rules.ts'
+import { Spellings } from './names.ts'
+import { ConversionRecord } from './record.ts'
+import type { RuleName } from './rules.ts'
 import { makeNode, type Node, type NodeKind } from './tree.ts'
 import { Unions } from './unions.ts'
 
@@ -31,15 +32,11 @@ export interface Source {
 export function coerce(guide: Guide, source: Source): Coercion {
   const run = new Run(guide, source)
   const value = run.at({ value: source.value, node: source.needsNodes ? source.node() : undefined }, [''])
-  const branches = Object.fromEntries(run.branches)
-  return { value, changes: run.changes, cost: run.cost, branches, issues: run.issues }
+  return { value, ...run.record.read() }
 }
 
 class Run implements Coercing {
-  readonly changes: ValueChange[] = []
-  readonly issues: Issue[] = []
-  readonly branches: (readonly [Pointer, number])[] = []
-  cost = 0
+  readonly record = new ConversionRecord()
   cuts = 0
   text: string
   unfolded: number
@@ -47,6 +44,7 @@ class Run implements Coercing {
   readonly #source: Source
   /** Where the value at hand will stand, and where it stood. */
   readonly #tokens: (string | number)[] = []
+  readonly #pointers: Pointer[] = []
   readonly #path: (string | number)[] = []
   /** Values that are being put into lists, and where: the same again would never end. */
   readonly #wrapping: { readonly value: unknown; readonly where: string }[] = []
@@ -92,18 +90,17 @@ class Run implements Coercing {
     this.#wrapping.push({ value: held.value, where: key })
     this.#tokens.push(0)
     const value = this.at(held, where)
-    this.#tokens.pop()
+    this.#leave()
     this.#wrapping.pop()
     return { value }
   }
 
   change(rule: RuleName, before: unknown, after: unknown, below?: string): void {
-    this.changes.push({ rule, pointer: this.pointer(below), before, after })
-    this.cost += rules[rule].cost
+    this.record.change({ rule, pointer: this.pointer(below), before, after })
   }
 
   issue(code: string, message: string, more: Partial<Issue> = {}, below?: string): void {
-    this.issues.push({ code, at: { pointer: this.pointer(below) }, message, ...more })
+    this.record.issue({ code, at: { pointer: this.pointer(below) }, message, ...more })
   }
 
   unfold(text: string, work: () => unknown): unknown {
@@ -116,25 +113,12 @@ class Run implements Coercing {
     return value
   }
 
-  mark(): Mark {
-    return {
-      changes: this.changes.length,
-      cost: this.cost,
-      issues: this.issues.length,
-      branches: this.branches.length,
-    }
-  }
-
-  restore(mark: Mark): void {
-    this.changes.length = Math.min(this.changes.length, mark.changes)
-    this.issues.length = Math.min(this.issues.length, mark.issues)
-    this.branches.length = Math.min(this.branches.length, mark.branches)
-    this.cost = mark.cost
-  }
-
-  pointer(below?: string): Pointer {
-    let pointer = ''
-    for (const token of this.#tokens) pointer = child(pointer, token)
+  readonly pointer = (below?: string): Pointer => {
+    // Each level is put together once, not at every question.
+    const pointers = this.#pointers
+    for (let depth = pointers.length; depth < this.#tokens.length; depth++)
+      pointers.push(child(pointers[depth - 1] ?? '', this.#tokens[depth] as string | number))
+    const pointer = pointers.at(-1) ?? ''
     return below === undefined ? pointer : child(pointer, below)
   }
 
@@ -153,15 +137,15 @@ class Run implements Coercing {
   #fetch(): Node {
     let node = this.#source.node()
     for (const step of this.#path) {
-      const index = typeof step === 'number' ? step : (node.keys as string[]).lastIndexOf(step)
-      node = (node.items as Node[])[index] as Node
+      node = (typeof step === 'number' ? node.items?.[step] : memberOf(node, step)) as Node
     }
     return node
   }
 
   #object(source: Record<string, unknown>, node: Node | undefined, shape: Shape): unknown {
-    const { settings } = this.guide
+    const { settings, allowance } = this.guide
     const full = settings.aop === 'full'
+    allowance.spend(Object.keys(source).length)
     const names = full ? this.#rename(source, shape) : undefined
     let copy: Record<string, unknown> | undefined
     for (const key of Object.keys(source)) {
@@ -188,8 +172,13 @@ class Run implements Coercing {
     this.#path.push(step)
     const value = this.at(held, where)
     this.#path.pop()
-    this.#tokens.pop()
+    this.#leave()
     return value
+  }
+
+  #leave(): void {
+    this.#tokens.pop()
+    if (this.#pointers.length > this.#tokens.length) this.#pointers.pop()
   }
 
   #droppedBy(name: string, value: unknown, node: Node | undefined, shape: Shape): RuleName | undefined {
@@ -203,11 +192,15 @@ class Run implements Coercing {
   #rename(source: Record<string, unknown>, shape: Shape): Map<string, string> | undefined {
     if (shape.names.length === 0) return undefined
     let names: Map<string, string> | undefined
+    let absent: Spellings<string> | undefined
     for (const key of Object.keys(source)) {
       if (shape.declares(key)) continue
-      const absent = shape.names.filter((name) => !Object.hasOwn(source, name))
-      if (absent.length === 0) break
-      const match = matchOne(key, absent, (name) => name)
+      absent ??= new Spellings(
+        shape.names.filter((name) => !Object.hasOwn(source, name)),
+        (name) => name,
+      )
+      if (absent.size === 0) break
+      const match = absent.match(key)
       if (match?.kind !== 'one') continue
       names ??= new Map()
       if ([...names.values()].includes(match.value)) {
@@ -262,9 +255,20 @@ class Run implements Coercing {
   }
 }
 
+/** Where the keys of large objects stand, the last of those that are repeated. */
+const places = new WeakMap<readonly string[], Map<string, number>>()
+const LARGE = 32
+
 function memberOf(node: Node, key: string): Node | undefined {
-  const index = node.keys?.lastIndexOf(key) ?? -1
-  return index < 0 ? undefined : node.items?.[index]
+  const { keys } = node
+  if (keys === undefined) return undefined
+  if (keys.length <= LARGE) return node.items?.[keys.lastIndexOf(key)]
+  let known = places.get(keys)
+  if (known === undefined) {
+    known = new Map(keys.map((name, index) => [name, index]))
+    places.set(keys, known)
+  }
+  return node.items?.[known.get(key) ?? -1]
 }
 
 function membersBefore(source: Record<string, unknown>, end: string): Record<string, unknown> {

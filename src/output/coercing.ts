@@ -4,24 +4,13 @@ import type { Pointer } from '../base/pointer.ts'
 import type { CompiledSchema } from '../schema/compile.ts'
 import type { Shape, Shapes, Where } from '../schema/shape.ts'
 import type { Allowance } from './allowance.ts'
+import type { ConversionRecord, Recorded } from './record.ts'
 import type { RuleName } from './rules.ts'
 import type { Settings } from './settings.ts'
 import type { Node } from './tree.ts'
 
-/** A change of the value, in the order in which it was made. */
-export interface ValueChange {
-  readonly rule: RuleName
-  readonly pointer: Pointer
-  readonly before: unknown
-  readonly after: unknown
-}
-
-export interface Coercion {
+export interface Coercion extends Recorded {
   readonly value: unknown
-  readonly changes: readonly ValueChange[]
-  readonly cost: number
-  readonly branches: Readonly<Record<Pointer, number>>
-  readonly issues: readonly Issue[]
 }
 
 export interface Guide {
@@ -39,14 +28,6 @@ export interface Held {
   readonly node: Node | undefined
 }
 
-/** A point to which a walk can return. */
-export interface Mark {
-  readonly changes: number
-  readonly cost: number
-  readonly issues: number
-  readonly branches: number
-}
-
 /** One walk over one candidate. */
 export interface Coercing {
   readonly guide: Guide
@@ -54,11 +35,7 @@ export interface Coercing {
   readonly text: string
   /** How often strings were unfolded on the way here. */
   readonly unfolded: number
-  readonly changes: ValueChange[]
-  readonly issues: Issue[]
-  /** Branches chosen, in the order of choice; a later entry for a pointer replaces an earlier one. */
-  readonly branches: (readonly [Pointer, number])[]
-  cost: number
+  readonly record: ConversionRecord
   /** How often a repeated wrapping was cut short. */
   readonly cuts: number
   at(held: Held, where: Where): unknown
@@ -74,6 +51,4 @@ export interface Coercing {
   unfold(text: string, work: () => unknown): unknown
   /** What was written for this node. */
   sourceOf(node: Node): string
-  mark(): Mark
-  restore(mark: Mark): void
 }

@@ -3,7 +3,7 @@ import { type JsonType, jsonType } from '../base/json.ts'
 import type { Shape } from '../schema/shape.ts'
 import type { Coercing } from './coercing.ts'
 import { decodeInner, peelString } from './inner.ts'
-import { matchOne } from './names.ts'
+import { Spellings } from './names.ts'
 import { readNumber } from './numbers.ts'
 import type { Node } from './tree.ts'
 
@@ -56,8 +56,7 @@ function peel(run: Coercing, node: Node, shape: Shape): Outcome {
 function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
   if (shape.values === undefined || node.kind !== 'string' || run.guide.settings.aop !== 'full')
     return undefined
-  const texts = shape.values.filter((value) => typeof value === 'string')
-  const match = matchOne(String(node.value), texts, (value) => value)
+  const match = spellingsOf(shape.values).match(String(node.value))
   if (match === undefined) return undefined
   if (match.kind === 'many') {
     const values = match.values.map((value) => JSON.stringify(value)).join(' and ')
@@ -68,6 +67,19 @@ function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
   }
   if (match.value !== node.value) run.change('enum', node.value, match.value)
   return { value: match.value }
+}
+
+const spellings = new WeakMap<readonly unknown[], Spellings<string>>()
+
+/** The listed texts by their normal form: the same list is asked for every item. */
+function spellingsOf(values: readonly unknown[]): Spellings<string> {
+  let known = spellings.get(values)
+  if (known === undefined) {
+    const texts = values.filter((value) => typeof value === 'string')
+    known = new Spellings(texts, (value) => value)
+    spellings.set(values, known)
+  }
+  return known
 }
 
 function accepts(shape: Shape, value: unknown): boolean {
@@ -154,7 +166,7 @@ function toList(run: Coercing, node: Node, shape: Shape): Outcome {
     if (inner !== undefined) return inner
   }
   if (!settings.allows('array', 'wrap') || node.kind === 'null' || node.kind === 'constant') return undefined
-  const before = run.mark()
+  const before = run.record.mark
   run.change('wrap', node.value, [node.value])
   const where = shape.item(0)
   const item = run.asItem({ value: node.value, node }, where)
@@ -162,7 +174,7 @@ function toList(run: Coercing, node: Node, shape: Shape): Outcome {
   const forced = node.items !== undefined && typeof item?.value === 'string'
   if (item !== undefined && !forced && where.every((place) => run.guide.accepts(place, item.value)))
     return { value: [item.value] }
-  run.restore(before)
+  run.record.restore(before)
   return undefined
 }
 

@@ -45,6 +45,10 @@ export class Decoder implements Machine {
   unbalanced = 0
   closedAt = -1
   noRows = 0
+  looked = 0
+  readonly noCommentEnd = { from: 0, to: -1 }
+  /** How much may be looked at before reading stops: what the allowance has left. Streams have no limit of their own. */
+  mostLooked = Number.POSITIVE_INFINITY
   tooDeep = false
   /** Mark of the fence around the value. Set it before `start`. */
   fence: string | undefined
@@ -98,11 +102,15 @@ export class Decoder implements Machine {
 
   /** Reads on until the value is done or the text is used up. */
   run(): void {
-    while (!this.done) {
+    while (!this.done && !this.givesUp()) {
       if (this.string !== undefined) {
         if (!readString(this, this.string)) return
       } else if (!this.step()) return
     }
+  }
+
+  givesUp(): boolean {
+    return this.looked > this.mostLooked
   }
 
   /** One token or one piece of a gap; false when more text is needed. */

@@ -46,10 +46,10 @@ function withShape(trial: Trial, guided: Guided, seen: Scan): Attempt | undefine
   const { kinds, declared } = guided
   if (!kinds.container) return best(scalarsFirst(trial, seen), trial.settings)
   const ranked = fromRegions(trial, seen.regions, declared)
-  ranked.push(...restarted(trial, seen, declared))
+  for (const again of restarted(trial, seen, declared)) ranked.push(again)
   let chosen = best(ranked, trial.settings)
   if (chosen?.valid) return chosen
-  ranked.push(...lastResorts(trial, seen, declared))
+  for (const resort of lastResorts(trial, seen, declared)) ranked.push(resort)
   chosen = best(ranked, trial.settings)
   if (chosen?.valid) return chosen
   // A word where an object or list is wanted is no candidate at all.

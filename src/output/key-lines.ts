@@ -13,7 +13,11 @@ const LONGEST = 1_000
 
 /** An object from lines whose keys the schema declares; undefined when a required one is missing, or JSON stands there. */
 export function keyLines(text: string, guided: Guided): Region | undefined {
-  if (text.length > 100_000 || guided.root.names.length === 0 || /^\s*(?:[{[]|"[^"\n]*"\s*:)/m.test(text))
+  if (
+    text.length > 100_000 ||
+    guided.root.names.length === 0 ||
+    /^[^\S\n]*(?:[{[]|"[^"\n]*"\s*:)/m.test(text)
+  )
     return undefined
   const known = new Map(guided.root.names.map((name) => [normalForm(name), name]))
   const members = new Map<string, Node>()

@@ -17,7 +17,7 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const options = scanOptionsOf(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
-  for (const [start, end] of bareSpans(trial.text, seen)) {
+  for (const [start, end] of bareSpans(trial, seen)) {
     const region = decodeBare(trial.text, start, end, options)
     if (region === undefined) continue
     if (!listWanted(trial) || isData(region)) regions.push(region)
@@ -28,7 +28,7 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   )
   for (let i = 0; swallowed !== undefined && i < RESCANS; i++) {
     const again = scan(trial.text, options, swallowed.start + 1).regions
-    regions.push(...again)
+    for (const region of again) regions.push(region)
     swallowed = again.find(beganTooEarly)
   }
   const ranked = fromRegions(trial, regions, declared).map((r) => ({ ...r, extra: r.extra + 30 }))
@@ -53,12 +53,13 @@ const PROSE_RULES: ReadonlySet<string> = new Set([
 ])
 
 /** Where a value may stand without brackets of its own: the whole text, or a fence or tag in it. */
-function bareSpans(text: string, seen: Scan): [number, number][] {
+function bareSpans({ text, allowance }: Trial, seen: Scan): [number, number][] {
   const spans: [number, number][] = []
   const start = text.length - text.trimStart().length
   const first = seen.regions[0]
   if (first === undefined || first.start > start) spans.push([start, text.length])
   for (const block of seen.blocks) {
+    if (!allowance.spend(seen.regions.length, block.start)) break
     if (!seen.regions.some((region) => region.start >= block.start && region.end <= block.end))
       spans.push([block.start, block.end])
   }

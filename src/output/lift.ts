@@ -1,8 +1,8 @@
 /** Values inside wrappers that the schema does not know, and the reverse: the one wrapper that the schema wants. */
 import { isObject, type JsonType } from '../base/json.ts'
 import { type Attempt, attempt, type Before, type Trial } from './attempt.ts'
-import type { ValueChange } from './coercing.ts'
 import { decodeInner, mayHold, peelString } from './inner.ts'
+import type { ValueChange } from './record.ts'
 import type { Region } from './region.ts'
 import { rules } from './rules.ts'
 import type { Guided } from './target.ts'

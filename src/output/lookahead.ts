@@ -1,7 +1,9 @@
 /**
  * Bounded questions about what comes next, asked by the decoder before it commits to a reading. Nothing here changes
- * state, every answer looks at most `REACH` characters ahead, and `MORE` means that a stream must deliver more text
- * first. This is what keeps the decoder linear and lets one machine serve whole texts and streams.
+ * state except the count of what was looked at, every answer looks at most `REACH` characters ahead, and `MORE` means that
+ * a stream must deliver more text first. This is what keeps the decoder linear and lets one machine serve whole texts and
+ * streams. The bound is large, so that what is looked at is counted and charged to the allowance of steps: spaces and
+ * comments as they are, everything else by the flat price of a question, which is a fixed part of the most it can cost.
  */
 import * as ch from './chars.ts'
 
@@ -20,17 +22,28 @@ const KEY_REACH = 160
 export interface Window {
   readonly buf: string
   readonly final: boolean
+  /** Offset of `buf[0]` in the whole text. */
+  readonly base: number
+  /** What was looked at ahead of the token at hand, in steps. */
+  looked: number
+  /** Between which offsets no end of a comment was found: not looked for there again. */
+  readonly noCommentEnd: { from: number; to: number }
 }
+
+/** The price of a question that looks at up to `KEY_REACH` characters, or runs a regular expression over as many. */
+export const QUESTION = 16
 
 /** Index of the next character that is neither space nor comment; `MORE` when a stream must say. */
 export function skip(w: Window, from: number): number {
   const { buf } = w
+  w.looked++
   const end = Math.min(buf.length, from + REACH)
   let i = from
   while (i < end) {
     const c = buf.charCodeAt(i)
     if (ch.isSpace(c) || ch.isOddSpace(c)) {
       i++
+      w.looked++
     } else if (c === ch.SLASH || c === ch.HASH) {
       const after = skipComment(w, i)
       if (after === MORE) return MORE
@@ -57,12 +70,17 @@ export function skipComment(w: Window, from: number): number {
   const next = buf.charCodeAt(from + 1)
   const limit = from + REACH
   if (c === ch.SLASH && next === ch.STAR) {
-    const close = boundedIndexOf(buf, '*/', from + 2, limit)
+    const known = w.noCommentEnd
+    const isKnown = w.base + from + 2 >= known.from && w.base + from + 2 <= known.to
+    const close = boundedIndexOf(w, '*/', isKnown ? known.to - w.base : from + 2, limit)
     if (close >= 0) return close + 2
+    if (!isKnown) known.from = w.base + from + 2
+    // The last character may be the first half of an end that is still to come.
+    known.to = w.base + Math.min(buf.length, limit) - 1
     return buf.length < limit && !w.final ? MORE : Math.min(buf.length, limit)
   }
   if ((c === ch.SLASH && next === ch.SLASH) || (c === ch.HASH && !(next >= 48))) {
-    const close = boundedIndexOf(buf, '\n', from + 1, limit)
+    const close = boundedIndexOf(w, '\n', from + 1, limit)
     if (close >= 0) return close
     return buf.length < limit && !w.final ? MORE : Math.min(buf.length, limit)
   }
@@ -70,10 +88,12 @@ export function skipComment(w: Window, from: number): number {
   return from
 }
 
-function boundedIndexOf(buf: string, what: string, from: number, limit: number): number {
+function boundedIndexOf(w: Window, what: string, from: number, limit: number): number {
+  const { buf } = w
   const end = Math.min(buf.length, limit)
   const first = what.charCodeAt(0)
   for (let i = from; i + what.length <= end; i++) {
+    w.looked++
     if (buf.charCodeAt(i) === first && (what.length === 1 || buf.charCodeAt(i + 1) === what.charCodeAt(1)))
       return i
   }
@@ -103,11 +123,12 @@ export function memberAt(w: Window, from: number): Answer {
 /** `WORD "key":`: a word that belongs to nothing, and then a member. */
 function strayWordAt(w: Window, from: number): Answer {
   const { buf } = w
+  w.looked += QUESTION
   let i = from
   while (i < buf.length && i < from + 40 && ch.isNameChar(buf.charCodeAt(i))) i++
   if (i >= buf.length) return w.final ? NO : MORE
   if (buf.charCodeAt(i) !== ch.SPACE) return NO
-  while (buf.charCodeAt(i) === ch.SPACE) i++
+  while (buf.charCodeAt(i) === ch.SPACE && i < from + KEY_REACH) i++
   if (i >= buf.length) return w.final ? NO : MORE
   return buf.charCodeAt(i) === ch.DQUOTE ? quotedKeyAt(w, i) : NO
 }
@@ -115,6 +136,7 @@ function strayWordAt(w: Window, from: number): Answer {
 /** `"name" :` at the opening quote `from`. */
 export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
   const { buf } = w
+  w.looked += QUESTION
   const closers = ch.closersOf(buf.charCodeAt(from))
   const end = Math.min(buf.length, from + KEY_REACH)
   let start = from + 1
@@ -142,6 +164,7 @@ export function quotedKeyAt(w: Window, from: number, escaped = false): Answer {
 /** `name :` at `from`, on one line, and not the start of a URL. */
 export function bareKeyAt(w: Window, from: number): Answer {
   const { buf } = w
+  w.looked += QUESTION
   let i = from
   while (i < buf.length && i < from + KEY_REACH && ch.isNameChar(buf.charCodeAt(i))) i++
   // A missing opening quote: name" :
@@ -178,6 +201,7 @@ function followedByValue(w: Window, from: number, name: string): Answer {
   const i = skip(w, from)
   if (i === MORE) return MORE
   const { buf } = w
+  w.looked += QUESTION
   if (i === from || !/^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*(?: [\p{L}\p{M}\p{N}_$-]+){0,3}$/u.test(name)) return NO
   const c = buf.charCodeAt(i)
   if (ch.isQuote(c) && name.includes(' ')) return NO
@@ -218,6 +242,7 @@ export function itemAt(w: Window, from: number, lostQuote = false): Answer {
 /** A number, literal or unquoted word that reaches a comma, a closing bracket or the end of its line. */
 function bareItemAt(w: Window, from: number, lostQuote: boolean): Answer {
   const { buf } = w
+  w.looked += QUESTION
   const end = Math.min(buf.length, from + 80)
   for (let i = from; i < end; i++) {
     const c = ch.fold(buf.charCodeAt(i))

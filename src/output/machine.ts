@@ -107,6 +107,11 @@ export interface Machine {
   done: boolean
   /** The value is nested deeper than allowed. */
   tooDeep: boolean
+  /** What was looked at ahead of the token at hand, in steps; charged to the allowance. */
+  looked: number
+  readonly noCommentEnd: { from: number; to: number }
+  /** Whether more was looked at than the allowance has left: then reading stops here. */
+  givesUp(): boolean
   /** Mark of the fence around the value. */
   readonly fence: string | undefined
   /** Reasoning blocks that began inside the value and have not ended. */

@@ -15,15 +15,35 @@ export type Match<T> =
   | { readonly kind: 'many'; readonly values: readonly T[] }
   | undefined
 
+/** Candidates by their normal form: an object may have thousands of keys to look up. */
+export class Spellings<T> {
+  readonly size: number
+  readonly #byForm = new Map<string, T[]>()
+
+  constructor(candidates: readonly T[], spelling: (candidate: T) => string) {
+    this.size = candidates.length
+    for (const candidate of candidates) {
+      const form = normalForm(spelling(candidate))
+      const same = this.#byForm.get(form)
+      if (same === undefined) this.#byForm.set(form, [candidate])
+      else same.push(candidate)
+    }
+  }
+
+  /** The one candidate that `text` can mean. */
+  match(text: string): Match<T> {
+    const wanted = normalForm(text)
+    const found = wanted === '' ? undefined : this.#byForm.get(wanted)
+    if (found === undefined) return undefined
+    return found.length === 1 ? { kind: 'one', value: found[0] as T } : { kind: 'many', values: found }
+  }
+}
+
 /** The one candidate that `text` can mean. */
 export function matchOne<T>(
   text: string,
   candidates: readonly T[],
   spelling: (candidate: T) => string,
 ): Match<T> {
-  const wanted = normalForm(text)
-  if (wanted === '') return undefined
-  const found = candidates.filter((candidate) => normalForm(spelling(candidate)) === wanted)
-  if (found.length === 0) return undefined
-  return found.length === 1 ? { kind: 'one', value: found[0] as T } : { kind: 'many', values: found }
+  return new Spellings(candidates, spelling).match(text)
 }

@@ -3,7 +3,7 @@
  * remembers in which surroundings it stands; values themselves are the decoder's.
  */
 import * as ch from './chars.ts'
-import { bareKeyAt, MORE, NO, skip, type Window, YES } from './lookahead.ts'
+import { bareKeyAt, MORE, NO, QUESTION, skip, type Window, YES } from './lookahead.ts'
 
 /** The surroundings of a place in the text. */
 export interface Surroundings {
@@ -39,11 +39,12 @@ export class Prose {
 
   /**
    * From `from` on, the index at which a value may begin; `buf.length` when there is none, MORE when a stream must
-   * deliver more (then `resume` says from where).
+   * deliver more (then `resume` says from where). Gives up when more than `most` was looked at.
    */
-  next(w: Window, from: number, base: number): number {
+  next(w: Window, from: number, base: number, most = Number.POSITIVE_INFINITY): number {
     let i = from
     for (;;) {
+      if (w.looked > most) return w.buf.length
       INTERESTING.lastIndex = i
       // Every interesting character is one unit long; a match object for each would only be thrown away.
       if (!INTERESTING.test(w.buf)) return w.buf.length
@@ -154,6 +155,7 @@ export class Prose {
       if (this.#tags.length > MOST_BLOCKS) this.#tags.shift()
       return
     }
+    // At most `MOST_BLOCKS` of them.
     const open = this.#tags.findLastIndex((tag) => tag.name === name)
     if (open < 0) return
     this.#block('tag', name, (this.#tags[open] as { start: number }).start, start)
@@ -228,6 +230,7 @@ function listStarts(w: Window, at: number): typeof YES | typeof NO | typeof MORE
 /** Bare words or numbers: a list only if a comma or the bracket ends them on the spot, and no link follows. */
 function wordsInBrackets(w: Window, at: number, from: number): typeof YES | typeof NO | typeof MORE {
   const { buf } = w
+  w.looked += QUESTION
   for (let i = from; i < buf.length && i < from + 120; i++) {
     const c = ch.fold(buf.charCodeAt(i))
     if (c === ch.COMMA || c === ch.LF) return YES

@@ -1,11 +1,11 @@
 /** What the regions of a text can mean under the schema: as they stand, lifted, enclosed, or several as one list. */
 import { isObject } from '../base/json.ts'
 import { type Attempt, attempt, type Trial } from './attempt.ts'
-import type { ValueChange } from './coercing.ts'
 import { ANSWER, ECHO, isCorrection, tierOf } from './cues.ts'
 import { decodeInner, peelString } from './inner.ts'
 import { enclosed, lifted } from './lift.ts'
 import type { Ranked } from './rank.ts'
+import type { ValueChange } from './record.ts'
 import { Region } from './region.ts'
 import { rules } from './rules.ts'
 import { isSlight } from './survey.ts'
@@ -14,6 +14,9 @@ import { makeNode, type Node, type TextEdit } from './tree.ts'
 
 /** How many regions are looked into; of the rest only what stands is tried. */
 const MOST_READ = 1_000
+
+/** What it costs to look at the words before a region. */
+const LOOK_AROUND = 50
 
 export function fromRegions(
   trial: Trial,
@@ -24,6 +27,7 @@ export function fromRegions(
   const ranked: Ranked[] = []
   const parts: Region[] = []
   regions.forEach((region, index) => {
+    if (!trial.allowance.spend(LOOK_AROUND, region.start)) return
     if (index >= MOST_READ && !trial.target.check(region.value).ok) return
     const previous = regions[index - 1]
     const tier = tierOf(trial.text, region, previous, root)
@@ -64,15 +68,21 @@ function joinedLists(trial: Trial, ranked: readonly Ranked[]): Attempt | undefin
     return undefined
   const apart = regions.some((region, index) => {
     const next = regions[index + 1]
-    return next !== undefined && !BETWEEN.test(trial.text.slice(region.end, next.start))
+    return next !== undefined && !isBetween(trial.text.slice(region.end, next.start))
   })
-  return apart || !BETWEEN.test(trial.text.slice(0, regions[0]?.start))
+  return apart || !isBetween(trial.text.slice(0, regions[0]?.start))
     ? undefined
     : gathered(trial, regions, ranked)
 }
 
-/** Space, commas, fences with their labels, and tags. */
-const BETWEEN = /^(?:[\s,;]|[`~]{3,}\w*|<\/?[\w:.-]{1,40}>){0,40}$/
+/** Space, commas, fences with their labels, and tags. One at a time: a single expression would try every way to split a run of fences. */
+const BETWEEN = /[\s,;]+|[`~]{3,}\w*|<\/?[\w:.-]{1,40}>/y
+
+function isBetween(text: string): boolean {
+  if (text.length > 1_000) return false
+  for (BETWEEN.lastIndex = 0; BETWEEN.lastIndex < text.length; ) if (!BETWEEN.test(text)) return false
+  return true
+}
 
 /** Each part holds an item of the list inside something else: the lists of one that they give are joined. */
 function gathered(trial: Trial, parts: readonly Region[], ranked: readonly Ranked[]): Attempt | undefined {
@@ -186,7 +196,7 @@ export function together(parts: readonly Region[]): Region {
   const last = parts[parts.length - 1] as Region
   const edits: TextEdit[] = [{ rule: 'collect', start: first.start, end: first.start, after: '[' }]
   parts.forEach((part, index) => {
-    edits.push(...part.edits)
+    for (const edit of part.edits) edits.push(edit)
     const next = parts[index + 1]
     if (next !== undefined) edits.push({ rule: 'collect', start: part.end, end: next.start, after: ',' })
   })

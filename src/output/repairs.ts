@@ -1,7 +1,7 @@
 /** Repairs as the caller sees them: made from edits and changes only when somebody reads them (DECISIONS 2). */
 import { jsonEqual } from '../base/equal.ts'
 import type { Attempt } from './attempt.ts'
-import type { ValueChange } from './coercing.ts'
+import type { ValueChange } from './record.ts'
 import { type RuleName, rules } from './rules.ts'
 import type { TextEdit } from './tree.ts'
 import type { Repair } from './types.ts'

@@ -1,6 +1,6 @@
 /** `"rows": [["a", "b"], "c", "d"], ["e", "f"]]`: a row in the middle of a table that lost its opening bracket. */
 import * as ch from './chars.ts'
-import { type Answer, MORE, NO, REACH, skip, YES } from './lookahead.ts'
+import { type Answer, MORE, NO, QUESTION, REACH, skip, YES } from './lookahead.ts'
 import { LIST, type Machine, OBJECT, VALUE } from './machine.ts'
 
 /** How far the end of the table may be from the row. */
@@ -22,6 +22,7 @@ export function rowFollows(d: Machine): Answer {
   const first = skip(d, comma + 1)
   if (first === MORE) return MORE
   const limit = first + REACH
+  d.looked += 8 * QUESTION
   let i = first
   for (;;) {
     i = scalarEnd(d.buf, i, limit)
@@ -51,6 +52,7 @@ function tableCloses(d: Machine, from: number): Answer {
   const end = Math.min(buf.length, from + FARTHEST)
   let open = 0
   for (let i = from; i < end; i++) {
+    d.looked++
     const c = buf.charCodeAt(i)
     if (c === ch.DQUOTE) {
       for (i++; i < end && buf.charCodeAt(i) !== ch.DQUOTE; i++) if (buf.charCodeAt(i) === ch.BACKSLASH) i++

@@ -37,7 +37,9 @@ export function scan(text: string, options: ScanOptions, from = 0): Scan {
   let plainUntil = 0
   let doubts = 0
   for (;;) {
-    i = prose.next(decoder, i, 0)
+    decoder.mostLooked = options.allowance.left
+    i = prose.next(decoder, i, 0, decoder.mostLooked)
+    chargeLooks(decoder, options.allowance, i)
     if (i === MORE || i >= text.length || options.allowance.exhausted) break
     const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
     if (typeof escaped === 'number') plainUntil = escaped
@@ -82,8 +84,21 @@ function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
 function run(decoder: Decoder, start: number, { allowance }: ScanOptions): void {
   decoder.i = start
   decoder.start()
+  runCharged(decoder, allowance)
+}
+
+/** Reads until the value is done or the allowance is used up, and charges what was read and looked at. */
+function runCharged(decoder: Decoder, allowance: Allowance): void {
+  const start = decoder.i
+  decoder.mostLooked = allowance.left
   decoder.run()
   allowance.spend(decoder.i - start, start)
+  chargeLooks(decoder, allowance, decoder.i)
+}
+
+function chargeLooks(decoder: Decoder, allowance: Allowance, at: number): void {
+  if (decoder.looked > 0) allowance.spend(decoder.looked, at)
+  decoder.looked = 0
 }
 
 /** Values of the text once more, with nodes. */
@@ -119,7 +134,7 @@ function regionAt(
 ): Region | undefined {
   run(decoder, start, nodes.options)
   const { value, begun, edits, repeated } = sink.take()
-  if (!begun || decoder.tooDeep) return undefined
+  if (!begun || decoder.tooDeep || nodes.options.allowance.exhausted) return undefined
   const { buf: text, i: end, truncated } = decoder
   const made = repeated ? treeAt(text, start, nodes.options, decoder.fence).edits : edits
   const thought = reasoning || decoder.ended === 'thought'
@@ -145,7 +160,11 @@ function treeAt(
   const sink = new TreeSink()
   const decoder = decoderOf(sink, text, options)
   decoder.fence = fence
-  run(decoder, start, options)
+  decoder.i = start
+  decoder.start()
+  // It was read once within the allowance: this reading looks at as much, and must come to its end.
+  decoder.run()
+  options.allowance.spend(decoder.i - start + decoder.looked, start)
   return sink.take() as { node: Node; edits: TextEdit[] }
 }
 
@@ -156,6 +175,7 @@ interface Doubt {
 
 /** A value that ran past its fence is read again up to there; one with a doubtful bracket is read the other way too. */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
+  if (region.edits.length > 0) doubt.options.allowance.spend(region.end - region.start, region.start)
   const thought = closedThought(text, region)
   if (thought !== undefined)
     return one(text.slice(0, thought), region.start, doubt.options)?.with({ reasoning: true }) ?? region
@@ -304,10 +324,10 @@ export function decodeBare(
     openEdit: 0,
     round: false,
   })
-  decoder.run()
-  options.allowance.spend(decoder.i - start, start)
+  runCharged(decoder, options.allowance)
   const { node, edits } = sink.take()
-  if (node === undefined || decoder.tooDeep || node.items?.length === 0) return undefined
+  if (node === undefined || decoder.tooDeep || options.allowance.exhausted || node.items?.length === 0)
+    return undefined
   return bareRegion(node, edits, { start, end, truncated: decoder.truncated })
 }
 

@@ -10,6 +10,7 @@ import {
   MORE,
   memberAt,
   NO,
+  QUESTION,
   quotedKeyAt,
   REACH,
   skip,
@@ -23,6 +24,8 @@ export type Closing = Answer | typeof BEFORE_KEY
 
 /** `at` is the quote, `end` the index after the delimiter. */
 export function closes(d: Machine, s: StringState, at: number, end: number): Closing {
+  // For what stands around this quote, looked at below in windows of at most 160 characters.
+  d.looked += QUESTION
   const next = skip(d, end)
   if (next === MORE) return MORE
   if (next >= d.buf.length || next >= end + REACH) return YES
@@ -57,6 +60,7 @@ function closesValue(d: Machine, s: StringState, at: number, end: number, next: 
   if (c === ch.RBRACE && s.braces > 0 && s.rejects % 2 === 1) return NO
   const quoteBehind = c === ch.RBRACE && ch.isQuote(d.buf.charCodeAt(next + 1))
   if (c === ch.RBRACE) return quoteBehind || doubtful(s) ? closerFits(d, s, next, OBJECT) : YES
+  if (ch.isCloser(c)) d.looked += d.stack.length
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) {
     const inList = d.stack.some((frame) => frame.kind !== OBJECT)
@@ -135,6 +139,8 @@ function bareMemberAfter(d: Machine, s: StringState, next: number): Answer {
 /** Strings on lines of their own follow, and then a bracket that nothing opened: the list lost its opening one. */
 export function listBegins(d: Machine, comma: number): boolean {
   const rest = d.buf.slice(comma, comma + 2_000)
+  if (!/^,[^\S\n]*\n/.test(rest)) return false
+  d.looked += 8 * QUESTION
   return /^,[^\S\n]*\n\s*"(?:[^"\\\n]|\\.)*"\s*(?:,\s*"(?:[^"\\\n]|\\.)*"\s*){0,40}\]/.test(rest)
 }
 
@@ -166,6 +172,7 @@ function closesItem(d: Machine, s: StringState, end: number, next: number, c: nu
   if ((c === ch.COMMA || c === ch.RBRACKET || c === ch.COLON) && lostItsEnd(d, s, c === ch.COLON))
     return BEFORE_KEY
   if (c === ch.COMMA || c === ch.SEMICOLON) return itemAt(d, next + 1, s.rejects === 0)
+  if (ch.isCloser(c)) d.looked += d.stack.length
   if (c === ch.RPAREN) return d.stack.some((frame) => frame.round) ? YES : NO
   if (c === ch.RBRACKET) return doubtful(s) ? closerFits(d, s, next, LIST) : YES
   if (c === ch.RBRACE) return s.braces > 0 ? closerFits(d, s, next, OBJECT) : YES
@@ -206,7 +213,7 @@ function lostItsEnd(d: Machine, s: StringState, list: boolean): boolean {
   if (s.rejects !== 1 || s.rejectAt < d.base) return false
   let i = s.rejectAt - d.base - 1
   if (ch.isSpace(d.buf.charCodeAt(i + 2))) return false
-  if (list && /\n[\s,{}[\]]*[{}\]][\s,{}[\]]*$/.test(d.buf.slice(Math.max(0, i - 200), i + 1))) return true
+  if (list && bracketOnNewLine(d.buf, Math.max(0, i - 200), i)) return true
   while (i > s.start - d.base && ch.isSpace(d.buf.charCodeAt(i))) i--
   if (ch.fold(d.buf.charCodeAt(i)) !== ch.COMMA) return false
   if (!list) return true
@@ -214,6 +221,18 @@ function lostItsEnd(d: Machine, s: StringState, list: boolean): boolean {
   i--
   while (ch.isSpace(d.buf.charCodeAt(i))) i--
   return d.buf.charCodeAt(i) === ch.RBRACKET && s.brackets === 0
+}
+
+/** Whether spaces, commas and brackets are all that stands before `to`, with a line break and a bracket after it among them. */
+function bracketOnNewLine(buf: string, from: number, to: number): boolean {
+  let bracket = false
+  for (let i = to; i >= from; i--) {
+    const c = buf.charCodeAt(i)
+    if (c === ch.LF && bracket) return true
+    if (c === ch.LBRACE || c === ch.RBRACE || c === ch.RBRACKET) bracket = true
+    else if (c !== ch.COMMA && c !== ch.LBRACKET && !ch.isSpace(c)) return false
+  }
+  return false
 }
 
 /** `"a" "b"`: a missing comma, unless the second quote is the one that closes. */
@@ -289,6 +308,7 @@ function followsValue(d: Machine, i: number, kind: typeof OBJECT | typeof LIST):
 function afterRoot(d: Machine, s: StringState, from: number): Answer {
   if (lineBreakBetween(d.buf, from - 2, from)) return YES
   const end = Math.min(d.buf.length, from + REACH)
+  d.looked += 8 * QUESTION
   let sawQuote = false
   for (let i = from; i < end; i++) {
     const c = ch.fold(d.buf.charCodeAt(i))

@@ -3,11 +3,14 @@
  * string. The decision itself (what may follow a closing quote here) is in `string-close.ts`.
  */
 import * as ch from './chars.ts'
-import { type Answer, followedByColon, MORE, NO, YES } from './lookahead.ts'
+import { type Answer, followedByColon, MORE, NO, QUESTION, YES } from './lookahead.ts'
 import type { Machine, Role, StringState } from './machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
 import { DONE, finish, finishBefore, flush } from './string-emit.ts'
 import { endOfTextInString } from './string-end.ts'
+
+/** How long a key that lost its closing quote may be, its value on the same line included. */
+const LONGEST_KEY = 400
 
 /** Characters that end the fast scan of a string's content. */
 const STOPS = new Uint8Array(128)
@@ -131,17 +134,18 @@ export function readString(d: Machine, s: StringState): boolean {
       i++
     } else if (c === ch.DQUOTE && s.quote === ch.SQUOTE) {
       // 'x", "key": the wrong quote closes, if it is the only one and a key or the end follows.
+      if (d.givesUp()) return true
       const wrong = s.others === 0 && s.role !== 'root' ? closes(d, s, i, i + 1) : NO
       if (wrong === MORE) return suspend(d, s, i)
       if (wrong === YES && finish(d, s, i, i + 1) === DONE) return true
       s.others++
       i++
-    } else if (s.quote > 127 && c < 128 && properCloserAhead(d.buf, i, s)) {
+    } else if (s.quote > 127 && c < 128 && !d.givesUp() && properCloserAhead(d, i, s)) {
       i++
     } else if (c === s.quote || s.closers.includes(buf[i] as string)) {
       const next = quoteAt(d, s, i)
       if (next === MORE) return suspend(d, s, i)
-      if (next === DONE) return true
+      if (next === DONE || d.givesUp()) return true
       i = next
     } else {
       countBracket(s, c)
@@ -161,6 +165,9 @@ function countBracket(s: StringState, c: number): void {
 
 /** `"key: 1,` and the line ends: the key lost its closing quote. */
 function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
+  // A key is short; a text of line breaks would be looked at again for each of them.
+  if (i - s.seg > LONGEST_KEY) return false
+  d.looked += (i - s.seg) >> 3
   const match = s.acc === '' && s.rejects === 0 ? /^([\w$-]+)\s*:\s*\S/.exec(d.buf.slice(s.seg, i)) : null
   if (match === null) return false
   s.rule = 'missing-quote'
@@ -170,8 +177,10 @@ function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
 }
 
 /** A string opened by “ is closed by ”, if one follows before the next “. */
-function properCloserAhead(buf: string, i: number, s: StringState): boolean {
+function properCloserAhead(d: Machine, i: number, s: StringState): boolean {
+  const { buf } = d
   const end = Math.min(buf.length, i + 400)
+  d.looked += 2 * QUESTION
   for (let j = i + 1; j < end; j++) {
     if (buf[j] === s.closers[0]) return true
     if (buf.charCodeAt(j) === s.quote) return false

@@ -2,7 +2,7 @@
 import { classify } from './bare.ts'
 import { bareEnd } from './bare-end.ts'
 import * as ch from './chars.ts'
-import { MORE, skip } from './lookahead.ts'
+import { MORE, QUESTION, skip } from './lookahead.ts'
 import { KEY, LIST, type Machine, OBJECT, ROUND, VALUE } from './machine.ts'
 import type { RuleName } from './rules.ts'
 import { openString } from './strings.ts'
@@ -15,6 +15,8 @@ const ASIDE = /^\([\p{L}][^()\n"]{0,150}\)/u
 
 /** A value begins at `d.i`; false when more text is needed. */
 export function valueStart(d: Machine, c: number): boolean {
+  // For the regular expressions below, which look at windows of at most 420 characters.
+  d.looked += QUESTION
   if (d.top?.kind === ROUND && d.top.count === 0 && namedArgument(d)) {
     d.top.kind = OBJECT
     d.top.state = KEY

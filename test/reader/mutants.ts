@@ -1,4 +1,6 @@
 /** Mistakes that the search must find: each restores a flaw by which the reader threw, stalled or read a text many times over. */
+import type { AnySchema } from '../../src/output/index.ts'
+import { parseCounted } from '../../src/output/parse.ts'
 import { fault } from './search.ts'
 
 export interface Mutant {
@@ -34,6 +36,36 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (this.count >= 0) return',
   },
   {
+    name: 'alternatives that recurse judge everything below them again',
+    file: 'src/schema/interpreter/run.ts',
+    find: 'if (known !== undefined && this.#saysEnough(known)) return',
+    replace: 'if (known !== undefined && this.path === "never") return',
+  },
+  {
+    name: 'every level of a value is judged anew by its union',
+    file: 'src/output/attempt.ts',
+    find: 'const session = once(() => guided.compiled.openSession())',
+    replace: 'const session = () => guided.compiled.openSession()',
+  },
+  {
+    name: 'looking ahead is not charged',
+    file: 'src/output/scan.ts',
+    find: 'if (decoder.looked > 0) allowance.spend(decoder.looked, at)',
+    replace: 'if (decoder.looked < 0) allowance.spend(decoder.looked, at)',
+  },
+  {
+    name: 'a key is looked at again at each of its line breaks',
+    file: 'src/output/strings.ts',
+    find: 'const LONGEST_KEY = 400',
+    replace: 'const LONGEST_KEY = 4_000_000',
+  },
+  {
+    name: 'the end of a comment is looked for from every beginning of one',
+    file: 'src/output/lookahead.ts',
+    find: 'const isKnown = w.base + from + 2 >= known.from',
+    replace: 'const isKnown = w.base + from + 2 < 0 && w.base + from + 2 >= known.from',
+  },
+  {
     name: 'running out of call stack leaves the reader',
     file: 'src/output/parse.ts',
     find: 'if (!(error instanceof RangeError)) throw error',
@@ -59,16 +91,41 @@ const TREE = {
   },
 }
 
+const TRAP = {
+  anyOf: [1, 2].map((maxProperties) => ({
+    type: 'object',
+    properties: { x: { $ref: '#' } },
+    required: ['x'],
+    maxProperties,
+  })),
+}
+
+/** Steps that more than double with the depth. */
+function growth(depth: number, schema: AnySchema, text: (depth: number) => string): string | undefined {
+  const steps = [depth, 2 * depth].map((levels) => parseCounted(text(levels), schema).steps) as [
+    number,
+    number,
+  ]
+  if (steps[1] <= 2.5 * steps[0]) return undefined
+  return `${steps[0]} steps for ${depth} levels, ${steps[1]} for twice as many`
+}
+
 /** Pairs that the flaws were first met with; the search begins with them. */
 export const known: readonly { readonly name: string; run(): string | undefined }[] = [
-  ...['```json\n{"a":1\n```\n', '<think>{"a":</think>', '```json\n{"a":"x\n```\n', "k0:'v',"].flatMap(
-    (motif) =>
-      [undefined, { type: 'array', items: { type: 'string' } }, { type: 'object', required: ['z'] }].map(
-        (schema) => ({
-          name: JSON.stringify(motif),
-          run: () => fault({ opening: '', motif, ending: '' }, schema, 8_000),
-        }),
-      ),
+  ...[
+    '```json\n{"a":1\n```\n',
+    '<think>{"a":</think>',
+    '<think>["x} </think>',
+    '```json\n{"a":"x\n```\n',
+    "k0:'v',",
+    '[/*',
+  ].flatMap((motif) =>
+    [undefined, { type: 'array', items: { type: 'string' } }, { type: 'object', required: ['z'] }].map(
+      (schema) => ({
+        name: JSON.stringify(motif),
+        run: () => fault({ opening: '', motif, ending: '' }, schema, 8_000),
+      }),
+    ),
   ),
   {
     name: 'a nullable union',
@@ -97,6 +154,27 @@ export const known: readonly { readonly name: string; run(): string | undefined 
         TREE,
         20,
       ),
+  },
+  {
+    name: 'line breaks in a key',
+    run: () => fault({ opening: '{"a', motif: '\n', ending: '' }, undefined, 20_000),
+  },
+  {
+    name: 'alternatives that all recurse',
+    run: () => growth(8, TRAP, (depth) => `${"{'x':".repeat(depth)}{}${'}'.repeat(depth)}`),
+  },
+  {
+    name: 'a conversion at the bottom of a recursive union',
+    run: () =>
+      growth(150, TREE, (depth) => `${"{kind:'r',a:".repeat(depth)}{kind:'r',b:'3'}${'}'.repeat(depth)}`),
+  },
+  {
+    name: 'a text that makes the decoder look far ahead',
+    run() {
+      const text = `{"a":"${'" /* " '.repeat(2_000)}`
+      const { steps } = parseCounted(text)
+      return steps < 4 * text.length ? `${steps} steps for ${text.length} characters: too few` : undefined
+    },
   },
   {
     name: 'strict JSON deeper than the call stack',

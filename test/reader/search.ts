@@ -14,8 +14,8 @@ export interface Finding {
 const DOUBLING = 2.5
 /** Growth up to this many steps is no growth to speak of. */
 const NOISE_FLOOR = 150_000
-/** Texts nested deeper are held to the limits only: a union at every level validates all that is below it. */
-const DEEP = 32
+/** Texts nested deeper may reach the limit of depth. */
+const DEEP = 200
 const SCHEMAS_EACH = 100
 /** One text in so many is long. */
 const LONG_EACH = 20
@@ -56,8 +56,9 @@ export function fault(shape: Shape, given: unknown, length: number): string | un
     const long = parseCounted(texts[1], schema)
     const reader = createReader(schema)
     for (let at = 0; at < texts[0].length; at += 7) reader.push(texts[0].slice(at, at + 7))
-    if (depthOf(texts[1]) > DEEP) return undefined
     const limit = long.result.issues.find((issue) => issue.code.startsWith('limit/'))
+    // A text may be nested too deeply; up to there depth costs no more than length.
+    if (limit?.code === 'limit/depth' && depthOf(texts[1]) > DEEP) return undefined
     if (limit !== undefined) return `${limit.code}: ${limit.message}`
     if (long.steps <= Math.max(DOUBLING * short.steps, NOISE_FLOOR)) return undefined
     return `${short.steps} steps for ${texts[0].length} characters, ${long.steps} for ${texts[1].length}`

@@ -1,6 +1,7 @@
 /** The reader returns a result for every text and every schema: nested and recursive unions included, whatever the depth. */
 import { describe, expect, it } from 'vitest'
-import { createReader, parse } from '../../src/output/index.ts'
+import { type AnySchema, createReader, parse } from '../../src/output/index.ts'
+import { parseCounted } from '../../src/output/parse.ts'
 
 const NULLABLE_UNION = { anyOf: [{ anyOf: [{ type: 'string' }, { type: 'integer' }] }, { type: 'null' }] }
 const LIST_OF_ITSELF = {
@@ -68,7 +69,7 @@ describe('the allowance of steps', () => {
     expect(result.ok).toBe(false)
     expect(result.issues[0]).toMatchObject({ code: 'limit/steps', at: { span: [0, 0] } })
     const list = { type: 'array', items: { type: 'integer' } }
-    const within = parse('["1","2","3","4","5"]', list, { limits: { steps: 45 } })
+    const within = parse('["1","2","3","4","5"]', list, { limits: { steps: 170 } })
     expect(within.issues[0]).toMatchObject({ code: 'limit/steps', at: { pointer: '/3' } })
   })
 
@@ -88,7 +89,94 @@ describe('the allowance of steps', () => {
   })
 })
 
+describe('work that is not reading', () => {
+  /** Steps for a text of n and of 2n characters. */
+  const growth = (make: (n: number) => string, schema?: AnySchema): number => {
+    const [short, long] = [10_000, 20_000].map((n) => parseCounted(make(n), schema).steps)
+    return (long as number) / (short as number)
+  }
+
+  it('looking ahead is charged, so that no text makes the decoder look for longer than it may', () => {
+    const hungry = `{"a":"${'" /* " '.repeat(2_000)}`
+    const { steps } = parseCounted(hungry)
+    expect(steps).toBeGreaterThan(3 * hungry.length)
+    const stopped = parse(hungry, undefined, { limits: { steps: 10_000 } })
+    expect(stopped).toMatchObject({ ok: false, issues: [{ code: 'limit/steps', at: { span: [0, 0] } }] })
+  })
+
+  it('validating a whole value is charged', () => {
+    const list = { type: 'array', items: { type: 'integer' }, maxItems: 1 }
+    const text = `[${'1,'.repeat(5_000)}1]`
+    expect(parseCounted(text, list).steps).toBeGreaterThan(text.length)
+  })
+
+  it.each([
+    ['line breaks alone', (n: number) => '\n'.repeat(n)],
+    ['line breaks in a key', (n: number) => `{"a${'\n'.repeat(n)}`],
+    ['line breaks after a bare value', (n: number) => `{a: b${'\n'.repeat(n)}}`],
+    ['comments that never end', (n: number) => '[/*'.repeat(n / 3)],
+    ['fences between lists', (n: number) => `[1]${'`'.repeat(n)}![2]`],
+    ['brackets on lines of their own in a string', (n: number) => `["${'\n}'.repeat(n / 2)}x" y"`],
+  ])('%s take linear work and no time to speak of', (_, make) => {
+    const schemas = [
+      undefined,
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+      { type: 'array', items: { type: 'string' } },
+    ]
+    for (const schema of schemas) {
+      expect(growth(make, schema)).toBeLessThanOrEqual(2.5)
+      const begun = performance.now()
+      parse(make(100_000), schema)
+      expect(performance.now() - begun).toBeLessThan(5_000)
+    }
+  })
+
+  it('thousands of members are converted in linear time', () => {
+    const members = Array.from({ length: 50_000 }, (_, i) => `k${i}:1`).join()
+    const begun = performance.now()
+    const texts = { type: 'object', additionalProperties: { type: 'string' } }
+    expect(parse(`{${members}}`, texts)).toMatchObject({ ok: true, value: { k49999: '1' } })
+    const names = Array.from({ length: 100 }, (_, i) => [`name${i}`, { type: 'integer' }])
+    expect(parse(`{${members}}`, { type: 'object', properties: Object.fromEntries(names) }).ok).toBe(true)
+    expect(performance.now() - begun).toBeLessThan(20_000)
+  })
+})
+
 describe('depth', () => {
+  const trap = {
+    anyOf: [1, 2].map((maxProperties) => ({
+      type: 'object',
+      properties: { x: { $ref: '#' } },
+      required: ['x'],
+      maxProperties,
+    })),
+  }
+  const chain = (depth: number, leaf = '{}') => `${"{'x':".repeat(depth)}${leaf}${'}'.repeat(depth)}`
+
+  it('costs no more than it is long where every alternative of a union recurses', () => {
+    for (const text of [chain(200), chain(200).replaceAll("'", '"')]) {
+      const result = parse(text, trap)
+      expect(result.ok).toBe(false)
+      expect(result.issues.map((issue) => issue.code)).not.toContain('limit/steps')
+    }
+    const [short, long] = [100, 200].map((depth) => parseCounted(chain(depth), trap).steps)
+    expect((long as number) / (short as number)).toBeLessThanOrEqual(2.5)
+  })
+
+  it('costs no more than it is long where a value at the bottom must be converted', () => {
+    const kinds = ['p', 'q', 'r'].map((kind) => ({
+      type: 'object',
+      properties: { kind: { const: kind }, a: { $ref: '#' }, b: { type: 'integer' } },
+      required: ['kind'],
+    }))
+    const text = (depth: number) => `${"{kind:'r',a:".repeat(depth)}{kind:'r',b:'3'}${'}'.repeat(depth)}`
+    const [short, long] = [200, 400].map((depth) => parseCounted(text(depth), { anyOf: kinds }))
+    expect([short?.result.ok, long?.result.ok]).toEqual([true, true])
+    expect((long?.steps as number) / (short?.steps as number)).toBeLessThanOrEqual(2.5)
+    const branches = Object.values(long?.result.branches ?? {})
+    expect([branches.length, new Set(branches)]).toEqual([401, new Set([2])])
+  })
+
   it('beyond the call stack of the validator is an issue, in whole texts and in streams', () => {
     const schema = {
       $ref: '#/$defs/t',
