@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run conformance -- schemas [--json]`: plays the official JSON Schema test suites through every validator and prints,
- * for each draft, what passed and each failure. Needs a checkout of JSON-Schema-Test-Suite (`PROVISO_SCHEMA_SUITE`).
+ * for each draft, what passed and each failure. The suite is found by `schema-suite.mjs`.
  *
  * `npm run conformance -- models|agents [--only NAME] [--json]`: calls hostile servers on loopback (throttling, refusing,
  * hanging, cutting, lying, answering late or twice) through every provider, or as HTTP agents, and prints the calls made, the
@@ -51,10 +51,9 @@ process.exit(wrong.length > 0 || played.length === 0 ? 1 : 0)
 /** Plays the official suites; exit code 1 if a row differs from the table that is promised. */
 async function playSchemas() {
   const folder = join(transpileSim(), 'test', 'conformance')
+  const { missingSuite, suiteFolder } = await import('./schema-suite.mjs')
   /** @type {typeof import('../test/conformance/schemas.ts')} */
-  const { missingSuite, playSuite, suiteFolder } = await import(
-    pathToFileURL(join(folder, 'schemas.js')).href
-  )
+  const { playSuite } = await import(pathToFileURL(join(folder, 'schemas.js')).href)
   /** @type {typeof import('../test/conformance/schema-table.ts')} */
   const { differences } = await import(pathToFileURL(join(folder, 'schema-table.js')).href)
   const suite = suiteFolder()

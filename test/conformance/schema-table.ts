@@ -1,4 +1,4 @@
-/** What is promised of the official suites, as of the state of August 2026. Ajv alone is listed for comparison and not pinned. */
+/** What is promised of the official suites, in the state of the Debian package of 2022 and in that of August 2026. Ajv alone is listed for comparison and not pinned. */
 import type { SuiteDraft, SuiteRow } from './schemas.ts'
 
 /** The only required tests that fail: vocabularies of a custom meta-schema are not supported. */
@@ -6,15 +6,18 @@ const allowed = ['no validation: invalid number, but it still validates']
 
 /** The least number of required tests that a draft has; fewer were not the suite. */
 const least: Readonly<Record<SuiteDraft, number>> = {
-  draft4: 580,
-  draft6: 780,
-  draft7: 820,
-  'draft2019-09': 1_140,
-  'draft2020-12': 1_160,
+  draft4: 540,
+  draft6: 720,
+  draft7: 755,
+  'draft2019-09': 1_060,
+  'draft2020-12': 1_060,
 }
 
 /** Optional tests that fail on purpose: JSON of JavaScript has one kind of number, and content is an annotation. */
 const allowedOptional = ['zeroTerminatedFloats.json', 'content.json']
+
+/** The form of a pattern is the meta-schema's annotation, not an assertion; a schema that uses such a pattern is refused all the same. */
+const allowedGroups = ['\\a is not an ECMA 262 control escape']
 
 /** What differs from the promise: a required or optional test that fails, or a format where Ajv's own verdict is better. */
 export function differences(rows: readonly SuiteRow[]): string[] {
@@ -29,7 +32,10 @@ export function differences(rows: readonly SuiteRow[]): string[] {
       continue
     }
     for (const { file, group, test } of row.failures) {
-      const expected = row.part === 'required' ? allowed.includes(test) : allowedOptional.includes(file)
+      const expected =
+        row.part === 'required'
+          ? allowed.includes(test)
+          : allowedOptional.includes(file) || allowedGroups.includes(group)
       if (!expected) found.push(`${where}: ${file}: ${group}: ${test}`)
     }
   }

@@ -2,8 +2,8 @@
  * Plays the official JSON Schema Test Suite through every validator: the interpreter, the reader's own way (interpreted
  * first, compiled when used often), and Ajv as it comes with its own classes for each draft.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Draft } from '../../src/schema/dialects/draft.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { type Document, type Documents, type Judge, type ValidatorName, validators } from './validators.ts'
@@ -41,19 +41,6 @@ export interface SuiteRow {
   readonly failed: number
   readonly failures: readonly Failure[]
 }
-
-/**
- * Where the suite is looked for: `PROVISO_SCHEMA_SUITE`, else `json-schema-test-suite` in the folder of external cases.
- * No package of the registry carries it.
- */
-export function suiteFolder(): string | undefined {
-  const cases = process.env['PROVISO_CASES'] ?? join(process.cwd(), '..', 'shared', 'cases')
-  const folder = process.env['PROVISO_SCHEMA_SUITE'] ?? join(cases, 'json-schema-test-suite')
-  return existsSync(join(folder, 'tests')) ? folder : undefined
-}
-
-export const missingSuite =
-  'The official suite was not found: set PROVISO_SCHEMA_SUITE to a checkout of json-schema-org/JSON-Schema-Test-Suite.'
 
 /** Formats are asserted here, as in most validators; these files promise that they are annotations only. */
 const contradicted = new Set(['format.json'])
@@ -98,7 +85,9 @@ function playFiles({ draft, part, validator, files, documents }: Played): SuiteR
   let passed = 0
   for (const { name, groups } of files) {
     for (const group of groups) {
-      const judge = prepared(() => validators[validator](group.schema, suiteDrafts[draft], documents))
+      const judge = prepared(() =>
+        validators[validator](group.schema, suiteDrafts[draft], mentioned(group.schema, documents)),
+      )
       for (const test of group.tests) {
         const verdict = prepared(() => (typeof judge === 'function' ? judge(test.data) : judge))
         if (verdict === test.valid) passed++
@@ -131,6 +120,20 @@ function readTests(folder: string, part: SuitePart): TestFile[] {
     .filter((name) => name.endsWith('.json') && !contradicted.has(name))
     .sort()
     .map((name) => ({ name, groups: JSON.parse(readFileSync(join(start, name), 'utf8')) }))
+}
+
+/** The documents that a schema refers to, directly or through another one. The suite shares some between drafts that read them differently. */
+function mentioned(schema: JsonSchema, documents: Documents): Documents {
+  const found = new Map<string, Document>()
+  const texts = [JSON.stringify(schema)]
+  for (let text = texts.pop(); text !== undefined; text = texts.pop()) {
+    for (const [uri, document] of documents) {
+      if (found.has(uri) || !text.includes(basename(uri))) continue
+      found.set(uri, document)
+      texts.push(JSON.stringify(document.schema))
+    }
+  }
+  return found
 }
 
 /** The documents that the suite refers to, by the URI under which it expects them. */

@@ -24,6 +24,8 @@ type Form =
   | 'boolean'
   | 'exclusive'
   | 'string'
+  | 'identifier'
+  | 'anchor'
   | 'strings'
   | 'name lists'
   | 'type'
@@ -51,9 +53,11 @@ const keywords: ReadonlyMap<string, Row> = new Map<string, Row>([
   ...rows('count', ['maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties']),
   ...rows('count', ['minContains', 'maxContains'], 2019),
   ...rows('boolean', ['uniqueItems']),
-  ...rows('string', ['$schema', '$ref', '$id', 'pattern', 'format', 'title', 'description', '$comment']),
-  ...rows('string', ['$anchor'], 2019),
-  ...rows('string', ['$dynamicRef', '$dynamicAnchor'], 2020),
+  ...rows('string', ['$schema', '$ref', 'pattern', 'format', 'title', 'description', '$comment']),
+  ...rows('identifier', ['$id']),
+  ...rows('anchor', ['$anchor'], 2019),
+  ...rows('anchor', ['$dynamicAnchor'], 2020),
+  ...rows('string', ['$dynamicRef'], 2020),
   ...rows('strings', ['required']),
   ...rows('name lists', ['dependentRequired'], 2019),
   ...rows('type', ['type']),
@@ -120,6 +124,11 @@ function check(form: Form, value: unknown, draft: Draft): string | undefined {
       return typeof value === 'boolean' ? undefined : 'must be boolean'
     case 'string':
       return typeof value === 'string' ? undefined : 'must be string'
+    case 'identifier':
+      return checkIdentifier(value, draft)
+    case 'anchor':
+      if (typeof value !== 'string') return 'must be string'
+      return anchorPattern.test(value) ? undefined : `must match ${anchorPattern.source}`
     case 'strings':
       return checkNames(value)
     case 'name lists':
@@ -151,6 +160,15 @@ function checkExclusive(value: unknown, draft: Draft): string | undefined {
   if (typeof value === 'boolean' && (draft === 'undeclared' || yearOf(draft) === 4)) return undefined
   if (typeof value === 'number' && draft !== '04') return undefined
   return draft === '04' ? 'must be boolean' : 'must be number'
+}
+
+const anchorPattern = /^[A-Za-z_][-A-Za-z0-9._]*$/
+
+/** From 2019-09 on, `$id` has no fragment: names inside a document are anchors. Before, and where no draft is declared, it may be one. */
+function checkIdentifier(value: unknown, draft: Draft): string | undefined {
+  if (typeof value !== 'string') return 'must be string'
+  if (draft === 'undeclared' || yearOf(draft) < 2019) return undefined
+  return /^[^#]*#?$/.test(value) ? undefined : 'must not have a fragment: use $anchor'
 }
 
 function checkNames(value: unknown): string | undefined {
