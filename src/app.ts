@@ -98,7 +98,7 @@ async function putTogether(
       shared: catalog,
       onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
-      onLateAnswer: (runId, nodeId) => engine.takeLateAnswer(runId, nodeId),
+      onLateAnswer: (runId, idempotencyKey) => engine.takeLateAnswer(runId, idempotencyKey),
     })
   const { prices = [] } = options
   const estimating = { capability: catalog.capability, defaultModel, prices, providers }

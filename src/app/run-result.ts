@@ -2,7 +2,7 @@
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { ErrorEnvelope } from '../domain/error-envelope.ts'
-import type { Provenance } from '../domain/event.ts'
+import type { CallInDoubt, Provenance } from '../domain/event.ts'
 import type { FailureCode } from '../domain/failure-code.ts'
 import { failureError } from '../domain/failure-error.ts'
 import type { RunStatus } from '../domain/status.ts'
@@ -18,6 +18,8 @@ export interface RunResult {
   readonly provenance: readonly Provenance[]
   /** Nodes whose text stands in for an answer (`degrade_to_string`); absent where there are none. */
   readonly degraded?: readonly string[]
+  /** Calls of earlier plans that may have changed something, and that no node made again; absent where there are none. */
+  readonly inDoubt?: readonly CallInDoubt[]
   /** Ids of the questions that it waits for. */
   readonly openAsks: readonly string[]
   /** The name of what went wrong, such as `plan/rejected`. */
@@ -43,6 +45,7 @@ export async function runResult(
       : [],
     provenance: finished?.provenance ?? [],
     ...(finished?.degraded && { degraded: finished.degraded }),
+    ...(finished?.inDoubt && { inDoubt: finished.inDoubt }),
     openAsks,
     ...(error && { failure: error.code, error: failureError(error) }),
   }

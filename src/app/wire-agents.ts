@@ -18,7 +18,7 @@ export function wireAgents(
     readonly env: EnvConfig
     readonly onPartial: AppOptions['onPartial']
     /** An agent has called back although its attempt is over, and a person is asked about it. */
-    readonly onLateAnswer: (runId: string, nodeId: string) => Promise<void>
+    readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
   },
 ) {
   const { store, clock, env, onPartial } = parts
@@ -43,7 +43,7 @@ export function wireAgents(
     secretsOf,
     refresh: living.refresh,
     attemptOf: (name) => attemptFacts(store, name),
-    onAnswer: ({ runId, nodeId }) => parts.onLateAnswer(runId, nodeId),
+    onAnswer: ({ runId, idempotencyKey }) => parts.onLateAnswer(runId, idempotencyKey),
   })
   const dispatcher = httpDispatcher({
     guard,

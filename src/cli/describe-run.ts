@@ -1,13 +1,22 @@
 /** A run as a page of text: `proviso show` for people. */
-import type { Provenance } from '../domain/event.ts'
+import type { CallInDoubt, Provenance } from '../domain/event.ts'
 import type { RecordedFeedback } from '../domain/feedback.ts'
 import type { AskRow, MessageRow } from '../domain/ports/store.ts'
 import type { ShownNode, ShownRun } from './look-at-run.ts'
 import { oneLine, spell } from './one-line.ts'
 import { table } from './table.ts'
 
+/** Calls of which nobody knows whether they took effect. */
+export function describeDoubts(calls: readonly CallInDoubt[]): string {
+  const names = calls.map(
+    ({ nodeId, capabilityId, planVersion }) => `"${nodeId}" (${capabilityId}, plan ${planVersion})`,
+  )
+  return `the call of ${names.join(', ')} may have taken effect, and no node made it again`
+}
+
 export function describeRun(shown: ShownRun): string {
-  const { run, plan, nodes, asks, messages, feedback, output, error, provenance, paused, degraded } = shown
+  const { run, plan, nodes, asks, messages, feedback, output, error, provenance, paused, degraded, inDoubt } =
+    shown
   const sources = provenance as unknown as readonly Provenance[]
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['run', run?.runId],
@@ -18,6 +27,7 @@ export function describeRun(shown: ShownRun): string {
     ['plan', plan ? `version ${plan.version}, satisfaction ${plan.diagnostics.satisfactionScore}` : 'none'],
     ['paused', paused && oneLine(paused.reason, 200)],
     ['degraded', degraded && `a text stands in for the answer of ${degraded.join(', ')}`],
+    ['in doubt', inDoubt && describeDoubts(inDoubt)],
     ['error', error && `${error.details['code']}: ${oneLine(error.message, 300)}`],
   ]
   const sections = [

@@ -29,6 +29,7 @@ export async function lookAtRun(store: Store, runId: string) {
     feedback,
     ...(paused && { paused }),
     ...(finished?.degraded && { degraded: finished.degraded }),
+    ...(finished?.inDoubt && { inDoubt: finished.inDoubt }),
     ...(output !== undefined && { output }),
     ...(error !== undefined && { error: storedError(error) }),
     provenance: provenance ?? [],

@@ -7,6 +7,7 @@ import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
 import { type Again, againFlags, describeAnswer, describeAsk } from './describe-ask.ts'
 import { describeFindings } from './describe-plan-findings.ts'
+import { describeDoubts } from './describe-run.ts'
 import { env } from './env.ts'
 import { exitCode, type Outcome } from './exit-codes.ts'
 import { count, spell } from './one-line.ts'
@@ -40,6 +41,7 @@ const outcomes: Record<RunStatus, Outcome> = {
 export function reportRun(report: Report): number {
   const { result, state, quiet, interrupted, wanted } = report
   if (result.status === 'completed' && !quiet) printDone(result, state)
+  if (result.inDoubt && !quiet) printNote(`${colors.yellow('!')} in doubt: ${describeDoubts(result.inDoubt)}`)
   const error = state.finished?.error
   if (result.status === wanted && wanted !== 'completed') {
     if (!quiet) printNote(`${colors.green('✓')} ${error?.message ?? result.status}: run ${result.runId}`)

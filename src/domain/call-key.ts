@@ -1,17 +1,43 @@
 /**
  * Which calls of a node are one and the same, whoever makes them and however often: its idempotency key is made of this. A
- * call that may have taken effect keeps its number until it is answered, over retries, other capabilities and new plans, so
+ * call that may have taken effect keeps its key until it is answered, over retries, other capabilities and new plans, so
  * that calling again does nothing twice. A number that is done with never comes back.
  */
+import type { Json } from '../base/json.ts'
+import type { Outcome } from './output.ts'
+
+/** An attempt by its name: numbers start again under each plan. */
+export interface AttemptRef {
+  readonly nodeId: string
+  readonly attempt: number
+  readonly planVersion: number
+}
+
+/** A call that may have taken effect. */
+export interface DoubtfulCall extends AttemptRef {
+  readonly capabilityId: string
+  readonly idempotencyKey: string
+  readonly idempotent: boolean
+  readonly sideEffect?: true
+  /** As the journal has them. */
+  readonly inputs: Json
+  readonly startedAt: number
+  readonly outcome: Outcome
+}
+
+export function refOf({ nodeId, attempt, planVersion }: AttemptRef): AttemptRef {
+  return { nodeId, attempt, planVersion }
+}
+
 export interface CallKey {
-  /** The plan under which the node was first there; counting goes on as long as each plan has it, or a call is in doubt. */
+  /** The plan under which the node was first there; counting continues as long as each plan has it, or a call is in doubt. */
   readonly version: number
-  /** The number of the present call. */
+  /** The number of the present call, unless it repeats one that is in doubt. */
   readonly logical: number
   /** The highest number so far. */
   readonly used: number
   /** Calls that may have taken effect, by capability. */
-  readonly inDoubt: { readonly [capabilityId: string]: number }
+  readonly inDoubt: { readonly [capabilityId: string]: DoubtfulCall }
 }
 
 export function firstKey(version: number): CallKey {
@@ -20,17 +46,18 @@ export function firstKey(version: number): CallKey {
 
 /** The next call is a new one: the last was answered, or certainly nothing was done under its number. */
 export function nextCall(key: CallKey, capabilityId: string): CallKey {
-  const { [capabilityId]: _, ...inDoubt } = key.inDoubt
   const used = key.used + 1
-  return { version: key.version, logical: used, used, inDoubt }
+  return { version: key.version, logical: used, used, inDoubt: without(key, capabilityId) }
 }
 
-export function doubted(key: CallKey, capabilityId: string): CallKey {
-  return { ...key, inDoubt: { ...key.inDoubt, [capabilityId]: key.logical } }
+export function doubted(key: CallKey, call: DoubtfulCall): CallKey {
+  return { ...key, inDoubt: { ...key.inDoubt, [call.capabilityId]: call } }
 }
 
-export function isInDoubt(key: CallKey, capabilityId: string): boolean {
-  return Object.hasOwn(key.inDoubt, capabilityId)
+/** The call of a capability that may have taken effect. */
+export function callInDoubt({ inDoubt }: CallKey, capabilityId: string): DoubtfulCall | undefined {
+  // A capability may be called `constructor`.
+  return Object.hasOwn(inDoubt, capabilityId) ? inDoubt[capabilityId] : undefined
 }
 
 /** Whether any of its calls may have taken effect. */
@@ -41,9 +68,17 @@ export function hasDoubts({ inDoubt }: CallKey): boolean {
 
 /** Another capability has its turn, or the first one again: its own call in doubt is taken up. */
 export function turnTo(key: CallKey, capabilityId: string): CallKey {
-  // A capability may be called `constructor`.
-  const logical = Object.hasOwn(key.inDoubt, capabilityId) ? key.inDoubt[capabilityId] : undefined
-  if (logical !== undefined) return { ...key, logical }
+  if (callInDoubt(key, capabilityId)) return key
   const used = key.used + 1
   return { ...key, logical: used, used }
+}
+
+/** The key without the doubt about one capability, which is another node's from now on. */
+export function handedOver(key: CallKey, capabilityId: string): CallKey {
+  return { ...key, inDoubt: without(key, capabilityId) }
+}
+
+function without({ inDoubt }: CallKey, capabilityId: string): CallKey['inDoubt'] {
+  const { [capabilityId]: _, ...others } = inDoubt
+  return others
 }

@@ -5,6 +5,7 @@
 import type { Issue } from '../base/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask, Resolution } from './ask.ts'
+import type { AttemptRef } from './call-key.ts'
 import type { NodeKind } from './capability.ts'
 import type { RejectAction } from './decision.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
@@ -44,6 +45,13 @@ export interface Failure {
   readonly message: string
   readonly issues?: readonly Issue[]
   readonly details?: { readonly [key: string]: Json }
+}
+
+/** A call of which nobody knows whether it took effect. */
+export interface CallInDoubt extends AttemptRef {
+  readonly capabilityId: string
+  readonly idempotencyKey: string
+  readonly outcome: Outcome
 }
 
 /** Where one part of the answer comes from. */
@@ -190,6 +198,8 @@ export interface EventPayloads {
     readonly sideEffect?: true
     readonly inputs: Json
     readonly deadlineAt?: number
+    /** The call of an earlier plan that this one repeats, under its key. */
+    readonly continues?: AttemptRef
   }
   /** An agent has taken the call and calls back later: from now on the attempt waits, and no process makes the call again. */
   attempt_accepted: {
@@ -238,7 +248,11 @@ export interface EventPayloads {
     /** The ask that this follows. */
     readonly requestId?: string
   }
-  hitl_request: Ask & { readonly audit: AuditLink }
+  hitl_request: Ask & {
+    readonly audit: AuditLink
+    /** The call of an earlier plan that it asks about. */
+    readonly continues?: AttemptRef
+  }
   hitl_resolved: {
     readonly requestId: string
     readonly decision: Resolution
@@ -274,6 +288,8 @@ export interface EventPayloads {
     readonly observedSatisfaction?: number
     /** Nodes whose text stands in for an answer; absent where there are none. */
     readonly degraded?: readonly string[]
+    /** Calls of earlier plans that may have changed something, and that no node of the last plan made again. */
+    readonly inDoubt?: readonly CallInDoubt[]
     readonly usage?: Usage
   }
 }

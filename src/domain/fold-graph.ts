@@ -5,7 +5,8 @@
  */
 import { type CallKey, firstKey, hasDoubts, nextCall, turnTo } from './call-key.ts'
 import { downstreamOf } from './downstream.ts'
-import { interruptIterations, settleInInstance } from './iterations.ts'
+import { leaveDoubts, takeBack } from './fold-doubts.ts'
+import { interruptIterations, reopenInstance, settleInInstance } from './iterations.ts'
 import type { BodyPlan, Need, Plan, PlanEdge, PlanNode, Routing } from './plan.ts'
 import type { NodeState, RunState } from './run.ts'
 import type { NodeStatus } from './status.ts'
@@ -14,7 +15,10 @@ import type { NodeStatus } from './status.ts'
 export function installPlan(state: RunState, plan: Plan): void {
   const before = state.nodes
   const kept = keptNodes(state)
-  keepDoubts(state)
+  // What was rejected is made by a new call.
+  for (const [id, node] of before)
+    if (node.status === 'completed' && !kept.has(id)) node.key = keyOfRework(node)
+  leaveDoubts(state)
   interruptIterations(state)
   state.plan = plan
   state.planVersion = plan.version
@@ -41,13 +45,13 @@ export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
 export function addNodes(state: RunState, { nodes, edges, instance, earlier, kept }: Added): void {
   const added = nodes.map((node): NodeState => {
     const carried = earlier?.get(node.id)
+    const left = takeBack(state, node.id)
     const made: NodeState =
       carried?.status === 'completed' && (kept?.has(node.id) ?? true)
         ? { ...carried, node, open: 0, control: 0, live: 0 }
-        : fresh(node, state.planVersion, state.leftInDoubt.get(node.id) ?? carried)
+        : fresh(node, state.planVersion, left ?? carried)
     if (instance !== undefined) placeIn(state, made, instance)
     state.nodes.set(node.id, made)
-    state.leftInDoubt.delete(node.id)
     state.outgoing.set(node.id, [])
     return made
   })
@@ -87,11 +91,11 @@ export function keptNodes({ nodes, plan, planning }: RunState): ReadonlySet<stri
  * their attempts further. Where nodes were settled, all edges of the plan are settled anew.
  */
 export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
-  let anySettled = false
+  const scopes = new Set<string | undefined>()
   for (const id of ids) {
     const before = state.nodes.get(id)
     if (before === undefined) continue
-    anySettled ||= isSettled(before)
+    if (isSettled(before)) scopes.add(before.instance)
     setStatus(state, before, 'pending')
     state.fatal.delete(id)
     const { attempts, clarifications, instance, open, control, live } = before
@@ -106,24 +110,27 @@ export function reopenNodes(state: RunState, ids: ReadonlySet<string>): void {
   }
   for (const [id, { purpose }] of state.timers)
     if (purpose.kind === 'retry' && ids.has(purpose.nodeId)) state.timers.delete(id)
-  if (anySettled) settleEdgesAnew(state)
+  for (const scope of scopes) settleEdgesAnew(state, scope)
   for (const id of ids) {
     const node = state.nodes.get(id)
     if (node?.open === 0) activate(state, node)
   }
 }
 
-/** Nodes of items and rounds have edges among themselves only, and none of them is settled here. */
-function settleEdgesAnew(state: RunState): void {
-  const nodes = [...state.nodes.values()].filter(({ instance }) => instance === undefined)
+/** Settles the edges of a plan, or of one item or round: nodes of these have edges among themselves only. */
+function settleEdgesAnew(state: RunState, scope: string | undefined): void {
+  const nodes = [...state.nodes.values()].filter(({ instance }) => instance === scope)
   for (const node of nodes) {
     node.open = 0
     node.control = 0
     node.live = 0
     state.dead.delete(node.node.id)
   }
-  state.unsettled = nodes.filter((node) => !isSettled(node)).length
-  countEdges(state, state.plan?.edges ?? [])
+  const unsettled = nodes.filter((node) => !isSettled(node)).length
+  if (scope === undefined) state.unsettled = unsettled
+  else reopenInstance(state, scope, unsettled)
+  const edges = nodes.flatMap(({ node }) => state.outgoing.get(node.id) ?? [])
+  countEdges(state, edges)
   for (const node of nodes) if (node.open === 0) activate(state, node)
   for (const node of nodes) if (isSettled(node)) followEdges(state, node)
 }
@@ -144,13 +151,6 @@ function keyOfRework({ key, attempt }: NodeState): CallKey {
 
 function isSettled({ status }: NodeState): boolean {
   return status === 'completed' || status === 'error' || status === 'skipped'
-}
-
-/** For nodes that the next plan may be without: what they may have done is not forgotten until a later one has them again. */
-function keepDoubts({ nodes, leftInDoubt }: RunState): void {
-  for (const [id, { key, unsure }] of nodes)
-    if (unsure !== undefined || hasDoubts(key))
-      leftInDoubt.set(id, { key, ...(unsure !== undefined && { unsure }) })
 }
 
 /** What may have taken effect under earlier versions is not forgotten: neither the key nor that a person has to be asked. */

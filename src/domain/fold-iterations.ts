@@ -5,8 +5,8 @@
 import { jsonEqual } from '../base/equal.ts'
 import type { Json } from '../base/json.ts'
 import { assembleInputs } from './bound-values.ts'
-import { hasDoubts } from './call-key.ts'
 import type { EventPayloads } from './event.ts'
+import { leftBy } from './fold-doubts.ts'
 import { addNodes } from './fold-graph.ts'
 import { instanceId, instantiate, isWithin } from './instance.ts'
 import { givenTo, placeOf } from './iterations.ts'
@@ -124,11 +124,8 @@ function dropInstance(state: RunState, id: string): void {
     for (const inner of [...(node.iterations?.active ?? [])]) dropInstance(state, inner)
     rememberReading(parent, node)
     if (node.output?.degraded || node.degradedWithin) parent.degradedWithin = true
-    if (node.unsure !== undefined || hasDoubts(node.key))
-      state.leftInDoubt.set(nodeId, {
-        key: node.key,
-        ...(node.unsure !== undefined && { unsure: node.unsure }),
-      })
+    const left = leftBy(node)
+    if (left) state.leftInDoubt.set(nodeId, left)
     state.nodes.delete(nodeId)
     state.outgoing.delete(nodeId)
     state.iterating.delete(nodeId)

@@ -3,14 +3,15 @@
  * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
  */
 import { isAboutAnswer } from './ask.ts'
-import { doubted, isInDoubt, nextCall, turnTo } from './call-key.ts'
+import { turnTo } from './call-key.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventType, JournalEvent, NewEvent } from './event.ts'
 import { feedbackLimits } from './feedback.ts'
+import { rememberDoubt, takeUpCall } from './fold-doubts.ts'
 import { installPlan, reopenNodes, setStatus, settle } from './fold-graph.ts'
 import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
 import { actionAfter, applyReply } from './fold-replies.ts'
-import type { AttemptResult, Outcome, Usage } from './output.ts'
+import type { AttemptResult, Usage } from './output.ts'
 import type { NodeState, RunState } from './run.ts'
 
 /** The state after all these events, which must begin with `start`. */
@@ -50,6 +51,7 @@ export function begin(runId: string, event: NewEvent): RunState {
     replans: 0,
     nodes: new Map(),
     leftInDoubt: new Map(),
+    earlierDoubts: new Map(),
     iterating: new Set(),
     instances: new Map(),
     interrupted: new Map(),
@@ -130,6 +132,7 @@ const appliers: Appliers = {
   attempt_start(state, event) {
     const node = nodeOf(state, event)
     const { payload, at } = event
+    if (payload.continues) takeUpCall(state, node, payload.continues)
     node.attempts = payload.attempt
     node.attempt = {
       attempt: payload.attempt,
@@ -161,19 +164,22 @@ const appliers: Appliers = {
     node.costUsd += unknown ? 0 : (usage.costUsd ?? 0)
     // Attempts that the run itself interrupted do not count: pausing often must not use up the node's retries.
     if (!interrupted) countOutcome(node, event.payload)
-    rememberDoubt(node, event.payload)
+    const { attempt } = event.payload
+    rememberDoubt(node, event.payload, { nodeId: node.node.id, attempt, planVersion: state.planVersion })
     charge(state, usage)
     // What the next plan does with a node in doubt is decided when it comes: nothing is asked about the old one.
     setStatus(state, node, unknown && state.replan ? 'waiting' : 'judging')
   },
   attempt_settled(state, event) {
     const node = nodeOf(state, event)
-    if (node.attempt?.attempt !== event.payload.attempt || node.status !== 'awaiting_hitl') return
-    node.attempt = { ...node.attempt, result: event.payload, endedAt: event.at }
+    const call = node.unsure
+    if (call?.attempt !== event.payload.attempt || node.status !== 'awaiting_hitl') return
+    const { nodeId: _, planVersion: __, outcome: ___, ...attempt } = call
+    node.attempt = { ...attempt, result: event.payload, endedAt: event.at }
     countOutcome(node, event.payload)
     delete node.unsure
     // Where nothing was applied, the call is made again under the key that it had.
-    if (!event.payload.notApplied) rememberDoubt(node, event.payload)
+    if (!event.payload.notApplied) rememberDoubt(node, event.payload, call)
     setStatus(state, node, 'judging')
   },
   budget_reserved(state, { payload, nodeId }) {
@@ -247,13 +253,14 @@ const appliers: Appliers = {
     }
   },
   hitl_request(state, event) {
-    const { audit, ...ask } = event.payload
+    const { audit, continues, ...ask } = event.payload
     state.audit = audit.hash
     state.asks.set(ask.requestId, ask)
     state.openAsks.add(ask.requestId)
     if (ask.kind === 'policy' || isAboutAnswer(ask)) return
     const node = nodeOf(state, event)
     delete node.reply
+    if (continues) takeUpCall(state, node, continues)
     setStatus(state, node, 'awaiting_hitl')
   },
   hitl_resolved(state, { payload }) {
@@ -336,18 +343,6 @@ function countOutcome(node: NodeState, { outcome }: AttemptResult): void {
   else if (outcome !== 'ok') node.failures++
 }
 
-/** Keeps in mind what the last attempt may have done: under which key it is called again, and whether a person is asked. */
-function rememberDoubt(node: NodeState, { outcome, notApplied }: AttemptResult): void {
-  if (!node.attempt) return
-  const { capabilityId, sideEffect, idempotent } = node.attempt
-  // An answer that is of no use says that a change of the world was made, not that it was not.
-  const isAnswered = answered.has(outcome) && !sideEffect
-  if (isAnswered || (notApplied && !isInDoubt(node.key, capabilityId)))
-    node.key = nextCall(node.key, capabilityId)
-  else if (!notApplied && outcome !== 'throttled') node.key = doubted(node.key, capabilityId)
-  if (!idempotent && !notApplied && outcome !== 'throttled') node.unsure = capabilityId
-}
-
 /** The nodes whose outputs kept the answer of the plan in force from its contract. */
 function failedProducers({ feedback, planVersion }: RunState): { readonly nodeIds?: readonly string[] } {
   const entry = feedback.findLast(({ source }) => source === 'goal')
@@ -363,9 +358,6 @@ function charge({ budget }: RunState, usage: Usage | undefined): void {
   budget.inputTokens += inputTokens
   budget.costUsd += costUsd
 }
-
-/** Outcomes after which the same call would be a new one. */
-const answered: ReadonlySet<Outcome> = new Set(['ok', 'invalid', 'truncated', 'refused'])
 
 function nodeOf(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
   const node = event.nodeId === undefined ? undefined : state.nodes.get(event.nodeId)

@@ -18,6 +18,16 @@ export function isWithin(nodeId: string, instance: string): boolean {
   return nodeId.startsWith(`${instance}.`)
 }
 
+/** Whether a node is part of an item or a round of a map or a loop, at any depth. */
+export function isInside(nodeId: string, of: string): boolean {
+  return nodeId.startsWith(`${of}[`) || nodeId.startsWith(`${of}#`)
+}
+
+/** Whether a node is part of an item of a map, at any depth. */
+export function isInItem(nodeId: string): boolean {
+  return /\[\d+\]\./.test(nodeId)
+}
+
 interface Place {
   readonly instance: string
   readonly given: { readonly [name: string]: Json }

@@ -32,6 +32,19 @@ export function settleInInstance(state: RunState, node: NodeState, lost: boolean
   } else if (instance.unsettled === 0 && instance.fatal === undefined) iterations.settled.add(instance.id)
 }
 
+/** Nodes of an instance that were settled run again: it is under way as before. */
+export function reopenInstance(state: RunState, id: string, unsettled: number): void {
+  const instance = state.instances.get(id)
+  if (!instance) return
+  instance.unsettled = unsettled
+  const fatal = state.nodes.get(instance.fatal ?? '')
+  const { settled, doomed } = state.nodes.get(instance.of)?.iterations ?? {}
+  settled?.delete(id)
+  if (fatal?.status === 'error') return
+  delete instance.fatal
+  doomed?.delete(id)
+}
+
 /** Whether what a node does no longer counts: its item, its round, or a map or loop around it has failed. */
 export function isDoomed(state: RunState, node: NodeState): boolean {
   for (let at: NodeState | undefined = node; at?.instance !== undefined; ) {

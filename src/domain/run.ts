@@ -2,7 +2,7 @@
 
 import type { Json } from '../base/json.ts'
 import type { Ask, AskKind, Resolution } from './ask.ts'
-import type { CallKey } from './call-key.ts'
+import type { CallKey, DoubtfulCall } from './call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, PlanTrigger, TimerPurpose } from './event.ts'
@@ -63,8 +63,8 @@ export interface NodeState {
   clarifications: string[]
   /** A person approved its side effect. */
   approved: boolean
-  /** The capability that was called, may have taken effect and must not simply be called again, until a person says so. */
-  unsure?: string
+  /** A call that may have taken effect and must not simply be made again, until a person says so. */
+  unsure?: DoubtfulCall
   /** The item or round that it is a node of. */
   instance?: string
   /** A map or a loop that has begun. */
@@ -75,6 +75,12 @@ export interface NodeState {
   unapproved?: Set<string>
   /** A text stood in for an answer in items or rounds that are over. */
   degradedWithin?: true
+}
+
+/** What a node that is no longer there has left in doubt. */
+export interface LeftDoubts extends Pick<NodeState, 'key' | 'unsure'> {
+  /** It has completed: what it was called for is known. */
+  readonly isDone: boolean
 }
 
 /** What one item of a map or one round of a loop has come to. */
@@ -169,8 +175,10 @@ export interface RunState {
   replan?: PlanTrigger
   replans: number
   nodes: Map<string, NodeState>
-  /** What may have taken effect, of nodes that the plan in force does without: a later one may have them again. */
-  leftInDoubt: Map<string, Pick<NodeState, 'key' | 'unsure'>>
+  /** What may have taken effect of nodes whose item or round is over, by node. */
+  leftInDoubt: Map<string, LeftDoubts>
+  /** What may have taken effect under earlier plans and was not taken up under the one in force, by node. */
+  earlierDoubts: Map<string, LeftDoubts>
   /** Maps and loops under way, and their items and rounds. */
   iterating: Set<string>
   instances: Map<string, Instance>

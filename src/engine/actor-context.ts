@@ -1,12 +1,12 @@
 /** What an actor needs of its engine, how a run comes to it, and what others can ask of it. */
 import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
+import type { AttemptRef } from '../domain/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult, Usage } from '../domain/output.ts'
 import type { HeadUpdate, Lease, Store } from '../domain/ports/store.ts'
 import type { RunState } from '../domain/run.ts'
 import type { Moment } from './fact.ts'
-import type { AttemptRef } from './late-result.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 import type { Start } from './starts.ts'

@@ -4,6 +4,7 @@
  * it at once at the expected sequence, and only then lets the new attempts leave.
  */
 import { ProvisoError } from '../base/error.ts'
+import type { AttemptRef } from '../domain/call-key.ts'
 import type { JournalEvent, NewEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
 import type { Usage } from '../domain/output.ts'
@@ -14,7 +15,6 @@ import { orphanFacts, type Whereabouts } from './decide.ts'
 import type { CallInFlight, Moment } from './fact.ts'
 import { type Accepted, type Ended, happenings, isRunning, openRequest, type Planned } from './happenings.ts'
 import { firstTimer, headOf } from './head.ts'
-import type { AttemptRef } from './late-result.ts'
 import type { Start } from './starts.ts'
 import { type Step, step } from './step.ts'
 

@@ -10,6 +10,7 @@ import {
   type Reply,
   type Resolution,
 } from '../domain/ask.ts'
+import type { AttemptRef } from '../domain/call-key.ts'
 import type { Failure, NewEvent } from '../domain/event.ts'
 import type { Action } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
@@ -36,6 +37,8 @@ export const defaultMaxAsks = 3
 export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt' | 'rejectActions'> & {
   /** Default: those of the kind. */
   readonly decisions?: readonly Decision[]
+  /** The call of an earlier plan that it asks about. */
+  readonly continues?: AttemptRef
 }
 
 /** Asks with the time at which they expire; or, at the limit of asks, what is wrong. */
@@ -121,7 +124,7 @@ export function afterAsks(state: RunState, facts: readonly NewEvent[]): RunState
   const last = asks.at(-1)
   if (!last) return state
   const known = new Map(state.asks)
-  for (const { audit: _, ...ask } of asks) known.set(ask.requestId, ask)
+  for (const { audit: _, continues: __, ...ask } of asks) known.set(ask.requestId, ask)
   return { ...state, asks: known, audit: last.audit.hash }
 }
 

@@ -2,8 +2,9 @@
 import { ProvisoError } from '../base/error.ts'
 import type { EventPayloads, JournalEvent } from '../domain/event.ts'
 import { fold } from '../domain/fold.ts'
+import { callsIn } from '../domain/fold-doubts.ts'
 import type { Store } from '../domain/ports/store.ts'
-import type { NodeState } from '../domain/run.ts'
+import type { NodeState, RunState } from '../domain/run.ts'
 import { loadEvents } from './journal.ts'
 import { openQuestionAbout } from './late-result.ts'
 
@@ -33,18 +34,24 @@ export async function attemptFacts(store: Store, name: AttemptName): Promise<Att
     throw cause
   })
   const state = events && fold(events)
-  const node = state?.nodes.get(name.nodeId)
   const named = events && lastOf(events, name)
-  if (state === undefined || node === undefined || named === undefined) return undefined
+  if (state === undefined || named === undefined) return undefined
   const { capabilityId, idempotencyKey } = named.start
-  const asked = openQuestionAbout(state, name.nodeId) !== undefined
+  const asked = openQuestionAbout(state, (call) => call.idempotencyKey === idempotencyKey) !== undefined
   const open =
-    !state.finished &&
-    !state.cancel &&
-    !settled.has(node.status) &&
-    node.attempt?.idempotencyKey === idempotencyKey &&
-    (asked || (inDoubt(named.end) && inDoubt(node.attempt.result)))
-  return { tenant: state.tenant, capabilityId, idempotencyKey, open, asked: open && asked }
+    asked || (!state.finished && !state.cancel && inDoubt(named.end) && isAwaited(state, idempotencyKey))
+  return { tenant: state.tenant, capabilityId, idempotencyKey, open, asked }
+}
+
+/** Whether the call under this key is under way, or made again by whoever continues it: a node of this plan, or a later one. */
+function isAwaited(state: RunState, idempotencyKey: string): boolean {
+  const isMeant = (call: { readonly idempotencyKey: string }) => call.idempotencyKey === idempotencyKey
+  for (const { status, attempt, key } of state.nodes.values()) {
+    if (settled.has(status)) continue
+    if (attempt && isMeant(attempt) ? inDoubt(attempt.result) : Object.values(key.inDoubt).some(isMeant))
+      return true
+  }
+  return [...state.earlierDoubts.values()].some((left) => !left.isDone && callsIn(left).some(isMeant))
 }
 
 const settled: ReadonlySet<NodeState['status']> = new Set(['completed', 'error', 'skipped'])

@@ -70,8 +70,10 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     const work = dispatchCall(dispatcher, sent, attempt)
     // A call that ignores its signal is not waited for; what it brings afterwards is a late result.
     work
-      .then((result) => {
-        if (signal.aborted && !deadline?.late) attempt.onLateResult(read(result))
+      .then((brought) => {
+        const result = signal.aborted && !deadline?.late ? read(brought) : undefined
+        // That the call was stopped is no result of it.
+        if (result && result.outcome !== 'cancelled') attempt.onLateResult(result)
       })
       .catch(() => {})
     const result = await Promise.race([work, stopped])

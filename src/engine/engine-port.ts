@@ -94,8 +94,8 @@ export interface Engine {
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   /** Carries on a run that a dead process left, as soon as its lease has run out; needed with `carry: 'own'` alone. */
   adopt(runId: string): Promise<void>
-  /** Closes the ask about a node's last call if the answer to it is in the store by now. */
-  takeLateAnswer(runId: string, nodeId: string): Promise<void>
+  /** Closes the ask about a call if the answer to it is in the store by now. */
+  takeLateAnswer(runId: string, idempotencyKey: string): Promise<void>
   /** Tells what happens to runs in this process, as soon as it is in the journal. */
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Begins to look for work in the store: due timers, replies given elsewhere, runs of dead processes. */

@@ -4,6 +4,7 @@
  */
 import { systemClock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
+import type { DoubtfulCall } from '../domain/call-key.ts'
 import type { EventPayloads } from '../domain/event.ts'
 import { begin } from '../domain/fold.ts'
 import type { LeftNotice } from '../domain/lifecycle.ts'
@@ -115,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
       for (const event of events)
         if (event.type === 'hitl_request' && event.payload.kind === 'unknown_outcome')
           // The answer may have come while no process had the run.
-          void takeLateAnswer(state.runId, event.nodeId ?? '').catch(() => {})
+          void takeLateAnswer(state.runId, (_, nodeId) => nodeId === event.nodeId).catch(() => {})
     },
     onIdle(actor, state, { more, missing }) {
       const { runId } = actor
@@ -203,17 +204,16 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   /** Closes the ask about a call whose answer is in the store by now. */
-  const takeLateAnswer = async (runId: string, nodeId: string) => {
+  const takeLateAnswer = async (runId: string, isMeant: (call: DoubtfulCall, nodeId: string) => boolean) => {
     const state = await loadState(store, runId)
-    const attempt = state.nodes.get(nodeId)?.attempt
-    if (attempt === undefined || openQuestionAbout(state, nodeId) === undefined) return
-    const { tenant, planVersion } = state
-    const shared = { catalog: catalogFor(tenant), dispatchers, clock, redactor, random: options.random }
-    const result = await lookForAnswer({ ...shared, state, nodeId, storeRaw: options.storeRaw ?? true })
+    const question = openQuestionAbout(state, isMeant)
+    if (question === undefined) return
+    const { call, nodeId } = question
+    const shared = { catalog: catalogFor(state.tenant), dispatchers, clock, redactor, random: options.random }
+    const result = await lookForAnswer({ ...shared, state, nodeId, call, storeRaw: options.storeRaw ?? true })
     if (result === undefined) return
-    const ref = { nodeId, attempt: attempt.attempt, planVersion }
-    const note = `"${attempt.capabilityId}" called back: its answer counts`
-    afterwards(runId, await recordLateResult(outside, runId, { ref, result, note, settles: true }))
+    const note = `"${call.capabilityId}" called back: its answer counts`
+    afterwards(runId, await recordLateResult(outside, runId, { ref: call, result, note, settles: true }))
   }
 
   return {
@@ -292,7 +292,8 @@ export function createEngine(options: EngineOptions): Engine {
     async trigger(runId, given) {
       afterwards(runId, await triggerPolicy(outside, runId, given))
     },
-    takeLateAnswer,
+    takeLateAnswer: (runId, idempotencyKey) =>
+      takeLateAnswer(runId, (call) => call.idempotencyKey === idempotencyKey),
     async adopt(runId) {
       afterwards(runId, await loadState(store, runId))
     },

@@ -3,7 +3,9 @@ import type { Issue } from '../base/issue.ts'
 import { type Json, setOwn } from '../base/json.ts'
 import { child } from '../base/pointer.ts'
 import { findValue } from '../domain/bound-values.ts'
+import { refOf } from '../domain/call-key.ts'
 import type { EventPayloads, Failure, NewEvent, Provenance } from '../domain/event.ts'
+import { unaccountedCalls } from '../domain/fold-doubts.ts'
 import { refusal } from '../domain/fold-replies.ts'
 import type { PlanNode, Source } from '../domain/plan.ts'
 import { notesAbout } from '../domain/repair-notes.ts'
@@ -147,7 +149,12 @@ export function endFacts(state: RunState, now: number, payload: EventPayloads['c
     if (event.type === 'hitl_resolved') audit = event.payload.audit.hash
     facts.push(event)
   }
-  return [...facts, factsFor(state, now)('complete', { ...payload, usage })]
+  const inDoubt = unaccountedCalls(state).map(({ capabilityId, idempotencyKey, outcome, ...call }) => ({
+    ...refOf(call),
+    ...{ capabilityId, idempotencyKey, outcome },
+  }))
+  const doubts = inDoubt.length > 0 ? { inDoubt } : {}
+  return [...facts, factsFor(state, now)('complete', { ...payload, ...doubts, usage })]
 }
 
 /** Who approved the whole answer stands on every part of it, beside who answers for the part; who wrote it stands alone. */

@@ -1,11 +1,11 @@
 /** What attempts and planning have brought since the last turn, as facts for the journal. */
 import type { Json } from '../base/json.ts'
+import type { AttemptRef } from '../domain/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
 import type { AttemptResult } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
 import { charged, settlement } from './budget.ts'
 import { factsFor } from './fact.ts'
-import type { AttemptRef } from './late-result.ts'
 import type { PlanningResult } from './planning.ts'
 
 export interface Ended extends AttemptRef {

@@ -18,7 +18,11 @@ import {
   triesAreCounted,
 } from './history-rules/attempts.ts'
 import { budgetsAreKept } from './history-rules/budgets.ts'
-import { keysStayWhileInDoubt, nothingInDoubtIsRepeatedUnasked } from './history-rules/doubt.ts'
+import {
+  doubtsAreNamedAtTheEnd,
+  keysStayWhileInDoubt,
+  nothingInDoubtIsRepeatedUnasked,
+} from './history-rules/doubt.ts'
 import {
   attemptsEndWhenTheRunMovesOn,
   nothingAfterTheEnd,
@@ -50,6 +54,7 @@ const makers: readonly (() => Rule)[] = [
   acceptedCallsAreWaitedFor,
   keysStayWhileInDoubt,
   nothingInDoubtIsRepeatedUnasked,
+  doubtsAreNamedAtTheEnd,
   nothingStartsWhileHeld,
   attemptsEndWhenTheRunMovesOn,
   triesAreCounted,

@@ -1,6 +1,7 @@
 /** What becomes of an attempt that has ended, or of a node that a person has spoken about. Never decided by the model. */
 import type { Json } from '../base/json.ts'
 import type { Ask } from '../domain/ask.ts'
+import { type DoubtfulCall, refOf } from '../domain/call-key.ts'
 import { raoError } from '../domain/error-envelope.ts'
 import type { Failure, FailureOutcome, NewEvent } from '../domain/event.ts'
 import { decidesValue, refusal } from '../domain/fold-replies.ts'
@@ -32,7 +33,7 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
     return [errorFact(state, moment.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (
-      unknownFacts(state, moment, node, node.attempt?.inputs ?? null) ?? [
+      unknownFacts(state, moment, node, { inputs: node.attempt?.inputs ?? null }) ?? [
         unaskedFact(state, moment.now, node),
       ]
     )
@@ -193,16 +194,28 @@ export function unknownFacts(
   state: RunState,
   moment: Moment,
   node: NodeState,
-  inputs: Json,
+  about: { readonly inputs: Json; readonly earlier?: DoubtfulCall | undefined },
 ): NewEvent[] | undefined {
+  const { inputs, earlier } = about
+  const { id, label, contracts } = node.node
   const ask = askFacts(state, moment, {
     kind: 'unknown_outcome',
-    nodeId: node.node.id,
-    question: `"${node.node.label ?? node.node.id}" did not come to its end and may have taken effect: approve to do it again, or give its result`,
+    nodeId: id,
+    question: `"${label ?? id}" ${doubtIn(id, node.unsure ?? earlier)}: approve to do it again, or give its result`,
     value: inputs,
-    schema: node.node.contracts.output,
+    schema: contracts.output,
+    ...(earlier && { continues: refOf(earlier) }),
   })
   return ask === 'limit' ? undefined : ask
+}
+
+/** What a person is told of a call in doubt. */
+function doubtIn(nodeId: string, call: DoubtfulCall | undefined): string {
+  const what =
+    call?.outcome === 'ok' ? 'was done before' : 'did not come to its end and may have taken effect'
+  return call === undefined || call.nodeId === nodeId
+    ? what
+    : `makes the call of "${call.nodeId}" under plan ${call.planVersion} again, which ${what}`
 }
 
 /** A person approved, edited or gave the value; or refused. */
@@ -258,7 +271,8 @@ export function completeFacts(
     'node_complete',
     {
       output: kept,
-      attempt: node.attempts,
+      // A late result may be that of an attempt under an earlier plan.
+      attempt: node.attempt?.attempt ?? node.attempts,
       ...(capabilityId !== '' && { capabilityId }),
       ...(chosen && { chosen }),
       ...(person !== undefined && { person }),

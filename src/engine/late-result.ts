@@ -2,19 +2,14 @@
  * Results that arrive after their attempt was given up. One that says what happened settles the open question about the
  * attempt; any other is logged and has no effect.
  */
+import type { AttemptRef, DoubtfulCall } from '../domain/call-key.ts'
 import type { NewEvent } from '../domain/event.ts'
+import { isSameAttempt } from '../domain/fold-doubts.ts'
 import type { AttemptResult, Outcome } from '../domain/output.ts'
 import type { RunState } from '../domain/run.ts'
 import { resolveFact } from './asks.ts'
 import { factsFor } from './fact.ts'
 import { appendChecked, type Outside } from './replies.ts'
-
-/** An attempt by its name: numbers start again under each plan. */
-export interface AttemptRef {
-  readonly nodeId: string
-  readonly attempt: number
-  readonly planVersion: number
-}
 
 /** The log entry of a late result without an effect. */
 export const lateResultLog = 'attempt.late_result'
@@ -36,32 +31,41 @@ export function settlesDoubt({ outcome, notApplied }: AttemptResult): boolean {
   return answers.has(outcome) || notApplied === true
 }
 
-/** The open ask about what the last attempt of a node has done. */
-export function openQuestionAbout(state: RunState, nodeId: string): string | undefined {
-  if (state.finished || state.cancel || !state.nodes.get(nodeId)?.attempt?.result) return undefined
-  for (const requestId of state.openAsks) {
-    const ask = state.asks.get(requestId)
-    if (ask?.kind === 'unknown_outcome' && ask.nodeId === nodeId) return requestId
-  }
-  return undefined
+/** An open ask about what a call has done. */
+export interface OpenQuestion {
+  readonly requestId: string
+  /** The node that waits for the answer; the call may be of a node of an earlier plan. */
+  readonly nodeId: string
+  readonly call: DoubtfulCall
 }
 
-function isLast(state: RunState, { nodeId, attempt, planVersion }: AttemptRef): boolean {
-  return state.planVersion === planVersion && state.nodes.get(nodeId)?.attempt?.attempt === attempt
+/** The open ask about a call that is the one meant. */
+export function openQuestionAbout(
+  state: RunState,
+  isMeant: (call: DoubtfulCall, nodeId: string) => boolean,
+): OpenQuestion | undefined {
+  if (state.finished || state.cancel) return undefined
+  for (const requestId of state.openAsks) {
+    const { kind, nodeId = '' } = state.asks.get(requestId) ?? {}
+    const call = kind === 'unknown_outcome' ? state.nodes.get(nodeId)?.unsure : undefined
+    if (call && isMeant(call, nodeId)) return { requestId, nodeId, call }
+  }
+  return undefined
 }
 
 /** Records a late result; the question about its attempt is closed by it, or it has no effect. */
 export function recordLateResult(outside: Outside, runId: string, late: LateResult): Promise<RunState> {
   const { ref, result, note } = late
-  const { nodeId, attempt } = ref
+  const { attempt } = ref
   return appendChecked(outside, runId, { by: 'system' }, (state, { now }) => {
     if (state.finished) return []
     const make = factsFor(state, now)
-    const requestId = isLast(state, ref) ? openQuestionAbout(state, nodeId) : undefined
-    if (requestId === undefined || !late.settles) {
+    const question = openQuestionAbout(state, (call) => isSameAttempt(call, ref))
+    if (question === undefined || !late.settles) {
       const payload = { attempt, outcome: result.outcome, applied: false }
-      return [make('log', { event: lateResultLog, payload }, { nodeId })]
+      return [make('log', { event: lateResultLog, payload }, { nodeId: ref.nodeId })]
     }
+    const { requestId, nodeId } = question
     const valueHash = state.asks.get(requestId)?.valueHash ?? ''
     return [
       make('attempt_settled', { attempt, ...result }, { nodeId }),

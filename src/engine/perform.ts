@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts'
 import { ProvisoError } from '../base/error.ts'
 import { copyJson, type Json } from '../base/json.ts'
+import { callInDoubt, type DoubtfulCall } from '../domain/call-key.ts'
 import type { Feedback } from '../domain/feedback.ts'
 import { around } from '../domain/iterations.ts'
 import type { AttemptResult } from '../domain/output.ts'
@@ -44,17 +45,20 @@ export async function performAttempt(performance: Performance): Promise<AttemptR
   return clean(await awaitAnswer({ ...attempt, dispatcher }, { capabilityId, ...accepted }))
 }
 
-/** The answer to a node's last call, if it is in the store; nothing where its dispatcher does not know answers that come later. */
+/** The answer to a call that a node waits for, if it is in the store; nothing where its dispatcher does not know answers that come later. */
 export async function lookForAnswer(
-  given: Omit<Performance, 'start' | 'work'> & { readonly nodeId: string },
+  given: Omit<Performance, 'start' | 'work'> & { readonly nodeId: string; readonly call: DoubtfulCall },
 ): Promise<AttemptResult | undefined> {
-  const { state, nodeId, dispatchers, clock } = given
-  const last = state.nodes.get(nodeId)?.attempt
-  if (last === undefined) return undefined
-  const { capabilityId, inputs } = last
+  const { nodeId, call, dispatchers, clock } = given
+  const { capabilityId, inputs } = call
+  const node = given.state.nodes.get(nodeId)
+  if (node === undefined) return undefined
+  // The call may be one of an earlier plan.
+  const nodes = new Map(given.state.nodes).set(nodeId, { ...node, attempt: call })
   const ignore = () => {}
   const { attempt, clean } = prepare({
     ...given,
+    state: { ...given.state, nodes },
     start: { nodeId, capabilityId, inputs, events: [] },
     work: {
       signal: new AbortController().signal,
@@ -93,6 +97,7 @@ function prepare(performance: Performance) {
       nodeId: start.nodeId,
       attempt: node.attempt.attempt,
       idempotencyKey: node.attempt.idempotencyKey,
+      ...(callInDoubt(node.key, start.capabilityId) && { repeated: true }),
       bundle: bundleOf(state, node, { inputs: start.inputs, redactor }),
       rao: rao !== undefined,
       constraints: { ...node.node.constraints },

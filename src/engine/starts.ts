@@ -2,9 +2,10 @@
 import { sha256Hex } from '../base/hash.ts'
 import { isObject, type Json } from '../base/json.ts'
 import { assembleInputs } from '../domain/bound-values.ts'
+import { callInDoubt, type DoubtfulCall, refOf } from '../domain/call-key.ts'
 import type { EventPayloads, NewEvent } from '../domain/event.ts'
 import { withFacets } from '../domain/facet-issue.ts'
-import { isDoomed } from '../domain/iterations.ts'
+import { around, isDoomed } from '../domain/iterations.ts'
 import { isIterated } from '../domain/plan.ts'
 import { findRaoContract } from '../domain/rao/effective.ts'
 import { isRaoError } from '../domain/rao.ts'
@@ -14,6 +15,7 @@ import { compileSchema } from '../schema/compile.ts'
 import { askFacts, askLimitFailure } from './asks.ts'
 import { type Reserved, reservation } from './budget.ts'
 import { holds } from './conditions.ts'
+import { earlierCall, otherCallInDoubt } from './earlier-calls.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { feedbackFor } from './feedback.ts'
 import { countIterations } from './iterations.ts'
@@ -52,11 +54,9 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   const capabilityId = candidateOf(node)
   const known = moment.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
-  if (known.sideEffect && !node.approved && needsApproval(state, node, moment)) {
-    return { facts: sideEffectFacts(state, moment, node, told(inputs)) }
-  }
-  if (node.unsure !== undefined && (moment.capability(node.unsure)?.sideEffect ?? true))
-    return { facts: unknownFacts(state, moment, node, told(inputs)) ?? [tooManyAsks(state, moment, node)] }
+  const asked = askedFirst(state, moment, node, inputs)
+  if (asked) return { facts: asked }
+  const earlier = earlierCall(state, node, { capabilityId, inputs: () => told(inputs) })?.call
   if (known.kind === 'human') return { facts: taskFacts(state, moment, node, told(inputs)) }
   const reserved = reservation(state, node, {
     kind: known.kind,
@@ -72,6 +72,7 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
       idempotent: known.idempotent,
       sideEffect: known.sideEffect,
       reserved,
+      earlier,
     }),
   }
 }
@@ -82,6 +83,24 @@ interface Chosen {
   readonly idempotent: boolean
   readonly sideEffect: boolean
   readonly reserved: Reserved | undefined
+  /** The call of an earlier plan that this one repeats. */
+  readonly earlier: DoubtfulCall | undefined
+}
+
+/** What a person has to say before the call is made: that the world may be changed, or that a call in doubt is made again. */
+function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Json): NewEvent[] | undefined {
+  const capabilityId = candidateOf(node)
+  const wanted = { capabilityId, inputs: () => told(given) }
+  const earlier = node.unsure === undefined ? earlierCall(state, node, wanted) : undefined
+  const isRepeated = node.unsure ?? callInDoubt(node.key, capabilityId) ?? earlier
+  const other = isRepeated ? undefined : otherCallInDoubt(state, wanted)
+  const isUnchecked =
+    moment.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, moment)
+  if (!node.approved && (isUnchecked || other))
+    return sideEffectFacts(state, moment, node, { inputs: told(given), isUnchecked, other })
+  if (node.unsure === undefined && !earlier?.mustAsk) return undefined
+  const about = { inputs: told(given), earlier: earlier?.call }
+  return unknownFacts(state, moment, node, about) ?? [tooManyAsks(state, moment, node)]
 }
 
 function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chosen): Start {
@@ -92,23 +111,28 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
   if (!node.started) events.push(startFact(state, moment, node))
   if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
   const allowed = durationOf(node)
+  const repeated = callInDoubt(node.key, chosen.capabilityId) ?? chosen.earlier
   const payload: EventPayloads['attempt_start'] = {
     attempt,
     capabilityId: chosen.capabilityId,
-    idempotencyKey: sha256Hex(`${state.runId}\n${id}\n${node.key.version}\n${node.key.logical}`),
+    idempotencyKey:
+      repeated?.idempotencyKey ??
+      sha256Hex(`${state.runId}\n${id}\n${node.key.version}\n${node.key.logical}`),
     idempotent: chosen.idempotent,
     ...(chosen.sideEffect && { sideEffect: true }),
     inputs: told(chosen.inputs),
     ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
+    ...(chosen.earlier && { continues: refOf(chosen.earlier) }),
   }
   events.push(make('attempt_start', payload, { nodeId: id }))
   return { nodeId: id, capabilityId: chosen.capabilityId, inputs: chosen.inputs, events }
 }
 
 /** What a model is told: its words, its inputs, and the schema once as words and once for the provider. */
-function promptBytes(state: RunState, { node, clarifications }: NodeState, inputs: Json): number {
+function promptBytes(state: RunState, told: NodeState, inputs: Json): number {
   const { envelope } = state
-  const feedback = feedbackFor(state, node.id)
+  const { node, clarifications } = told
+  const feedback = feedbackFor(state, node.id, ...around(state, told))
   const schema = JSON.stringify(node.contracts.output)
   const words = [
     envelope.objective,
@@ -183,11 +207,31 @@ function needsApproval(state: RunState, node: NodeState, moment: Moment): boolea
   return false
 }
 
-function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+interface Change {
+  readonly inputs: Json
+  /** Content that nobody has checked was read on the way here. */
+  readonly isUnchecked: boolean
+  /** A call of the same capability with other inputs, in doubt. */
+  readonly other: DoubtfulCall | undefined
+}
+
+function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, change: Change): NewEvent[] {
+  const { inputs, isUnchecked, other } = change
+  const name = node.node.label ?? node.node.id
+  const reasons = [
+    ...(isUnchecked
+      ? [`"${name}" changes something outside, after content that no person has checked.`]
+      : []),
+    ...(other
+      ? [
+          `"${name}" calls "${other.capabilityId}", and "${other.nodeId}" called it under plan ${other.planVersion} with other inputs, which may have taken effect.`,
+        ]
+      : []),
+  ]
   const ask = askFacts(state, moment, {
     kind: 'side_effect',
     nodeId: node.node.id,
-    question: `"${node.node.label ?? node.node.id}" changes something outside, after content that no person has checked. Go ahead?`,
+    question: `${reasons.join(' ')} Go ahead?`,
     value: inputs,
   })
   return ask === 'limit' ? [tooManyAsks(state, moment, node)] : ask

@@ -31,7 +31,7 @@ function askedIn(events: readonly JournalEvent[]) {
   const asked = new Map<string, { readonly seq: number; readonly row: AskRow }>()
   for (const { runId, seq, at, ...event } of events) {
     if (event.type === 'hitl_request') {
-      const { audit: _, ...ask } = event.payload
+      const { audit: _, continues: __, ...ask } = event.payload
       asked.set(ask.requestId, { seq, row: { ...ask, runId, tenant, status: 'pending', createdAt: at } })
     } else if (event.type === 'hitl_resolved') {
       const { requestId, decision, by, note } = event.payload

@@ -185,7 +185,9 @@ describe('a call that must not be repeated, interrupted', () => {
     const done = await app.run(under(late({ type: 'replan' })))
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Coffee' } })
     expect(typesOf(await journal(app, done.runId))).not.toContain('hitl_request')
-    expect((await app.state(done.runId)).leftInDoubt.get('write')).toMatchObject({ unsure: 'write' })
+    expect(done.inDoubt).toMatchObject([
+      { nodeId: 'write', attempt: 1, planVersion: 1, capabilityId: 'write' },
+    ])
     expect(calls).toHaveLength(1)
   })
 })

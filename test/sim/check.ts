@@ -138,20 +138,24 @@ const checks: readonly Check[] = [
   },
   /** A change of the world belongs to a completion, once per key; what a person sends back is done anew under a new one. */
   function* effectsHappenOnce(journal, { runId }, { cluster }) {
-    const keys = new Map<string, string[]>()
-    for (const [key, { call }] of cluster.ledger.effects) {
-      if (call.runId !== runId || call.capabilityId !== 'effect') continue
-      keys.set(call.nodeId, [...(keys.get(call.nodeId) ?? []), key])
+    // A node may continue a call that another has begun under an earlier plan: it is known by its key.
+    const keys = new Map<string, Set<string>>()
+    for (const { type, nodeId = '', payload } of journal) {
+      if (type !== 'attempt_start' || payload.capabilityId !== 'effect') continue
+      const { idempotencyKey: key } = payload
+      if (cluster.ledger.effects.get(key)?.call.runId === runId)
+        keys.set(nodeId, (keys.get(nodeId) ?? new Set()).add(key))
     }
     const reopened = (nodeId: string) =>
       journal.filter(
         ({ type, payload }) =>
-          type === 'nodes_reopened' && [...payload.nodes, ...payload.downstream].includes(nodeId),
+          (type === 'nodes_reopened' && [...payload.nodes, ...payload.downstream].includes(nodeId)) ||
+          (type === 'plan_updated' && (payload.trigger.nodeIds ?? []).length > 0),
       ).length
     for (const event of journal) {
       if (event.type !== 'node_complete' || event.payload.capabilityId !== 'effect') continue
       if (event.payload.person !== undefined) continue
-      const done = keys.get(event.nodeId ?? '')?.length ?? 0
+      const done = keys.get(event.nodeId ?? '')?.size ?? 0
       if (done < 1 || done > 1 + reopened(event.nodeId ?? ''))
         yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
     }

@@ -36,7 +36,7 @@ export interface CallbacksOptions {
   /** Secrets that are alive of an agent's keys. */
   readonly secretsOf: (agent: Pick<AttemptFacts, 'tenant' | 'capabilityId'>) => readonly string[]
   /** The answer to an attempt that a person is asked about is in the store. */
-  readonly onAnswer: (name: AttemptName) => Promise<void>
+  readonly onAnswer: (call: { readonly runId: string; readonly idempotencyKey: string }) => Promise<void>
   /** Reads again who is registered: another process may have taken a registration, or made a new key, a moment ago. */
   readonly refresh: () => Promise<void>
   /** How often the store is asked for posts that other processes took. Default 1 s. */
@@ -117,7 +117,7 @@ export function createCallbacks(options: CallbacksOptions): WaitingRoom {
       const mine = await once.take(`answer ${key}`, { body: { answer: post.body }, keepMs })
       waiting.get(key)?.()
       // Also for one that came before: its process may have died between taking it and telling the run.
-      if (facts.asked) await options.onAnswer(name)
+      if (facts.asked) await options.onAnswer({ runId: name.runId, idempotencyKey: key })
       return mine.kind === 'held' ? 'settled' : 'delivered'
     },
   }

@@ -58,7 +58,8 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
       const callbackBase = options.callbackBase?.()
       const wrong = guard.check(url)
       if (wrong) return refusedAddress(wrong.message, wrong.hint)
-      const early = call.attempt > 1 ? await callbacks.earlier(call.idempotencyKey) : undefined
+      const early =
+        call.attempt > 1 || call.repeated ? await callbacks.earlier(call.idempotencyKey) : undefined
       const sent = async (signal: AbortSignal): Promise<AttemptResult | 'later'> => {
         const parts = callParts(call, {
           secrets,
@@ -75,7 +76,8 @@ export function httpDispatcher(options: HttpDispatcherOptions): Dispatcher {
             'The agent wants to call back, and cannot reach this app',
           )
         const posted = await callbacks.wait(call.idempotencyKey, signal)
-        return posted === undefined ? silence : readPosted(posted, call)
+        if (posted === undefined) return call.signal.aborted ? stopped : silence
+        return readPosted(posted, call)
       }
       const within = limiter(call, clock)
       const waitForCallback = () => {
@@ -174,6 +176,7 @@ function watcher(
   return (piece: string) => void watch.push(piece)
 }
 
+const stopped = ended({ outcome: 'cancelled' }, 'The call was cancelled')
 const silence = ended({ outcome: 'timed_out' }, 'The agent did not call back in time')
 
 /** Runs one part of a call within its time; how it was stopped decides what its failure is called. */
@@ -184,7 +187,7 @@ function limiter(call: Dispatch, clock: Clock) {
     try {
       return await part(AbortSignal.any([call.signal, late.signal]))
     } catch (cause) {
-      if (call.signal.aborted) return ended({ outcome: 'cancelled' }, 'The call was cancelled')
+      if (call.signal.aborted) return stopped
       if (late.signal.aborted)
         return ended({ outcome: 'timed_out' }, `The agent did not answer within ${ms} ms`)
       return failureEnd(cause, { repeatable: false })

@@ -191,7 +191,7 @@ function facetsOf(
 }
 
 function request(run: ProjectedRun, event: JournalEvent<'hitl_request'>, changes: Changes): void {
-  const { audit, ...ask } = event.payload
+  const { audit, continues: _, ...ask } = event.payload
   const { runId, tenant } = run
   changes.asks.set(ask.requestId, { ...ask, runId, tenant, status: 'pending', createdAt: event.at })
   changes.audit.push({

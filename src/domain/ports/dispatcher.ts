@@ -29,6 +29,8 @@ export interface Dispatch {
   readonly nodeId: string
   readonly attempt: number
   readonly idempotencyKey: string
+  /** A call under the same key was made before and may have taken effect. */
+  readonly repeated?: true
   readonly capability: Capability
   readonly bundle: Bundle
   /** The node's RAO contract asks for an envelope instead of a bare value. */

@@ -56,7 +56,7 @@ export function lateResultsSettleTheirAsk(): Rule {
     settled = event.nodeId ?? ''
     const { attempt, outcome } = event.payload
     const node = before?.nodes.get(settled)
-    if (node?.status !== 'awaiting_hitl' || node.attempt?.attempt !== attempt)
+    if (node?.status !== 'awaiting_hitl' || node.unsure?.attempt !== attempt)
       report('late', `attempt ${attempt} of "${settled}" is settled, and nothing is asked about it`)
     if (outcome === 'outcome_unknown' || outcome === 'cancelled')
       report('late', `attempt ${attempt} of "${settled}" is settled by "${outcome}", which says nothing`)

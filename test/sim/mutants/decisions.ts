@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts'
 
 const engine = (file: string) => `src/engine/${file}.ts`
 const fold = 'src/domain/fold.ts'
+const doubts = 'src/domain/fold-doubts.ts'
 const graph = 'src/domain/fold-graph.ts'
 
 export const decisionMutants: readonly Mutant[] = [
@@ -169,8 +170,8 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: 'the key changes although an earlier call is in doubt',
-    file: fold,
-    find: '(notApplied && !isInDoubt(node.key, capabilityId))',
+    file: doubts,
+    find: '(notApplied && !callInDoubt(node.key, capabilityId))',
     replace: 'notApplied',
     seed: 53,
   },
@@ -183,7 +184,7 @@ export const decisionMutants: readonly Mutant[] = [
   },
   {
     name: 'a new key after a change of the world whose answer is of no use',
-    file: fold,
+    file: doubts,
     find: 'const isAnswered = answered.has(outcome) && !sideEffect',
     replace: 'const isAnswered = answered.has(outcome)',
     seed: 33,

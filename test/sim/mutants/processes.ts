@@ -37,8 +37,8 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'another idempotency key for each attempt',
     file: engine('starts'),
-    find: 'node.key.logical}`)',
-    replace: 'node.key.logical + attempt}`)',
+    find: 'repeated?.idempotencyKey ??',
+    replace: 'attempt > 1 ? id + attempt :',
     seed: 1,
   },
   {
@@ -107,8 +107,8 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'what may have taken effect is called again unasked',
     file: engine('starts'),
-    find: 'if (node.unsure !== undefined && (',
-    replace: "if (node.unsure === 'nothing' && (",
+    find: 'if (node.unsure === undefined && !earlier?.mustAsk)',
+    replace: "if (node.unsure?.nodeId !== '')",
     seed: 61,
   },
   {
