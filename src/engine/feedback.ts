@@ -5,6 +5,8 @@ import type { Reply } from '../domain/ask.ts'
 import type { Diagnostic } from '../domain/diagnostic.ts'
 import type { NewEvent } from '../domain/event.ts'
 import { type Feedback, feedbackLimits, type RecordedFeedback } from '../domain/feedback.ts'
+import { instanceId, isInItem, isInside, nodeIdIn } from '../domain/instance.ts'
+import type { BodyPlan } from '../domain/plan.ts'
 import { createRedactor } from '../domain/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import { factsFor } from './fact.ts'
@@ -65,27 +67,46 @@ export function diagnosticIssues(failures: readonly Diagnostic[]): Issue[] {
 }
 
 /**
- * What the next attempt of a node gets: the latest entries about it (or about any of several nodes). Entries about nodes
- * that the plan in force does not have go to the nodes that fill the answer.
+ * What the next attempt of a node gets: the latest entries about it, or about any of the maps and loops around it. Entries
+ * about an item are for that item alone. What a person said about the state that a round of a loop yields is for later
+ * rounds, too. Entries about nodes that the plan in force does not have go to the nodes that fill the answer.
  */
 export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Feedback[] {
   if (state.feedback.length === 0) return []
   let producers: readonly string[] | undefined
-  const concerns = ({ nodes }: RecordedFeedback) => {
+  const concerns = ({ nodes, source }: RecordedFeedback) => {
     if (nodes === undefined) return false
     if (nodeIds.some((id) => nodes.includes(id))) return true
-    if (nodes.some((id) => isInPlan(state, id))) return false
+    if (nodes.some((id) => isInForce(state, id)))
+      return source === 'reply' && nodeIds.some((id) => followsRoundOf(state, id, nodes))
     producers ??= producingNodes(state)
-    return nodeIds.some((id) => producers?.includes(id))
+    // An item has no counterpart where its map is gone: no other item is told about it.
+    const told = nodes.every(isInItem) ? nodeIds.slice(0, 1) : nodeIds
+    return told.some((id) => producers?.includes(id))
   }
   return latest(state.feedback.filter(concerns))
 }
 
-/** Whether the plan in force has the node, or the map or loop that it was part of: nodes of items that are over have left. */
-function isInPlan({ nodes }: RunState, id: string): boolean {
-  if (nodes.has(id)) return true
-  for (const { index } of id.matchAll(/[[#]/g)) if (nodes.has(id.slice(0, index))) return true
-  return false
+/** The plan in force has the node, or the map or loop that it is part of; items and rounds that are over count. */
+function isInForce({ nodes, plan }: RunState, nodeId: string): boolean {
+  return nodes.has(nodeId) || (plan?.nodes ?? []).some(({ id, body }) => body && isInside(nodeId, id))
+}
+
+/** Whether a node yields the state of a round after one in which the same node is among these. */
+function followsRoundOf(state: RunState, nodeId: string, nodes: readonly string[]): boolean {
+  const { node, instance = '' } = state.nodes.get(nodeId) ?? {}
+  const { of = '', index = 0 } = state.instances.get(instance) ?? {}
+  const loop = state.nodes.get(of)?.node
+  const { bodyId } = node ?? {}
+  if (loop?.loop === undefined || bodyId === undefined || !yields(loop.body, bodyId)) return false
+  const rounds = Array.from({ length: index - 1 }, (_, before) => instanceId(loop, before + 1))
+  return rounds.some((round) => nodes.includes(nodeIdIn(round, bodyId)))
+}
+
+function yields(body: BodyPlan | undefined, nodeId: string): boolean {
+  const output = body?.output ?? []
+  const sources = 'properties' in output ? Object.values(output.properties).flat() : output
+  return sources.some((source) => 'node' in source && source.node === nodeId)
 }
 
 /** What a planner gets: the latest entries of the run. Findings about the draft before are in the request's diagnostics. */

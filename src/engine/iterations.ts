@@ -78,7 +78,8 @@ interface UnderWay {
 function factsOf(state: RunState, moment: Moment, underWay: UnderWay): NewEvent[] {
   const { node, iterations } = underWay
   // Attempts of those that have failed were interrupted before this.
-  const [over] = [...iterations.settled, ...(iterations.failure ? [] : iterations.doomed)]
+  const ended = [...iterations.settled, ...(iterations.failure ? [] : iterations.doomed)]
+  const over = ended.find((id) => !isAskedAbout(state, id))
   const instance = over === undefined ? undefined : state.instances.get(over)
   if (instance) return endFacts(state, moment, { ...underWay, instance })
   if (iterations.failure) return failFacts(state, moment, underWay)
@@ -86,6 +87,15 @@ function factsOf(state: RunState, moment: Moment, underWay: UnderWay): NewEvent[
   if (done && 'code' in done) return [nodeError(state, moment, node, { outcome: 'rejected', ...done })]
   if (done) return finish(state, moment, node, done.value)
   return isHeld(state) ? [] : startFacts(state, moment, underWay)
+}
+
+/** A policy asks about a node of it, and a rejection may have the node run again: it does not end before the reply. */
+function isAskedAbout(state: RunState, instance: string): boolean {
+  for (const requestId of state.openAsks) {
+    const { kind, nodeId = '' } = state.asks.get(requestId) ?? {}
+    if (kind === 'policy' && isWithin(nodeId, instance)) return true
+  }
+  return false
 }
 
 /** An item or a round is over; what was asked in it and not answered is taken back first. */

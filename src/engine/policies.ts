@@ -202,8 +202,7 @@ function plainAsk(state: RunState, { policyId, nodeId, shown }: Ordered): Wanted
   const node = nodeId === undefined ? undefined : state.nodes.get(nodeId)
   return {
     kind: 'policy',
-    // A node of an item or a round is not run again once it has completed: the item or round may be over.
-    ...(nodeId !== undefined && { nodeId, ...(node?.instance === undefined && { producers: [nodeId] }) }),
+    ...(nodeId !== undefined && { nodeId, producers: [nodeId] }),
     question: `Policy "${policyId}" asks whether the run may go on`,
     value: shown ?? node?.output?.value ?? null,
   }

@@ -6,7 +6,7 @@ import type { RejectAction } from '../domain/ask.ts'
 import { findValue } from '../domain/bound-values.ts'
 import { downstreamOf } from '../domain/downstream.ts'
 import type { NewEvent } from '../domain/event.ts'
-import type { Source } from '../domain/plan.ts'
+import type { Plan, Source } from '../domain/plan.ts'
 import type { Action } from '../domain/policy.ts'
 import type { RunState } from '../domain/run.ts'
 import { factsFor } from './fact.ts'
@@ -66,6 +66,14 @@ export function usualRejectAction({ envelope }: RunState): Action {
   return { type: envelope.policies.rejectAction ?? 'retry' }
 }
 
+/** The nodes that a node has edges with: those of its item or round, or of the plan. */
+function graphOf(state: RunState, nodeId = ''): Pick<Plan, 'nodes' | 'edges'> {
+  const instance = state.instances.get(state.nodes.get(nodeId)?.instance ?? '')
+  if (!instance) return state.plan ?? { nodes: [], edges: [] }
+  const nodes = instance.nodes.flatMap((id) => state.nodes.get(id)?.node ?? [])
+  return { nodes, edges: nodes.flatMap(({ id }) => state.outgoing.get(id) ?? []) }
+}
+
 /** The producing nodes of a rejected value and everything after them run again. */
 export function reopenFacts(
   state: RunState,
@@ -73,7 +81,7 @@ export function reopenFacts(
   { requestId, nodes }: { readonly requestId: string; readonly nodes: readonly string[] },
 ): NewEvent[] {
   const ask = state.asks.get(requestId)
-  const downstream = state.plan ? downstreamOf(state.plan, nodes) : []
+  const downstream = downstreamOf(graphOf(state, nodes[0]), nodes)
   const round = (state.reworks.get(ask?.nodeId ?? '') ?? 0) + 1
   return [
     factsFor(state, now)('nodes_reopened', { requestId, nodes, downstream, round }, { nodeId: ask?.nodeId }),
