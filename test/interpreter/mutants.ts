@@ -228,8 +228,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'what may have changed the world is called again unasked',
     file: 'src/engine/starts.ts',
-    find: 'if (node.unsure !== undefined && (',
-    replace: "if (node.unsure === 'nothing' && (",
+    find: 'if (node.unsure === undefined && !earlier?.mustAsk)',
+    replace: "if (node.unsure?.nodeId !== '')",
     seed: 326,
   },
   {
