@@ -22,11 +22,12 @@ import {
 import { child, type Pointer } from './base/pointer.ts'
 import type { Endpoint } from './domain/endpoint.ts'
 import type { Facet } from './domain/facet.ts'
+import { below } from './domain/parsed.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
-import type { GivenProcessing } from './domain/processing.ts'
+import { checkProcessing, type GivenProcessing } from './domain/processing.ts'
 import type { EngineOptions } from './engine/engine.ts'
 import type { WatchOptions } from './engine/journal.ts'
 import type { ReplayChanges } from './engine/replay.ts'
@@ -136,22 +137,22 @@ export interface RunOptions {
 /** A row for every option, and for nothing else. */
 type RowsOf<T> = { readonly [K in keyof Required<T>]: Check }
 
+const wholeNumber = must(
+  (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  'a whole number above zero',
+)
+const ports = each(wholeNumber)
+
 const limits: Check = (value, at) =>
   isObject(value)
     ? rowIssues(value, at, {
-        process: must((most) => Number.isSafeInteger(most) && Number(most) > 0, 'a whole number above zero'),
+        process: wholeNumber,
         capability: callable,
       })
     : object(value, at)
 
-/** Where agents are; the rest of `http` has defaults for what it does not say. */
-const http: Check = (value, at) => {
-  if (!isObject(value)) return object(value, at)
-  const { agents = {} } = value
-  const place = child(at, 'agents')
-  if (!isObject(agents)) return object(agents, place)
-  return Object.entries(agents).flatMap(([id, agent]) => endpoint(agent, child(place, id)))
-}
+const texts = each(must((value) => typeof value === 'string', 'a text'))
+const flag = must((value) => typeof value === 'boolean', 'true or false')
 
 const isKey = (key: unknown) => has(key, 'keyId', 'string') && has(key, 'secret', 'string')
 
@@ -164,6 +165,41 @@ const endpoint = must(
   'an endpoint: `url`, and a list of `keys` with `keyId` and `secret`',
 )
 
+const httpRows = {
+  allowLoopback: flag,
+  allow: texts,
+  schemes: each(must((value) => value === 'http:' || value === 'https:', '"http:" or "https:"')),
+  ports: (value: unknown, at: Pointer) => (value === 'any' ? [] : ports(value, at)),
+  resolve: callable,
+  maxBytes: wholeNumber,
+  timeoutMs: milliseconds,
+  callbackMs: milliseconds,
+  cacheTtlMs: milliseconds,
+  selfRefreshMs: milliseconds,
+  callbackUrl: must(
+    (value) => typeof value === 'string' || typeof value === 'function',
+    'a URL or a function',
+  ),
+  secretKeys: texts,
+  clearSecrets: must(
+    (value) => typeof value === 'boolean' || typeof value === 'function',
+    'true, false or a function',
+  ),
+  agents: (value: unknown, at: Pointer) =>
+    isObject(value)
+      ? Object.entries(value).flatMap(([id, agent]) => endpoint(agent, child(at, id)))
+      : object(value, at),
+} satisfies RowsOf<HttpOptions>
+
+const http: Check = (value, at) => (isObject(value) ? rowIssues(value, at, httpRows) : object(value, at))
+
+/** The block that nodes have, held to the same schema. */
+const processing: Check = (value, at) => {
+  if (!isObject(value)) return object(value, at)
+  const checked = checkProcessing(value)
+  return checked.ok ? [] : checked.issues.map((issue) => below(at, issue))
+}
+
 const ownPlanner = must(
   (value) => has(value, 'draft', 'function'),
   'a planner with a function `draft`, or { mode }',
@@ -173,10 +209,7 @@ const plannerRows = {
   mode: must((value) => ['search', 'model', 'auto'].includes(value as string), '"search", "model" or "auto"'),
   model: name,
   timeoutMs: milliseconds,
-  maxCapabilities: must(
-    (most) => Number.isSafeInteger(most) && Number(most) > 0,
-    'a whole number above zero',
-  ),
+  maxCapabilities: wholeNumber,
 } satisfies RowsOf<PlannerChoice>
 
 const appRows = {
@@ -198,9 +231,9 @@ const appRows = {
   providers: each(object),
   defaultModel: name,
   env: object,
-  processing: object,
+  processing,
   prices: each(object),
-  secrets: each(must((value) => typeof value === 'string', 'a text')),
+  secrets: texts,
   onPartial: callable,
   dispatchers: each(
     must((value) => has(value, 'dispatch', 'function'), 'a dispatcher with a function `dispatch`'),
@@ -221,7 +254,7 @@ const appRows = {
   carry: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,
-  ledger: must((value) => typeof value === 'boolean', 'true or false'),
+  ledger: flag,
 } satisfies RowsOf<AppOptions>
 
 /** It goes into headers and URLs of those who are called. */

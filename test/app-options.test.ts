@@ -28,6 +28,14 @@ const wrong: readonly [string, unknown, string][] = [
   ['what is no function', { onCrash: 'log' }, '/onCrash'],
   ['an agent without keys', { http: { agents: { a: { url: 'https://a.example' } } } }, '/http/agents/a'],
   ['a key that is none', { http: { agents: { a: { url: 'x', keys: [null] } } } }, '/http/agents/a'],
+  ['an unknown setting of http', { http: { allowLoopBack: true } }, '/http/allowLoopBack'],
+  ['hosts that are no list', { http: { allow: 'agents.internal' } }, '/http/allow'],
+  [
+    'an unknown conversion',
+    { processing: { coercion: { allow: { integer: ['str->intt'] } } } },
+    '/processing/coercion/allow/integer/0',
+  ],
+  ['an unknown key of processing', { processing: { enforcment: 'off' } }, '/processing/enforcment'],
   ['a clock that wakes nobody', { clock: { now: () => 0 } }, '/clock'],
   ['no object', 7, ''],
 ]
@@ -46,6 +54,18 @@ describe('createApp', () => {
     await expect(create({ capabilitys: [], leaseMs: -1 })).rejects.toMatchObject({
       hint: 'Did you mean "capabilities"?',
       issues: [{ at: { pointer: '/capabilitys' } }, { at: { pointer: '/leaseMs' } }],
+    })
+  })
+
+  it.each([
+    [{ limit: {} }, '/limit is not an option', 'limits'],
+    [{ http: { allowLoopBack: true } }, '/http/allowLoopBack is not an option', 'allowLoopback'],
+    [{ processing: { coercion: { allow: { integer: ['str->intt'] } } } }, 'str->int', 'str->int'],
+  ])('names each mistake in full, with what was meant: %j', async (options, message, meant) => {
+    await expect(create(options)).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining(meant),
+      issues: [{ message: expect.stringContaining(message), hint: expect.stringContaining(meant) }],
     })
   })
 
@@ -242,7 +262,7 @@ describe('looking at a run', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['an unknown name', { policy: [] }, '/policy is no option'],
+    ['an unknown name', { policy: [] }, '/policy is not an option'],
     ['policies that are no list', { policies: { runtime: [] } }, '/policies must be a list'],
     ['a policy that is none', { policies: [{}] }, '/policies/0'],
     ['node data that are none', { nodeData: { write: 3 } }, '/nodeData/write must be an object'],

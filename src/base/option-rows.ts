@@ -5,14 +5,14 @@ import type { Issue } from './issue.ts'
 import { isObject } from './json.ts'
 import { child, type Pointer } from './pointer.ts'
 
-/** What is wrong with a value, in words that follow its name; nothing if it can be used. */
+/** What is wrong with a value; nothing if it can be used. */
 export type Check = (value: unknown, at: Pointer) => Issue[]
 export type Rows = { readonly [name: string]: Check }
 
-const issue = (at: Pointer, message: string, hint?: string): Issue => ({
+const issue = (at: Pointer, said: string, hint?: string): Issue => ({
   code: 'option/invalid',
   at: { pointer: at },
-  message,
+  message: `${at === '' ? 'the value' : at} ${said}`,
   ...(hint !== undefined && { hint }),
 })
 
@@ -45,7 +45,9 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
   const issues = isObject(options) ? rowIssues(options, '', rows) : object(options, '')
   const [first] = issues
   if (first === undefined) return
-  const where = 'pointer' in first.at && first.at.pointer !== '' ? `${first.at.pointer} ` : ''
+  // Issues of other checks, such as those of schemas, do not name their place themselves.
+  const pointer = 'pointer' in first.at ? first.at.pointer : ''
+  const where = first.message.startsWith(pointer) ? '' : `${pointer}: `
   const message = `The options of ${what} cannot be used: ${where}${first.message}`
   throw new ProvisoError('option/invalid', message, {
     at: first.at,
@@ -67,7 +69,7 @@ function unknownOption(option: string, at: Pointer, rows: Rows): Issue {
   const meant = closest(option, Object.keys(rows))
   return issue(
     at,
-    'is no option',
+    'is not an option',
     meant === undefined ? `There are ${Object.keys(rows).join(', ')}` : `Did you mean "${meant}"?`,
   )
 }

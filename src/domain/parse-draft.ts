@@ -1,6 +1,7 @@
 /** A draft as a person or a model writes it; a node needs only an id and a capability. Whether it can run is for `prove`. */
 import type { Issue } from '../base/issue.ts'
 import { checkCondition, checkNoun, checkSchema } from './check-noun.ts'
+import { checkNodeData } from './node-data.ts'
 import { below, type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from './plan.ts'
@@ -124,6 +125,8 @@ const nodeChecks: readonly NodeCheck[] = [
     ].flatMap(([condition, pointer]) => checkCondition(condition, pointer, options))
   },
   function contractIsReadable({ data }, at) {
+    const misplaced = checkNodeData(data, `${at}/data`)
+    if (misplaced.length > 0) return misplaced
     const contract = readRaoContract(data)
     if (!isRaoError(contract)) return []
     const field = contract.error === 'InvalidField' ? `/${contract.field}` : ''

@@ -9,6 +9,7 @@ import { nearMisses } from './near-misses.ts'
 import { type Findings, type Parsed, type ParseNounOptions, settle } from './parsed.ts'
 import { plainCopy } from './plain-copy.ts'
 import { isRaoPolicy, type Policies } from './policy.ts'
+import { checkMetrics } from './policy-metrics.ts'
 import { raoSettingsIssues } from './rao/settings.ts'
 import { repeatIssues } from './repeats.ts'
 import { directivesSchema, policySchema } from './schemas/policy-schema.ts'
@@ -51,7 +52,7 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
       'policy id',
       { code: 'policy/duplicate', pointer: (index) => `/runtime/${index}/id` },
     ),
-    ...[...conditionIssues(runtime, options), ...raoIssues(runtime)].map((issue) =>
+    ...[...conditionIssues(runtime, options), ...raoIssues(runtime), ...checkMetrics(runtime)].map((issue) =>
       asGiven(issue, migration.moved),
     ),
   )

@@ -35,7 +35,7 @@ export interface PlannerPolicy {
   /**
    * Free hints for the planner; some mean something to the engine. `askBeforeFinish: true`: a person approves the answer;
    * `hitlRequiredFor: [label]`: a person is asked at nodes with that label; `branchVariants`: one branch node each;
-   * `sideEffects: "allow"` lifts the approval that a tainted run needs (DECISIONS 31).
+   * `sideEffects: "allow"` lifts the approval that a tainted run needs; the default is `"ask"`.
    */
   readonly directives?: { readonly [key: string]: Json }
 }

@@ -118,7 +118,8 @@ function readOptIn(value: unknown): boolean | RaoError {
   return optIns.get(value) ?? invalidField('contract', `expected a boolean, got ${shown(value)}`)
 }
 
-const fields = [
+/** The keys of a contract in a node's data. */
+export const raoFields: readonly string[] = [
   'contract',
   'autoApproveAbove',
   'reviewLow',
@@ -132,8 +133,8 @@ const fields = [
 /** Data of a node may hold anything; what is nearly a field of the contract is a mistake that would loosen it in silence. */
 function findMisspelled(data: object): RaoError | undefined {
   for (const key of Object.keys(data)) {
-    if (fields.includes(key)) continue
-    const meant = closest(key, fields.slice(1))
+    if (raoFields.includes(key)) continue
+    const meant = closest(key, raoFields.slice(1))
     if (meant !== undefined) return invalidField(key, `unknown field, did you mean \`${meant}\`?`)
   }
   return undefined

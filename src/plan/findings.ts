@@ -48,6 +48,10 @@ export const findingTable = {
   'plan/facet-direction': hard('schema_incompatible', 'the facet does not go in this direction'),
   'plan/facet-conflict': hard('schema_incompatible', 'facets that share a property contradict each other'),
   'plan/facet-derived': told('the node uses facets that its capability does not declare'),
+  'plan/node-data': hard(
+    'schema_incompatible',
+    'a key of the node data is nearly a setting, or a setting without effect',
+  ),
   'plan/rao': hard('schema_incompatible', 'a RAO contract cannot be used at this node'),
   'plan/rao-selector': hard(
     'schema_incompatible',
@@ -78,6 +82,8 @@ export const findingTable = {
   'plan/policy-forbid': hard('schema_incompatible', 'the policy forbids a capability that the plan uses'),
   'plan/policy-kind': hard('schema_incompatible', 'the policy requires or forbids a kind of node'),
   'plan/policy-depth': hard('schema_incompatible', 'the plan is deeper than the policy allows'),
+  'plan/policy-capability': told('a policy names a capability that is not known and has no effect'),
+  'plan/policy-metric': told('a policy waits for a metric that nothing in the plan supplies'),
   'plan/over-limit': hard('schema_incompatible', 'the plan takes more than a limit of the run even at best'),
   'plan/may-exceed-limit': told('the plan may take more than a limit of the run'),
   'plan/node-network': hard('schema_incompatible', 'the node may not use the network, its capability does'),

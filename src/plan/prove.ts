@@ -18,6 +18,7 @@ import { contractsFit } from './obligations/contracts-fit.ts'
 import { dag } from './obligations/dag.ts'
 import { nodeConstraints } from './obligations/node-constraints.ts'
 import { policies } from './obligations/policies.ts'
+import { policyNames } from './obligations/policy-names.ts'
 import { shape } from './obligations/shape.ts'
 import { size } from './obligations/size.ts'
 import { spending } from './obligations/spending.ts'
@@ -40,6 +41,7 @@ export const obligations: Readonly<Record<string, Obligation>> = {
   contractsFit,
   answer,
   policies,
+  policyNames,
   nodeConstraints,
   unlikeConditions,
   nodeContracts,

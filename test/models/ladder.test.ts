@@ -324,7 +324,7 @@ describe('streaming', () => {
 
 describe('what is asked for', () => {
   it.each<[string, object, string]>([
-    ['a name that is no option', { prompt: 'Write' }, '/prompt is no option'],
+    ['a name that is no option', { prompt: 'Write' }, '/prompt is not an option'],
     ['a schema object of another library', { schema: z.object({ title: z.string() }) }, '/schema must be'],
     ['no schema', { schema: undefined }, '/schema must be a JSON Schema'],
     ['no objective', { objective: undefined }, '/objective must be a text'],

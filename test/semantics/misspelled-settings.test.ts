@@ -1,6 +1,11 @@
 /** A misspelled limit, policy or gate is an error with a suggestion, over HTTP as in the library. */
 import { describe, expect, it } from 'vitest'
+import { envelope, journal, local, open } from '../journeys/support.ts'
 import { serve, start } from '../server-support.ts'
+
+function metricPolicy(metric: string) {
+  return { id: 'low', trigger: { kind: 'onMetricBelow', metric, threshold: 0.5 }, action: { type: 'fail' } }
+}
 
 const cases: readonly (readonly [string, object, string, string])[] = [
   ['a limit', { constraints: { maxToken: 500 } }, '/constraints/maxToken', 'maxTokens'],
@@ -25,6 +30,18 @@ const cases: readonly (readonly [string, object, string, string])[] = [
     '/policies/planner/directives/askBeforeFinsh',
     'askBeforeFinish',
   ],
+  [
+    'the approval of side effects',
+    { policies: { planner: { directives: { sideEffects: 'alow' } } } },
+    '/policies/planner/directives/sideEffects',
+    'allow',
+  ],
+  [
+    'a metric of the engine',
+    { policies: { runtime: [metricPolicy('confidense')] } },
+    '/policies/runtime/0/trigger/metric',
+    'confidence',
+  ],
 ]
 
 describe('a misspelled setting', () => {
@@ -44,5 +61,118 @@ describe('a misspelled setting', () => {
       policies: { planner: { directives: { mood: 'calm' } } },
     }
     expect((await call('/api/v1/flex/runs', { body: start(free) })).status).toBeLessThan(300)
+  })
+})
+
+/** Each key of `data` with the place of the issue and the name in its hint. */
+const wrongData: readonly (readonly [object, string, string])[] = [
+  [{ contarct: true }, '/contarct', 'contract'],
+  [{ contact: true }, '/contact', 'contract'],
+  [{ Contract: true }, '/Contract', 'contract'],
+  [{ rao: { contract: true } }, '/rao', 'contract'],
+  [{ suppressBelow: 0.4 }, '/suppressBelow', 'contract: true'],
+  [{ contract: false, autoApproveAbov: 0.9 }, '/autoApproveAbov', 'autoApproveAbove'],
+  [{ contract: true, autoApproveAbov: 0.9 }, '/autoApproveAbov', 'autoApproveAbove'],
+  [{ procesing: { aop: 'off' } }, '/procesing', 'processing'],
+  [{ processing: { aopp: 'off' } }, '/processing/aopp', 'aop'],
+]
+
+describe('the data of a node', () => {
+  const node = (data: object) => ({ id: 'write', capabilityId: 'write', data })
+  const inBody = (data: object) => ({
+    id: 'all',
+    map: {},
+    inputs: { items: { value: [1] } },
+    body: { nodes: [node(data)] },
+  })
+
+  it.each(wrongData)('is refused with its place and what was meant: %j', async (data, field, meant) => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    for (const [nodes, at] of [
+      [[node(data)], '/nodes/0/data'],
+      [[inBody(data)], '/nodes/0/body/nodes/0/data'],
+    ] as const)
+      await expect(app.run(envelope(), { draft: { nodes } })).rejects.toMatchObject({
+        code: 'draft/invalid',
+        issues: [{ at: { pointer: at + field }, hint: expect.stringContaining(meant) }],
+      })
+  })
+
+  it('is otherwise free', async () => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const free = { note: 'x', context: {}, contract: false, suppressBelow: 0.4, contact: 'x@y.example' }
+    const done = await app.run(envelope(), { draft: { nodes: [node(free)] } })
+    expect(done.status).toBe('completed')
+  })
+
+  it('is held to the same rules where a planner drafts', async () => {
+    const app = await open({
+      capabilities: [local('write', () => ({ text: 'Tea' }))],
+      planner: { name: 'own', draft: async () => ({ nodes: [{ ...node({}), data: { contarct: true } }] }) },
+    })
+    const done = await app.run(envelope())
+    expect(done).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    expect(JSON.stringify(done.error)).toContain('contarct')
+  })
+})
+
+describe('a name in a policy that nothing here has', () => {
+  const plan = async (policies: object) => {
+    const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
+    const done = await app.run(envelope({ policies }), {
+      draft: { nodes: [{ id: 'write', capabilityId: 'write' }] },
+    })
+    const events = await journal(app, done.runId)
+    const generated = events.find(({ type }) => type === 'plan_generated')?.payload as {
+      readonly diagnostics: { readonly infos: readonly object[] }
+    }
+    return generated.diagnostics.infos.filter((info) => JSON.stringify(info).includes('plan/policy-'))
+  }
+  const watching = (capabilityId: string) => ({
+    runtime: [
+      { id: 'w', trigger: { kind: 'onNodeComplete', selector: { capabilityId } }, action: { type: 'pause' } },
+    ],
+  })
+
+  it.each([
+    ['forbid', { planner: { selection: { forbid: ['writte'] } } }, 'write'],
+    ['avoid', { planner: { selection: { avoid: ['writte'] } } }, 'write'],
+    ['selector.capabilityId', watching('writte'), 'write'],
+    ['metric', { runtime: [metricPolicy('scoore')] }, 'confidence, satisfaction'],
+  ])('is a finding with a suggestion: %s', async (where, policies, meant) => {
+    const found = await plan(policies)
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatchObject({
+      constraint: expect.stringContaining(where),
+      suggestion: expect.stringContaining(meant),
+    })
+  })
+
+  it('is none where the capability is known or the engine measures it', async () => {
+    expect(
+      await plan({
+        planner: { selection: { avoid: ['proviso.answer'], prefer: ['write'] } },
+        runtime: [metricPolicy('confidence'), { ...metricPolicy('satisfaction'), id: 'b' }],
+      }),
+    ).toEqual([])
+  })
+
+  it('is none where a node declares the number', async () => {
+    const score = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] } as const
+    const app = await open({
+      capabilities: [local('rate', () => ({ score: 1 }), { outputContract: score })],
+    })
+    const given = (metric: string) => ({
+      objective: 'Rate',
+      outputContract: { schema: score },
+      policies: { runtime: [metricPolicy(metric)] },
+    })
+    const draft = { nodes: [{ id: 'rate', capabilityId: 'rate' }] }
+    const infos = async (metric: string) => {
+      const events = await journal(app, (await app.run(given(metric), { draft })).runId)
+      return JSON.stringify(events.find(({ type }) => type === 'plan_generated')?.payload)
+    }
+    expect(await infos('score')).not.toContain('plan/policy-metric')
+    expect(await infos('scoer')).toContain('Did you mean \\"score\\"?')
   })
 })

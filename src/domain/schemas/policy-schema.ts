@@ -74,7 +74,7 @@ export const directivesSchema = {
     askBeforeFinish: flag,
     hitlRequiredFor: flatPolicySchemas.hitlRequiredFor,
     branchVariants: flatPolicySchemas.branchVariants,
-    sideEffects: text,
+    sideEffects: { enum: ['ask', 'allow'] },
   },
 } as const
 

@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import type { NodeKind } from '../../domain/capability.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
+import { checkNodeData } from '../../domain/node-data.ts'
 import { type DraftNode, isIterated, type Source } from '../../domain/plan.ts'
 import { parseCondition } from '../../schema/condition.ts'
 import { membersOf } from '../../schema/members.ts'
@@ -45,6 +46,7 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
       ...kind(node),
       ...bindings(node, resolved),
       ...conditions(node),
+      ...nodeData(node),
     ]),
     ...answer(resolved),
   ]
@@ -245,6 +247,13 @@ function conditions({ draft, id, postConditions }: ResolvedNode): Diagnostic[] {
     const parsed = parseCondition(json)
     return parsed.ok ? [] : [unreadable(what, id, parsed.issues)]
   })
+}
+
+/** Drafts of planners are not parsed before: a misspelled setting must not be silently without effect there either. */
+function nodeData({ draft, id }: ResolvedNode): Diagnostic[] {
+  return checkNodeData(draft.data, '').map(({ message, hint }) =>
+    finding('plan/node-data', { constraint: `data of "${id}": ${message}`, nodeId: id, suggestion: hint }),
+  )
 }
 
 function unreadable(what: string, nodeId: string, issues: readonly Issue[]): Diagnostic {
