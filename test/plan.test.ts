@@ -450,7 +450,7 @@ describe('policies and limits on nodes', () => {
 
   it('accepts a plan that keeps to them', () => {
     const planner = {
-      selection: { require: ['writer'], forbid: ['x'] },
+      selection: { require: ['writer'], avoid: ['writer'] },
       topology: { maxDepth: 2, requiredKinds: ['execution'] },
     }
     expect(withPlanner(planner).bundle.status).toBe('accepted')

@@ -22,7 +22,7 @@ import { owns } from './sources.ts'
 import { suppliers } from './suggest.ts'
 import { neverNumber, neverNumbers } from './unlike.ts'
 import { mayBeVacuous } from './vacuous.ts'
-import { isSaid, settingsFor, slotFor, verdictIn } from './worlds.ts'
+import { isAssured, settingsFor, slotFor, verdictIn } from './worlds.ts'
 
 export interface Goal {
   readonly constraint: Constraint
@@ -96,7 +96,7 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     const diagnostic = doubtAbout(goal, condition, worlds)
     return { goal, met: true, enforcers: ids(producers), guards: [], ...(diagnostic && { diagnostic }) }
   }
-  if (assured === 'true' || isSaid(condition, settings)) {
+  if (isAssured(condition, settings)) {
     const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
     const diagnostic = unlike.length > 0 ? orderedInVain(goal, unlike) : undefined
     return { goal, met: true, enforcers: ids(enforcers), guards: [], ...(diagnostic && { diagnostic }) }

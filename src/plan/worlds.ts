@@ -15,8 +15,21 @@ import type { Resolved, Slot } from './request.ts'
 import type { Scenario } from './scenario.ts'
 import { isThere, nodesIn, valuesAt } from './sources.ts'
 
-/** For each slot its source, or `absent`; several where they could not be told apart. */
-export type Choice = ReadonlyMap<Slot, readonly (Source | 'absent')[]>
+/** No source supplies the slot. */
+export interface LeftOut {
+  /** Sources that ran without supplying it, as far as they have post-conditions. */
+  readonly leftOutBy: readonly NodeSource[]
+}
+
+type NodeSource = Extract<Source, { readonly node: string }>
+type Option = Source | LeftOut
+
+/** For each slot its source, or that there is none; several where they could not be told apart. */
+export type Choice = ReadonlyMap<Slot, readonly Option[]>
+
+export function isLeftOut(option: Option): option is LeftOut {
+  return 'leftOutBy' in option
+}
 
 /** Combinations that are looked at one by one. */
 const mostWorlds = 64
@@ -40,10 +53,12 @@ export function settingsFor(paths: readonly Path[], resolved: Resolved): readonl
   })
 }
 
-/** A node of every setting that can be promises exactly this. */
-export function isSaid({ expr }: ParsedCondition, settings: readonly Setting[]): boolean {
+/** In every setting that can be the post-conditions make it true, or a node promises exactly this. */
+export function isAssured(condition: ParsedCondition, settings: readonly Setting[]): boolean {
   const possible = settings.filter(({ assured }) => assured.length > 0)
-  return possible.length > 0 && possible.every(({ said }) => said.some((each) => jsonEqual(each.expr, expr)))
+  const isTrue = ({ assured, said }: Setting) =>
+    said.some(({ expr }) => jsonEqual(expr, condition.expr)) || verdictIn(condition, assured) === 'true'
+  return possible.length > 0 && possible.every(isTrue)
 }
 
 /** The verdict that holds in every world that can be; `impossible` if none can. */
@@ -79,25 +94,31 @@ export function choicesFor(slots: readonly Slot[], resolved: Resolved, nodeId?: 
     const options = slots.map((slot) => optionsFor(slot, scenario, resolved))
     const count = options.reduce((product, each) => product * each.length, 1)
     if (count > mostWorlds || found.size > mostWorlds) return [anyOf(slots, resolved)]
-    let choices: (readonly (Source | 'absent')[])[] = [[]]
+    let choices: (readonly Option[])[] = [[]]
     for (const each of options)
       choices = choices.flatMap((before) => each.map((option) => [...before, option]))
     for (const choice of choices) {
-      found.set(JSON.stringify(choice), new Map(slots.map((slot, i) => [slot, [choice[i] ?? 'absent']])))
+      found.set(JSON.stringify(choice), new Map(slots.map((slot, i) => [slot, choice.slice(i, i + 1)])))
     }
   }
   return [...found.values()]
 }
 
 /** The sources that may be the first that is there. */
-function optionsFor(slot: Slot, scenario: Scenario, resolved: Resolved): (Source | 'absent')[] {
-  const options: (Source | 'absent')[] = []
+function optionsFor(slot: Slot, scenario: Scenario, resolved: Resolved): Option[] {
+  const options: Source[] = []
   for (const source of slot.sources) {
     const there = isThere(source, scenario, resolved)
     if (there !== 'no') options.push(source)
     if (there === 'yes') return options
   }
-  return [...options, 'absent']
+  const leftOutBy = slot.sources.filter(
+    (source): source is NodeSource =>
+      'node' in source &&
+      scenario.completed.has(source.node) &&
+      (resolved.byId.get(source.node)?.postConditions.length ?? 0) > 0,
+  )
+  return [...options, { leftOutBy }]
 }
 
 /** Too many combinations: one world in which each slot may have any of its sources. */
@@ -136,8 +157,8 @@ function lookupFor(choice: Choice, resolved: Resolved): (path: Path) => ValueSet
     return slot.inAnswer ? meet(set, caller(path)) : set
   }
 
-  function sourceSet(source: Source | 'absent', { prefix }: Slot, path: Path): ValueSet {
-    if (source === 'absent') return path.includes('*') ? nothing : onlyMissing
+  function sourceSet(source: Option, { prefix }: Slot, path: Path): ValueSet {
+    if (isLeftOut(source)) return path.includes('*') ? nothing : onlyMissing
     const set = valuesAt(source, path.slice(prefix.length), resolved)
     return path.length === prefix.length ? { ...set, missing: false } : set
   }
@@ -146,12 +167,16 @@ function lookupFor(choice: Choice, resolved: Resolved): (path: Path) => ValueSet
 /** Marks paths into the output of a node that the answer does not hold; no property begins like this. */
 const ofNode = '\u0000'
 
-/** The post-conditions of the nodes that the answer comes from, as conditions on the answer. */
+/**
+ * The post-conditions of the nodes that the answer comes from, as conditions on the answer. A node that ran and left a
+ * property out has kept its post-conditions, too: its output and the answer both lack the property.
+ */
 function assurances(choice: Choice, { byId }: Resolved): ParsedCondition[] {
-  const places = [...choice].flatMap(([{ prefix }, sources]) => {
-    const [source] = sources
-    if (sources.length !== 1 || source === undefined || source === 'absent' || !('node' in source)) return []
-    return [{ node: source.node, from: tokens(source.pointer ?? ''), prefix }]
+  const places = [...choice].flatMap(([{ prefix }, options]) => {
+    const [option] = options
+    if (options.length !== 1 || option === undefined) return []
+    const sources = isLeftOut(option) ? option.leftOutBy : 'node' in option ? [option] : []
+    return sources.map(({ node, pointer = '' }) => ({ node, from: tokens(pointer), prefix }))
   })
   return [...new Set(places.map(({ node }) => node))].flatMap((node) => {
     const own = places.filter((place) => place.node === node)

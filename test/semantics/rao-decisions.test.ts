@@ -65,6 +65,6 @@ it('a misspelled field refuses the draft, with the field that was meant', async 
   const run = app.run(envelope(), { draft: draft({ autoAproveAbove: 0.99 }) })
   await expect(run).rejects.toMatchObject({
     code: 'draft/invalid',
-    message: expect.stringContaining('did you mean `autoApproveAbove`?'),
+    issues: [{ hint: expect.stringContaining('Did you mean "autoApproveAbove"?') }],
   })
 })

@@ -12,7 +12,7 @@ import { anyOf } from '../../schema/made-schemas.ts'
 import { project } from '../../schema/project.ts'
 import type { Resolved, Slot } from '../request.ts'
 import { schemaOf } from '../sources.ts'
-import { type Choice, choicesFor } from '../worlds.ts'
+import { type Choice, choicesFor, isLeftOut } from '../worlds.ts'
 import { soleOutput } from './sole-output.ts'
 
 export interface Whole {
@@ -67,7 +67,7 @@ function waysOf({ schema: wanted, slots, nodeId }: Whole, resolved: Resolved): r
   function assembled(choice: Choice): Assembled {
     return new Map(
       [...choice].flatMap(([{ prefix }, chosen]) => {
-        const sources = chosen.filter((each) => each !== 'absent')
+        const sources = chosen.flatMap((each) => (isLeftOut(each) ? [] : [each]))
         if (sources.length === 0) return []
         const schema = anyOf(sources.map((source) => supplied(source, prefix[0] ?? '')))
         return [[prefix[0] ?? '', { schema, certain: sources.length === chosen.length }] as const]
