@@ -52,6 +52,7 @@ export function estimateSpending(envelope: Envelope, draft: Draft, context: Esti
   const certain = estimateDraft(envelope, { ...draft, nodes: certainNodes(draft) }, context)
   return {
     tokens: { least: certain.tokens.least, most: all.tokens.most },
+    unknownPrices: all.unknownPrices,
     ...(all.costUsd &&
       certain.costUsd && { costUsd: { least: certain.costUsd.least, most: all.costUsd.most } }),
   }

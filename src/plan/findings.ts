@@ -86,6 +86,7 @@ export const findingTable = {
   'plan/policy-metric': told('a policy waits for a metric that nothing in the plan supplies'),
   'plan/over-limit': hard('schema_incompatible', 'the plan takes more than a limit of the run even at best'),
   'plan/may-exceed-limit': told('the plan may take more than a limit of the run'),
+  'plan/price-unknown': told('the run limits its cost, and a model without a known price is not called'),
   'plan/node-network': hard('schema_incompatible', 'the node may not use the network, its capability does'),
   'plan/node-network-unknown': told('whether the capability leaves the machine is decided at dispatch'),
   'plan/node-authority': hard(

@@ -20,6 +20,8 @@ export interface Given {
 export interface DraftEstimate {
   readonly tokens: { readonly least: number; readonly most: number }
   readonly costUsd?: { readonly least: number; readonly most: number }
+  /** Models without a known price: under a limit of cost they are not called. */
+  readonly unknownPrices?: readonly string[]
 }
 
 export interface ProveRequest {

@@ -109,6 +109,24 @@ describe('limits', () => {
     await opened.close()
   })
 
+  it('of cost with a model of unknown price are a finding before the run, with what to set', async () => {
+    const { free: _, ...provider } = rehearsal()
+    const own = { ...model.capability, preferredModels: ['openai/own-model'] }
+    const opened = await createApp({
+      capabilities: [{ ...model, capability: own }],
+      providers: [provider],
+      env: {},
+    })
+    const finding = async (constraints: object) => {
+      const { runId } = await opened.run(envelope({ constraints }), { draft })
+      const events = await opened.store.read(runId, 0)
+      return JSON.stringify(events.find(({ type }) => type === 'plan_generated'))
+    }
+    expect(await finding({ maxCostUsd: 1 })).toMatch(/openai\/own-model.*`prices`.*plan\/price-unknown/)
+    expect(await finding({ maxTokens: 1_000_000 })).not.toContain('plan/price-unknown')
+    await opened.close()
+  })
+
   it('count only nodes that run whatever happens', async () => {
     const opened = await app()
     const node = (id: string) => ({ id, capabilityId: 'claude' })

@@ -161,6 +161,11 @@ describe('names that nothing knows are errors, with their place and what was mea
     [', contract: true, reviewLo: 0.9', 'reviewLo', 'Did you mean "review_low"?'],
     [', constraints: { no_netwrk_access: true }', 'no_netwrk_access', 'Did you mean "no_network_access"?'],
     [', usage_limits: { max_call: 2 }', 'max_call', 'Did you mean "max_calls"?'],
+    [
+      ', output_schema: { type: object, properties: { summary: true } }, validate_fields: [sumary]',
+      'sumary]',
+      'Did you mean summary?',
+    ],
     [', processing: { enforcment: off }', 'enforcment', 'Did you mean "enforcement"?'],
   ])('%s', (more, words, hint) => {
     const found = problems(plain(more), { input: 'x' })

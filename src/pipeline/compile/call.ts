@@ -1,4 +1,5 @@
 /** A step that calls somebody: an agent, a built-in, a capability of the user's own, or another pipeline. */
+import { closest } from '../../base/closest.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
@@ -138,6 +139,7 @@ function withFields(scope: Scope, { validateFields, at }: CallStep, schema: Json
   if (validateFields === undefined) return schema
   const required = validateFields === true ? membersOf(schema).map(({ name }) => name) : validateFields
   if (required.length === 0) return schema
+  checkFields(scope, `${at}/validate_fields`, { required, schema })
   const wanted = both(schema, { type: 'object', required: [...required] })
   if (isVacant(wanted))
     complain(scope, `${at}/validate_fields`, {
@@ -146,6 +148,24 @@ function withFields(scope: Scope, { validateFields, at }: CallStep, schema: Json
       hint: 'Take it out of validate_fields, or let the schema have it',
     })
   return wanted
+}
+
+/** A field that is nearly a member of the schema would be asked for, missing in every answer, and fail the step. */
+function checkFields(
+  scope: Scope,
+  at: string,
+  { required, schema }: { readonly required: readonly string[]; readonly schema: JsonSchema },
+): void {
+  const members = membersOf(schema).map(({ name }) => name)
+  for (const [index, field] of required.entries()) {
+    const meant = members.includes(field) ? undefined : closest(field, members)
+    if (meant === undefined) continue
+    complain(scope, child(at, index), {
+      code: 'pipeline/fields',
+      message: `the schema of the answer has no member ${field}`,
+      hint: `Did you mean ${meant}?`,
+    })
+  }
 }
 
 function compileBuiltin(scope: Scope, step: CallStep, input: Value): Value | undefined {

@@ -1,4 +1,4 @@
-/** The limits of a run leave room for what its plan takes: at best, or the plan is rejected; at worst, or that is said. */
+/** The limits of a run leave room for what its plan takes: at best, or the plan is rejected; at worst, or a finding reports it. */
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import { finding } from '../findings.ts'
 import { limitsOf } from '../limits.ts'
@@ -14,7 +14,7 @@ export function spending({ request }: Resolved): readonly Diagnostic[] {
   if (limits.maxTokens === undefined && limits.maxCostUsd === undefined) return []
   const estimate = request.estimate?.(request.draft)
   if (estimate === undefined) return []
-  return rows.flatMap(({ limit, amount, unit }) => {
+  const ranges = rows.flatMap(({ limit, amount, unit }) => {
     const most = limits[limit]
     const range = estimate[amount]
     if (most === undefined || range === undefined || range.most <= most) return []
@@ -27,4 +27,16 @@ export function spending({ request }: Resolved): readonly Diagnostic[] {
       }),
     ]
   })
+  return limits.maxCostUsd === undefined ? ranges : [...ranges, ...unpriced(estimate.unknownPrices ?? [])]
+}
+
+/** Nothing says what such a call may cost, so that none is made under a limit of cost. */
+function unpriced(models: readonly string[]): Diagnostic[] {
+  return models.map((model) =>
+    finding('plan/price-unknown', {
+      constraint: `the price of the model "${model}" is known, because the run limits its cost`,
+      suggestion: `Give its price in \`prices\`, or limit maxTokens instead of maxCostUsd: without a price it is not called`,
+      details: { model },
+    }),
+  )
 }
