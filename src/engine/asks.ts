@@ -110,7 +110,10 @@ function afterRejection(
   const about = { subject: nodeId ?? '', producers: producers ?? [], isLastAsk }
   const rejectActions = allowedAfterRejection(state, about)
   if (rejectAction === undefined) return { rejectActions }
-  const isPossible = rejectAction.type !== 'retry' || rejectActions.includes('retry')
+  const { type } = rejectAction
+  // A policy's new plan need not ask again.
+  const isMoreWork = type === 'retry' || (type === 'replan' && policyId === undefined)
+  const isPossible = !isMoreWork || rejectActions.includes(type)
   const usual: Action = isPossible ? rejectAction : { type: 'fail' }
   return policyId === undefined ? { rejectActions, rejectAction: usual } : { rejectAction: usual }
 }
@@ -228,7 +231,7 @@ function checkRejectAction(
   const hint =
     rejectActions.length === 0
       ? `Leave rejectAction out: an ask of kind "${kind}" does not take one`
-      : `Use one of: ${rejectActions.join(', ')}${rejectActions.includes('retry') ? '' : '; a retry needs a further ask (constraints.maxAsks), and the same value is made again at most 3 times'}`
+      : `Use one of: ${rejectActions.join(', ')}${rejectActions.includes('retry') ? '' : '; retry and replan need a further ask (constraints.maxAsks), and the same value is made again at most 3 times'}`
   const issue = { code: 'ask/invalid', at: { pointer: '/rejectAction' }, message, hint }
   return { reason: 'invalid', message, hint, issues: [issue] }
 }

@@ -56,7 +56,9 @@ export function allowedAfterRejection(
 ): RejectAction[] {
   const { subject, producers, isLastAsk } = about
   const reworks = state.reworks.get(subject) ?? 0
-  const mayRework = producers.length > 0 && reworks < maxReworks && !isLastAsk
+  // No ask would be left for what comes of more work.
+  if (isLastAsk) return ['fail']
+  const mayRework = producers.length > 0 && reworks < maxReworks
   const mayReplan = state.replans < (state.plan?.limits.maxReplans ?? defaultMaxReplans)
   return ['fail', ...(mayRework ? (['retry'] as const) : []), ...(mayReplan ? (['replan'] as const) : [])]
 }

@@ -97,15 +97,33 @@ describe('a rejected answer', () => {
     expect(calls.at(-1)?.feedback.map(({ note }) => note)).toEqual(['no 1', 'no 2', 'no 3'])
   })
 
-  it('keeps within the limit of asks: the last ask says that a retry is not possible', async () => {
+  it('keeps within the limit of asks: the last ask says that more work is not possible', async () => {
     const app = await open({ capabilities: [writer([])] })
     const { runId } = await app.run({ ...approved(), constraints: { maxAsks: 1 } }, { draft })
-    expect(await openAsk(app, runId)).toMatchObject({ rejectActions: ['fail', 'replan'] })
-    await expect(reject(app, runId, { rejectAction: 'retry' })).rejects.toMatchObject({
-      code: 'ask/invalid',
-      issues: [{ at: { pointer: '/rejectAction' }, hint: expect.stringContaining('constraints.maxAsks') }],
-    })
+    expect(await openAsk(app, runId)).toMatchObject({ rejectActions: ['fail'] })
+    for (const rejectAction of ['retry', 'replan'] as const)
+      await expect(reject(app, runId, { rejectAction })).rejects.toMatchObject({
+        code: 'ask/invalid',
+        issues: [{ at: { pointer: '/rejectAction' }, hint: expect.stringContaining('constraints.maxAsks') }],
+      })
     expect(await reject(app, runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
+  })
+
+  it('is not planned anew by the last ask either, where the caller wants a new plan after rejections', async () => {
+    const app = await open({ capabilities: [writer([])] })
+    const wanted = { ...approved({ rejectAction: 'replan' }), constraints: { maxAsks: 1 } }
+    const { runId } = await app.run(wanted, { draft })
+    expect(await openAsk(app, runId)).toMatchObject({ rejectAction: { type: 'fail' } })
+    expect(await reject(app, runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
+  })
+
+  it('fails with the reasons of the planner where no new plan can be made', async () => {
+    const planner: Planner = { name: 'none', draft: () => Promise.reject(new Error('No idea')) }
+    const app = await open({ planner, capabilities: [writer([])] })
+    const { runId } = await app.run(approved({ rejectAction: 'replan' }), { draft })
+    const done = await reject(app, runId)
+    expect(done).toMatchObject({ status: 'failed', failure: 'plan/rejected' })
+    expect(done.error?.message).toContain('No idea')
   })
 
   it('runs only the nodes that fill its slots, and those after them', async () => {
