@@ -25,7 +25,7 @@ it('asks lists what waits for a person', async () => {
   const asks = await command('asks')
   expect(asks.code).toBe(0)
   expect(asks.stdout).toMatch(
-    /^REQUEST .*\nr:ask:1 +final +- +approve,edit,reject +24 h +Approve the answer\?\n$/,
+    /^REQUEST .*\nr:ask:1 +final +- +approve,edit,reject +24 h +- +Approve the answer\?\n$/,
   )
   expect(JSON.parse((await command('asks', '--run', 'r', '--json')).stdout)).toMatchObject([
     { requestId: 'r:ask:1', value: { text: 'Tea' } },
