@@ -21,3 +21,23 @@ it('says what is missing, where, why and what would mend it', () => {
     '  worth knowing',
   ])
 })
+
+it('says once what several nodes lack', () => {
+  const lacks = (nodeId: string) =>
+    ({
+      severity: 'hard',
+      status: 'unsatisfied',
+      constraint: `capability "${nodeId}er" is active`,
+      nodeId,
+      capabilityId: `${nodeId}er`,
+      cause: 'missing_producer',
+      suggestion: 'It is inactive: Set OPENAI_API_KEY',
+      details: { code: 'plan/capability-unknown' },
+    }) as const
+  const failures = [lacks('tag'), lacks('write')]
+  expect(describeFindings({ failures, warnings: [] }, pc.createColors(false))).toEqual([
+    '✗ the whole plan  not shown: the capabilities of "tag", "write" are active',
+    '  the capability is not registered or not active',
+    '  It is inactive: Set OPENAI_API_KEY',
+  ])
+})

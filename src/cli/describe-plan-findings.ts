@@ -20,7 +20,9 @@ export function describeFindings(
   const roots = unmet.filter((finding) => !isConsequence(finding))
   const consequences = unmet.filter(isConsequence)
   return [
-    ...[...roots, ...consequences].flatMap((finding) => describe(finding, colors.red('✗'), colors)),
+    ...joinUnavailable([...roots, ...consequences]).flatMap((finding) =>
+      describe(finding, colors.red('✗'), colors),
+    ),
     ...warnings.flatMap((finding) => describe(finding, colors.yellow('!'), colors)),
   ]
 }
@@ -35,6 +37,23 @@ export function describeNotes(
     `${colors.cyan('~')} ${oneLine(constraint, 300)}`,
     ...(suggestion === undefined ? [] : [`  ${colors.dim(oneLine(suggestion, 300))}`]),
   ])
+}
+
+/** One finding for all nodes that lack the same thing, such as the key of one provider. */
+function joinUnavailable(findings: readonly Diagnostic[]): Diagnostic[] {
+  const groups = new Map<unknown, Diagnostic[]>()
+  for (const finding of findings) {
+    const { suggestion, details } = finding
+    const key = details?.['code'] === 'plan/capability-unknown' && suggestion ? suggestion : finding
+    groups.set(key, [...(groups.get(key) ?? []), finding])
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (first === undefined || group.length === 1) return group
+    const { nodeId: _node, capabilityId: _capability, ...rest } = first
+    const nodes = [...new Set(group.map(({ nodeId }) => `"${nodeId}"`))].join(', ')
+    return [{ ...rest, constraint: `the capabilities of ${nodes} are active` }]
+  })
 }
 
 function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {

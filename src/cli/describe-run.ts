@@ -35,7 +35,7 @@ export function describeRun(shown: ShownRun): string {
     nodes.length > 0 &&
       table(
         nodeHeads,
-        withoutItems(shown).map((row) => nodeCells(row, shown.iterations[row.nodeId])),
+        withoutItems(shown).map((row) => nodeCells(withFallback(row, shown), shown.iterations[row.nodeId])),
       ),
     asks.length > 0 && table(askHeads, asks.map(askCells)),
     messages.length > 0 && table(messageHeads, messages.map(messageCells)),
@@ -61,6 +61,13 @@ function withoutItems({ nodes, plan }: ShownRun): readonly ShownNode[] {
 const mostItems = 20
 
 const nodeHeads = ['NODE', 'STATUS', 'CAPABILITY', 'ATTEMPTS', 'TIME', 'ERROR']
+
+/** Says where an alternate has answered instead of the node's own capability. */
+function withFallback(row: ShownNode, { plan }: ShownRun): ShownNode {
+  const { nodeId, capabilityId = '' } = row
+  const { alternates = [] } = plan?.nodes.find(({ id }) => id === nodeId) ?? {}
+  return alternates.includes(capabilityId) ? { ...row, capabilityId: `${capabilityId} (fallback)` } : row
+}
 
 function nodeCells(node: ShownNode, count: ShownRun['iterations'][string] | undefined): string[] {
   const { nodeId, status, capabilityId, attempts, startedAt, endedAt, error } = node

@@ -106,6 +106,10 @@ function detailOf(state: RunState, node: NodeState): string | undefined {
       return undefined
     case 'error':
       return node.failed?.error.message
+    case 'completed': {
+      const fallback = node.completed?.person === undefined ? fallbackOf(node) : undefined
+      return fallback && `answered by the fallback ${fallback}`
+    }
     case 'waiting': {
       const due = [...state.timers.values()].find(
         ({ purpose }) => purpose.kind === 'retry' && purpose.nodeId === id,
@@ -115,6 +119,11 @@ function detailOf(state: RunState, node: NodeState): string | undefined {
     default:
       return undefined
   }
+}
+
+/** The alternate whose turn it is; nothing while the node's own capability is called. */
+function fallbackOf({ node, candidate }: NodeState): string | undefined {
+  return candidate === 0 ? undefined : node.alternates?.[candidate - 1]
 }
 
 /** A plan is no tree: a node is shown under the last of those before it, which is the one that it waits for longest. */

@@ -152,9 +152,13 @@ function alternatives(
 ): string | undefined {
   const wanted = membersOf(output).map(({ name }) => name)
   const able = capabilities.filter(
-    ({ outputContract: side }) =>
-      wanted.length === 0 ||
-      wanted.some((name) => (Array.isArray(side) ? side.includes(name) : declares(side as boolean, [name]))),
+    ({ capabilityId, outputContract: side }) =>
+      // Functions of pipelines take the place of nothing.
+      !capabilityId.startsWith('proviso.pipeline.') &&
+      (wanted.length === 0 ||
+        wanted.some((name) =>
+          Array.isArray(side) ? side.includes(name) : declares(side as boolean, [name]),
+        )),
   )
   const names = able.slice(0, 10).map(({ capabilityId }) => capabilityId)
   return names.length === 0 ? undefined : `Active: ${names.join(', ')}`
