@@ -211,7 +211,8 @@ export function createEngine(options: EngineOptions): Engine {
     const { call, nodeId } = question
     const shared = { catalog: catalogFor(state.tenant), dispatchers, clock, redactor, random: options.random }
     const result = await lookForAnswer({ ...shared, state, nodeId, call, storeRaw: options.storeRaw ?? true })
-    if (result === undefined) return
+    // The attempt may have ended with this very answer: it says no more than the ask does.
+    if (result === undefined || result.outcome === call.outcome) return
     const note = `"${call.capabilityId}" called back: its answer counts`
     afterwards(runId, await recordLateResult(outside, runId, { ref: call, result, note, settles: true }))
   }

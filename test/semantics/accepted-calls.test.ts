@@ -18,7 +18,7 @@ import {
   writer,
   writing,
 } from '../agents/support.ts'
-import { journal, leave } from '../journeys/support.ts'
+import { answer, journal, leave } from '../journeys/support.ts'
 
 type Members = { readonly [name: string]: unknown }
 type Options = Parameters<typeof serveAgents>[0]
@@ -176,6 +176,28 @@ describe('a callback that comes after the run has moved on', () => {
       { outcome: 'provider_error', notApplied: true },
     ])
     expect(await app.store.asks({ runId, status: 'pending' })).toEqual([])
+    await inOrder(app, runId)
+  })
+
+  it('does not close an ask that its own answer led to', async () => {
+    const directives = { planner: { directives: { sideEffects: 'allow' } } }
+    const { app, runId, heard, key, later } = await accepted(
+      {},
+      {
+        capability: { ...once, sideEffect: true },
+        node: { retry: { max: 2 } },
+        envelope: { policies: directives },
+      },
+    )
+    expect((await post(heard, { key, body: { error: { message: 'Out of paper' } } })).status).toBe(200)
+    await until(app, runId, 'hitl_request')
+    expect((await app.result(runId)).status).toBe('awaiting_hitl')
+    await answer(app, runId, 'approve')
+    let accepts = 0
+    for await (const event of app.watch(runId))
+      if (event.type === 'attempt_accepted' && ++accepts === 2) break
+    expect(later.heard).toHaveLength(2)
+    expect(await payloads(app, runId, 'attempt_settled')).toEqual([])
     await inOrder(app, runId)
   })
 
