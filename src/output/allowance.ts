@@ -7,7 +7,7 @@ import type { Place } from '../base/issue.ts'
 import type { Limits } from './types.ts'
 
 /** Steps that every text gets, however short. */
-const BASE = 500_000
+const BASE = 2_000_000
 /** Steps for each character on top. An ordinary broken text needs fewer than 10. */
 const PER_CHARACTER = 100
 

@@ -31,7 +31,7 @@ export interface Window {
 }
 
 /** The price of a question that looks at up to `KEY_REACH` characters, or runs a regular expression over as many. */
-export const QUESTION = 16
+export const QUESTION = 8
 
 /** Index of the next character that is neither space nor comment; `MORE` when a stream must say. */
 export function skip(w: Window, from: number): number {

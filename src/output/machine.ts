@@ -75,6 +75,8 @@ export interface StringState {
   newlineAt: number
   /** Double quotes seen in a string of single ones. */
   others: number
+  /** Of a string opened by “: up to which offset it is known whether ” or “ comes next; undefined where neither does. */
+  ahead: { readonly until: number; readonly found: boolean | undefined }
   rule: RuleName | undefined
   /** The rule that held before the first quote was taken as content. */
   ruleBefore: RuleName | undefined

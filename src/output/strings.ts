@@ -3,7 +3,7 @@
  * string. The decision itself (what may follow a closing quote here) is in `string-close.ts`.
  */
 import * as ch from './chars.ts'
-import { type Answer, followedByColon, MORE, NO, QUESTION, YES } from './lookahead.ts'
+import { type Answer, followedByColon, MORE, NO, YES } from './lookahead.ts'
 import type { Machine, Role, StringState } from './machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
 import { DONE, finish, finishBefore, flush } from './string-emit.ts'
@@ -56,6 +56,7 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
     shuts: 0,
     newlineAt: -1,
     others: 0,
+    ahead: { until: 0, found: undefined },
     ruleBefore: undefined,
     rule: escaped
       ? 'escaped-quotes'
@@ -179,12 +180,18 @@ function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
 /** A string opened by “ is closed by ”, if one follows before the next “. */
 function properCloserAhead(d: Machine, i: number, s: StringState): boolean {
   const { buf } = d
+  // What was seen from further left holds here too.
+  if (d.base + i < s.ahead.until && s.ahead.found !== undefined) return s.ahead.found
   const end = Math.min(buf.length, i + 400)
-  d.looked += 2 * QUESTION
-  for (let j = i + 1; j < end; j++) {
-    if (buf[j] === s.closers[0]) return true
-    if (buf.charCodeAt(j) === s.quote) return false
+  const from = Math.max(i + 1, s.ahead.found === undefined ? s.ahead.until - d.base : 0)
+  for (let j = from; j < end; j++) {
+    d.looked++
+    const found = buf[j] === s.closers[0]
+    if (!found && buf.charCodeAt(j) !== s.quote) continue
+    s.ahead = { until: d.base + j, found }
+    return found
   }
+  s.ahead = { until: d.base + end, found: undefined }
   return false
 }
 

@@ -11,6 +11,7 @@ import type { Part } from './record.ts'
 
 /** What a union made of a value, ready to be recorded again. */
 interface Outcome {
+  readonly held: unknown
   readonly pointer: Pointer
   readonly text: string
   readonly value: unknown
@@ -26,8 +27,8 @@ interface Best {
 
 export class Unions {
   readonly #run: Coercing
-  /** By shape and value. */
-  readonly #known = new Map<Shape, Map<unknown, Outcome>>()
+  /** By shape, and by object or list, or by the place of a scalar: equal scalars stand in many places. */
+  readonly #known = new Map<Shape, Map<object | Pointer, Outcome>>()
   /** How many unions are being tried around the one at hand. */
   #trying = 0
 
@@ -39,8 +40,14 @@ export class Unions {
     if (this.#trying === 0) return this.#choose(held, shape)
     const run = this.#run
     const pointer = run.pointer()
-    const known = this.#known.get(shape)?.get(held.value)
-    if (known !== undefined && known.pointer === pointer && known.text === run.text) {
+    const key = typeof held.value === 'object' && held.value !== null ? held.value : pointer
+    const known = this.#known.get(shape)?.get(key)
+    if (
+      known !== undefined &&
+      Object.is(known.held, held.value) &&
+      known.pointer === pointer &&
+      known.text === run.text
+    ) {
       run.record.again(known.recorded)
       return known.value
     }
@@ -49,14 +56,20 @@ export class Unions {
     const value = this.#choose(held, shape)
     // Where a repeated wrapping was cut short, the outcome depends on what is being tried around it.
     if (run.cuts === cuts && !run.guide.allowance.exhausted)
-      this.#remember(held, shape, { pointer, text: run.text, value, recorded: run.record.since(start) })
+      this.#remember(shape, key, {
+        held: held.value,
+        pointer,
+        text: run.text,
+        value,
+        recorded: run.record.since(start),
+      })
     return value
   }
 
-  #remember(held: Held, shape: Shape, outcome: Outcome): void {
+  #remember(shape: Shape, key: object | Pointer, outcome: Outcome): void {
     const outcomes = this.#known.get(shape)
-    if (outcomes === undefined) this.#known.set(shape, new Map([[held.value, outcome]]))
-    else outcomes.set(held.value, outcome)
+    if (outcomes === undefined) this.#known.set(shape, new Map([[key, outcome]]))
+    else outcomes.set(key, outcome)
   }
 
   #choose(held: Held, shape: Shape): unknown {

@@ -97,11 +97,14 @@ describe('work that is not reading', () => {
   }
 
   it('looking ahead is charged, so that no text makes the decoder look for longer than it may', () => {
-    const hungry = `{"a":"${'" /* " '.repeat(2_000)}`
+    const hungry = `["${'" '.repeat(4_000)}`
     const { steps } = parseCounted(hungry)
-    expect(steps).toBeGreaterThan(3 * hungry.length)
+    expect(steps).toBeGreaterThan(6 * hungry.length)
     const stopped = parse(hungry, undefined, { limits: { steps: 10_000 } })
-    expect(stopped).toMatchObject({ ok: false, issues: [{ code: 'limit/steps', at: { span: [0, 0] } }] })
+    expect(stopped).toMatchObject({
+      ok: false,
+      issues: [{ code: 'limit/steps', at: { span: expect.any(Array) } }],
+    })
   })
 
   it('validating a whole value is charged', () => {
