@@ -1,5 +1,5 @@
 /** Runs of real calls, and what a health report says of them: repairs, skips, rungs, and shadow mode end to end. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type CapabilityDefinition,
   defineCapability,
@@ -9,13 +9,8 @@ import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/base/json.ts'
 import { healthReport } from '../../src/health/report.ts'
 import { surveyHealth } from '../../src/health/survey.ts'
-import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { envelope, journal, open } from './support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 const counted = {
   type: 'object',
@@ -36,8 +31,7 @@ const model = (processing: {
 
 /** An app whose one model says these texts. */
 async function appSaying(texts: readonly string[], processing: { [key: string]: Json }): Promise<App> {
-  const server = await openAiServer(texts.map((text) => ({ text })))
-  servers.push(server)
+  const server = await serveModel(texts.map((text) => ({ text })))
   return open({
     providers: [compatible({ baseURL: server.url, apiKey: 'sk-none' })],
     capabilities: [defineCapability(model(processing) as CapabilityDefinition)],

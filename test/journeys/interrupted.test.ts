@@ -1,17 +1,13 @@
 /** Attempts whose end nobody saw or can use: what they are charged, and under which key they are called again. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
 import type { App } from '../../src/app.ts'
 import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/event.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import type { Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { answer, envelope, journal, local, open, text } from './support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 const write = defineCapability({
   capabilityId: 'write',
@@ -30,11 +26,10 @@ async function interrupted(limits: object, node: object = {}) {
     underWay = resolve
   })
   const replies: Reply[] = [{ text: 'no idea' }, { hang: true }]
-  const server = await openAiServer((_, index) => {
+  const server = await serveModel((_, index) => {
     if (index === 1) underWay()
     return replies[index] ?? { text: '{"text":"Tea"}' }
   })
-  servers.push(server)
   const options = {
     store,
     capabilities: [write],

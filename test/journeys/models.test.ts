@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type CapabilityDefinition,
   defineCapability,
@@ -11,19 +11,9 @@ import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { verifyHistory } from '../../src/engine/verify.ts'
 import { cassette, rehearsal } from '../../src/testing/index.ts'
-import { type OpenAiServer, openAiServer, type Reply, type Seen } from '../models/openai-server.ts'
+import type { OpenAiServer, Reply, Seen } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { envelope, journal, open, rao, text } from './support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
-
-async function serve(replies: Parameters<typeof openAiServer>[0]): Promise<OpenAiServer> {
-  const server = await openAiServer(replies)
-  servers.push(server)
-  return server
-}
 
 const model = (capabilityId: string, more: Partial<CapabilityDefinition> = {}) =>
   defineCapability({
@@ -49,7 +39,7 @@ const promptOf = (seen: Seen | undefined) => JSON.stringify(seen?.body['messages
 
 describe('a node that calls a model', () => {
   it('happy path: one call, one value, and no event of repair, coercion or fallback', async () => {
-    const server = await serve([{ text: good }])
+    const server = await serveModel([{ text: good }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node() })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
@@ -62,7 +52,7 @@ describe('a node that calls a model', () => {
   })
 
   it('climbs the ladder inside one attempt, and the account is in the journal', async () => {
-    const server = await serve([{ text: 'no idea' }, { text: good }])
+    const server = await serveModel([{ text: 'no idea' }, { text: good }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node() })
     expect(done).toMatchObject({ status: 'completed', provenance: [{ repairs: [{ rule: 'model-repair' }] }] })
@@ -80,7 +70,7 @@ describe('a node that calls a model', () => {
       headers: { 'retry-after-ms': '5' },
       body: { error: { message: 'slow' } },
     }
-    const server = await serve([limit, limit, { text: good }])
+    const server = await serveModel([limit, limit, { text: good }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node({ callBudget: 1 }) })
     expect(done.status).toBe('completed')
@@ -91,7 +81,7 @@ describe('a node that calls a model', () => {
   })
 
   it('goes on with another capability when a model refuses', async () => {
-    const server = await serve(({ body }) =>
+    const server = await serveModel(({ body }) =>
       body['model'] === 'test-model' ? { refusal: 'No.' } : { text: good },
     )
     const other = model('other', { preferredModels: ['compatible/braver-model'] })
@@ -102,7 +92,7 @@ describe('a node that calls a model', () => {
   })
 
   it('cancelling the run closes the socket of its call', async () => {
-    const server = await serve([{ hang: true }])
+    const server = await serveModel([{ hang: true }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const runId = await app.start(envelope(), { draft: node() })
     await server.arrived
@@ -112,7 +102,7 @@ describe('a node that calls a model', () => {
   })
 
   it('what a slow attempt had spent is paid for when its time is over', async () => {
-    const server = await serve([{ text: 'no idea' }, { text: 'none' }, { hang: true }])
+    const server = await serveModel([{ text: 'no idea' }, { text: 'none' }, { hang: true }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node({ timeoutMs: 1500, callBudget: 3 }) })
     expect(done.status).toBe('failed')
@@ -121,7 +111,7 @@ describe('a node that calls a model', () => {
   })
 
   it('shows values while they arrive, and stores none of them', async () => {
-    const server = await serve([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
+    const server = await serveModel([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
     const partials: unknown[] = []
     const app = await open({
       providers: providersAt(server),
@@ -135,7 +125,7 @@ describe('a node that calls a model', () => {
   })
 
   it('goes on when whoever watches fails, and says so once', async () => {
-    const server = await serve([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
+    const server = await serveModel([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
     const app = await open({
       providers: providersAt(server),
       capabilities: [model('write')],
@@ -150,7 +140,10 @@ describe('a node that calls a model', () => {
   })
 
   it('without aggregate_structured only plain text is streamed; structured nodes are called whole', async () => {
-    const server = await serve(({ body }) => ({ text: body['stream'] ? 'Words about tea' : good, chunks: 4 }))
+    const server = await serveModel(({ body }) => ({
+      text: body['stream'] ? 'Words about tea' : good,
+      chunks: 4,
+    }))
     const partials: unknown[] = []
     const app = await open({
       providers: providersAt(server),
@@ -167,7 +160,7 @@ describe('a node that calls a model', () => {
   })
 
   it('settings: the node beats its capability, and both beat the app', async () => {
-    const server = await serve([{ text: good }])
+    const server = await serveModel([{ text: good }])
     const settings = { processing: { structured_output: 'xgrammar' } }
     const app = await open({
       providers: providersAt(server),
@@ -186,7 +179,7 @@ describe('a node that calls a model', () => {
   it('degrades where that was allowed, says so, and never where something hard is said of its output', async () => {
     const processing = { fallback: { degrade_to_string: true } }
     const run = async (more: Partial<CapabilityDefinition> = {}) => {
-      const server = await serve([{ text: 'Just words' }])
+      const server = await serveModel([{ text: 'Just words' }])
       const capabilities = [model('write', more)]
       const app = await open({ providers: providersAt(server), capabilities, processing })
       const done = await app.run(envelope(), { draft: node() })
@@ -229,7 +222,9 @@ describe('a node that calls a model', () => {
   })
 
   it('with a key that the provider does not take it fails at once, however many retries it has', async () => {
-    const server = await serve([{ status: 401, body: { error: { message: 'Incorrect API key provided' } } }])
+    const server = await serveModel([
+      { status: 401, body: { error: { message: 'Incorrect API key provided' } } },
+    ])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node({ retry: { max: 3, backoffMs: 60_000 } }) })
     expect(done).toMatchObject({ status: 'failed', issues: [{ message: expect.stringContaining('401') }] })
@@ -248,7 +243,7 @@ describe('RAO nodes', () => {
 
   it('are never repaired by a model, and asked again only as often as planned', async () => {
     for (const retries of [0, 1]) {
-      const server = await serve([{ text: 'I am quite sure it is Tea' }])
+      const server = await serveModel([{ text: 'I am quite sure it is Tea' }])
       const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
       const done = await app.run(envelope(), { draft: node({ ...contract, retry: { max: retries } }) })
       expect(done.status).toBe('failed')
@@ -260,7 +255,7 @@ describe('RAO nodes', () => {
   })
 
   it('get the closed envelope as schema and in the instruction, and mended syntax is enough', async () => {
-    const server = await serve([{ text: `\`\`\`json\n${rao({ text: 'Tea' }, 0.95)},\n\`\`\`` }])
+    const server = await serveModel([{ text: `\`\`\`json\n${rao({ text: 'Tea' }, 0.95)},\n\`\`\`` }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node(contract) })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
@@ -273,7 +268,7 @@ describe('RAO nodes', () => {
   })
 
   it('fail when the model takes longer than maxInferenceMs', async () => {
-    const server = await serve([{ hang: true }])
+    const server = await serveModel([{ hang: true }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node({ data: { contract: true, maxInferenceMs: 30 } }) })
     expect(done).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
@@ -339,7 +334,7 @@ describe('budgets of a run', () => {
   const prices = [{ model: 'compatible/*', inputPerMillion: 1000, outputPerMillion: 1000 }]
 
   it('never makes more calls than it has, however many nodes want some', async () => {
-    const server = await serve([{ text: 'no idea' }])
+    const server = await serveModel([{ text: 'no idea' }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const nodes = Array.from({ length: 8 }, (_, index) => ({
       id: `n${index}`,
@@ -352,7 +347,7 @@ describe('budgets of a run', () => {
   })
 
   it('holds a limit of cost, and gives back what was not needed', async () => {
-    const server = await serve([{ text: good }])
+    const server = await serveModel([{ text: good }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')], prices })
     const nodes = ['a', 'b', 'c'].map((id) => ({ id, capabilityId: 'write' }))
     const run = (maxCostUsd: number) =>
@@ -364,7 +359,7 @@ describe('budgets of a run', () => {
 
   it('a node keeps to its own limits of tokens and cost, over all its attempts', async () => {
     for (const limit of [{ tokenBudget: 300 }, { costBudgetUsd: 0.3 }]) {
-      const server = await serve([{ text: 'no idea' }])
+      const server = await serveModel([{ text: 'no idea' }])
       const app = await open({ providers: providersAt(server), capabilities: [model('write')], prices })
       const draft = node({ ...limit, callBudget: 9, retry: { max: 3 } })
       const done = await app.run(envelope(), { draft })
@@ -380,7 +375,7 @@ describe('budgets of a run', () => {
   ])(
     'that runs out inside of a call is named as it is: %s %d',
     async (limitName, limit, resource, whole, own) => {
-      const server = await serve([{ text: good }])
+      const server = await serveModel([{ text: good }])
       const app = await open({ providers: providersAt(server), capabilities: [model('write')], prices })
       const done = await app.run(envelope(), { draft: { ...node(own), ...whole } })
       expect(done).toMatchObject({
@@ -456,7 +451,7 @@ describe('secrets', () => {
     const folder = mkdtempSync(join(tmpdir(), 'proviso-secrets-'))
     const file = join(folder, 'tape.json')
     const echo = `no JSON, but your key is sk-planted-provider-key and planted-known-secret`
-    const server = await serve([
+    const server = await serveModel([
       {
         status: 500,
         body: { error: { message: 'Something went wrong with the key: sk-planted-provider-key' } },

@@ -1,6 +1,5 @@
 /** Real processes of the built command on one PostgreSQL, and how tests speak with them. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import { readLog } from '../kill/effects.ts'
 import { api, frames, type SseFrame } from '../server-support.ts'
 import { proviso, requireBuild, root } from '../support.ts'
+import { listening } from './listening.ts'
 
 export interface Process {
   readonly address: string
@@ -102,17 +102,7 @@ async function serve(started: Set<ChildProcess>, env: { readonly [name: string]:
     env: { ...process.env, NO_COLOR: '1', ...env },
   })
   started.add(child)
-  let [stdout, stderr] = ['', '']
-  child.stderr.setEncoding('utf8').on('data', (said: string) => (stderr += said))
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  const address = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (said: string) => {
-      stdout += said
-      const [, found] = /serves on (\S+)\n/.exec(stdout) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    void ended.then((code) => reject(new Error(`It ended with ${code}: ${stderr}`)))
-  })
+  const { address, ended, says, stderr } = await listening(child)
   const call = (path: string, body?: unknown) =>
     fetch(`${address}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -130,12 +120,7 @@ async function serve(started: Set<ChildProcess>, env: { readonly [name: string]:
       return frames(await fetch(`${address}${api}/runs/${encodeURIComponent(runId)}/events`, { headers }))
     },
     kill: (signal) => void child.kill(signal),
-    says: (words) =>
-      new Promise((resolve) => {
-        const look = () => stderr.includes(words) && resolve()
-        child.stderr.on('data', look)
-        look()
-      }),
-    stderr: () => stderr,
+    says,
+    stderr,
   }
 }

@@ -1,14 +1,10 @@
 /** What the specifications say of reading and falling back, as a user meets it: a pipeline in YAML, `proviso run`, a model over HTTP. */
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { file, place } from '../cli-run-support.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import type { Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { proviso } from '../support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 interface Log {
   readonly event: string
@@ -22,8 +18,7 @@ async function run(
   texts: readonly string[],
   { processing, schema, args = [] }: { processing: string; schema: string; args?: readonly string[] },
 ) {
-  const server = await openAiServer(texts.map((text): Reply => ({ text })))
-  servers.push(server)
+  const server = await serveModel(texts.map((text): Reply => ({ text })))
   const path = file(
     `p${++count}.yaml`,
     `name: reading
@@ -195,8 +190,7 @@ it('streamed structured steps are aggregated, and read at the end of the stream 
 })
 
 it('telemetry is concise unless it is asked for, and validate needs no run (FSD-50)', async () => {
-  const server = await openAiServer(() => ({ text: 'So: {"cups": "42"}' }))
-  servers.push(server)
+  const server = await serveModel(() => ({ text: 'So: {"cups": "42"}' }))
   const path = file(
     'concise.yaml',
     `name: concise

@@ -2,25 +2,20 @@
  * Budgets of calls: every executor of a node has its own, an attempt has four generated answers unless the node says
  * otherwise, retries multiply them, and nothing local counts.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { type CapabilityDefinition, defineCapability } from '../../src/app.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import { envelope, journal, local, open, text } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer, type Seen } from '../models/openai-server.ts'
+import type { OpenAiServer, Seen } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { compile } from '../pipelines/support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 /** The model `other` answers well, every other one never does. */
 async function serve(): Promise<OpenAiServer> {
-  const server = await openAiServer(({ body }) => ({
+  const server = await serveModel(({ body }) => ({
     text: body['model'] === 'other' ? '{"text":"Tea"}' : '{"text":1,"more":',
   }))
-  servers.push(server)
   return server
 }
 

@@ -2,21 +2,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serveModel } from '../models/serve-model.ts'
 import { proviso, requireBuild } from '../support.ts'
 
 beforeAll(requireBuild)
 const directory = mkdtempSync(join(tmpdir(), 'proviso-degraded-'))
 afterAll(() => rmSync(directory, { recursive: true }))
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 async function run(text: string, command: readonly string[] = []) {
-  const server = await openAiServer([{ text }])
-  servers.push(server)
+  const server = await serveModel([{ text }])
   const file = join(directory, 'summary.yaml')
   writeFileSync(
     file,

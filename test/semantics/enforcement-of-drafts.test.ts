@@ -2,16 +2,11 @@
  * `enforcement: off` in a draft: the answer is neither read toward the contract nor repaired, and the contract still
  * holds. What the proof counts on is judged in the run; what is not to be judged must not be promised to the proof.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { defineCapability } from '../../src/app.ts'
 import { envelope, open } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
+import { serveModel } from '../models/serve-model.ts'
 
 const scored = {
   type: 'object',
@@ -24,8 +19,7 @@ async function run(
   said: string,
   { contract, caller, processing }: { contract: object; caller: object; processing: object },
 ) {
-  const server = await openAiServer(() => ({ text: said }))
-  servers.push(server)
+  const server = await serveModel(() => ({ text: said }))
   const judge = defineCapability({
     capabilityId: 'judge',
     kind: 'model',

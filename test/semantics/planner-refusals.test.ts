@@ -2,15 +2,11 @@
  * A planner model that refuses, by the provider's field or in words, is asked once and never repaired. The search drafts
  * and the plan says why; where there is no search behind it, the run fails at once with what the model said.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { envelope, journal, local, open } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
+import type { Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 
 const inField: Reply = { refusal: 'I will not plan this.' }
 
@@ -21,8 +17,7 @@ const refusals: readonly (readonly [string, Reply, string])[] = [
 ]
 
 async function plan(mode: 'auto' | 'model', reply: Reply) {
-  const server = await openAiServer(() => reply)
-  servers.push(server)
+  const server = await serveModel(() => reply)
   const app = await open({
     providers: [compatible({ baseURL: server.url })],
     planner: { mode, model: 'compatible/planner' },

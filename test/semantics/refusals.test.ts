@@ -2,7 +2,7 @@
  * A refusal is a refusal, by the provider's field or by a text that declines and carries no value: never repaired, never
  * taken for data. A text stands in for an answer only where a step says so, and the result says that it does.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { defineCapability } from '../../src/app.ts'
@@ -10,19 +10,9 @@ import type { JournalEvent } from '../../src/domain/event.ts'
 import { arosConfig } from '../../src/pipeline/index.ts'
 import { agent, copyVariants, json, serveAgents, wanted, writer, writing } from '../agents/support.ts'
 import { envelope, journal, open, text } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import type { openAiServer, Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { compile } from '../pipelines/support.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
-
-async function serve(replies: Parameters<typeof openAiServer>[0]): Promise<OpenAiServer> {
-  const server = await openAiServer(replies)
-  servers.push(server)
-  return server
-}
 
 const apology = "I'm sorry, but I can't help with that."
 const summary = {
@@ -32,7 +22,7 @@ const summary = {
 } as const
 
 async function generate(replies: readonly Reply[], more: object = {}) {
-  const server = await serve(replies)
+  const server = await serveModel(replies)
   const result = await generateValue({
     providers: [compatible({ baseURL: server.url })],
     model: 'compatible/m',
@@ -126,7 +116,7 @@ ${step}
 const optIn = '    processing: { structured_output: auto, fallback: { degrade_to_string: true } }'
 
 async function runPipeline(step: string, replies: Parameters<typeof openAiServer>[0], aros = arosConfig()) {
-  const server = await serve(replies)
+  const server = await serveModel(replies)
   const compiled = compile(yaml(step), { input: 'tea', aros })
   const app = await open({
     providers: [compatible({ baseURL: server.url })],
@@ -194,7 +184,7 @@ describe('a text that stands in for an answer', () => {
   })
 
   it('is not taken under a contract with constraints, whatever their level', async () => {
-    const server = await serve(prose)
+    const server = await serveModel(prose)
     const write = defineCapability({
       capabilityId: 'write',
       kind: 'model',
@@ -212,7 +202,7 @@ describe('a text that stands in for an answer', () => {
   })
 
   it('in an item of a map marks the map', async () => {
-    const server = await serve(prose)
+    const server = await serveModel(prose)
     const app = await open({
       providers: [compatible({ baseURL: server.url })],
       capabilities: [

@@ -1,12 +1,12 @@
 /** `proviso serve` as a process of its own, in a folder of its own, without keys or settings of the machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll } from 'vitest'
 import { envNames } from '../../src/env.ts'
 import { serverKeys, serverTable } from '../../src/pipeline/index.ts'
+import { listening } from '../processes/listening.ts'
 import { frames, type SseFrame } from '../server-support.ts'
 import { proviso, requireBuild, root } from '../support.ts'
 
@@ -78,17 +78,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
   const args = [join(root, 'dist/cli/main.js'), 'serve', '--port', '0', ...(options.args ?? [])]
   const child = spawn(process.execPath, args, { cwd: folder, env: environment(options.env) })
   started.add(child)
-  let [stdout, stderr] = ['', '']
-  child.stderr.setEncoding('utf8').on('data', (said: string) => (stderr += said))
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  const address = await new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (said: string) => {
-      stdout += said
-      const [, found] = /serves on (\S+)\n/.exec(stdout) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    void ended.then((code) => reject(new Error(`It ended with ${code}: ${stderr}`)))
-  })
+  const { address, ended, says, stderr } = await listening(child)
   const call: Served['call'] = (path, body, method = body === undefined ? 'GET' : 'POST') =>
     fetch(`${address}${path}`, {
       method,
@@ -100,14 +90,8 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     folder,
     call,
     run: async (body) => frames(await call('/api/v1/flex/run.stream', body)),
-    stderr: () => stderr,
-    says: (words) =>
-      new Promise((resolve, reject) => {
-        const look = () => stderr.includes(words) && resolve()
-        child.stderr.on('data', look)
-        look()
-        void ended.then(() => reject(new Error(`It ended without saying "${words}": ${stderr}`)))
-      }),
+    stderr,
+    says,
     stop() {
       child.kill('SIGTERM')
       return ended

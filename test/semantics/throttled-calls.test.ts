@@ -3,7 +3,7 @@
  * alternate, then the fallback. Such tries never count as calls.
  */
 import { createServer as createTcpServer } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { defineCapability } from '../../src/app.ts'
@@ -20,20 +20,10 @@ import {
   writing,
 } from '../agents/support.ts'
 import { envelope, journal, local, open, text } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import type { Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { compile } from '../pipelines/support.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
-
-async function serve(replies: Parameters<typeof openAiServer>[0]): Promise<OpenAiServer> {
-  const server = await openAiServer(replies)
-  servers.push(server)
-  return server
-}
 
 /** An address at which nobody listens. */
 async function nobody(): Promise<string> {
@@ -90,7 +80,7 @@ describe('a model that is throttled for ever', () => {
     ['429 with Retry-After 0', throttle({ 'retry-after': '0' })],
     ['503', overloaded],
   ])('%s: five calls with growing pauses, then the alternate answers', async (_, reply) => {
-    const server = await serve(byModel({ write: reply, other: { text: good } }))
+    const server = await serveModel(byModel({ write: reply, other: { text: good } }))
     const { done, events } = await runModels(server, { alternates: ['other'], retry: { max: 2 } })
     expect(done).toMatchObject({ status: 'completed', provenance: [{ capabilityId: 'other' }] })
     expect(server.seen.map(({ body }) => body['model'])).toEqual([...Array(5).fill('write'), 'other'])
@@ -108,7 +98,7 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('fails its node when nothing else is left, and says what to do', async () => {
-    const server = await serve([throttle()])
+    const server = await serveModel([throttle()])
     const { done } = await runModels(server, { retry: { max: 3 } })
     expect(done).toMatchObject({ status: 'failed', failure: 'attempt/throttled' })
     expect(server.seen).toHaveLength(5)
@@ -116,7 +106,7 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('follows the fail edge to a local function', async () => {
-    const server = await serve([throttle()])
+    const server = await serveModel([throttle()])
     const clock = createQuickClock()
     const app = await open({
       ...patient,
@@ -140,7 +130,7 @@ describe('a model that is throttled for ever', () => {
 
   it('is waited for as Retry-After says, in seconds or as a date, and the wait costs no call', async () => {
     const inTwoSeconds = new Date(Date.now() + 3_000).toUTCString()
-    const server = await serve([
+    const server = await serveModel([
       throttle({ 'retry-after': '7' }),
       throttle({ 'retry-after': inTwoSeconds }),
       { text: good },
@@ -154,7 +144,9 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('is not waited for beyond the time of the node: the alternate gets its turn at once', async () => {
-    const server = await serve(byModel({ write: throttle({ 'retry-after': '3600' }), other: { text: good } }))
+    const server = await serveModel(
+      byModel({ write: throttle({ 'retry-after': '3600' }), other: { text: good } }),
+    )
     const { done, events } = await runModels(server, { alternates: ['other'], timeoutMs: 600_000 })
     expect(done).toMatchObject({ status: 'completed', provenance: [{ capabilityId: 'other' }] })
     expect(server.seen).toHaveLength(2)
@@ -162,14 +154,14 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('shares its five tries between all calls of one attempt', async () => {
-    const server = await serve((_, index) => (index === 1 ? { text: '{"text":1' } : throttle()))
+    const server = await serveModel((_, index) => (index === 1 ? { text: '{"text":1' } : throttle()))
     const { events } = await runModels(server)
     expect(server.seen).toHaveLength(6)
     expect(ends(events)).toMatchObject([{ outcome: 'throttled', usage: { calls: 1 } }])
   })
 
   it('has no more tries for the calls of a precheck', async () => {
-    const server = await serve([throttle()])
+    const server = await serveModel([throttle()])
     const precheck = { enabled: true, consensus_samples: 3 }
     const data = { processing: { reasoning_precheck: precheck } }
     const { events } = await runModels(server, { data, callBudget: 8 })
@@ -178,7 +170,7 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('leaves the tries of the model alone when only its precheck is throttled', async () => {
-    const server = await serve((seen, index) =>
+    const server = await serveModel((seen, index) =>
       index > 4 && seen.body['model'] === 'write' && index < 7
         ? throttle()
         : byModel({ write: { text: good } })(seen),
@@ -202,7 +194,7 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('stops waiting at once when the run is cancelled', async () => {
-    const server = await serve([throttle({ 'retry-after': '200' })])
+    const server = await serveModel([throttle({ 'retry-after': '200' })])
     const app = await open({
       providers: [compatible({ baseURL: server.url })],
       capabilities: [model('write')],
@@ -215,7 +207,7 @@ describe('a model that is throttled for ever', () => {
   })
 
   it('ends a generation without a run in the same way', async () => {
-    const server = await serve([throttle()])
+    const server = await serveModel([throttle()])
     const clock = createQuickClock()
     const result = await generateValue({
       providers: [compatible({ baseURL: server.url })],
@@ -232,7 +224,7 @@ describe('a model that is throttled for ever', () => {
 
 describe('a model that cannot be reached', () => {
   it('connection refused: five tries, then the alternate', async () => {
-    const server = await serve([{ text: good }])
+    const server = await serveModel([{ text: good }])
     const clock = createQuickClock()
     const app = await open({
       ...patient,
@@ -331,7 +323,7 @@ steps:
     max_retries: 2
 `
   it('whose provider throttles for ever gives the answer of its fallback', async () => {
-    const server = await serve(byModel({ other: { text: good } }))
+    const server = await serveModel(byModel({ other: { text: good } }))
     const compiled = compile(yaml, { input: 'tea' })
     const app = await open({
       ...patient,

@@ -2,17 +2,13 @@
  * A planner model that throttles or cannot be reached is tried five times with growing pauses, like every other call. Then
  * the search drafts and the plan says why, or, where there is no search behind it, the run fails and says what happened.
  */
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { listen } from '../agents/support.ts'
 import { envelope, journal, local, open } from '../journeys/support.ts'
-import { type OpenAiServer, openAiServer, type Reply } from '../models/openai-server.ts'
+import type { openAiServer, Reply } from '../models/openai-server.ts'
+import { serveModel } from '../models/serve-model.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'
-
-const servers: OpenAiServer[] = []
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close()
-})
 
 const throttled: Reply = { status: 429, body: { error: { message: 'slow down' } } }
 const overloaded: Reply = { status: 503, body: { error: { message: 'overloaded' } } }
@@ -40,8 +36,7 @@ async function plan(mode: 'auto' | 'model', url: string) {
 }
 
 async function serve(replies: Parameters<typeof openAiServer>[0]) {
-  const server = await openAiServer(replies)
-  servers.push(server)
+  const server = await serveModel(replies)
   return server
 }
 
