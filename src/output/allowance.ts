@@ -8,7 +8,7 @@ import type { Limits } from './types.ts'
 
 /** Steps that every text gets, however short. */
 const BASE = 2_000_000
-/** Steps for each character on top. An ordinary broken text needs fewer than 10. */
+/** Steps for each character on top. An ordinary broken text needs few of them. */
 const PER_CHARACTER = 100
 
 /** What trying one reading costs beside the checks of its value. */
