@@ -10,7 +10,7 @@ import { formats } from './formats.ts'
 import { isMultiple } from './interpreter/assertions.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { SchemaObject } from './keywords.ts'
-import { isRecursive, type SchemaGraph } from './references.ts'
+import { isRepetitive, type SchemaGraph } from './references.ts'
 import { regexEngine } from './regex.ts'
 
 /** A function that Ajv has generated; `undefined` where it could not be had, and interpreting goes on. */
@@ -80,8 +80,8 @@ export function isCompilable(schema: JsonSchema, graph: SchemaGraph): boolean {
     if (refersOutside(part)) return false
     hasUnion ||= Object.hasOwn(part, 'anyOf') || Object.hasOwn(part, 'oneOf')
   }
-  // In a recursive union each level of the value multiplies the work by the number of branches.
-  if (hasUnion && isRecursive(graph)) return false
+  // Through shared or recursive branches each level of the value multiplies the work by the number of branches.
+  if (hasUnion && isRepetitive(graph)) return false
   const text = JSON.stringify(schema)
   // The code takes a property of this name for the prototype.
   return text.length <= longest && !text.includes('"__proto__"')

@@ -16,7 +16,7 @@ import { checkPatterns } from './patterns.ts'
 import {
   checkLoops,
   checkReferences,
-  isRecursive,
+  isRepetitive,
   type SchemaGraph,
   schemaGraph,
   sharedSchemas,
@@ -132,7 +132,7 @@ function compileFresh(given: JsonSchema, untrusted: boolean): CompiledSchema {
       compiled = compileWithAjv(schema, graph, { untrusted }) ?? interpreter.accepts
     return interpreter.accepts(value)
   }
-  const remembers = isRecursive(graph)
+  const remembers = isRepetitive(graph)
   return {
     schema,
     notes,

@@ -121,8 +121,18 @@ export function checkLoops(graph: SchemaGraph): void {
 }
 
 /** Whether a schema leads back to itself through the value, so that validating goes as deep as the value does. */
-export function isRecursive(graph: SchemaGraph): boolean {
+function isRecursive(graph: SchemaGraph): boolean {
   return postOrder(graph, [...graph.keys()], (part) => part.applies !== 'never').loop !== undefined
+}
+
+/** How many times the schemas that there are a validator may visit before verdicts are worth remembering. */
+const repeatsAllowed = 8
+
+/** Whether one value may be judged by the same schema again and again: a recursive schema, or definitions that several alternatives share. */
+export function isRepetitive(graph: SchemaGraph): boolean {
+  const [root] = graph.keys()
+  if (root === undefined) return false
+  return isRecursive(graph) || expandedSize(graph, root) > repeatsAllowed * graph.size
 }
 
 /** How many schemas a validator may visit when every reference is unfolded once; a recursive reference counts as one. */

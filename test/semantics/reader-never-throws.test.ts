@@ -180,6 +180,24 @@ describe('depth', () => {
     expect([branches.length, new Set(branches)]).toEqual([401, new Set([2])])
   })
 
+  it('is refused where definitions that use each other twice would take forever', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [
+        `d${i}`,
+        {
+          anyOf: [1, 2].map((maxProperties) => ({
+            type: 'object',
+            properties: { x: i === 39 ? { const: 1 } : { $ref: `#/$defs/d${i + 1}` } },
+            required: ['x'],
+            maxProperties,
+          })),
+        },
+      ]),
+    )
+    expect(parse(chain(40, '2'), { $ref: '#/$defs/d0', $defs }).ok).toBe(false)
+    expect(parse(chain(40, '1'), { $ref: '#/$defs/d0', $defs }).ok).toBe(true)
+  })
+
   it('beyond the call stack of the validator is an issue, in whole texts and in streams', () => {
     const schema = {
       $ref: '#/$defs/t',
