@@ -47,7 +47,7 @@ export function attemptsEndWhenTheRunMovesOn(): Rule {
     if (type === 'cancel_requested') moved = true
     if (type === 'timer_fired')
       moved ||= before?.timers.get(event.payload.timerId)?.purpose.kind === 'deadline'
-    if (type === 'hitl_request' && event.payload.kind === 'policy') asked.add(event.payload.requestId)
+    if (type === 'hitl_request' && isOfPolicy(event.payload)) asked.add(event.payload.requestId)
     if (type === 'hitl_resolved') {
       const { requestId, decision, rejectAction } = event.payload
       asked.delete(requestId)
@@ -55,6 +55,11 @@ export function attemptsEndWhenTheRunMovesOn(): Rule {
       moved ||= decision === 'reject' && after === 'replan'
     }
   }
+}
+
+/** A policy asks about the run (`policy`) or about what failed (`failure`): both hold the run. */
+function isOfPolicy({ kind, policyId }: { readonly kind: string; readonly policyId?: string }): boolean {
+  return kind === 'policy' || policyId !== undefined
 }
 
 export function nothingStartsWhileHeld(): Rule {
@@ -88,8 +93,7 @@ export function nothingStartsWhileHeld(): Rule {
         ending = 'cancelled'
         return
       case 'hitl_request':
-        if (event.payload.kind === 'policy' || event.payload.kind === 'final')
-          holding.add(event.payload.requestId)
+        if (isOfPolicy(event.payload) || event.payload.kind === 'final') holding.add(event.payload.requestId)
         return
       case 'hitl_resolved':
         holding.delete(event.payload.requestId)
