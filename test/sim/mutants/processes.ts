@@ -98,13 +98,6 @@ export const processMutants: readonly Mutant[] = [
     seed: 1,
   },
   {
-    name: 'orphans are repeated although that is not safe',
-    file: engine('judge'),
-    find: '!result.notApplied && !node.attempt?.idempotent',
-    replace: 'result.notApplied && !node.attempt?.idempotent',
-    seed: 20,
-  },
-  {
     name: 'what may have taken effect is called again unasked',
     file: engine('starts'),
     find: 'if (node.unsure === undefined && !earlier?.mustAsk)',
