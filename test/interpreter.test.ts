@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { mutants } from './interpreter/mutants.ts'
 import type { CaseSummary } from './interpreter/run-cases.ts'
-import { runScript } from './run-script.ts'
+import { expectPlaces, runScript } from './run-script.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const minutes = 60_000
@@ -39,4 +39,6 @@ describe('random drafts', () => {
     },
     long ? 60 * minutes : 10 * minutes,
   )
+
+  it('know the place of every defect', () => expectPlaces(mutants))
 })

@@ -1,6 +1,8 @@
-/** Starts a script of this repository in a process of its own. */
+/** Starts a script of this repository in a process of its own, and checks the mistakes that scripts put into the sources. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
 
 /** What `scripts/NAME.mjs ARGS --json` prints, also where its exit code says that something is wrong. */
 export function runScript<T>(name: string, ...args: readonly string[]): Promise<T> {
@@ -19,4 +21,18 @@ export function runScript<T>(name: string, ...args: readonly string[]): Promise<
       },
     )
   })
+}
+
+interface Mutant {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+}
+
+/** Each mistake has one place in the sources. */
+export function expectPlaces(mutants: readonly Mutant[]): void {
+  for (const { name, file, find } of mutants) {
+    const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+    expect(text.split(find).length - 1, `"${name}" in ${file}`).toBe(1)
+  }
 }

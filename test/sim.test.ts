@@ -1,8 +1,7 @@
 /** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../src/base/hash.ts'
-import { runScript } from './run-script.ts'
+import { expectPlaces, runScript } from './run-script.ts'
 import { contest } from './sim/contested-ask.ts'
 import type { History } from './sim/history.ts'
 import { mutants } from './sim/mutants.ts'
@@ -56,12 +55,7 @@ describe('the engine under faults', () => {
     long ? 60 * minutes : 10 * minutes,
   )
 
-  it('knows the place of every mistake', () => {
-    for (const { name, file, find } of mutants) {
-      const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
-      expect(text.split(find).length - 1, `"${name}" in ${file}`).toBe(1)
-    }
-  })
+  it('knows the place of every mistake', () => expectPlaces(mutants))
 
   it('plays the same history for the same seed, alone or after others', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => index + 1)
