@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import {
-  cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -52,7 +52,9 @@ export function transpileMutant({ name, file, find, replace }) {
     throw new Error(`Mutant "${name}": its place occurs ${parts.length - 1} times in ${file}`)
   const hash = createHash('sha256').update(`${file}\n${find}\n${replace}`).digest('hex').slice(0, 8)
   return made(`${basename(base)}-${hash}`, (folder) => {
-    cpSync(base, folder, { recursive: true })
+    linkTree(base, folder)
+    // The link, not the file that it shares with the others.
+    rmSync(targetOf(folder, file))
     transpile(folder, file, parts.join(replace))
   })
 }
@@ -81,9 +83,24 @@ let drafts = 0
 /** @param {string} folder @param {string} file @param {string} text */
 function transpile(folder, file, text) {
   const { outputText } = ts.transpileModule(text, { compilerOptions, fileName: file })
-  const target = join(folder, file).replace(/\.ts$/, '.js')
+  const target = targetOf(folder, file)
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, outputText)
+}
+
+/** @param {string} folder @param {string} file */
+function targetOf(folder, file) {
+  return join(folder, file).replace(/\.ts$/, '.js')
+}
+
+/** The same files under other names: a copy without copying. @param {string} from @param {string} to */
+function linkTree(from, to) {
+  mkdirSync(to, { recursive: true })
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) linkTree(source, target)
+    else linkSync(source, target)
+  }
 }
 
 /** Throws away what was made for a mutant. @param {string} folder */
