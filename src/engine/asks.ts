@@ -121,16 +121,6 @@ function afterRejection(
 /** Kinds whose rejection may lead to more work. */
 const answersRejection: ReadonlySet<AskKind> = new Set(['approval', 'final', 'failure', 'policy'])
 
-/** The state in which these asks have been asked already, for facts that are made together with theirs. */
-export function afterAsks(state: RunState, facts: readonly NewEvent[]): RunState {
-  const asks = facts.filter((event) => event.type === 'hitl_request').map((event) => event.payload)
-  const last = asks.at(-1)
-  if (!last) return state
-  const known = new Map(state.asks)
-  for (const { audit: _, continues: __, ...ask } of asks) known.set(ask.requestId, ask)
-  return { ...state, asks: known, audit: last.audit.hash }
-}
-
 /** The event of a decision, chained to the audit. */
 export function resolveFact(
   state: RunState,

@@ -17,7 +17,7 @@ import type {
   RunState,
 } from '../domain/run.ts'
 import { compileSchema } from '../schema/compile.ts'
-import { afterAsks, expireFact } from './asks.ts'
+import { expireFact } from './asks.ts'
 import { holds } from './conditions.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { nodeFailureAsk } from './failure-asks.ts'
@@ -200,7 +200,7 @@ function finish(state: RunState, moment: Moment, node: NodeState, value: Json): 
     failure: () => nodeFailureAsk(state, node, { outcome: 'invalid', output: { value }, issues }),
   })
   if (acted.some(({ type }) => type === 'hitl_request')) return [reported, ...acted]
-  return [reported, ...acted, ...unmetFacts(afterAsks(state, acted), moment, node, { value, issues })]
+  return [reported, ...acted, ...unmetFacts(state, moment, node, { value, issues })]
 }
 
 /** As many items as may be under way together; of a loop the next round. */

@@ -5,7 +5,7 @@ import type { AttemptResult, Outcome } from '../domain/output.ts'
 import { formatFailure, outputFormatOf } from '../domain/output-format.ts'
 import { violationCode } from '../domain/rao-error.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
-import { afterAsks, unaskedFailure } from './asks.ts'
+import { unaskedFailure } from './asks.ts'
 import { factsFor, type Moment } from './fact.ts'
 import { failureAskFacts, nodeFailureAsk } from './failure-asks.ts'
 import { feedbackFact } from './feedback.ts'
@@ -46,7 +46,7 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
     // The person who is asked decides what becomes of the node.
     if (acted.some(({ type }) => type === 'hitl_request')) return facts
   }
-  return [...facts, ...nextFacts(afterAsks(state, facts), moment, node)]
+  return [...facts, ...nextFacts(state, moment, node)]
 }
 
 /** What follows a failure that has been reported: another attempt, else an ask, else the end of the node. */

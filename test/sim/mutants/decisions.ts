@@ -99,13 +99,6 @@ export const decisionMutants: readonly Mutant[] = [
     seed: 3,
   },
   {
-    name: 'two asks of one moment share a name',
-    file: engine('ladder'),
-    find: 'afterAsks(state, facts)',
-    replace: 'state',
-    seed: 398,
-  },
-  {
     name: 'expiry approves',
     file: 'src/domain/fold-replies.ts',
     find: "const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'",
@@ -208,7 +201,7 @@ export const decisionMutants: readonly Mutant[] = [
     file: engine('interrupt'),
     find: '...(!left && { notApplied: true }),',
     replace: 'notApplied: true,',
-    seed: 272,
+    seed: 863,
   },
   {
     name: 'after a restart, an accepted call is in doubt like any other',
