@@ -154,13 +154,6 @@ export const processMutants: readonly Mutant[] = [
     seed: 7,
   },
   {
-    name: 'newcomers wait for a gift that never comes',
-    file: engine('slots'),
-    find: 'refusals.get(runId) ?? -1',
-    replace: 'gifts',
-    seed: 1516,
-  },
-  {
     name: 'cancellations from elsewhere are not looked for',
     file: engine('lookout'),
     find: 'for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)',
