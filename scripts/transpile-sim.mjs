@@ -51,7 +51,8 @@ export function transpileMutant({ name, file, find, replace }) {
   if (parts.length !== 2)
     throw new Error(`Mutant "${name}": its place occurs ${parts.length - 1} times in ${file}`)
   const hash = createHash('sha256').update(`${file}\n${find}\n${replace}`).digest('hex').slice(0, 8)
-  return made(`${basename(base)}-${hash}`, (folder) => {
+  // Of this process alone: it is thrown away after use, and two lists may have the same mistake.
+  return made(`${basename(base)}-${hash}-${process.pid}`, (folder) => {
     linkTree(base, folder)
     // The link, not the file that it shares with the others.
     rmSync(targetOf(folder, file))
