@@ -13,8 +13,8 @@ export interface AttemptRef {
   readonly planVersion: number
 }
 
-/** A call that may have taken effect. */
-export interface DoubtfulCall extends AttemptRef {
+/** A call as it was started. */
+export interface StartedCall {
   readonly capabilityId: string
   readonly idempotencyKey: string
   readonly idempotent: boolean
@@ -22,6 +22,10 @@ export interface DoubtfulCall extends AttemptRef {
   /** As the journal has them. */
   readonly inputs: Json
   readonly startedAt: number
+}
+
+/** A call that may have taken effect. */
+export interface DoubtfulCall extends AttemptRef, StartedCall {
   readonly outcome: Outcome
 }
 

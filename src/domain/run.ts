@@ -2,7 +2,7 @@
 
 import type { Json } from '../base/json.ts'
 import type { Ask, AskKind, Resolution } from './ask.ts'
-import type { CallKey, DoubtfulCall } from './call-key.ts'
+import type { CallKey, DoubtfulCall, StartedCall } from './call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, PlanTrigger, TimerPurpose } from './event.ts'
@@ -12,14 +12,8 @@ import type { Draft, Plan, PlanEdge, PlanNode } from './plan.ts'
 import type { Action } from './policy.ts'
 import type { NodeStatus, RunStatus } from './status.ts'
 
-export interface AttemptState {
+export interface AttemptState extends StartedCall {
   readonly attempt: number
-  readonly capabilityId: string
-  readonly idempotencyKey: string
-  readonly idempotent: boolean
-  readonly sideEffect?: true
-  readonly inputs: Json
-  readonly startedAt: number
   readonly deadlineAt?: number
   /** The agent has taken the call and calls back until then. */
   readonly accepted?: { readonly agent: string; readonly deadlineAt: number }
