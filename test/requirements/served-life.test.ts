@@ -236,13 +236,14 @@ async function page(server: Served, runId: string) {
 }
 
 async function framesAfter(server: Served, runId: string, after: number): Promise<readonly SseFrame[]> {
-  for (;;) {
-    const { events } = (await (await server.call(`${api}/runs/${runId}/events?after=${after}`)).json()) as {
-      events: SseFrame[]
-    }
-    if (events.at(-1)?.type === 'complete') return events
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  return vi.waitUntil(
+    async () => {
+      const answer = await server.call(`${api}/runs/${runId}/events?after=${after}`)
+      const { events } = (await answer.json()) as { events: SseFrame[] }
+      return events.at(-1)?.type === 'complete' && events
+    },
+    { timeout: 60_000, interval: 100 },
+  )
 }
 
 function capabilityRows(folder: string): readonly Row[] {
