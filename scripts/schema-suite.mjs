@@ -17,7 +17,10 @@ export const missingSuite = `The official suite was not found: set PROVISO_SCHEM
 /** The folder of the suite, or `undefined` where there is none. Where CI is set, that is an error. */
 export function suiteFolder() {
   const given = process.env['PROVISO_SCHEMA_SUITE']
-  if (given !== undefined) return hasTests(given) ? given : undefined
+  if (given !== undefined) {
+    if (hasTests(given)) return given
+    throw new Error(`PROVISO_SCHEMA_SUITE must be a checkout with tests/draft2020-12, got ${given}`)
+  }
   if (!hasTests(cached)) unpackDebianPackage()
   if (hasTests(cached)) return cached
   if (process.env['CI'] === 'true') throw new Error(`${missingSuite} In CI its tests must not be skipped.`)
