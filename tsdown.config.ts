@@ -1,27 +1,8 @@
 import { defineConfig } from 'tsdown'
+import { buildEntries } from './scripts/entry-points.mjs'
 
 export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    'output/index': 'src/output/index.ts',
-    'output/off-thread': 'src/output/off-thread.ts',
-    'output/off-thread-worker': 'src/output/off-thread-worker.ts',
-    'adapters/models/index': 'src/adapters/models/index.ts',
-    'adapters/providers/anthropic': 'src/adapters/providers/anthropic.ts',
-    'adapters/providers/compatible': 'src/adapters/providers/compatible.ts',
-    'adapters/providers/google': 'src/adapters/providers/google.ts',
-    'adapters/providers/openai': 'src/adapters/providers/openai.ts',
-    'pipeline/index': 'src/pipeline/index.ts',
-    'plan/index': 'src/plan/index.ts',
-    'presets/marketing/index': 'src/presets/marketing/index.ts',
-    'server/index': 'src/server/index.ts',
-    'adapters/stores/open-store': 'src/adapters/stores/open-store.ts',
-    'adapters/stores/memory': 'src/adapters/stores/memory.ts',
-    'adapters/stores/sqlite': 'src/adapters/stores/sqlite.ts',
-    'adapters/stores/postgres': 'src/adapters/stores/postgres.ts',
-    'testing/index': 'src/testing/index.ts',
-    'cli/main': 'src/cli/main.ts',
-  },
+  entry: buildEntries(),
   format: 'esm',
   platform: 'neutral',
   target: 'node20',

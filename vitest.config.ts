@@ -1,32 +1,46 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { entryPoints } from './scripts/entry-points.mjs'
 
-const src = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+/**
+ * Files whose tests share the modules of their worker: loading them anew for each file takes half of the time. They change
+ * nothing that outlives a test. The others measure time, memory or growth, or have the whole process as their subject.
+ */
+const shared = ['src/**/*.test.ts', 'test/{agents,journeys,models,pipelines,semantics}/**/*.test.ts']
+const apart = ['src/adapters/stores/**/*.test.ts', 'src/testing/noise/*.test.ts']
 
 export default defineConfig({
   resolve: {
-    alias: {
-      'proviso/output/off-thread': src('output/off-thread.ts'),
-      'proviso/output': src('output/index.ts'),
-      'proviso/models': src('adapters/models/index.ts'),
-      'proviso/providers/anthropic': src('adapters/providers/anthropic.ts'),
-      'proviso/providers/compatible': src('adapters/providers/compatible.ts'),
-      'proviso/providers/google': src('adapters/providers/google.ts'),
-      'proviso/providers/openai': src('adapters/providers/openai.ts'),
-      'proviso/presets/marketing': src('presets/marketing/index.ts'),
-      'proviso/server': src('server/index.ts'),
-      'proviso/stores/memory': src('adapters/stores/memory.ts'),
-      'proviso/stores/sqlite': src('adapters/stores/sqlite.ts'),
-      'proviso/plan': src('plan/index.ts'),
-      'proviso/stores/postgres': src('adapters/stores/postgres.ts'),
-      'proviso/stores': src('adapters/stores/open-store.ts'),
-      'proviso/testing': src('testing/index.ts'),
-      proviso: src('index.ts'),
-    },
+    alias: entryPoints.map(({ specifier, source }) => ({
+      // Whole: one specifier may begin with another.
+      find: new RegExp(`^${specifier}$`),
+      replacement: fileURLToPath(new URL(`./src/${source}`, import.meta.url)),
+    })),
   },
   test: {
     setupFiles: ['test/fixed-seed.ts'],
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        // These first: the long ones are among them.
+        test: {
+          name: 'apart',
+          include: ['test/**/*.test.ts', 'scripts/**/*.test.ts', ...apart],
+          exclude: shared.filter((pattern) => !pattern.startsWith('src')),
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: shared,
+          exclude: apart,
+          isolate: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
     // Threads end with the process: a test that never comes back does not outlive `npm test`.
     pool: 'threads',
     // Several tests measure growth or start processes: more workers than half of a small machine disturb them.
@@ -38,12 +52,14 @@ export default defineConfig({
       include: ['src/output/**', 'src/schema/**', 'src/plan/**'],
       exclude: [
         '**/*.test.ts',
-        // Runs from dist in a thread of its own, where coverage cannot look; `test/off-thread.test.ts` holds it.
-        'src/output/off-thread-worker.ts',
+        // Runs from dist in a thread of its own, where coverage cannot look; `test/reader/off-thread.test.ts` holds it.
+        'src/output/thread/off-thread-worker.ts',
         // Types only.
-        'src/output/{types,coercing,off-thread-messages}.ts',
+        'src/output/{types,infer}.ts',
+        'src/output/coerce/coerce-context.ts',
+        'src/output/thread/off-thread-messages.ts',
         'src/schema/json-schema.ts',
-        'src/plan/request.ts',
+        'src/plan/prove/proof-request.ts',
         // Doors only name what others define.
         '**/index.ts',
       ],

@@ -28,7 +28,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request.setEncoding('utf8')) body += chunk
   if (!isGenuine((name) => String(request.headers[name] ?? ''), body))
     return void response.writeHead(401).end()
-  // The same idempotency-key is the same call: whoever changes the world looks here whether it is done.
+  // The same idempotency-key is the same call: an agent with side effects checks here whether it is done.
   const value = write(JSON.parse(body).inputs.writerBrief)
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }

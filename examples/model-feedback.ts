@@ -1,4 +1,4 @@
-/** When the contract is not met: what to tell the model, so that its next answer is right. */
+/** Generates feedback for the model when its answer does not satisfy the contract. */
 import { feedback, parse } from 'proviso/output'
 
 const schema = {

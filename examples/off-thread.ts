@@ -1,4 +1,4 @@
-/** Texts and schemas of strangers, read in another thread: whatever they hold, the server answers in time. */
+/** Parses untrusted texts and schemas in another thread, so that they cannot block a server. */
 import { createOffThreadReader } from 'proviso/output/off-thread'
 
 const reader = createOffThreadReader({ deadlineMs: 2_000 })

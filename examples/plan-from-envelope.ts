@@ -63,7 +63,7 @@ console.log(plan?.diagnostics.status, plan?.nodes.at(-1)?.enforces)
 console.log(status, output)
 await app.close()
 
-// The same without running anything: what would be done with nobody registered, and why.
+// The same without running anything: the plan without registered capabilities, and its reasons.
 const { nodes, proved, choices } = planAlone()
 console.log(nodes, proved, choices)
 

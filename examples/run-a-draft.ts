@@ -1,4 +1,4 @@
-/** Runs a draft under contract: proved before it starts, a person asked before the answer counts, and its origin told. */
+/** Runs a draft under contract: it is proved before it starts, a person approves the answer, and its provenance is printed. */
 import { createApp, defineCapability } from 'proviso'
 
 const topic = { type: 'object', properties: { topic: { type: 'string' } }, required: ['topic'] }

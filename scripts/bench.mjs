@@ -1,4 +1,4 @@
-/** `npm run bench -- output|plan|engine|server|health [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
+/** `npm run bench -- output|plan|engine|server|health|slips [--quick] [--json] [--write]`: installs peers, builds what is stale, runs one bench. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,17 +16,17 @@ if (name === undefined || !known.includes(name)) {
   process.exit(2)
 }
 
-// Nobody else proves plans, and a server and health figures are measured against their own promises: no peers to install.
+// The plan, server and health benches have no peers to install: they measure against their own targets.
 if (
   name !== 'plan' &&
   name !== 'server' &&
   name !== 'health' &&
   isOlder(join(bench, 'node_modules', '.package-lock.json'), [join(bench, 'package-lock.json')])
 ) {
-  // No install scripts: one peer brings a package whose script reports home.
+  // Skips install scripts: one peer depends on a package whose script sends telemetry.
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], bench)
 }
-// One peer of this bench has a binary that only its own install script makes; without it, its row says so.
+// One peer of this bench has a binary that only its install script builds; if that fails, its row reports it.
 if (name === 'engine' && !existsSync(join(bench, 'node_modules', 'better-sqlite3', 'build')))
   spawnSync('npm', ['rebuild', 'better-sqlite3'], { cwd: bench, stdio: ['inherit', 2, 'inherit'] })
 if (isOlder(join(root, 'dist', 'output', 'index.js'), filesIn(join(root, 'src'))))

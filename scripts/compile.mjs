@@ -1,5 +1,5 @@
 // @ts-check
-/** Sources as one file each, for processes that are started hundreds of times and for benches of what has no door yet. */
+/** Bundles sources into one file each, for processes that are started hundreds of times and for benches of code without an entry point. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +8,13 @@ import { build } from 'tsdown'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Compiles sources of the repository; `dispose` takes the results away again.
+ * Compiles sources of the repository; `dispose` deletes the results.
  * @template {string} Name
  * @param {Readonly<Record<Name, string>>} sources paths by name
  * @returns {Promise<{ programs: Record<Name, string>, dispose: () => void }>}
  */
 export async function compile(sources) {
-  // Inside the repository, so that packages with binaries are found from there.
+  // Inside the repository, so that packages with binaries resolve from there.
   const folder = mkdtempSync(join(root, 'node_modules', '.proviso-compiled-'))
   const names = /** @type {Name[]} */ (Object.keys(sources))
   await build({

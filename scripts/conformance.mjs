@@ -3,6 +3,9 @@
  * `npm run conformance -- schemas [--json]`: plays the official JSON Schema test suites through every validator and prints,
  * for each draft, what passed and each failure. The suite is found by `schema-suite.mjs`.
  *
+ * `npm run conformance -- libraries [--only PACKAGE] [--json]`: reads clean and slipped texts with the schemas of Zod 3, 4.0,
+ * 4.1, 4.2 and the newest, Valibot and ArkType, feature by feature, and prints the matrix.
+ *
  * `npm run conformance -- models|agents [--only NAME] [--json]`: calls hostile servers on loopback (throttling, refusing,
  * hanging, cutting, lying, answering late or twice) through every provider, or as HTTP agents, and prints the calls made, the
  * time waited, the outcome and whether the fallback answered. Exit code 1 if a row differs from what is promised.
@@ -12,7 +15,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { transpileSim } from './transpile-sim.mjs'
 
-const usage = 'Usage: npm run conformance -- models|agents|schemas [--only NAME]... [--json]'
+const usage = 'Usage: npm run conformance -- models|agents|schemas|libraries [--only NAME]... [--json]'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -27,6 +30,7 @@ if (values.help) {
   process.exit(0)
 }
 if (subject === 'schemas' && positionals.length === 1) process.exit(await playSchemas())
+if (subject === 'libraries' && positionals.length === 1) process.exit(await playColumns())
 if ((subject !== 'models' && subject !== 'agents') || positionals.length > 1) {
   console.error(usage)
   process.exit(2)
@@ -45,10 +49,10 @@ const played = await playAll(subject, {
 const wrong = played.filter(({ differences }) => differences.length > 0)
 if (values.json) console.log(JSON.stringify({ subject, rows: played, wrong: wrong.length }))
 else console.log(`${played.length - wrong.length} of ${played.length} rows are as promised`)
-// Nothing that was played is no proof of anything.
+// An empty selection proves nothing and counts as a failure.
 process.exit(wrong.length > 0 || played.length === 0 ? 1 : 0)
 
-/** Plays the official suites; exit code 1 if a row differs from the table that is promised. */
+/** Runs the official suites; exit code 1 if a row differs from the expected table. */
 async function playSchemas() {
   const folder = join(transpileSim(), 'test', 'conformance')
   const { missingSuite, suiteFolder } = await import('./schema-suite.mjs')
@@ -73,6 +77,31 @@ async function playSchemas() {
   if (values.json) console.log(JSON.stringify({ subject: 'schemas', rows, wrong }))
   else for (const line of wrong) console.log(`NOT AS PROMISED: ${line}`)
   return wrong.length > 0 ? 1 : 0
+}
+
+/** Runs the matrix of schema libraries; exit code 1 if a cell differs from the expected one. */
+async function playColumns() {
+  const file = join(transpileSim(), 'test', 'conformance', 'libraries', 'play.js')
+  /** @type {typeof import('../test/conformance/libraries/play.ts')} */
+  const { columns, playLibraries } = await import(pathToFileURL(file).href)
+  const names = Object.keys(columns).filter((name) => values.only?.includes(name) ?? true)
+  const cells = playLibraries(names)
+  const wrong = cells.filter(({ differences }) => differences.length > 0)
+  if (values.json) console.log(JSON.stringify({ subject: 'libraries', cells, wrong: wrong.length }))
+  else {
+    const widths = [21, ...names.map((name) => Math.max(name.length, 4) + 1)]
+    print(['FEATURE', ...names], widths)
+    for (const feature of new Set(cells.map((cell) => cell.feature)))
+      print([feature, ...cells.filter((cell) => cell.feature === feature).map(verdictOf)], widths)
+    for (const { feature, library, differences } of wrong)
+      console.log(`NOT AS PROMISED: ${feature}, ${library}: ${differences.join('; ')}`)
+  }
+  return wrong.length > 0 || cells.length === 0 ? 1 : 0
+}
+
+/** @param {import('../test/conformance/libraries/play.ts').Cell} cell */
+function verdictOf({ read, differences }) {
+  return read.length === 0 ? '-' : differences.length === 0 ? 'yes' : 'NO'
 }
 
 /** @param {Played} row */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Which imports break the direction of the house. Reads every source file with TypeScript's own parser, type
+ * Finds imports that violate the import direction. Reads every source file with TypeScript's own parser, type
  * imports included, and returns violations as data; `direction.mjs` prints them.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,11 +9,11 @@ import ts from 'typescript'
 
 /**
  * @typedef {object} Rules
- * @property {Record<string, readonly string[]>} rooms each room and the lower rooms that it may import
- * @property {Record<string, readonly string[]>} doors files of a room that other rooms may import
- * @property {Record<string, readonly string[]>} dependencies each dependency and its room
- * @property {readonly string[]} browserSafe rooms without `node:` imports
- * @property {RegExp} nodeOnly files of those rooms that are for Node alone
+ * @property {Record<string, readonly string[]>} rooms each module and the lower modules that it may import
+ * @property {Record<string, readonly string[]>} doors files of a module that other modules may import
+ * @property {Record<string, readonly string[]>} dependencies each dependency and the modules that import it
+ * @property {readonly string[]} browserSafe modules without `node:` imports
+ * @property {RegExp} nodeOnly files of those modules that are for Node alone
  * @property {readonly string[]} examples packages that the examples may import
  *
  * @typedef {{ rule: string, file: string, line: number, message: string }} Violation
@@ -23,6 +23,9 @@ import ts from 'typescript'
 
 const notSource = /\.(test|test-d|bench)\.ts$/
 
+/** Whether a file is part of the package, not a test or a bench. @param {string} file */
+export const isSource = (file) => !notSource.test(file)
+
 /**
  * Checks `src/` and `examples/` below a folder.
  * @param {string} root
@@ -30,7 +33,7 @@ const notSource = /\.(test|test-d|bench)\.ts$/
  * @returns {{ violations: Violation[], files: number, imports: number }}
  */
 export function checkDirection(root, rules) {
-  const files = sourceFiles(join(root, 'src')).filter((file) => !notSource.test(file))
+  const files = sourceFiles(join(root, 'src')).filter(isSource)
   /** @type {Violation[]} */
   const violations = []
   /** @type {Edge[]} */
@@ -49,7 +52,7 @@ export function checkDirection(root, rules) {
 }
 
 /**
- * Every module that a file names: imports, re-exports, `import()`, `require()` and types written as `import('…')`.
+ * Returns every module specifier in a file: imports, re-exports, `import()`, `require()` and types written as `import('…')`.
  * @param {string} path
  * @returns {Import[]}
  */
@@ -129,7 +132,7 @@ function judgeRelative(root, file, { specifier, line }, rules) {
       message: `"${specifier}" is not a file; imports carry their full name with .ts`,
     }
   }
-  if (notSource.test(to)) return { rule: 'test', message: `"${specifier}" is a test; source may not need it` }
+  if (!isSource(to)) return { rule: 'test', message: `"${specifier}" is a test; source may not need it` }
   const edge = { from: file, to, line }
   const [room, target] = [roomOf(file), roomOf(to)]
   if (rules.browserSafe.includes(room) && rules.nodeOnly.test(to) && !rules.nodeOnly.test(file)) {
@@ -147,7 +150,7 @@ function judgeRelative(root, file, { specifier, line }, rules) {
   }
   const doors = Object.hasOwn(rules.doors, target) ? rules.doors[target] : undefined
   const inside = to.slice(target.length + 1)
-  // A room may be a folder with a file of its name beside it, which is then a door.
+  // A module may be a folder with a file of the same name beside it, which is then an entry point.
   const beside = `${target}.ts`
   if (doors && to !== beside && !doors.includes(inside)) {
     return {
@@ -177,8 +180,8 @@ function unknownRooms(files, rules) {
 }
 
 /**
- * Cycles at every level of the tree: the files and folders inside one folder must not need each other in a ring.
- * Files of one folder give the file cycles, folders the folder cycles, even where no single file is in a ring.
+ * Finds import cycles at every level of the tree, between the files and folders inside one folder. Files of one folder
+ * give file cycles; folders give folder cycles, even where no single file is in a cycle.
  * @param {readonly Edge[]} edges
  * @returns {Violation[]}
  */
@@ -201,7 +204,7 @@ export function findCycles(edges) {
 }
 
 /**
- * One ring per knot, found by walking depth first; units that are done are not walked again.
+ * Finds cycles by depth-first search, one for each back edge; finished units are not visited again.
  * @param {Map<string, Map<string, Edge>>} graph
  * @returns {Edge[][]}
  */
@@ -277,7 +280,7 @@ function packageName(specifier) {
  * @param {string} folder
  * @returns {string[]} the paths of all TypeScript files below a folder, with `/`
  */
-function sourceFiles(folder) {
+export function sourceFiles(folder) {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))

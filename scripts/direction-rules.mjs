@@ -1,14 +1,35 @@
 // @ts-check
-/** The direction of imports as data: the picture of ARCHITECTURE.md, read by the check and by nothing else. */
+/** The allowed import directions as data, as drawn in ARCHITECTURE.md. Read by the direction check only. */
+import { publicFiles } from './entry-points.mjs'
 
 const output = ['output', 'schema', 'base']
 const domain = ['domain', ...output]
 const plan = ['plan', ...domain]
 const engine = ['engine', ...plan]
 
+/**
+ * Files that other folders of src may import although they are not entry points of the package.
+ * @type {Record<string, readonly string[]>}
+ */
+const insideOnly = {
+  adapters: [
+    'telemetry/tracing.ts',
+    'net/guard.ts',
+    'executors/callbacks.ts',
+    'executors/http.ts',
+    'executors/local.ts',
+    'executors/model.ts',
+    'executors/scripted.ts',
+  ],
+  // The app imports this file without loading the web framework.
+  server: ['agents/agents.ts'],
+  // Only the file beside the folder is visible.
+  app: [],
+}
+
 /** @type {import('./direction-check.mjs').Rules} */
 export const rules = {
-  // Each room (a folder of src, or a file directly in it) and the lower rooms that it may import.
+  // Each module (a folder of src, or a file directly in it) and the lower modules that it may import.
   rooms: {
     base: [],
     schema: ['base'],
@@ -21,50 +42,21 @@ export const rules = {
     health: domain,
     adapters: domain,
     testing: domain,
-    // Facets and capabilities of one field, for catalogs that ask for them.
+    // Facets and capabilities of one domain, for catalogs that select them.
     presets: ['adapters', ...domain],
-    // Types of the HTTP API, made of the routes; for callers in TypeScript, the console among them.
+    // Types of the HTTP API, generated from the routes, for TypeScript clients such as the console.
     client: [],
-    // The one reader of the environment; only those who put things together may ask it.
+    // Reads the environment; only the modules that assemble the app may import it.
     env: [],
-    // What may be given to the whole: types of what it is put together from, and a table of what they are held to.
+    // Options of the app: types of its parts, and a table of their validation rules.
     'app-options': ['server', 'adapters', 'env', ...engine],
     app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],
     cli: ['app', 'presets', 'adapters', 'env', 'server', 'pipeline', 'health', ...engine],
     index: ['app', 'pipeline', ...engine],
   },
-  // Rooms that are doors of the package: from other rooms only these files are seen.
-  doors: {
-    output: ['index.ts', 'off-thread.ts'],
-    plan: ['index.ts'],
-    adapters: [
-      'stores/open-store.ts',
-      'stores/memory.ts',
-      'stores/sqlite.ts',
-      'stores/postgres.ts',
-      'models/index.ts',
-      'providers/anthropic.ts',
-      'providers/compatible.ts',
-      'providers/google.ts',
-      'providers/openai.ts',
-      'telemetry/tracing.ts',
-      'guard.ts',
-      'dispatchers/callbacks.ts',
-      'dispatchers/http.ts',
-      'dispatchers/local.ts',
-      'dispatchers/model.ts',
-      'dispatchers/scripted.ts',
-      'dispatchers/define-capability.ts',
-    ],
-    pipeline: ['index.ts'],
-    // What an app is put together from must not bring the web framework along.
-    server: ['index.ts', 'agents.ts'],
-    testing: ['index.ts'],
-    presets: ['marketing/index.ts'],
-    // Seen is only the file beside the folder.
-    app: [],
-  },
-  // Each dependency and the room that imports it (one, or docs/decisions/dependencies.md says why two).
+  // Files of a folder that other folders may import: the entry points of package.json and the files of `insideOnly`.
+  doors: withInsideOnly(publicFiles()),
+  // Each dependency and the module that imports it (one, or docs/decisions/dependencies.md says why two).
   dependencies: {
     ajv: ['schema'],
     'ajv-formats': ['schema'],
@@ -99,9 +91,17 @@ export const rules = {
     commander: ['cli'],
     picocolors: ['cli'],
   },
-  // Rooms that must run in a browser, and the files in them that are for Node alone.
+  // Modules that must run in a browser, and the files in them that are for Node alone.
   browserSafe: ['base', 'schema', 'output', 'domain', 'plan'],
-  nodeOnly: /^output\/(off-thread[^/]*|worker-pool)\.ts$/,
-  // What the examples may import besides the package itself and Node.
+  nodeOnly: /^output\/thread\//,
+  // Packages that the examples may import besides this package and Node.
   examples: ['zod'],
+}
+
+/** @param {Record<string, string[]>} files */
+function withInsideOnly(files) {
+  const folders = new Set([...Object.keys(files), ...Object.keys(insideOnly)])
+  return Object.fromEntries(
+    [...folders].map((folder) => [folder, [...(files[folder] ?? []), ...(insideOnly[folder] ?? [])]]),
+  )
 }

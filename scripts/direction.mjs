@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run direction`: prints every import that breaks the direction of the house; exit code 1 if there is one. */
+/** `npm run direction`: prints every import that violates the import direction; exit code 1 if there is one. */
 import { checkDirection } from './direction-check.mjs'
 import { rules } from './direction-rules.mjs'
 import { root } from './setup.mjs'

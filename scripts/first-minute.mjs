@@ -1,5 +1,5 @@
 // @ts-check
-/** What a newcomer sees first: the specification's sample, run for real, then a curl, an approval to answer and a proof to read. */
+/** Builds the first output of `npm start`: runs the specification's sample, then suggests a curl, an approval to answer and a proof to read. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './setup.mjs'

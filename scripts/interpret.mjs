@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * `npm run interpret -- [--drafts N] [--seed S] [--json]`: random drafts, run by the engine and worked out by an interpreter
- * of its own; they must agree on which nodes ran, how often, with which inputs, and on the answer. `--seed S` alone shows
- * one draft with everything about it. `--mutants` puts known defects back into the sources, one at a time, and prints which
- * draft shows each (`--short`: only around the draft on record; `--mutant NAME`: only that one). Exit code 1 if they
- * disagree, or a mutant is not seen.
+ * `npm run interpret -- [--drafts N] [--seed S] [--json]`: differential test. The engine and an independent interpreter run
+ * random drafts and must agree on which nodes ran, how often, with which inputs, and on the output. `--seed S` alone prints
+ * one draft with all details. `--mutants` restores known defects in the sources, one at a time, and prints which draft
+ * detects each (`--short`: only around the recorded draft; `--mutant NAME`: only that one). Exit code 1 if they
+ * disagree, or a mutant is not detected.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -29,7 +29,7 @@ if (values.help) {
   console.log('       npm run interpret -- --mutants [--mutant NAME] [--short] [--drafts N] [--json]')
   process.exit(0)
 }
-/** The short form tries so many drafts from the known one on: one, unless the generator has just changed. */
+/** Number of drafts that the short form tries from the recorded one on; more than one is needed only after the generator changes. */
 const window = 300
 
 if (values.mutants || values.mutant !== undefined) process.exit(await catchMutants())

@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run kill -- --store sqlite|postgres --kills N [--seed S] [--json]`: kills real processes, and checks what is left. */
+/** `npm run kill -- --store sqlite|postgres --kills N [--seed S] [--json]`: kills real processes, and checks the store they leave. */
 import { compile } from './compile.mjs'
 
 const { programs, dispose } = await compile({ child: 'test/kill/child.ts', main: 'test/kill/main.ts' })

@@ -1,25 +1,26 @@
 // @ts-check
 /**
- * A PostgreSQL server to throw away, for tests and harnesses: a cluster of its own in a temporary folder, on a loopback
- * port, with fsync on. It ends with the process that started it, even if that is killed.
+ * Starts a disposable PostgreSQL server for tests and harnesses: its own cluster in a temporary folder, on a loopback
+ * port, with fsync on. It stops when the process that started it ends, even if that is killed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { installDebianPackage } from './debian.mjs'
 
 /**
  * @typedef {object} Cluster
  * @property {string} url
- * @property {() => void} restartImmediate as after a crash: connections are cut, nothing is flushed
+ * @property {() => void} restartImmediate restarts as after a crash: connections are cut, nothing is flushed
  * @property {() => void} stop
  */
 
-/** Why there can be no PostgreSQL here, in words; `undefined` if there can. Where CI is set, that is an error. */
+/** Returns why PostgreSQL is not available; `undefined` if it is. In CI, a missing one throws. */
 export function missingPostgres() {
   if (findBinaries() !== undefined) return undefined
-  install()
+  installDebianPackage('postgresql')
   if (findBinaries() !== undefined) return undefined
   const reason =
     'PostgreSQL is not installed: initdb and pg_ctl are neither in PATH nor in /usr/lib/postgresql'
@@ -64,7 +65,7 @@ export async function start() {
   // Without a log file the server would keep the pipe of pg_ctl open.
   run('pg_ctl', ['-D', data, '-w', '-l', log, '-o', settings, 'start'])
 
-  // Ends the server when this process does: its end of the pipe closes, however the process ends.
+  // Stops the server when this process ends, for any reason, because its end of the pipe closes.
   const halt = [...command('pg_ctl', ['-D', data, '-m', 'immediate', 'stop'])]
   const watcher = spawn(
     'sh',
@@ -91,7 +92,7 @@ export async function start() {
   }
 }
 
-/** The folder with initdb and pg_ctl; of several versions the newest. */
+/** Returns the folder with initdb and pg_ctl, of the newest version. */
 function findBinaries() {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian)
@@ -104,18 +105,7 @@ function findBinaries() {
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')))
 }
 
-/** Only where nobody minds: as root on Debian, as CI and throw-away machines are. */
-function install() {
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) return
-  console.warn('PostgreSQL is missing: apt-get install postgresql')
-  spawnSync('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], {
-    stdio: 'ignore',
-    timeout: 5 * 60_000,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  })
-}
-
-/** PostgreSQL refuses to run as root. */
+/** Finds a user to run as, because PostgreSQL does not run as root. */
 function unprivilegedUser() {
   if (process.getuid?.() !== 0) return undefined
   const users = readFileSync('/etc/passwd', 'utf8')

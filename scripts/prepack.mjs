@@ -1,6 +1,6 @@
 // @ts-check
-/** Before `npm pack` and `npm publish`: a package without a build, or with yesterday's, would have no doors. */
+/** Builds before `npm pack` and `npm publish` of either package, so that the entry points exist and are current. */
 import { ensureBuilt, ensureInstalled } from './setup.mjs'
 
 ensureInstalled()
-ensureBuilt()
+ensureBuilt(process.argv[2] === 'reader' ? 'reader' : 'build')

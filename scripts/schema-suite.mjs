@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Finds the official JSON Schema test suite: `PROVISO_SCHEMA_SUITE`, else the copy that a Debian package carries, taken
- * out of the package into the cache of `node_modules` (nothing is installed). No package of the npm registry carries it.
+ * Finds the official JSON Schema test suite: `PROVISO_SCHEMA_SUITE`, else the copy in a Debian package, extracted into
+ * the cache of `node_modules` without installing it. No package of the npm registry contains the suite.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { aptGetFresh } from './debian.mjs'
 import { root } from './setup.mjs'
 
 const debianPackage = 'libtest-json-schema-acceptance-perl'
@@ -14,7 +15,7 @@ const cached = join(root, 'node_modules', '.cache', 'proviso', 'json-schema-suit
 
 export const missingSuite = `The official suite was not found: set PROVISO_SCHEMA_SUITE to a checkout of json-schema-org/JSON-Schema-Test-Suite, or make the Debian package ${debianPackage} available to apt-get.`
 
-/** The folder of the suite, or `undefined` where there is none. Where CI is set, that is an error. */
+/** Returns the folder of the suite, or `undefined` if there is none. In CI, a missing one throws. */
 export function suiteFolder() {
   const given = process.env['PROVISO_SCHEMA_SUITE']
   if (given !== undefined) {
@@ -35,16 +36,12 @@ function unpackDebianPackage() {
   const folder = mkdtempSync(join(dirname(cached), 'download-'))
   try {
     const options = { cwd: folder, stdio: /** @type {const} */ ('ignore'), timeout: 2 * 60_000 }
-    if (spawnSync('apt-get', ['download', debianPackage], options).status !== 0) {
-      // The lists of packages may be missing or old.
-      spawnSync('apt-get', ['update'], options)
-      spawnSync('apt-get', ['download', debianPackage], options)
-    }
+    aptGetFresh(['download', debianPackage], { cwd: folder })
     const file = readdirSync(folder).find((name) => name.endsWith('.deb'))
     if (file === undefined) return
     spawnSync('dpkg-deb', ['-x', file, 'content'], options)
     const content = join(folder, 'content', inPackage)
-    // Another process may have been faster; both copies are the same.
+    // Another process may have extracted it first; both copies are the same.
     if (hasTests(content) && !hasTests(cached)) renameSync(content, cached)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 // @ts-check
-/** The server as a process of its own, whose words are passed on; it ends with this one, and this one with it. */
+/** Starts the server as a child process and forwards its output and signals; both processes end together. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './setup.mjs'

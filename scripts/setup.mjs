@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Makes a fresh clone usable: installs and builds only what is missing or stale, and says so.
+ * Makes a fresh clone usable: installs and builds only what is missing or stale, and prints the reason.
  * Called by `npm start` and `npm test`, so it runs before anything is installed and uses Node alone.
  */
 import { spawnSync } from 'node:child_process'
@@ -13,7 +13,15 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 const oldestNode = [20, 19]
 const stamp = join(root, 'node_modules', '.proviso-installed')
-const buildInputs = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsdown.config.ts']
+const buildInputs = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsdown.config.ts',
+  'scripts/entry-points.mjs',
+]
+const readerInputs = ['src/base', 'src/schema', 'src/output', 'package-lock.json']
 
 /** Runs `npm ci` when node_modules is missing or was installed from another package-lock.json. */
 export function ensureInstalled() {
@@ -27,26 +35,54 @@ export function ensureInstalled() {
   writeFileSync(stamp, wanted)
 }
 
-/** Runs the build when a file that it makes is missing, or older than anything that it is made from. */
-export function ensureBuilt() {
-  const reason = staleBuild()
-  if (reason === undefined) return
-  say(reason, 'npm run build')
-  run('npm', ['run', '--silent', 'build'])
-}
-
-/** Why the build has to run again, in words; `undefined` when it is up to date. */
-export function staleBuild() {
-  const outputs = builtFiles()
-  const missing = outputs.find((file) => !existsSync(join(root, file)))
-  if (missing !== undefined) return `${missing} is missing`
-  const built = Math.min(...outputs.map((file) => statSync(join(root, file)).mtimeMs))
-  const changed = buildInputs.find((input) => newest(join(root, input)) > built)
-  return changed === undefined ? undefined : `${changed} is newer than dist`
+/**
+ * Builds with their outputs and inputs: the package, the reader package, the playground script.
+ * @type {Record<'build' | 'reader' | 'playground', { outputs: () => string[], inputs: string[] }>}
+ */
+const builds = {
+  build: { outputs: () => builtFiles('.'), inputs: buildInputs },
+  reader: {
+    outputs: () => builtFiles('packages/reader'),
+    inputs: [...readerInputs, 'packages/reader/package.json', 'scripts/reader.mjs'],
+  },
+  playground: {
+    outputs: () => ['docs/playground/playground.js'],
+    inputs: [
+      ...readerInputs,
+      'src/cli/diagnostics',
+      'docs/playground/src',
+      'scripts/reader.mjs',
+      'scripts/playground.mjs',
+    ],
+  },
 }
 
 /**
- * Runs a command in the repository with the terminal attached; ends the process with its code when it fails.
+ * Runs a build when one of its outputs is missing or older than one of its inputs.
+ * @param {keyof typeof builds} [name]
+ */
+export function ensureBuilt(name = 'build') {
+  const reason = staleBuild(name)
+  if (reason === undefined) return
+  say(reason, `npm run ${name}`)
+  run('npm', ['run', '--silent', name, ...(name === 'reader' ? ['--', '--build'] : [])])
+}
+
+/**
+ * Returns why a build has to run again; `undefined` when it is up to date.
+ * @param {keyof typeof builds} [name]
+ */
+export function staleBuild(name = 'build') {
+  const outputs = builds[name].outputs()
+  const missing = outputs.find((file) => !existsSync(join(root, file)))
+  if (missing !== undefined) return `${missing} is missing`
+  const built = Math.min(...outputs.map((file) => statSync(join(root, file)).mtimeMs))
+  const changed = builds[name].inputs.find((input) => newest(join(root, input)) > built)
+  return changed === undefined ? undefined : `${changed} is newer than what \`npm run ${name}\` built`
+}
+
+/**
+ * Runs a command in the repository with the terminal attached; exits with its code when it fails.
  * @param {string} command
  * @param {string[]} args
  */
@@ -70,7 +106,7 @@ export function tryRun(command, args, { env = {}, timeoutMs } = {}) {
     stdio: 'inherit',
     env: { ...process.env, ...env },
     shell: process.platform === 'win32',
-    // What does not come back by itself does not listen to a polite signal either.
+    // Kills without a grace period: a process that hangs may ignore SIGTERM.
     ...(timeoutMs !== undefined && { timeout: timeoutMs, killSignal: 'SIGKILL' }),
   })
   if (done.error) {
@@ -97,23 +133,36 @@ function lockHash() {
     .digest('hex')
 }
 
-/** npm writes its own lock into node_modules when an install has succeeded. */
+/** Detects a manual install: npm writes its own lock into node_modules when an install has succeeded. */
 function installedByHand() {
   const hidden = join(root, 'node_modules', '.package-lock.json')
   return existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
 }
 
-/** What package.json promises to users: every file behind a door, and the command. */
-function builtFiles() {
-  const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const doors = Object.values(exports).flatMap((door) =>
-    typeof door === 'string' ? [] : Object.values(door),
-  )
-  return [...doors, ...Object.values(bin)].map((file) => file.replace(/^\.\//, ''))
+/**
+ * Returns the files that a package.json publishes: every file of an entry point, and the command.
+ * @param {string} folder
+ */
+function builtFiles(folder) {
+  const { exports, bin = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  return [...filesOf(Object.values(exports)), ...filesOf(Object.values(bin))]
+    .filter((file) => file.includes('dist/'))
+    .map((file) => join(folder, file))
 }
 
 /**
- * The newest change below a path; a folder's own time tells of files that were removed.
+ * Returns the files of entry points, at any nesting depth of conditions.
+ * @param {unknown[]} entries
+ * @returns {string[]}
+ */
+function filesOf(entries) {
+  return entries.flatMap((entry) =>
+    typeof entry === 'string' ? [entry] : filesOf(Object.values(/** @type {object} */ (entry))),
+  )
+}
+
+/**
+ * Returns the newest modification time below a path; a folder's own time shows removed files.
  * @param {string} path
  * @returns {number}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Looks for the first seed that shows each mutant: from scratch, or only around the seed that is known to. */
+/** Finds the first seed that detects each mutant: from scratch, or only around the recorded seed. */
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import { forget, transpileMutant, transpileSim } from './transpile-sim.mjs'
 
 /** @typedef {{ name: string, seed: number | undefined, seeds: number, violation: string, seconds: number }} Caught */
 
-/** The short form tries so many seeds from the known one on: one, unless the generators have just changed. */
+/** Number of seeds that the short form tries from the recorded one on; more than one is needed only after the generators change. */
 const window = 200
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * `npm run sim -- [--seeds N] [--seed S] [--json]`: histories of the engine under faults, from seed S on (default 1).
- * `--seed S` alone replays that one history and prints its journals. `--mutants` puts known mistakes into the engine, one
- * at a time, and says which seed shows each (`--short`: only around the seed on record; `--mutant NAME`: only that one).
- * Exit code 1 if a history is wrong, or a mutant is not seen.
+ * `npm run sim -- [--seeds N] [--seed S] [--json]`: simulates the engine under faults, from seed S on (default 1).
+ * `--seed S` alone replays that one history and prints its journals. `--mutants` inserts known defects into the engine, one
+ * at a time, and prints which seed detects each (`--short`: only around the recorded seed; `--mutant NAME`: only that one).
+ * Exit code 1 if a history is wrong, or a mutant is not detected.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -16,7 +16,7 @@ if (address !== undefined) {
   try {
     console.log(await firstMinute(address))
   } catch (error) {
-    // The server is what was asked for; its sample is a courtesy.
+    // A failing sample must not stop the server.
     console.error(`The sample could not be shown: ${error instanceof Error ? error.message : error}`)
   }
 }

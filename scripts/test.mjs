@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `npm test`: everything that has to hold, on a fresh clone too. Installs, builds, checks (format, lint, types,
- * import direction), then runs every test with coverage and closes with the counts on a line of their own.
+ * `npm test`: runs all checks, also on a fresh clone. Installs, builds, checks (format, lint, types,
+ * import direction), then runs every test with coverage and prints the counts on the last line.
  * `--long` runs the long forms of the tests; any other argument goes to vitest as a filter, without coverage.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,6 +15,8 @@ const filters = args.filter((arg) => arg !== '--long')
 
 ensureInstalled()
 ensureBuilt()
+ensureBuilt('reader')
+ensureBuilt('playground')
 
 const checkCode = tryRun('npm', ['run', '--silent', 'check'])
 
@@ -30,8 +32,8 @@ const testCode = tryRun(
     '--reporter=json',
     `--outputFile.json=${report}`,
   ],
-  // A quarter of an hour is the aim. A machine that others use may take several times as long, and every test has a limit
-  // of its own: this one is for what hangs in between.
+  // The target is a quarter of an hour; a shared machine may take several times as long. Every test has its own limit:
+  // this one stops a process that hangs between tests.
   long ? { env: { PROVISO_LONG: '1' } } : { timeoutMs: 60 * 60_000 },
 )
 const minutes = (performance.now() / 60_000).toFixed(1)
@@ -45,7 +47,7 @@ console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skippe
 process.exit(checkCode !== 0 || testCode !== 0 || counts.failed > 0 ? 1 : 0)
 
 /**
- * The counts of vitest's JSON report; a file that could not even be loaded counts as one failure.
+ * Reads the counts of vitest's JSON report; a file that fails to load counts as one failure.
  * @param {string} file
  */
 function countTests(file) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Makes the simulation and the sources that it simulates runnable by Node as they are now: types are stripped, nothing is
- * bundled. Mutants are copies in which one place of one source is replaced.
+ * Transpiles the simulation and the sources it simulates for Node: strips types and bundles nothing. Mutants are copies
+ * with one replacement in one source.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -22,7 +22,7 @@ import { root } from './setup.mjs'
 
 const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
 
-/** The folder that holds the transpiled `src` and the folders of tests that run without a test runner; made anew when a source has changed. */
+/** Returns the folder with the transpiled `src` and the test folders that run without a test runner; rebuilt when a source changes. */
 export function transpileSim() {
   const folders = [
     'src',
@@ -42,7 +42,7 @@ export function transpileSim() {
 }
 
 /**
- * The same with one mistake in it.
+ * Transpiles the same sources with one defect.
  * @param {Mutant} mutant
  */
 export function transpileMutant({ name, file, find, replace }) {
@@ -51,17 +51,17 @@ export function transpileMutant({ name, file, find, replace }) {
   if (parts.length !== 2)
     throw new Error(`Mutant "${name}": its place occurs ${parts.length - 1} times in ${file}`)
   const hash = createHash('sha256').update(`${file}\n${find}\n${replace}`).digest('hex').slice(0, 8)
-  // Of this process alone: it is thrown away after use, and two lists may have the same mistake.
+  // Private to this process: it is deleted after use, and two lists may contain the same defect.
   return made(`${basename(base)}-${hash}-${process.pid}`, (folder) => {
     linkTree(base, folder)
-    // The link, not the file that it shares with the others.
+    // Removes the hard link only; other copies share the file.
     rmSync(targetOf(folder, file))
     transpile(folder, file, parts.join(replace))
   })
 }
 
 /**
- * A folder of the cache; made beside it first, so that nobody ever finds half of one.
+ * Creates a folder of the cache, in a temporary folder that is then renamed, so that no process reads a partial one.
  * @param {string} name @param {(folder: string) => void} fill
  */
 function made(name, fill) {
@@ -73,7 +73,7 @@ function made(name, fill) {
   try {
     renameSync(draft, folder)
   } catch {
-    // Somebody else has just made the same one.
+    // Another process has just created the same one.
     forget(draft)
   }
   return folder
@@ -94,7 +94,7 @@ function targetOf(folder, file) {
   return join(folder, file).replace(/\.ts$/, '.js')
 }
 
-/** The same files under other names: a copy without copying. @param {string} from @param {string} to */
+/** Copies a tree with hard links. @param {string} from @param {string} to */
 function linkTree(from, to) {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -104,7 +104,7 @@ function linkTree(from, to) {
   }
 }
 
-/** Throws away what was made for a mutant. @param {string} folder */
+/** Deletes the folder of a mutant. @param {string} folder */
 export function forget(folder) {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,11 +1,10 @@
-/** What `createApp`, `run`, `watch` and `replay` may be given: every option with its meaning and default, and the one row that it is held to. */
-import type { DefinedCapability } from './adapters/dispatchers/define-capability.ts'
-import type { HttpDispatcherOptions } from './adapters/dispatchers/http.ts'
-import type { NodePartial } from './adapters/dispatchers/model.ts'
-import type { GuardOptions } from './adapters/guard.ts'
+/** The options of `createApp`, `run`, `watch` and `replay`: each with its meaning, default and validation rule. */
+
+import type { HttpDispatcherOptions } from './adapters/executors/http.ts'
+import type { NodePartial } from './adapters/executors/model.ts'
 import type { Price } from './adapters/models/index.ts'
+import type { GuardOptions } from './adapters/net/guard.ts'
 import type { TracingOptions } from './adapters/telemetry/tracing.ts'
-import type { Clock } from './base/clock.ts'
 import { isObject } from './base/json.ts'
 import {
   type Check,
@@ -20,20 +19,22 @@ import {
   rowIssues,
 } from './base/option-rows.ts'
 import { child, type Pointer } from './base/pointer.ts'
-import type { Endpoint } from './domain/endpoint.ts'
+import type { Clock } from './base/time/clock.ts'
+import type { DefinedCapability } from './domain/capability/define-capability.ts'
+import type { Endpoint } from './domain/capability/endpoint.ts'
+import { checkProcessing, type GivenProcessing } from './domain/draft/processing.ts'
 import type { Facet } from './domain/facet.ts'
-import { below } from './domain/parsed.ts'
+import { below } from './domain/parse/parsed.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Planner } from './domain/ports/planner.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
-import { checkProcessing, type GivenProcessing } from './domain/processing.ts'
 import type { EngineOptions } from './engine/engine.ts'
-import type { WatchOptions } from './engine/journal.ts'
-import type { ReplayChanges } from './engine/replay.ts'
+import type { WatchOptions } from './engine/journal/journal.ts'
+import type { ReplayChanges } from './engine/replay/replay.ts'
 import type { EnvConfig } from './env.ts'
 import type { CustomStage } from './output/index.ts'
-import type { AgentsOptions } from './server/agents.ts'
+import type { AgentsOptions } from './server/agents/agents.ts'
 
 export interface AppOptions
   extends Partial<
@@ -42,83 +43,83 @@ export interface AppOptions
       'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'carry'
     >
   > {
-  /** Where runs live: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
+  /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
   readonly store?: Store | string
-  /** Keep a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
+  /** Keeps a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
   readonly ledger?: boolean
   readonly capabilities?: readonly DefinedCapability[]
-  /** The facets of the catalog. A preset such as `proviso/presets/marketing` brings some; default: none. */
+  /** Facets of the catalog. A preset such as `proviso/presets/marketing` has some; default: none. */
   readonly facets?: readonly Facet[]
-  /** Stages of your own for reading answers, which `processing.stages` of steps and capabilities names. */
+  /** Custom stages for reading answers, referenced by `processing.stages` of steps and capabilities. */
   readonly stages?: readonly CustomStage[]
-  /** Drafts plans for envelopes without a draft: a planner, or which of the built-in ones. Default: the search planner. */
+  /** Drafts plans for envelopes without a draft: a planner, or the choice of a built-in one. Default: the search planner. */
   readonly planner?: Planner | PlannerChoice
   /**
-   * Who calls models. Default: those that the environment has keys for, loaded with their first call. The rehearsal model
-   * of `proviso/testing`, which needs no key, is used only when it is named here.
+   * Providers that call models. Default: one for each API key in the environment, loaded on its first call. The rehearsal
+   * model of `proviso/testing`, which needs no key, is only used when it is listed here.
    */
   readonly providers?: readonly Provider[]
-  /** For capabilities that prefer no model. Default: the environment's (FLEX-108), else `openai/gpt-5-mini`. */
+  /** Model of capabilities without a preference. Default: from the environment (FLEX-108), else `openai/gpt-5-mini`. */
   readonly defaultModel?: string
-  /** Keys and models from the environment. Default: read from it; an empty object reads nothing. */
+  /** API keys and models. Default: read from the environment; an empty object reads nothing. */
   readonly env?: EnvConfig
-  /** How models' texts are made and read, for nodes that say nothing of their own. Default: structured output `auto`, full reading, repair. */
+  /** Default processing of model answers, for nodes without their own. Default: structured output `auto`, full reading, repair. */
   readonly processing?: GivenProcessing
-  /** Prices of models, before the list prices. */
+  /** Prices of models; they take precedence over the list prices. */
   readonly prices?: readonly Price[]
   /**
-   * Known secrets that must not leave in prompts, events or evidence, nor be stored. Keys of providers, of the environment
-   * and in settings of capabilities are known by themselves.
+   * Secrets to redact from prompts, events, evidence and the store. API keys of providers, of the environment and in
+   * settings of capabilities are redacted automatically.
    */
   readonly secrets?: readonly string[]
-  /** Given: models stream, and values that are still arriving go here; they are never stored. */
+  /** If set, models stream, and partial values are passed here; they are never stored. */
   readonly onPartial?: (partial: NodePartial) => void
   /**
-   * Spans of runs, plans and calls by OpenTelemetry, in the tracer that the host has set up; `false`: none. Nothing happens
-   * while there is no tracer.
+   * OpenTelemetry spans of runs, plans and calls, with the tracer of the host; `false`: none. Without a tracer this has no
+   * effect.
    */
   readonly tracing?: TracingOptions | false
-  /** Given: agents over HTTP can register, are planned with and called. */
+  /** If set, agents can register over HTTP, and are planned with and called. */
   readonly http?: HttpOptions
-  /** For kinds of capabilities of your own; one for a known kind replaces it. */
+  /** Dispatchers for custom kinds of capabilities; a dispatcher for a known kind replaces it. */
   readonly dispatchers?: readonly Dispatcher[]
   readonly clock?: Clock
-  /** Chance, from 0 to below 1: the jitter of pauses before calls are tried again. Default `Math.random`. */
+  /** Random numbers from 0 to below 1, for the jitter of retry delays. Default `Math.random`. */
   readonly random?: () => number
-  /** Makes ids of runs. Default `flex_` and a UUID that sorts by time. */
+  /** Creates run ids. Default `flex_` and a UUID that sorts by time. */
   readonly newId?: () => string
 }
 
-/** Which built-in planner drafts. */
+/** Selects a built-in planner. */
 export interface PlannerChoice {
   /** `search`: branch and bound over the catalog; `model`: a model alone; `auto`: the model first, then the search. */
   readonly mode: 'search' | 'model' | 'auto'
   /** `provider/model`. Default: the default model. */
   readonly model?: string
-  /** For each call of the model. Default 240,000. */
+  /** Timeout of each model call. Default 240,000. */
   readonly timeoutMs?: number
-  /** Most capabilities in the prompt. Default 80. */
+  /** Maximum capabilities in the prompt. Default 80. */
   readonly maxCapabilities?: number
 }
 
-/** Who may be called over HTTP, and within which limits. */
+/** Limits and settings of calls to agents over HTTP. */
 export interface HttpOptions
   extends GuardOptions,
     Pick<HttpDispatcherOptions, 'maxBytes' | 'timeoutMs' | 'callbackMs'>,
     Pick<AgentsOptions, 'cacheTtlMs' | 'selfRefreshMs'> {
-  /** Where this server can be reached from outside, such as `https://proviso.example`; without it agents must answer at once. */
+  /** Public URL of this server, such as `https://proviso.example`; without it, agents must answer synchronously. */
   readonly callbackUrl?: string | (() => string | undefined)
   /**
-   * Keys that secrets of registered agents are sealed with in the store, the newest first: it seals, all of them open. Each
-   * has 32 bytes, as hex or base64. Default: `PROVISO_SECRET_KEY` and, for opening, `PROVISO_SECRET_KEY_PREVIOUS`.
+   * Keys that encrypt the secrets of registered agents in the store, newest first: the first encrypts, all of them decrypt.
+   * 32 bytes each, as hex or base64. Default: `PROVISO_SECRET_KEY` and, to decrypt, `PROVISO_SECRET_KEY_PREVIOUS`.
    */
   readonly secretKeys?: readonly string[]
   /**
-   * Whether these secrets may be stored as they are while there is no key; a function is told of the first time. Default:
-   * only in a store in memory; elsewhere registrations are refused without a key.
+   * Whether these secrets may be stored in the clear while there is no key. A function allows it and is called the first
+   * time. Default: only in a store in memory; other stores refuse registrations without a key.
    */
   readonly clearSecrets?: boolean | (() => void)
-  /** Where capabilities of kind `http` are that this process brings itself, by id. */
+  /** Endpoints of this process's own capabilities of kind `http`, by capability id. */
   readonly agents?: { readonly [capabilityId: string]: Endpoint }
 }
 
@@ -127,14 +128,14 @@ export interface RunOptions {
   readonly tenant?: string
   readonly threadId?: string
   readonly correlationId?: string
-  /** A plan written by hand; a planner drafts without it. */
+  /** A plan written by hand; without it, a planner drafts one. */
   readonly draft?: unknown
-  /** The trace of whoever asks (W3C): the run's spans are below it. */
+  /** Trace context of the caller (W3C): the run's spans are its children. */
   readonly traceparent?: string
   readonly signal?: AbortSignal
 }
 
-/** A row for every option, and for nothing else. */
+/** One rule for every option. */
 type RowsOf<T> = { readonly [K in keyof Required<T>]: Check }
 
 const wholeNumber = must(
@@ -193,7 +194,7 @@ const httpRows = {
 
 const http: Check = (value, at) => (isObject(value) ? rowIssues(value, at, httpRows) : object(value, at))
 
-/** The block that nodes have, held to the same schema. */
+/** Validates the processing block with the schema of nodes. */
 const processing: Check = (value, at) => {
   if (!isObject(value)) return object(value, at)
   const checked = checkProcessing(value)
@@ -257,7 +258,7 @@ const appRows = {
   ledger: flag,
 } satisfies RowsOf<AppOptions>
 
-/** It goes into headers and URLs of those who are called. */
+/** Used in headers and URLs of calls. */
 const sendable = must(
   (value) => typeof value === 'string' && value.isWellFormed(),
   'a text of whole characters',
@@ -286,7 +287,7 @@ const replayRows = {
 } satisfies RowsOf<ReplayChanges>
 
 const watchRows = {
-  // Anything else would be after every event, and waited for in vain.
+  // Any other value would be after every event, and the caller would wait forever.
   after: must((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'a sequence number, 0 or more'),
   signal: must(isSignal, 'an AbortSignal'),
 } satisfies RowsOf<WatchOptions>
@@ -295,7 +296,7 @@ const estimateRows = {
   draft: must((value) => value !== null, 'a draft', 'Write one, or let `search` make it'),
 }
 
-/** Throws `option/invalid` with every issue. */
+/** Validates the options. Throws `option/invalid` with every issue. */
 export function checkAppOptions(options: unknown): void {
   refuseOptions('createApp', options, appRows)
 }
@@ -304,7 +305,7 @@ export function checkWatchOptions(options: unknown): void {
   refuseOptions('watch', options, watchRows)
 }
 
-/** Required: there is no estimate of what nobody has drafted. */
+/** A draft is required: there is no estimate without one. */
 export function checkEstimateOptions(options: unknown): void {
   const given = isObject(options) ? { ...options, draft: options['draft'] ?? null } : options
   refuseOptions('estimate', given, estimateRows)
@@ -314,12 +315,12 @@ export function checkReplayChanges(options: unknown): void {
   refuseOptions('a replay', options, replayRows)
 }
 
-/** It is the second argument itself, unlike the options of `watch`. */
+/** Validates the second argument of `result`, which is the signal itself, unlike in the options of `watch`. */
 export function checkResultSignal(signal: unknown): void {
   refuseOptions(
     'result',
     { signal },
-    { signal: must(isSignal, 'an AbortSignal', 'Give the signal itself: app.result(runId, signal)') },
+    { signal: must(isSignal, 'an AbortSignal', 'Pass the signal itself: app.result(runId, signal)') },
   )
 }
 

@@ -1,22 +1,21 @@
-/** The whole, put together: only this file and its parts in `app/` name concrete adapters. */
+/** The composition root: only this file and its parts in `app/` name concrete adapters. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type LocalFunction, localDispatcher } from './adapters/dispatchers/local.ts'
-import { modelDispatcher } from './adapters/dispatchers/model.ts'
-import { scriptedDispatcher } from './adapters/dispatchers/scripted.ts'
+import { localDispatcher } from './adapters/executors/local.ts'
+import { modelDispatcher } from './adapters/executors/model.ts'
+import { scriptedDispatcher } from './adapters/executors/scripted.ts'
 import { estimateDraft, generateValue, providersFromKeys } from './adapters/models/index.ts'
 import { openStore } from './adapters/stores/open-store.ts'
 import { createTracing, spanTypes } from './adapters/telemetry/tracing.ts'
-import type { App, GenerateRequest } from './app/app.ts'
+import type { App, GenerateRequest } from './app/app-type.ts'
 import { availability, estimateSpending } from './app/availability.ts'
 import { choosePlanner } from './app/choose-planner.ts'
 import { knownSecrets } from './app/known-secrets.ts'
+import { readDraft, readEnvelope, readFacets } from './app/parse-given.ts'
 import { readChanges, refuseUnknown } from './app/read-changes.ts'
-import { readDraft, readEnvelope, readFacets } from './app/read-given.ts'
 import { reportCrash } from './app/report-crash.ts'
 import { runResult } from './app/run-result.ts'
 import { startRun } from './app/start-run.ts'
-import { timesOf } from './app/times.ts'
-import { wireAgents } from './app/wire-agents.ts'
+import { readTimes, wireAgents } from './app/wire-agents.ts'
 import {
   type AppOptions,
   checkAppOptions,
@@ -24,33 +23,38 @@ import {
   checkResultSignal,
   checkWatchOptions,
 } from './app-options.ts'
-import { systemClock } from './base/clock.ts'
-import { eventLoop } from './base/pace.ts'
-import { pick } from './base/pick.ts'
-import { timeOrderedId } from './base/time-ordered-id.ts'
+import { pick } from './base/json.ts'
+import { systemClock } from './base/time/clock.ts'
+import { eventLoop } from './base/time/pace.ts'
+import { timeOrderedId } from './base/time/time-ordered-id.ts'
+import type { LocalFunction } from './domain/capability/define-capability.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
 import type { Provider } from './domain/ports/provider.ts'
 import type { Store } from './domain/ports/store.ts'
-import { createRedactor } from './domain/redact.ts'
+import { createRedactor } from './domain/redaction/redact.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import { loadEvents } from './engine/journal.ts'
+import { loadEvents } from './engine/journal/journal.ts'
 import { taskResults } from './engine/task-results.ts'
 import { type EnvConfig, readEnv } from './env.ts'
 import { addOwnCapabilities, builtinFunctions, createCatalog } from './plan/index.ts'
 
-export type { CapabilityDefinition, DefinedCapability } from './adapters/dispatchers/define-capability.ts'
-export { defineCapability } from './adapters/dispatchers/define-capability.ts'
-export type { LocalContext, LocalFunction } from './adapters/dispatchers/local.ts'
 export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
-export type { App, GenerateRequest } from './app/app.ts'
+export type { App, GenerateRequest } from './app/app-type.ts'
 export type { RunResult } from './app/run-result.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
+export type {
+  CapabilityDefinition,
+  DefinedCapability,
+  LocalContext,
+  LocalFunction,
+} from './domain/capability/define-capability.ts'
+export { defineCapability } from './domain/capability/define-capability.ts'
 
-/** The model of capabilities that prefer none, where neither options nor environment name one. */
+/** The default model, if neither options nor environment name one. */
 export const fallbackModel = 'openai/gpt-5-mini'
 
-/** The model that answers without a key (`rehearsal` of `proviso/testing`), loaded when somebody wants it. */
+/** Loads the model that answers without a key (`rehearsal` of `proviso/testing`) on first use. */
 export async function rehearsalProvider(): Promise<Provider> {
   return (await import('./testing/index.ts')).rehearsal()
 }
@@ -58,18 +62,18 @@ export async function rehearsalProvider(): Promise<Provider> {
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
   const { env = readEnv() } = options
-  if (typeof options.store === 'object') return putTogether(options, { env, store: options.store })
+  if (typeof options.store === 'object') return buildApp(options, { env, store: options.store })
   const store = await openStore(options.store ?? 'memory:', { ledger: options.ledger ?? env.ledger === '1' })
   try {
-    return await putTogether(options, { env, store })
+    return await buildApp(options, { env, store })
   } catch (cause) {
-    // Nobody else can close it, and until somebody does, nobody else can open it.
+    // Close the store on failure: no other code has a handle to it, and while it is open no other process can open it.
     await store.close()
     throw cause
   }
 }
 
-async function putTogether(
+async function buildApp(
   options: AppOptions,
   { env, store }: { readonly env: EnvConfig; readonly store: Store },
 ): Promise<App> {
@@ -134,11 +138,11 @@ async function putTogether(
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
     turn: () => eventLoop.turn(),
-    ...timesOf(options, env),
+    ...readTimes(options, env),
     ...pick(options, ['pollMs', 'limits', 'carry', 'random']),
     onCrash,
     onMissing(runId, capabilityIds) {
-      // Another process may have taken the registration, and died: what is known here can be older than the run.
+      // Another process may have accepted the registration and died: the catalog here can be older than the run.
       agents?.living.refresh().catch((cause: unknown) => onCrash('', cause))
       options.onMissing?.(runId, capabilityIds)
     },
@@ -172,7 +176,7 @@ async function putTogether(
       return estimateDraft(value, readDraft(wanted.draft), estimating)
     },
     async generate(given) {
-      // Nothing at all is refused like any other request without an objective.
+      // A missing request is refused like any other request without an objective.
       const { maxOutputTokens, model = defaultModel, ...request } = given ?? ({} as GenerateRequest)
       const { processing, prices = [], secrets = [] } = options
       return generateValue({
@@ -211,7 +215,7 @@ async function putTogether(
     inactive: (tenant = 'default') =>
       (agents?.catalogs.forTenant(tenant) ?? catalog).inactive?.() ?? new Map(),
     facets: () => catalog.facets(),
-    ...(agents && { agents: agents.door }),
+    ...(agents && { agents: agents.services }),
     redactor,
     store,
     get active() {

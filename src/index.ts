@@ -13,21 +13,19 @@ export type {
   TracingOptions,
 } from './app.ts'
 export { createApp, defineCapability, tracedProvider } from './app.ts'
-export type { Clock } from './base/clock.ts'
-export type { ErrorCode } from './base/error.ts'
-export { ProvisoError } from './base/error.ts'
+export type { ErrorCode } from './base/errors/error.ts'
+export { ProvisoError } from './base/errors/error.ts'
 export type { Json } from './base/json.ts'
+export type { Clock } from './base/time/clock.ts'
 export type { Ask, AskKind, Decision, Reply } from './domain/ask.ts'
+export type { FailureCode } from './domain/attempt/failure-code.ts'
+export type { Endpoint, SigningKey } from './domain/capability/endpoint.ts'
 export type { Capability, CapabilityKind, ContractSide, NodeKind } from './domain/capability.ts'
 export type { Condition, Constraint, Level, OutputContract } from './domain/contract.ts'
 export type { Cause, Diagnostic, DiagnosticBundle } from './domain/diagnostic.ts'
-export type { Endpoint, SigningKey } from './domain/endpoint.ts'
 export type { Envelope } from './domain/envelope.ts'
-export type { ErrorEnvelope, ErrorType } from './domain/error-envelope.ts'
-export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
-export type { Facet } from './domain/facet.ts'
-export type { FailureCode } from './domain/failure-code.ts'
-export type { Frame } from './domain/frame.ts'
+export type { ErrorEnvelope, ErrorType } from './domain/errors/error-envelope.ts'
+export type { Frame } from './domain/event/frame.ts'
 export type {
   AppendedNotice,
   EndedNode,
@@ -35,7 +33,9 @@ export type {
   LifecycleListener,
   LifecycleNotice,
   LifecycleOptions,
-} from './domain/lifecycle.ts'
+} from './domain/event/lifecycle.ts'
+export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
+export type { Facet } from './domain/facet.ts'
 export type { AttemptResult, Outcome, Output, Usage } from './domain/output.ts'
 export type {
   Binding,
@@ -69,12 +69,12 @@ export type {
   SpanRow,
   Store,
 } from './domain/ports/store.ts'
+export type { RaoDecision } from './domain/rao/rao-contract.ts'
 export type { RaoSettings } from './domain/rao/settings.ts'
-export type { RaoDecision } from './domain/rao.ts'
 export type { RunHead, RunState } from './domain/run.ts'
 export type { NodeStatus, RunStatus } from './domain/status.ts'
-export type { WatchOptions } from './engine/journal.ts'
-export type { Difference, ReplayChanges, Replayed } from './engine/replay.ts'
+export type { WatchOptions } from './engine/journal/journal.ts'
+export type { Difference, ReplayChanges, Replayed } from './engine/replay/replay.ts'
 export type {
   Allow,
   AnySchema,

@@ -1,6 +1,7 @@
 /** What tests of the built package share: running Node on it the way a user would. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { root, staleBuild } from '../scripts/setup.mjs'
 
 export { root }
@@ -21,11 +22,16 @@ export interface RunOptions {
 
 /** Tests of `dist` must not pass on yesterday's build. */
 export function requireBuild(): void {
-  const reason = staleBuild()
-  if (reason !== undefined) throw new Error(`${reason}: run \`npm run build\` first (\`npm test\` does)`)
+  requireBuilt('build')
 }
 
-/** Runs `proviso` with the given arguments. */
+/** The same for what another command builds. */
+export function requireBuilt(name: 'build' | 'reader' | 'playground'): void {
+  const reason = staleBuild(name)
+  if (reason !== undefined) throw new Error(`${reason}: run \`npm run ${name}\` first (\`npm test\` does)`)
+}
+
+/** Runs `proviso` with the given arguments in a process of its own. */
 export function proviso(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   return runNode([join(root, 'dist/cli/main.js'), ...args], options)
 }
@@ -35,10 +41,7 @@ export function runNode(
   { stdin = '', cwd = root, env = {} }: RunOptions = {},
 ): Promise<Finished> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      cwd,
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, PROVISO_STORE: undefined, ...env },
-    })
+    const child = spawn(process.execPath, args, { cwd, env: { ...childEnv(), ...env } })
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
@@ -52,4 +55,50 @@ export function runNode(
     child.on('close', (code) => resolve({ code, stdout, stderr }))
     child.stdin.end(stdin)
   })
+}
+
+/**
+ * Runs `proviso` in a process that the commands of a test file share, one after another: for tests about what a command
+ * prints and how it ends, not about its process, its environment or its terminal.
+ */
+export function runCommand(
+  args: readonly string[],
+  { stdin = '', cwd = root }: Omit<RunOptions, 'env'> = {},
+): Promise<Finished> {
+  const done = last.then(() => send({ args, cwd, stdin: Buffer.from(stdin).toString('base64') }))
+  last = done.catch(() => {})
+  return done
+}
+
+let host: ChildProcess | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+function send(given: { args: readonly string[]; cwd: string; stdin: string }): Promise<Finished> {
+  host ??= startHost()
+  const child = host
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => {
+      host = undefined
+      reject(new Error(`The process of commands ended with ${code} during: proviso ${given.args.join(' ')}`))
+    }
+    child.once('exit', onExit)
+    child.once('message', (finished: Finished) => {
+      child.off('exit', onExit)
+      resolve(finished)
+    })
+    child.send(given)
+  })
+}
+
+/** Ends with the thread that started it: the channel closes. */
+function startHost(): ChildProcess {
+  const script = fileURLToPath(new URL('command-host.mjs', import.meta.url))
+  const child = fork(script, [join(root, 'dist/cli/main.js')], { cwd: root, env: childEnv(), execArgv: [] })
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+function childEnv(): NodeJS.ProcessEnv {
+  return { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, PROVISO_STORE: undefined }
 }

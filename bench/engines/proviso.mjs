@@ -9,9 +9,9 @@ const text = { type: 'object', properties: { text: { type: 'string' } }, require
 export async function loadProviso() {
   const { programs, dispose } = await compile({
     app: 'src/app.ts',
-    capability: 'src/adapters/dispatchers/define-capability.ts',
-    sqlite: 'src/adapters/stores/sqlite.ts',
-    memory: 'src/adapters/stores/memory.ts',
+    capability: 'src/domain/capability/define-capability.ts',
+    sqlite: 'src/adapters/stores/sqlite/sqlite.ts',
+    memory: 'src/adapters/stores/memory/memory.ts',
   })
   const [{ createApp }, { defineCapability }, { openSqliteStore }, { createMemoryStore }] = await Promise.all(
     Object.values(programs).map((path) => import(path)),

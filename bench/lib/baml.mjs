@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 
 const child = fileURLToPath(new URL('./baml-child.mjs', import.meta.url))
 
-/** Answers in the order of the samples; a sample that ended the process is `{ ok: false, crashed: true }`. */
-export async function readWithBaml(samples) {
+/** Answers in the order of the samples; a sample that ended the process is `{ ok: false, crashed: true }`. `schemas` are `{ name, schema }`. */
+export async function readWithBaml(samples, schemas) {
   const answers = []
   let idle = 0
   while (answers.length < samples.length && idle < 3) {
     const before = answers.length
-    await batch(samples.slice(before), answers)
+    await batch(samples.slice(before), schemas, answers)
     // The process ended before its work was done: the next text did that.
     if (answers.length < samples.length) answers.push({ ok: false, crashed: true })
     idle = answers.length === before + 1 ? idle + 1 : 0
@@ -19,7 +19,7 @@ export async function readWithBaml(samples) {
   return answers.length === samples.length ? answers : undefined
 }
 
-function batch(samples, answers) {
+function batch(samples, schemas, answers) {
   return new Promise((resolve) => {
     const process_ = spawn(process.execPath, [child], {
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -28,6 +28,7 @@ function batch(samples, answers) {
     process_.stdin.on('error', () => {})
     createInterface({ input: process_.stdout }).on('line', (line) => answers.push(JSON.parse(line)))
     process_.on('close', resolve)
+    process_.stdin.write(`${JSON.stringify(schemas.map(({ name, schema }) => ({ name, schema })))}\n`)
     for (const { schemaName, text } of samples)
       process_.stdin.write(`${JSON.stringify({ schemaName, text })}\n`)
     process_.stdin.end()

@@ -61,6 +61,30 @@ export const breakers = {
   'unescaped quotes': (value) => write(value, { quote: (text) => `"${text}"` }),
 }
 
+const members = (value) => value.items.map((item) => JSON.stringify(item))
+const single = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** Further ways in which models write a document, long ones among them. */
+export const shapes = {
+  ...breakers,
+  'trailing commas in lists': (value) => `{"items": [${members(value).join(', ')},]}`,
+  'Python literals': (value) =>
+    write(value, { quote: single }).replaceAll(': true', ': True').replaceAll(': false', ': False'),
+  'missing commas': (value) => `{"items": [\n${members(value).join('\n')}\n]}`,
+  'missing commas between members': (value) =>
+    JSON.stringify(value, null, 2).replaceAll(/,\n(?=\s+")/g, '\n'),
+  'prose around': (value) => `Sure, here you are: ${JSON.stringify(value)} I hope that this helps.`,
+  'lines of JSON': (value) => members(value).join('\n'),
+  'nested wrappers': (value) => `Result: ${JSON.stringify({ result: { data: [value] } })}`,
+  'encoded as a string': (value) => JSON.stringify(JSON.stringify(value)),
+  'escaped without quotes': (value) => JSON.stringify(JSON.stringify(value)).slice(1, -1),
+  'smart quotes': (value) => write(value, { quote: (text) => `“${text.replaceAll('"', "'")}”` }),
+  'long strings with escapes': (value) =>
+    `{'items': [], 'note': ${JSON.stringify(JSON.stringify(value, null, 1))}}`,
+  'cut off': (value) => JSON.stringify(value).slice(0, -40),
+  'full-width punctuation': (value) => JSON.stringify(value).replaceAll(',"', '，"').replaceAll('":', '"：'),
+}
+
 function write(value, { trailing = false, comment = '', quote = JSON.stringify, key = quote }) {
   const end = trailing ? ',' : ''
   const lines = value.items.map((item) => {

@@ -7,9 +7,15 @@ import { race, wouldTakeTooLong } from '../lib/measure.mjs'
 import { validator } from '../lib/peers.mjs'
 import { ms, size, table, times } from '../lib/table.mjs'
 
+/** At most so many times as long as JSON.parse takes for the intact document. */
+const GOAL = 6
+/** Up to this size, at most this part of what jsonrepair + JSON.parse + Ajv take. */
+const SMALL = 1024
+const GOAL_SMALL = 0.5
+
 export async function broken({ quick }) {
   const validate = validator(schema)
-  const sizes = quick ? [1024, 51_200] : [1024, 102_400, 1_048_576, 5_242_880]
+  const sizes = quick ? [1024, 51_200] : [1024, 102_400, 1_048_576]
   const rows = []
   for (const [kind, breakIt] of Object.entries(breakers)) {
     const before = { proviso: [], jsonrepair: [] }
@@ -57,7 +63,15 @@ function isRight(run, value) {
 export function showBroken({ rows }) {
   const mark = (time, right) => `${ms(time)}${typeof time === 'number' && !right ? ' (wrong)' : ''}`
   return table(
-    ['broken by', 'size', 'JSON.parse of the intact', 'proviso', '', 'jsonrepair + JSON.parse + Ajv', ''],
+    [
+      'broken by',
+      'size',
+      'JSON.parse of the intact',
+      'proviso',
+      `× JSON.parse (goal ≤ ${GOAL})`,
+      'jsonrepair + JSON.parse + Ajv',
+      `proviso / jsonrepair (goal at ${size(SMALL)} ≤ ${GOAL_SMALL})`,
+    ],
     rows.map((row) => [
       row.kind,
       size(row.bytes),
@@ -65,7 +79,7 @@ export function showBroken({ rows }) {
       mark(row.proviso, row.right.proviso),
       times(row.proviso, row.intact),
       mark(row.jsonrepair, row.right.jsonrepair),
-      times(row.jsonrepair, row.intact),
+      times(row.proviso, row.jsonrepair),
     ]),
   )
 }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteStore } from '../../dist/adapters/stores/sqlite.js'
+import { openSqliteStore } from '../../dist/adapters/stores/sqlite/sqlite.js'
 import { median } from '../lib/measure.mjs'
 import { ms, table } from '../lib/table.mjs'
 

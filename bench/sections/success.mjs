@@ -2,7 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from '../../dist/output/index.js'
-import { DAMAGES, judge, NOISE_SCHEMAS, noiseCorpus, sameJson } from '../../dist/testing/index.js'
+import {
+  DAMAGES,
+  familyCorpus,
+  judge,
+  NOISE_FAMILIES,
+  NOISE_SCHEMAS,
+  noiseCorpus,
+  sameJson,
+} from '../../dist/testing/index.js'
 import { readWithBaml, withoutNulls } from '../lib/baml.mjs'
 import { extract, peers, validator } from '../lib/peers.mjs'
 import { percent, table } from '../lib/table.mjs'
@@ -21,7 +29,7 @@ export async function success({ quick }) {
       samples.map(({ text, schema }) => attempt(() => parse(text, schema))),
     ),
   ]
-  const baml = await readWithBaml(samples)
+  const baml = await readWithBaml(samples, NOISE_SCHEMAS)
   if (baml) {
     const fair = samples.map((sample) =>
       'lost' in sample.outcome
@@ -45,7 +53,17 @@ export async function success({ quick }) {
     }
   }
   const corpus = { seed: SEED, samples: samples.length, kinds: DAMAGES.length, schemas: NOISE_SCHEMAS.length }
-  return { name: 'success', corpus, rows, suites: await suites() }
+  return { name: 'success', corpus, rows, families: families(quick ? 100 : 1000), suites: await suites() }
+}
+
+/** Texts that need several abilities at once, family by family. */
+function families(count) {
+  const samples = [...familyCorpus({ seed: SEED, count })]
+  return NOISE_FAMILIES.map(({ name }) => {
+    const own = samples.filter(({ family }) => family === name)
+    const answers = own.map(({ text, schema, options }) => attempt(() => parse(text, schema, options)))
+    return tally(name, own, answers)
+  })
 }
 
 async function answer(read, text, schema) {
@@ -113,7 +131,21 @@ async function suites() {
   return rows
 }
 
-export function showSuccess({ corpus, rows, suites: found }) {
+function showFamilies(rows) {
+  return table(
+    ['noise of families', 'texts', 'right', 'silently wrong', 'refused', 'invented without an answer'],
+    rows.map((row) => [
+      row.name,
+      row.recoverable,
+      percent(row.right, row.recoverable),
+      percent(row.wrong, row.recoverable),
+      percent(row.refused, row.recoverable),
+      `${row.invented} of ${row.lost}`,
+    ]),
+  )
+}
+
+export function showSuccess({ corpus, rows, families: familyRows, suites: found }) {
   const intro = `Noise: ${corpus.samples} samples of ${corpus.kinds} kinds over ${corpus.schemas} schemas, seed ${corpus.seed}.`
   const noise = `${intro}\n\n${table(
     ['noise corpus', 'right', 'silently wrong', 'refused', 'invented where lost', 'crashes'],
@@ -125,7 +157,7 @@ export function showSuccess({ corpus, rows, suites: found }) {
       `${row.invented} of ${row.lost}`,
       row.crashed,
     ]),
-  )}`
+  )}\n\n${showFamilies(familyRows)}`
   if (found.length === 0) return noise
   const names = Object.keys(found[0].agree)
   const agreement = table(

@@ -1,4 +1,4 @@
-/** Stands in for the model, so that the templates here run without a key: what it says depends on what it is told. */
+/** Replaces the model, so that these templates run without a key: its answer depends on the instructions. */
 import { defineCapability } from 'proviso'
 
 const answers = [

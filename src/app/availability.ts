@@ -1,4 +1,4 @@
-/** Which capabilities this app can carry out, and what a draft would take: both are known before anything is planned. */
+/** Determines which capabilities this app can execute, and estimates what a draft would take. Both are known before planning. */
 import {
   type EstimateContext,
   estimateDraft,
@@ -21,7 +21,7 @@ export interface AvailabilityContext {
   readonly defaultModel: string
 }
 
-/** Returns why a capability cannot be carried out here, or nothing if it can. */
+/** Returns why a capability cannot be executed here, or `undefined` if it can. */
 export function availability({ options, env, providers, defaultModel }: AvailabilityContext) {
   const own = new Set((options.capabilities ?? []).map(({ capability }) => capability.capabilityId))
   const custom = new Set((options.dispatchers ?? []).map(({ kind }) => kind))
@@ -34,7 +34,7 @@ export function availability({ options, env, providers, defaultModel }: Availabi
   }
   return ({ kind, capabilityId, preferredModels = [] }: Capability): string | undefined => {
     if (custom.has(kind)) return undefined
-    if (!builtIn.has(kind)) return `nothing here can call capabilities of kind "${kind}"`
+    if (!builtIn.has(kind)) return `no dispatcher calls capabilities of kind "${kind}"`
     if (kind === 'http' && options.http === undefined) return 'this app does not call agents over HTTP'
     if (kind === 'http' && own.has(capabilityId) && options.http?.agents?.[capabilityId] === undefined)
       return 'it has no endpoint; add it to `http.agents`'
@@ -46,7 +46,7 @@ export function availability({ options, env, providers, defaultModel }: Availabi
   }
 }
 
-/** What a draft takes at least, counting only nodes that run whatever happens, and at most. */
+/** Estimates what a draft takes: at least, counting only nodes that always run, and at most. */
 export function estimateSpending(envelope: Envelope, draft: Draft, context: EstimateContext): DraftEstimate {
   const all = estimateDraft(envelope, draft, context)
   const certain = estimateDraft(envelope, { ...draft, nodes: certainNodes(draft) }, context)
@@ -58,7 +58,7 @@ export function estimateSpending(envelope: Envelope, draft: Draft, context: Esti
   }
 }
 
-/** Nodes that no route, fail edge or fallback decides about, and that wait for none that it does. */
+/** Returns nodes that always run: no route, fail edge or fallback decides about them or about a node they depend on. */
 function certainNodes({ nodes, edges = [] }: Draft): Draft['nodes'] {
   const open = new Set<string>([
     ...nodes.flatMap(({ routing }) => [
@@ -71,11 +71,11 @@ function certainNodes({ nodes, edges = [] }: Draft): Draft['nodes'] {
   for (let before = -1; before !== open.size; ) {
     before = open.size
     for (const { from, to } of edges) if (open.has(from)) open.add(to)
-    for (const { id, inputs = {} } of nodes) if (namesNode(JSON.stringify(inputs), open)) open.add(id)
+    for (const { id, inputs = {} } of nodes) if (hasNodeReference(JSON.stringify(inputs), open)) open.add(id)
   }
   return nodes.filter(({ id }) => !open.has(id))
 }
 
-function namesNode(inputs: string, ids: ReadonlySet<string>): boolean {
+function hasNodeReference(inputs: string, ids: ReadonlySet<string>): boolean {
   return [...ids].some((id) => inputs.includes(`"node":${JSON.stringify(id)}`))
 }

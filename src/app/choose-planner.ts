@@ -1,4 +1,4 @@
-/** Makes the planner that the options ask for; a model that no provider serves is an error, or under `auto` the search. */
+/** Creates the planner that the options select. A model without a provider is an error, or under `auto` falls back to the search. */
 import {
   findProvider,
   missingProviderHint,
@@ -7,11 +7,11 @@ import {
   priceOf,
 } from '../adapters/models/index.ts'
 import type { PlannerChoice } from '../app-options.ts'
-import { ProvisoError } from '../base/error.ts'
-import type { RetrySource } from '../base/retry.ts'
+import { ProvisoError } from '../base/errors/error.ts'
+import type { RetrySource } from '../base/time/retry.ts'
 import type { Planner } from '../domain/ports/planner.ts'
 import type { Provider } from '../domain/ports/provider.ts'
-import type { Redactor } from '../domain/redact.ts'
+import type { Redactor } from '../domain/redaction/redact.ts'
 import { modelPlanner, searchPlanner } from '../plan/index.ts'
 
 export interface PlannerContext {
@@ -19,7 +19,7 @@ export interface PlannerContext {
   readonly defaultModel: string
   readonly prices: readonly Price[]
   readonly redactor: Redactor
-  /** The time and chance that its retries depend on. */
+  /** Clock and randomness for retries. */
   readonly retrying: RetrySource
 }
 

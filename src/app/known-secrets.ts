@@ -1,9 +1,9 @@
-/** Every secret that an app knows from the start, so that none of them leaves or is stored. */
-import { secretsOf } from '../adapters/dispatchers/model.ts'
+/** Collects every secret that an app knows at startup, so that they are redacted. */
+import { secretsOf } from '../adapters/executors/model.ts'
 import type { AppOptions } from '../app-options.ts'
-import { endpointSecrets } from '../domain/endpoint.ts'
+import { endpointSecrets } from '../domain/capability/endpoint.ts'
 import type { Provider } from '../domain/ports/provider.ts'
-import { isKeyLike, secretsIn } from '../domain/redact.ts'
+import { isKeyLike, secretsIn } from '../domain/redaction/redact.ts'
 import type { EnvConfig } from '../env.ts'
 
 export function knownSecrets(
@@ -21,7 +21,7 @@ export function knownSecrets(
   ]
 }
 
-/** The password in the address of a store. */
+/** Extracts the password from the address of a store. */
 function passwordIn(store: AppOptions['store']): string[] {
   const [, password] = (typeof store === 'string' && /:\/\/[^\s/:@]*:([^@]+)@/.exec(store)) || []
   return password === undefined ? [] : [password]

@@ -1,10 +1,10 @@
-/** What nobody foresaw is never silent: where the app has no `onCrash`, the process warns of it on stderr. */
-import type { Redactor } from '../domain/redact.ts'
+/** Reports unexpected errors: without an `onCrash` handler, the process emits a warning on stderr. */
+import type { Redactor } from '../domain/redaction/redact.ts'
 
-/** A run could not go on here; or, without a run, the store or the registrations of agents could not be read. */
+/** Called when a run crashed in this process; or, with an empty run id, when the store or the registrations cannot be read. */
 export type OnCrash = (runId: string, cause: unknown) => void
 
-/** The store is asked again and again: what is said of it is said once, until something else is wrong. */
+/** The store is polled: a repeated error is reported once, until the error changes. */
 export function reportCrash(redactor: Redactor): OnCrash {
   let last: string | undefined
   return (runId, cause) => {
@@ -13,8 +13,8 @@ export function reportCrash(redactor: Redactor): OnCrash {
     if (runId === '') last = why
     const what =
       runId === ''
-        ? `The store does not answer, and is asked again: ${why}`
-        : `The run "${runId}" could not go on in this process: ${why}. It is kept, and can be claimed again`
+        ? `Cannot read the store, retrying: ${why}`
+        : `Run "${runId}" crashed in this process: ${why}. It is stored, and can be claimed again`
     process.emitWarning(what, {
       type: 'ProvisoWarning',
       code: runId === '' ? 'store/unavailable' : 'run/crashed',

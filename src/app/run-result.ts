@@ -1,30 +1,33 @@
-/** How a run stands when it is over or waits, as `run` and `result` tell it. */
-import type { Issue } from '../base/issue.ts'
+/** The result of a run that is over or waits for a person, as `run` and `result` return it. */
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { ErrorEnvelope } from '../domain/error-envelope.ts'
+import type { FailureCode } from '../domain/attempt/failure-code.ts'
+import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
+import { failureError } from '../domain/errors/failure-error.ts'
 import type { CallInDoubt, Provenance } from '../domain/event.ts'
-import type { FailureCode } from '../domain/failure-code.ts'
-import { failureError } from '../domain/failure-error.ts'
 import type { RunStatus } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
 
-/** How a run stands when nothing goes on without a person. */
+/** The status of a run that is over or needs a person to continue. */
 export interface RunResult {
   readonly runId: string
   readonly status: RunStatus
   readonly output?: Json
-  /** Why there is no answer; empty for a run that has one. */
+  /** Why there is no output; empty for a run that has one. */
   readonly issues: readonly Issue[]
   readonly provenance: readonly Provenance[]
-  /** Nodes whose text stands in for an answer (`degrade_to_string`); absent where there are none. */
+  /** Nodes whose text replaces a structured answer (`degrade_to_string`); absent if there are none. */
   readonly degraded?: readonly string[]
-  /** Calls of earlier plans that may have changed something, and that no node made again; absent where there are none. */
+  /** Calls of earlier plans that may have had side effects and were not repeated; absent if there are none. */
   readonly inDoubt?: readonly CallInDoubt[]
-  /** Ids of the questions that it waits for. */
+  /** Warnings of the plan's proof, such as a label in `hitlRequiredFor` that no node has; absent if there are none. */
+  readonly warnings?: readonly Issue[]
+  /** Ids of the open asks. */
   readonly openAsks: readonly string[]
-  /** The name of what went wrong, such as `plan/rejected`. */
+  /** Failure code, such as `plan/rejected`. */
   readonly failure?: FailureCode
-  /** The same in the one shape in which errors leave. */
+  /** The failure in the error format of the API. */
   readonly error?: ErrorEnvelope
 }
 
@@ -34,7 +37,7 @@ export async function runResult(
   runId: string,
   signal?: AbortSignal,
 ): Promise<RunResult> {
-  const { status, finished, openAsks } = await engine.settled(runId, signal)
+  const { status, finished, openAsks, warnings } = await engine.settled(runId, signal)
   const error = finished?.error
   return {
     runId,
@@ -46,7 +49,17 @@ export async function runResult(
     provenance: finished?.provenance ?? [],
     ...(finished?.degraded && { degraded: finished.degraded }),
     ...(finished?.inDoubt && { inDoubt: finished.inDoubt }),
+    ...(warnings.length > 0 && { warnings: warnings.map(toIssue) }),
     openAsks,
     ...(error && { failure: error.code, error: failureError(error) }),
+  }
+}
+
+function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic): Issue {
+  return {
+    code: String(details?.['code'] ?? `plan/${cause}`),
+    at: { pointer: nodeId === undefined ? '' : `/nodes/${nodeId}` },
+    message: `It does not hold that ${constraint ?? cause}`,
+    ...(suggestion !== undefined && { hint: suggestion }),
   }
 }

@@ -1,9 +1,9 @@
-/** Begins a run: what was given is read, and its trace begins with it. */
+/** Starts a run: parses the input and opens its trace. */
 import type { Tracing } from '../adapters/telemetry/tracing.ts'
 import { checkRunOptions, type RunOptions } from '../app-options.ts'
-import { ProvisoError } from '../base/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import type { Engine } from '../engine/engine.ts'
-import { readDraft, readEnvelope } from './read-given.ts'
+import { readDraft, readEnvelope } from './parse-given.ts'
 
 export interface StartOptions {
   readonly engine: Pick<Engine, 'start'>
@@ -11,7 +11,7 @@ export interface StartOptions {
   readonly newId: () => string
 }
 
-/** Returns the id of the run, which goes on whether or not anybody waits. */
+/** Returns the id of the run, which continues whether or not the caller waits. */
 export async function startRun(
   { engine, tracing, newId }: StartOptions,
   given: unknown,
@@ -19,15 +19,15 @@ export async function startRun(
 ): Promise<string> {
   checkRunOptions(options)
   const { draft, signal, ...rest } = options
-  // Whoever has given up before it begins does not want it to begin.
+  // An aborted caller does not want the run to start.
   signal?.throwIfAborted()
   const { value: envelope, warnings } = readEnvelope(given)
-  const work = { ...rest, warnings, ...(draft !== undefined && { draft: readDraft(draft) }) }
+  const work = { warnings, ...rest, ...(draft !== undefined && { draft: readDraft(draft) }) }
   if (!tracing) return engine.start(envelope, work)
   const runId = rest.runId ?? newId()
   const { trace, abandon } = tracing.runs.begin(runId, rest.traceparent)
   return engine
-    .start(envelope, { ...work, runId, ...(trace && { traceparent: trace.traceparent }) })
+    .start(envelope, { runId, ...work, ...(trace && { traceparent: trace.traceparent }) })
     .catch((cause: unknown) => {
       abandon(cause instanceof ProvisoError ? cause.code : 'internal')
       throw cause

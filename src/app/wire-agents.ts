@@ -1,15 +1,19 @@
-/** Agents over HTTP, put together: who is registered, how they are called, and where they call back. */
-import { createCallbacks } from '../adapters/dispatchers/callbacks.ts'
-import { httpDispatcher } from '../adapters/dispatchers/http.ts'
-import { createGuard } from '../adapters/guard.ts'
+/** Wires agents over HTTP: the registry, the dispatcher and the callbacks. */
+import { createCallbacks } from '../adapters/executors/callbacks.ts'
+import { httpDispatcher } from '../adapters/executors/http.ts'
+import { createGuard } from '../adapters/net/guard.ts'
 import type { AppOptions, HttpOptions } from '../app-options.ts'
-import { ProvisoError } from '../base/error.ts'
-import { pick } from '../base/pick.ts'
+import { ProvisoError } from '../base/errors/error.ts'
+import { pick } from '../base/json.ts'
 import type { Store } from '../domain/ports/store.ts'
-import { attemptFacts } from '../engine/attempt-facts.ts'
+import { attemptFacts } from '../engine/input/attempt-lookup.ts'
 import { commaList, type EnvConfig, envNames } from '../env.ts'
-import { type AgentsDoor, type AgentsOptions, createAgents, createEndpointSeal } from '../server/agents.ts'
-import { wholeMs } from './times.ts'
+import {
+  type AgentServices,
+  type AgentsOptions,
+  createAgents,
+  createEndpointSeal,
+} from '../server/agents/agents.ts'
 
 export function wireAgents(
   http: HttpOptions,
@@ -17,7 +21,7 @@ export function wireAgents(
     readonly store: Store
     readonly env: EnvConfig
     readonly onPartial: AppOptions['onPartial']
-    /** An agent has called back although its attempt is over, and a person is asked about it. */
+    /** Called when an agent calls back after its attempt is over and a person is asked about it. */
     readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
   },
 ) {
@@ -28,7 +32,7 @@ export function wireAgents(
     registrations: store.records.registrations,
     inspectUrl: guard.inspect,
     seal: createEndpointSeal({
-      keys: http.secretKeys ?? secretKeysIn(env),
+      keys: http.secretKeys ?? readSecretKeys(env),
       clear: http.clearSecrets ?? store.name === 'memory',
     }),
     cacheTtlMs: http.cacheTtlMs ?? wholeMs(env, 'capabilityCacheTtlMs') ?? 30_000,
@@ -49,33 +53,55 @@ export function wireAgents(
     guard,
     clock,
     callbacks,
-    endpointOf: ({ tenant, capability: { capabilityId } }) => agents.endpointOf({ tenant, capabilityId }),
+    findEndpoint: ({ tenant, capability: { capabilityId } }) => agents.findEndpoint({ tenant, capabilityId }),
     callbackBase: () => (typeof http.callbackUrl === 'function' ? http.callbackUrl() : http.callbackUrl),
     ...pick(http, ['maxBytes', 'timeoutMs', 'callbackMs']),
     ...(onPartial && { onPartial }),
   })
-  const door: AgentsDoor = { registrar, callbacks }
-  return { catalogs, living, dispatcher, door, guard }
+  const services: AgentServices = { registrar, callbacks }
+  return { catalogs, living, dispatcher, services, guard }
 }
 
-/** Agents would be given it, and their answers would never arrive. */
+/** Rejects a callback URL that agents could not reach: their answers would be lost. */
 function requireCallbackUrl(url: string): void {
   const { protocol, search, hash } = URL.canParse(url) ? new URL(url) : { protocol: '', search: '', hash: '' }
   if (/^https?:$/.test(protocol) && search === '' && hash === '') return
-  throw new ProvisoError('option/invalid', `No agent could call back at "${url}"`, {
-    hint: `Set callbackUrl (${envNames.publicUrl[0]}) to where this server is reached, such as https://proviso.example`,
-  })
+  throw new ProvisoError(
+    'option/invalid',
+    `callbackUrl must be an HTTP URL without query and fragment, got "${url}"`,
+    {
+      hint: `Set callbackUrl (${envNames.publicUrl[0]}) to the public URL of this server, such as https://proviso.example`,
+    },
+  )
 }
 
-/** The newest first. */
-function secretKeysIn({ secretKey, previousSecretKeys }: EnvConfig): readonly string[] {
+/** Returns the keys, newest first. */
+function readSecretKeys({ secretKey, previousSecretKeys }: EnvConfig): readonly string[] {
   const previous = commaList(previousSecretKeys)
   if (secretKey !== undefined) return [secretKey, ...previous]
   if (previous.length === 0) return []
-  // An old key must not seal again what it was taken away for.
+  // A previous key must not encrypt again: it was replaced for a reason.
   throw new ProvisoError(
     'option/invalid',
     `${envNames.previousSecretKeys[0]} is set, and ${envNames.secretKey[0]} is not`,
-    { hint: 'Make a new key with `openssl rand -hex 32`' },
+    { hint: 'Generate a new key with `openssl rand -hex 32`' },
   )
+}
+
+// Durations that the environment can set, in whole milliseconds.
+
+/** Resolves the timeouts of asks and leases: from the options, else the environment, else the engine's default. */
+export function readTimes(options: AppOptions, env: EnvConfig): Pick<AppOptions, 'askMs' | 'leaseMs'> {
+  const askMs = options.askMs ?? wholeMs(env, 'askMs')
+  const leaseMs = options.leaseMs ?? wholeMs(env, 'leaseMs')
+  return { ...(askMs !== undefined && { askMs }), ...(leaseMs !== undefined && { leaseMs }) }
+}
+
+function wholeMs(
+  env: EnvConfig,
+  setting: 'capabilityCacheTtlMs' | 'capabilityRefreshMs' | 'askMs' | 'leaseMs',
+): number | undefined {
+  const text = env[setting]
+  if (text === undefined || /^[1-9]\d{0,14}$/.test(text)) return text === undefined ? text : Number(text)
+  throw new ProvisoError('option/invalid', `${envNames[setting][0]} must be a whole number of milliseconds`)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalJson, canonicalLimits } from './canonical.ts'
-import { ProvisoError } from './error.ts'
+import { ProvisoError } from './errors/error.ts'
 import { sha256Hex } from './hash.ts'
 
 describe('canonical JSON', () => {

@@ -1,79 +1,101 @@
 /**
- * Canonical JSON (RFC 8785): one text per value, whatever the order of its keys, so that it can be hashed and compared.
- * `canonicalize` recurses and throws bare errors; this file looks first, so that callers get a located ProvisoError.
+ * Canonical JSON (RFC 8785): the same text for equal values, regardless of key order, for hashing and comparing.
+ * `canonicalize` recurses and throws bare errors; this file validates first, so that callers get a located ProvisoError.
  */
 import canonicalize from 'canonicalize'
-import { ProvisoError } from './error.ts'
+import { type ErrorCode, ProvisoError } from './errors/error.ts'
 import { child, type Pointer } from './pointer.ts'
 
-/** Deeper or larger values have no canonical text. Shared sub-objects count each time they are reached. */
+/** Larger or deeper values are refused. Shared sub-objects count each time they are reached. */
 export const canonicalLimits = { depth: 1_000, nodes: 10_000_000 } as const
 
 /**
- * The canonical text of a JSON value. Members that are `undefined` are left out, as `JSON.stringify` does.
- * Lone surrogates, which RFC 8785 leaves undefined, are written as `\udXXX` escapes, so they neither throw nor collide.
+ * Returns the canonical text of a JSON value. Omits `undefined` members, as `JSON.stringify` does. Lone surrogates, which
+ * RFC 8785 leaves undefined, become `\udXXX` escapes, so they neither throw nor collide.
  */
 export function canonicalJson(value: unknown): string {
-  const needsEscapes = inspect(value)
-  if (!needsEscapes) return canonicalize(value) ?? 'null'
-  return (canonicalize(escaped(value)) ?? 'null').replace(marks, (_, code: string) =>
-    code === mark ? mark : `\\u${code}`,
-  )
-}
-
-interface Visit {
-  readonly value: unknown
-  readonly pointer: Pointer
-  readonly depth: number
-}
-
-/** Throws on what JSON cannot hold; says whether any string needs its surrogates escaped. */
-function inspect(root: unknown): boolean {
-  let needsEscapes = false
-  let nodes = 0
-  const path: object[] = []
-  const onPath = new Set<object>()
-  const stack: Visit[] = [{ value: root, pointer: '', depth: 0 }]
-  for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
-    const { value, pointer, depth } = visit
-    while (path.length > depth) onPath.delete(path.pop() as object)
-    if (++nodes > canonicalLimits.nodes) refuse(`has more than ${canonicalLimits.nodes} nodes`, '')
-    if (typeof value === 'string') {
-      needsEscapes ||= troublesome.test(value)
-    } else if (typeof value === 'object' && value !== null) {
-      if (onPath.has(value)) refuse('contains itself', pointer)
-      if (depth >= canonicalLimits.depth) refuse(`is nested deeper than ${canonicalLimits.depth}`, '')
-      if ('toJSON' in value && typeof value.toJSON === 'function') refuse('has a toJSON method', pointer)
-      path.push(value)
-      onPath.add(value)
-      if (Array.isArray(value)) {
-        for (let i = value.length - 1; i >= 0; i--) {
-          stack.push({ value: value[i] ?? null, pointer: child(pointer, i), depth: depth + 1 })
-        }
-      } else {
-        for (const [key, member] of Object.entries(value)) {
-          if (member === undefined) continue
-          needsEscapes ||= troublesome.test(key)
-          stack.push({ value: member, pointer: child(pointer, key), depth: depth + 1 })
-        }
-      }
-    } else if (
-      typeof value === 'number' ? !Number.isFinite(value) : value !== null && typeof value !== 'boolean'
-    ) {
-      refuse(`is ${typeof value === 'number' ? value : `a ${typeof value}`}, which JSON cannot hold`, pointer)
-    }
+  inspect(value, { code: 'json/unrepresentable', subject: 'The value' })
+  try {
+    return canonicalize(value) ?? 'null'
+  } catch {
+    // After the checks above, only a lone surrogate can make `canonicalize` throw.
+    return (canonicalize(escaped(value)) ?? 'null').replace(marks, (_, code: string) =>
+      code === mark ? mark : `\\u${code}`,
+    )
   }
-  return needsEscapes
 }
 
-function refuse(what: string, pointer: Pointer): never {
-  const where = pointer === '' ? 'The value' : `The value at ${pointer.slice(0, 200)}`
-  throw new ProvisoError('json/unrepresentable', `${where} ${what}`, { at: { pointer } })
+/**
+ * Returns the JSON text of a value with keys in their own order, after the same checks and limits as the canonical text.
+ * Much faster, and good enough as a cache key; equal values with another key order have another text.
+ */
+export function checkedJson(value: unknown, refusal: Refusal): string {
+  inspect(value, refusal)
+  return JSON.stringify(value)
 }
 
-/** A noncharacter that marks an escaped surrogate on its way through `canonicalize`; a mark in the text is doubled. */
+/** How to report a value that JSON cannot represent. */
+interface Refusal {
+  readonly code: ErrorCode
+  /** Names the value at the start of the message. */
+  readonly subject: string
+}
+
+/** Position of the traversal: the keys on the path and their containers. Pointers are built only for errors. */
+interface Way {
+  readonly keys: (string | number)[]
+  readonly containers: object[]
+  readonly refusal: Refusal
+  nodes: number
+}
+
+/** Throws if the value contains anything that JSON cannot represent. */
+function inspect(value: unknown, refusal: Refusal): void {
+  visit(value, { keys: [], containers: [], refusal, nodes: 0 })
+}
+
+function visit(value: unknown, way: Way): void {
+  const { keys, containers } = way
+  if (++way.nodes > canonicalLimits.nodes) refuse(way, `has more than ${canonicalLimits.nodes} nodes`, 0)
+  if (typeof value !== 'object' || value === null) {
+    const isJson =
+      typeof value === 'number'
+        ? Number.isFinite(value)
+        : value === null || typeof value === 'string' || typeof value === 'boolean'
+    if (isJson) return
+    refuse(way, `is ${typeof value === 'number' ? value : `a ${typeof value}`}, which JSON cannot hold`)
+  }
+  if (containers.length >= canonicalLimits.depth) refuseDepth(way)
+  if ('toJSON' in value && typeof value.toJSON === 'function') refuse(way, 'has a toJSON method')
+  containers.push(value)
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const member: unknown = Reflect.get(value, key)
+    // `undefined` becomes null in a list; as an object member it is omitted.
+    if (member === undefined) continue
+    keys.push(key)
+    visit(member, way)
+    keys.pop()
+  }
+  containers.pop()
+}
+
+/** Detects cycles only at the depth limit: checking on every level would slow down every other value. */
+function refuseDepth(way: Way): never {
+  const { containers } = way
+  const again = containers.findIndex((container, index) => containers.indexOf(container) < index)
+  if (again > 0) refuse(way, 'contains itself', again)
+  refuse(way, `is nested deeper than ${canonicalLimits.depth}`, 0)
+}
+
+/** `depth`: the number of keys of the path that lead to the reported location. */
+function refuse({ keys, refusal }: Way, what: string, depth = keys.length): never {
+  const pointer = keys.slice(0, depth).reduce<Pointer>(child, '')
+  const where = pointer === '' ? refusal.subject : `${refusal.subject} at ${pointer.slice(0, 200)}`
+  throw new ProvisoError(refusal.code, `${where} ${what}`, { at: { pointer } })
+}
+
+/** Noncharacter that marks an escaped surrogate while `canonicalize` runs; a literal one in the text is doubled. */
 const mark = '\uffff'
-const troublesome = /[\p{Surrogate}\uffff]/u
 const marks = /\uffff(\uffff|d[0-9a-f]{3})/g
 
 function escaped(value: unknown): unknown {

@@ -1,8 +1,8 @@
-/** Slips of the pen are recognised, other words are left alone. */
+/** Suggests corrections for typos, and none for unrelated words. */
 import { expect, it } from 'vitest'
 import { closest } from './closest.ts'
 
-const keys = ['objective', 'inputs', 'outputContract', 'id', 'ms']
+const keys = ['objective', 'inputs', 'outputContract', 'id', 'ms', 'max_retries']
 
 it.each([
   ['objectve', 'objective'],
@@ -10,6 +10,8 @@ it.each([
   ['output_contract', 'outputContract'],
   ['OutputContracts', 'outputContract'],
   ['input', 'inputs'],
+  ['max_retry', 'max_retries'],
+  ['maxRetrys', 'max_retries'],
 ])('takes %j for %j', (name, meant) => {
   expect(closest(name, keys)).toBe(meant)
 })

@@ -1,51 +1,65 @@
-/** The name that somebody probably meant: for "did you mean" in messages, never for guessing a value. */
+/** Finds the name that was probably meant, for "did you mean" hints. Never used to guess a value. */
 
-/** Longer names are not slips of the pen, and comparing them costs the product of their lengths. */
+/** Longer names are unlikely to be typos, and the comparison costs the product of the lengths. */
 const longestName = 64
 const mostCandidates = 1_000
 
-/** The candidate that differs least from a name: in case and separators only, or by a slip or two; else nothing. */
+/** Returns the candidate with the smallest edit distance: differs in case and separators only, or by one or two typos. */
 export function closest(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > longestName || candidates.length > mostCandidates) return undefined
-  const wanted = plain(name)
+  const wanted = compared(name)
   let best: string | undefined
   let least = Math.min(2, Math.floor(wanted.length / 3)) + 1
   for (const candidate of candidates) {
     if (candidate.length > longestName) continue
-    const distance = slips(wanted, plain(candidate), least)
+    const distance = slips(wanted, compared(candidate), least)
     if (distance < least) [best, least] = [candidate, distance]
   }
   return best
 }
 
-function plain(name: string): string {
+/** Shorter names are prefixes of too many others. */
+const shortestBeginning = 6
+
+/**
+ * Returns a candidate that is a prefix of the name or has it as a prefix, allowing two typos: `autoAprove` for
+ * `autoApproveAbove`.
+ */
+export function beginning(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > longestName || candidates.length > mostCandidates) return undefined
+  const wanted = compared(name)
+  return candidates.find((candidate) => {
+    const other = compared(candidate)
+    const [short, long] = wanted.length < other.length ? [wanted, other] : [other, wanted]
+    if (short.length < shortestBeginning || candidate.length > longestName) return false
+    return [-1, 0, 1].some((more) => slips(short, long.slice(0, short.length + more), 3) < 3)
+  })
+}
+
+/** Removes case and separators from a name. */
+export function plain(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
 
-/** Rows of distances, kept: a file may have a thousand wrong names and a thousand right ones. */
-const rows = [0, 1, 2].map(() => new Uint8Array(longestName + 1)) as [Uint8Array, Uint8Array, Uint8Array]
+/** Normalises plurals in -ies, so that they are as close to the singular as plurals in -s: retry, retries. */
+function compared(name: string): string {
+  return plain(name).replace(/(?<=...)ies$/, 'ys')
+}
 
-/** Letters to add, drop, change or swap with their neighbour to get from one word to the other; `most` if there are as many or more. */
+/**
+ * Damerau-Levenshtein distance (insert, delete, replace, transpose), by branch and bound: returns `most` (at most 3) for
+ * any distance of `most` or more.
+ */
 function slips(from: string, to: string, most: number): number {
   if (Math.abs(from.length - to.length) >= most) return most
-  let [before, row, next] = rows
-  let leastBefore = 0
-  for (let j = 0; j <= to.length; j++) row[j] = j
-  for (let i = 1; i <= from.length; i++) {
-    next[0] = i
-    let least = i
-    for (let j = 1; j <= to.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      let distance = Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
-      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-      if (swapped) distance = Math.min(distance, (before[j - 2] ?? 0) + 1)
-      next[j] = distance
-      least = Math.min(least, distance)
-    }
-    // Later rows come from these two, and are not less.
-    if (least >= most && leastBefore >= most) return most
-    leastBefore = least
-    ;[before, row, next] = [row, next, before]
-  }
-  return row[to.length] ?? 0
+  let same = 0
+  while (same < from.length && from[same] === to[same]) same++
+  const [a, b] = [from.slice(same), to.slice(same)]
+  if (a === b) return 0
+  let least = most - 1
+  if (least === 0) return 1
+  const less = (dropped: number, added: number) => slips(a.slice(dropped), b.slice(added), least)
+  least = Math.min(less(1, 0), less(0, 1), less(1, 1))
+  if (a[0] === b[1] && a[1] === b[0]) least = Math.min(least, less(2, 2))
+  return least + 1
 }

@@ -1,18 +1,25 @@
-/** SHA-256 of text, synchronous and without Node, so that the same hash is computed in a browser and on a server. */
+/** Synchronous SHA-256 of text: uses Node's implementation where available, and a JavaScript one in browsers. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 
 /** The SHA-256 of a text's UTF-8 bytes, in lower-case hex. */
 export function sha256Hex(text: string): string {
+  // `isWellFormed` is available wherever `nodeHash` is, and takes a fraction of the time of the search in `encode`.
+  if (nodeHash) return nodeHash('sha256', text.isWellFormed() ? text : encode(text))
   return bytesToHex(sha256(encode(text)))
 }
+
+type NodeHash = (algorithm: string, data: string | Uint8Array) => string
+
+/** Several times faster than JavaScript. Looked up at run time, so that bundlers for browsers do not try to resolve it. */
+const nodeHash: NodeHash | undefined = globalThis.process?.getBuiltinModule?.('node:crypto')?.hash
 
 const loneSurrogate = /\p{Surrogate}/gu
 const utf8 = new TextEncoder()
 
 /**
- * UTF-8, and for lone surrogates the three bytes that UTF-8 would give their code point (known as WTF-8).
- * A plain encoder writes U+FFFD for all of them, so different texts would share a hash.
+ * Encodes as UTF-8, with lone surrogates as the three bytes of their code point (WTF-8). A plain encoder writes U+FFFD for
+ * all of them, so different texts would share a hash.
  */
 function encode(text: string): Uint8Array {
   if (text.search(loneSurrogate) < 0) return utf8.encode(text)

@@ -1,11 +1,11 @@
-/** Options held to a table with one row per name: a slip of the pen is an error that says where, not a default. */
+/** Validates options against a table with one row per name, so that a typo is a located error and not a silent default. */
 import { closest } from './closest.ts'
-import { ProvisoError } from './error.ts'
-import type { Issue } from './issue.ts'
+import { ProvisoError } from './errors/error.ts'
+import type { Issue } from './errors/issue.ts'
 import { isObject } from './json.ts'
 import { child, type Pointer } from './pointer.ts'
 
-/** What is wrong with a value; nothing if it can be used. */
+/** Returns the issues of a value; empty if it is valid. */
 export type Check = (value: unknown, at: Pointer) => Issue[]
 export type Rows = { readonly [name: string]: Check }
 
@@ -40,12 +40,12 @@ export const each =
       ? value.flatMap((item, index) => check(item, child(at, index)))
       : [issue(at, `must be a list, and is ${shown(value)}`)]
 
-/** Throws `option/invalid` with every issue; `what` says whose options they are. */
+/** Throws `option/invalid` with all issues; `what` names the owner of the options. */
 export function refuseOptions(what: string, options: unknown, rows: Rows): void {
   const issues = isObject(options) ? rowIssues(options, '', rows) : object(options, '')
   const [first] = issues
   if (first === undefined) return
-  // Issues of other checks, such as those of schemas, do not name their place themselves.
+  // Issues of other checks, such as schema validation, do not name their location in the message.
   const pointer = 'pointer' in first.at ? first.at.pointer : ''
   const where = first.message.startsWith(pointer) ? '' : `${pointer}: `
   const message = `The options of ${what} cannot be used: ${where}${first.message}`
@@ -56,7 +56,7 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
   })
 }
 
-/** An option that is `undefined` was not given. */
+/** Checks each option by its row. `undefined` counts as absent. */
 export function rowIssues(options: Record<string, unknown>, at: Pointer, rows: Rows): Issue[] {
   return Object.entries(options).flatMap(([option, value]) => {
     const place = child(at, option)
@@ -78,6 +78,6 @@ function shown(value: unknown): string {
   if (typeof value === 'number') return String(value)
   if (value === '') return 'empty'
   if (value === null) return 'null'
-  // Not the value itself: it may be a secret.
+  // Never prints the value itself: it may be a secret.
   return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'another object' : `a ${typeof value}`
 }

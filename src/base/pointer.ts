@@ -1,4 +1,5 @@
-/** JSON Pointers (RFC 6901): how every issue, repair and finished path says where it is. */
+/** JSON Pointers (RFC 6901): the location format of issues, repairs and finished paths. */
+import { own } from './json.ts'
 
 /** A JSON Pointer; `''` is the whole value. */
 export type Pointer = string
@@ -14,11 +15,19 @@ export function child(pointer: Pointer, token: string | number): Pointer {
   return typeof token === 'number' ? `${pointer}/${token}` : `${pointer}/${escapeToken(token)}`
 }
 
-/** The tokens of a pointer, unescaped. */
+/** Splits a pointer into its unescaped tokens. */
 export function tokens(pointer: Pointer): string[] {
   if (pointer === '') return []
   return pointer
     .slice(1)
     .split('/')
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** Returns the value at a pointer, or `undefined` if there is none. */
+export function valueAt(root: unknown, pointer: Pointer): unknown {
+  let value = root
+  for (const token of tokens(pointer))
+    value = typeof value === 'object' && value !== null ? own(value, token) : undefined
+  return value
 }

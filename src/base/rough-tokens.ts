@@ -1,4 +1,7 @@
-/** Tokens of a text, roughly: four characters of Latin script each, fewer of others. Used where nobody has counted. */
+/**
+ * Estimates the tokens of a text: four characters per token in Latin script, fewer in others. Used where no count is
+ * reported.
+ */
 export function roughTokens(text: string): number {
   let units = 0
   for (const char of text) units += char.charCodeAt(0) < 0x250 ? 1 : 3

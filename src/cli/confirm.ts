@@ -1,7 +1,7 @@
-/** Asks on stderr whether to go ahead; the answer is one line on stdin. */
+/** Asks a yes/no question on stderr and reads one line from stdin. */
 import { createInterface } from 'node:readline'
 
-/** `undefined` if nobody answers: stdin is closed. */
+/** Returns `undefined` if stdin closes before an answer. */
 export async function confirm(question: string): Promise<boolean | undefined> {
   const lines = createInterface({ input: process.stdin })
   process.stderr.write(`${question} [y/N] `)

@@ -1,4 +1,4 @@
-/** The exit codes of the command, one table: scripts may rely on them, and `proviso --help` prints them. */
+/** The table of exit codes. Scripts may rely on them, and `proviso --help` prints them. */
 
 interface ExitCode {
   readonly code: number
@@ -26,7 +26,7 @@ export function exitCode(outcome: Outcome): number {
   return exitTable[outcome].code
 }
 
-/** The table as help text; `outcomes` narrows it to what one command can return. */
+/** Renders the table as help text; `outcomes` narrows it to what one command can return. */
 export function describeExitCodes(outcomes = Object.keys(exitTable) as readonly Outcome[]): string {
   const rows = outcomes.map(
     (outcome) => `  ${String(exitTable[outcome].code).padStart(3)}  ${exitTable[outcome].meaning}`,

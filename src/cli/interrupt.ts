@@ -1,4 +1,4 @@
-/** Ctrl-C: what is going on may end in order the first time; the second time, and otherwise, the command is over at once. */
+/** Handles Ctrl-C: the first one calls the registered handler for a graceful end; the next one, or one without a handler, exits at once. */
 import { exitCode } from './exit-codes.ts'
 
 const waiting: (() => void)[] = []
@@ -11,7 +11,7 @@ export function listenForInterrupts(): void {
   })
 }
 
-/** Calls back on the first Ctrl-C instead of leaving; returns the way to take it back. */
+/** Registers a handler for the next Ctrl-C instead of exiting; returns a function that unregisters it. */
 export function onInterrupt(end: () => void): () => void {
   waiting.push(end)
   return () => {

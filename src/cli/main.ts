@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-/** The command `proviso`: registers the commands, and turns every way of ending into an exit code. */
+/** Entry point of the command `proviso`: registers the commands, and maps every outcome to an exit code. */
 import { Command, CommanderError } from 'commander'
-import { ProvisoError } from '../base/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { describeExitCodes, exitCode } from './exit-codes.ts'
 import { listenForInterrupts } from './interrupt.ts'
 import { printIssues, printNote, printProblem, surviveClosedPipes } from './print.ts'
 import { version } from './version.ts'
 
-/** On the command line it is nearly always a server that has the file, and nobody can open a store with an option of the library. */
+/** Replaces the library's hint for a locked store: on the command line a server usually holds the file, and library options do not apply. */
 const whileLocked =
   'If it is a server, ask it instead (POST /api/v1/flex/hitl/resolve answers an ask, …/tokens makes a token); else stop it, or name another file with --store'
 
 /** Adds one command, or a group of them, to the program. */
 type AddCommand = (program: Command) => void
 
-/** Every command with what loads it, in the order of `proviso --help`. A command loads its own modules only, so that it starts fast. */
+/** Every command with its loader, in the order of `proviso --help`. Loading is lazy, one command's modules only, for a fast start. */
 const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   parse: async () => (await import('./commands/parse.ts')).addParseCommand,
   prove: async () => (await import('./commands/prove.ts')).addProveCommand,
@@ -39,7 +39,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
 
 const versionFlags: readonly string[] = ['-V', '--version']
 
-/** How long what is still open may take to end by itself, such as output that is being written. */
+/** Grace period for open handles, such as output that is still being written, before the process exits. */
 const lingerMs = 2_000
 
 surviveClosedPipes()
@@ -53,11 +53,11 @@ async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = explainError(error)
   }
-  // A capability that does not heed its signal would keep the process for as long as it likes.
+  // A capability that ignores its abort signal would otherwise keep the process alive.
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 
-/** Builds the program with the named command alone, or with every command where the name is not one (`--help`, a misspelling). */
+/** Builds the program with the named command alone, or with every command if the name is unknown (`--help`, a misspelling). */
 async function createProgram(name: string): Promise<Command> {
   const program = new Command('proviso')
     .description(
@@ -77,7 +77,7 @@ function onlyNamed(name: string): typeof commands | undefined {
   return load && { [name]: load }
 }
 
-/** Says what ended the command, unless commander already has, and returns the exit code. */
+/** Prints the error that ended the command, unless commander already has, and returns the exit code. */
 function explainError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   if (error instanceof ProvisoError) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { count, oneLine, spell } from './one-line.ts'
+import { table } from './render/table.ts'
 import { commandLine } from './shell.ts'
-import { table } from './table.ts'
 
 it.each([
   [7, '7 ms'],

@@ -1,6 +1,6 @@
-/** Texts of models and strangers for a terminal: on one line, cut, and without anything that a terminal would obey. */
+/** Renders untrusted text for a terminal: on one line, truncated, and without control sequences. */
 
-/** Control, format and separator characters, and halves of pairs. */
+/** Control, format and separator characters, and lone surrogates. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu
 
 export function oneLine(text: string, maxLength = 120): string {
@@ -18,7 +18,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** A duration as people say it. */
+/** Formats a duration for people. */
 export function spell(ms: number): string {
   if (ms < 1_000) return `${Math.max(Math.round(ms), 0)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`

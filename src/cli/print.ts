@@ -1,24 +1,24 @@
-/** How the command speaks: results on stdout so that pipes work, everything else on stderr, colours for people only, and no keys. */
+/** Prints results on stdout so that pipes work and everything else on stderr, with colours only for terminals and with keys redacted. */
 import pc from 'picocolors'
-import type { Issue } from '../base/issue.ts'
-import { createRedactor } from '../domain/redact.ts'
+import type { Issue } from '../base/errors/issue.ts'
+import { createRedactor } from '../domain/redaction/redact.ts'
 import { env } from './env.ts'
 import { exitCode } from './exit-codes.ts'
 import type { Unreadable } from './read-input.ts'
 
 export const colors = pc.createColors(!env.noColor && (env.forceColor || process.stderr.isTTY === true))
 
-/** For pages on stdout. */
+/** Colours for pages on stdout. */
 export const pageColors = pc.createColors(!env.noColor && (env.forceColor || process.stdout.isTTY === true))
 
 export type Colors = typeof colors
 
-/** Everything that the command says passes here. */
+/** Redacts API keys from everything that the CLI prints. */
 export const redactor = createRedactor({ secrets: env.secrets })
 
 /** Writes one JSON document to stdout: indented for reading, or on one line for machines. */
 export function printJson(value: unknown, layout: 'indented' | 'line'): void {
-  // A value that JSON cannot express (a custom stage can make one) prints as null rather than as an empty line.
+  // A value that JSON cannot express (a custom stage can return one) prints as null instead of an empty line.
   const text = JSON.stringify(redactor.known(value), null, layout === 'indented' ? 2 : 0) ?? 'null'
   process.stdout.write(`${text}\n`)
 }
@@ -34,20 +34,20 @@ export function printNote(given: string): void {
   process.stderr.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** One problem that ends the command: what happened, and what to do. */
+/** Prints a problem that ends the command, with a hint on what to do. */
 export function printProblem(message: string, hint?: string): void {
   printNote(`${colors.red('error')} ${message}`)
   if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }
 
-/** Input that cannot be used ends the command: says why, and returns the exit code. */
+/** Prints why an input cannot be used, and returns the exit code. */
 export function refuse({ message, hint, issues = [], outcome = 'usage' }: Unreadable): number {
   printProblem(message, hint)
   for (const issue of issues) printIssue(issue)
   return exitCode(outcome)
 }
 
-/** What was said in an older way: it counts, but should be said anew. */
+/** Prints warnings about deprecated spellings: they still work, but should be replaced. */
 export function printWarnings({ issues = [] }: Unreadable): void {
   for (const { place, message, hint } of issues) {
     printNote(`${colors.yellow('!')} ${colors.bold(place)}  ${message}`)
@@ -55,7 +55,7 @@ export function printWarnings({ issues = [] }: Unreadable): void {
   }
 }
 
-/** Issues of a value or a text, each with its place. `name` is how the text is called in messages. */
+/** Prints the issues of a value or a text, each with its location. `name` identifies the text in messages. */
 export function printIssues(issues: readonly Issue[], name: string, text: string): void {
   for (const { at, ...issue } of issues) {
     const place =
@@ -80,14 +80,14 @@ function printIssue({
   if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }
 
-/** `line:column` of an offset, both counted from one. */
+/** Returns `line:column` of an offset, both counted from one. */
 export function lineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset)
   const lineStart = before.lastIndexOf('\n') + 1
   return `${before.split('\n').length}:${offset - lineStart + 1}`
 }
 
-/** A reader that stops early, such as `head`, is no error: end quietly. */
+/** Exits quietly on EPIPE: a consumer that stops early, such as `head`, is not an error. */
 export function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

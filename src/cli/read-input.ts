@@ -1,41 +1,46 @@
-/** Text from a file or from stdin, as one piece or in chunks as they arrive: UTF-8 only, and never more than a limit. */
+/** Reads text from a file or from stdin, whole or in chunks as they arrive. Accepts UTF-8 only, up to a size limit. */
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import type { Position } from './diagnostics/positions.ts'
 
-/** Why an input cannot be read; an ordinary outcome that ends the command with exit code 2. */
+/** Why an input cannot be read: an expected outcome that ends the command with exit code 2. */
 export interface Unreadable {
   readonly message: string
   readonly hint?: string
-  /** What is wrong inside, each with its place. */
+  /** Issues inside the input, each with its location. */
   readonly issues?: readonly {
     readonly place: string
     readonly message: string
     readonly hint?: string
-    /** The line, with a caret under the place. */
+    /** The line, with a caret under the location. */
     readonly excerpt?: string
   }[]
-  /** How the command ends. Default `usage`. */
+  /** The file does not exist. */
+  readonly missing?: true
+  /** Where in the file reading fails, counted from zero, if known. */
+  readonly position?: Position
+  /** Outcome of the command. Default `usage`. */
   readonly outcome?: 'usage' | 'importFailed'
 }
 
-export type Input = { readonly text: string } | { readonly unreadable: Unreadable }
+type Input = { readonly text: string } | { readonly unreadable: Unreadable }
 
-export interface InputOptions {
-  /** Most bytes that are taken in. */
+interface InputOptions {
+  /** Maximum number of bytes to read. */
   readonly maxBytes: number
-  /** Sees every chunk of decoded text when it arrives. */
+  /** Receives every chunk of decoded text when it arrives. */
   readonly onChunk?: (chunk: string) => void
 }
 
-/** How an input is called in messages. */
+/** Name of an input in messages. */
 export function inputName(file: string | undefined): string {
   return file === undefined || file === '-' ? 'stdin' : file
 }
 
-/** Reads a whole input; `undefined` and `-` are stdin. */
+/** Reads a whole input; `undefined` and `-` mean stdin. */
 export async function readInput(file: string | undefined, options: InputOptions): Promise<Input> {
   const name = inputName(file)
-  // The BOM stays: offsets must count from the start of what came in.
+  // Keeps the BOM: offsets count from the start of the input.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const parts: string[] = []
   const take = (text: string) => {
@@ -100,7 +105,7 @@ function notUtf8(name: string, piece: Uint8Array, before: number): Unreadable {
   }
 }
 
-/** Where a chunk stops being UTF-8, found by halving; a later chunk may begin inside a character. */
+/** Finds the first byte of a chunk that is not UTF-8, by binary search; a later chunk may begin inside a character. */
 function suspectByte(piece: Uint8Array, continued: boolean): number {
   const start = continued ? piece.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0
   if (start < 0 || start > 3 || decodes(piece.subarray(start))) return 0
@@ -110,7 +115,7 @@ function suspectByte(piece: Uint8Array, continued: boolean): number {
     if (decodes(piece.subarray(start, middle))) good = middle
     else bad = middle
   }
-  // What the decoder still waited for at that point began with the culprit.
+  // Steps back to the start of the incomplete character that the decoder was still reading.
   while (good > start && !decodes(piece.subarray(start, good), 'whole')) good--
   return good
 }
@@ -133,5 +138,6 @@ export function cannotOpen(name: string, error: NodeJS.ErrnoException): Unreadab
   return {
     message: `cannot read ${name}: ${reasons[error.code ?? ''] ?? error.message}`,
     hint: 'Give the path of a text file, or pipe the text in',
+    ...(error.code === 'ENOENT' && { missing: true }),
   }
 }

@@ -1,4 +1,4 @@
-/** Commands that people can copy: words quoted as a POSIX shell wants them. */
+/** Builds commands that people can copy, with words quoted for a POSIX shell. */
 
 export function commandLine(words: readonly string[]): string {
   return words.map(quote).join(' ')

@@ -1,4 +1,4 @@
-/** The version of the package, from the `package.json` above this file, wherever a build has put it. */
+/** Reads the version from the nearest `package.json` above this file, so that it works in every build layout. */
 import { existsSync, readFileSync } from 'node:fs'
 
 export function version(): string {

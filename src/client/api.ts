@@ -9,7 +9,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin a run and stream its events */
+        /** Start a run and stream its events */
         post: operations["runStream"];
         delete?: never;
         options?: never;
@@ -26,7 +26,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused run go on, or give a node what it waits for, and stream what follows */
+        /** Resume a paused run, or answer what a node waits for, and stream its events */
         post: operations["runResume"];
         delete?: never;
         options?: never;
@@ -41,10 +41,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List runs, the newest first */
+        /** List runs, newest first */
         get: operations["listRuns"];
         put?: never;
-        /** Begin a run; with ?wait=SECONDS, answer when it is over or waits for a person */
+        /** Start a run; with ?wait=SECONDS, respond when it is over or waits for a person */
         post: operations["createRun"];
         delete?: never;
         options?: never;
@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run with its envelope, plans, nodes, messages and output */
+        /** Get a run with its envelope, plans, nodes, messages and output */
         get: operations["showRun"];
         put?: never;
         post?: never;
@@ -76,7 +76,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The events of a run: a stream with "Accept: text/event-stream", else a page of JSON */
+        /** Read the events of a run: a stream with "Accept: text/event-stream", else a page of JSON */
         get: operations["runEvents"];
         put?: never;
         post?: never;
@@ -95,7 +95,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask a run to end; one that is over stays as it is */
+        /** Cancel a run; a run that is over is unchanged */
         post: operations["cancelRun"];
         delete?: never;
         options?: never;
@@ -112,7 +112,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Fire a policy whose trigger is manual */
+        /** Trigger a policy whose trigger is manual */
         post: operations["triggerPolicy"];
         delete?: never;
         options?: never;
@@ -127,7 +127,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits for a person */
+        /** List asks: requests that wait for a person */
         get: operations["listAsks"];
         put?: never;
         post?: never;
@@ -146,7 +146,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Record a decision, bound to the value it was made about; one counts */
+        /** Resolve an ask. The decision is bound to the value it was made about, and only the first one counts */
         post: operations["resolveAsk"];
         delete?: never;
         options?: never;
@@ -164,7 +164,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Older path of hitl/resolve
+         * Deprecated path of hitl/resolve
          * @deprecated
          */
         post: operations["resolveAskOldPath"];
@@ -183,7 +183,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Plan an envelope, or take its draft, and say whether it can satisfy the contract */
+        /** Plan an envelope, or check its draft, and prove whether it can satisfy the contract */
         post: operations["proveEnvelope"];
         delete?: never;
         options?: never;
@@ -200,7 +200,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Registers an agent, or renews what it said; tells its signing key when a new one is made */
+        /** Register an agent or update its registration; returns the signing key when a new one is created */
         post: operations["registerCapability"];
         delete?: never;
         options?: never;
@@ -218,11 +218,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** The agent leaves: nothing more is planned with it */
+        /** Deregister the agent: it is no longer planned with */
         delete: operations["deregisterCapability"];
         options?: never;
         head?: never;
-        /** A sign of life */
+        /** Send a heartbeat */
         patch: operations["heartbeatCapability"];
         trace?: never;
     };
@@ -233,7 +233,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the tenant can plan with: built in, of this process, and registered */
+        /** List the capabilities that the tenant can plan with: built in, of this process, and registered */
         get: operations["listCapabilities"];
         put?: never;
         post?: never;
@@ -252,7 +252,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The answer of an agent that said 202: an output, a text to be read, a question, or an error */
+        /** Deliver the answer of an agent that returned 202: an output, a text to parse, a question, or an error */
         post: operations["postCallback"];
         delete?: never;
         options?: never;
@@ -267,10 +267,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tokens of one’s own tenant, without the tokens themselves */
+        /** List the tokens of the caller’s tenant, without their values */
         get: operations["listTokens"];
         put?: never;
-        /** Make a token of one’s own tenant; it is in this answer and nowhere else */
+        /** Create a token of the caller’s tenant; it is only shown in this response */
         post: operations["createToken"];
         delete?: never;
         options?: never;
@@ -288,7 +288,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Make a token of one’s own tenant worthless at once */
+        /** Revoke a token of the caller’s tenant at once */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -302,7 +302,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process is alive */
+        /** Liveness probe: the process is alive */
         get: operations["livez"];
         put?: never;
         post?: never;
@@ -319,7 +319,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server takes requests, and its store answers */
+        /** Readiness probe: the server accepts requests and its store answers */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -336,7 +336,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counters and histograms of this process in the text format of Prometheus */
+        /** Counters and histograms of this process in the Prometheus text format */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -370,7 +370,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Facets, capabilities, the words of the planner, and envelopes to begin with */
+        /** Get facets, capabilities, the planner prompt and envelope templates */
         get: operations["sandboxMetadata"];
         put?: never;
         post?: never;
@@ -389,7 +389,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begin to draft an envelope with the assistant; kept in memory for 30 minutes, never stored */
+        /** Start a conversation that drafts an envelope; kept in memory for 30 minutes, never stored */
         post: operations["startSandboxConversation"];
         delete?: never;
         options?: never;
@@ -406,7 +406,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say something to the assistant; an envelope that comes along replaces the draft first */
+        /** Send a message to the assistant; an envelope in the request replaces the draft first */
         post: operations["respondInSandboxConversation"];
         delete?: never;
         options?: never;
@@ -482,7 +482,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Any other refusal */
+        /** @description Any other error */
         Refused: {
             headers: {
                 [name: string]: unknown;
@@ -493,11 +493,11 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+        /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
         traceparent: string;
-        /** @description The same key and body get the first answer again; the same key with another body is refused */
+        /** @description The same key and body return the first response; the same key with another body is refused */
         idempotencyKey: string;
-        /** @description The id of the last frame that was seen: the stream goes on after it */
+        /** @description Id of the last frame received: the stream continues after it */
         lastEventId: string;
     };
     requestBodies: never;
@@ -510,11 +510,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The id of the last frame that was seen: the stream goes on after it */
+                /** @description Id of the last frame received: the stream continues after it */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -528,7 +528,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The events of the run, each a frame; ends when the run is over or waits for a person */
+            /** @description The events of the run as frames; ends when the run is over or waits for a person */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -537,7 +537,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -546,7 +546,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -555,7 +555,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -564,7 +564,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -573,7 +573,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -600,7 +600,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -609,7 +609,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -618,7 +618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -627,7 +627,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -643,11 +643,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The id of the last frame that was seen: the stream goes on after it */
+                /** @description Id of the last frame received: the stream continues after it */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -675,7 +675,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The events of the run, each a frame; ends when the run is over or waits for a person */
+            /** @description The events of the run as frames; ends when the run is over or waits for a person */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -684,7 +684,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -693,7 +693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -702,7 +702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -711,7 +711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -720,7 +720,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -747,7 +747,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -756,7 +756,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -765,7 +765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -774,7 +774,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -795,7 +795,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -803,7 +803,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of runs; ask for what comes after it with before=next */
+            /** @description A page of runs; pass next as before for the next page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -832,7 +832,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -841,7 +841,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -850,7 +850,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -859,7 +859,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -868,7 +868,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -877,7 +877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -886,7 +886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -904,9 +904,9 @@ export interface operations {
                 wait?: number;
             };
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -949,7 +949,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The run has begun */
+            /** @description The run has started */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -978,7 +978,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -987,7 +987,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -996,7 +996,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1023,7 +1023,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1032,7 +1032,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1041,7 +1041,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1050,7 +1050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1066,7 +1066,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -1166,7 +1166,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1175,7 +1175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1184,7 +1184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1193,7 +1193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1202,7 +1202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1211,7 +1211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1220,7 +1220,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1239,9 +1239,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description The id of the last frame that was seen: the stream goes on after it */
+                /** @description Id of the last frame received: the stream continues after it */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -1251,7 +1251,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Frames, each once and in order. As a stream until the run is over, from after `Last-Event-ID`; as JSON { events, next } */
+            /** @description Frames, each once and in order. As a stream after `Last-Event-ID` until the run is over; as JSON { events, next } */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1300,14 +1300,14 @@ export interface operations {
                     };
                 };
             };
-            /** @description As a stream: the run is over, and the reader has seen its end */
+            /** @description As a stream: the run is over, and the client has seen its last event */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1316,7 +1316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1325,7 +1325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1334,7 +1334,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1343,7 +1343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1352,7 +1352,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1361,7 +1361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1377,9 +1377,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -1395,7 +1395,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run was over before */
+            /** @description The run was already over */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1410,7 +1410,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The run is going to end */
+            /** @description The run is being cancelled */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1425,7 +1425,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1434,7 +1434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1443,7 +1443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1452,7 +1452,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1479,7 +1479,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1488,7 +1488,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1497,7 +1497,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1506,7 +1506,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1522,9 +1522,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -1539,7 +1539,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The policy acts */
+            /** @description The policy is triggered */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1554,7 +1554,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1563,7 +1563,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1572,7 +1572,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1581,7 +1581,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1590,7 +1590,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1617,7 +1617,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1626,7 +1626,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1635,7 +1635,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1644,7 +1644,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1665,7 +1665,7 @@ export interface operations {
                 after?: string;
             };
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -1673,7 +1673,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of asks, the oldest first; ask for what comes after it with after=next */
+            /** @description A page of asks, oldest first; pass next as after for the next page */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1747,7 +1747,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1756,7 +1756,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1765,7 +1765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1774,7 +1774,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1783,7 +1783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1792,7 +1792,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1801,7 +1801,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1817,9 +1817,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -1840,7 +1840,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The decision is recorded, and the run goes on */
+            /** @description The decision is recorded and the run continues */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1857,7 +1857,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1866,7 +1866,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1875,7 +1875,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1884,7 +1884,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1893,7 +1893,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1920,7 +1920,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1929,7 +1929,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1938,7 +1938,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1947,7 +1947,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1963,9 +1963,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body get the first answer again; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is refused */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -1986,7 +1986,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The decision is recorded, and the run goes on */
+            /** @description The decision is recorded and the run continues */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2003,7 +2003,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2012,7 +2012,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2021,7 +2021,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2030,7 +2030,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2039,7 +2039,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2066,7 +2066,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2075,7 +2075,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2084,7 +2084,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2093,7 +2093,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2109,7 +2109,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -2123,7 +2123,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The proof, also of a plan that cannot */
+            /** @description The proof, also for a plan that is rejected */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2157,7 +2157,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2166,7 +2166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2175,7 +2175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2202,7 +2202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2211,7 +2211,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2220,7 +2220,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2229,7 +2229,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2245,7 +2245,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -2332,7 +2332,7 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         keyId?: string;
-                        /** @description Shown this once */
+                        /** @description Shown only in this response */
                         signingKey?: string;
                         warnings?: {
                             [key: string]: unknown;
@@ -2360,7 +2360,7 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         keyId?: string;
-                        /** @description Shown this once */
+                        /** @description Shown only in this response */
                         signingKey?: string;
                         warnings?: {
                             [key: string]: unknown;
@@ -2368,7 +2368,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2377,7 +2377,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2386,7 +2386,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2395,7 +2395,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2404,7 +2404,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2431,7 +2431,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2440,7 +2440,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2449,7 +2449,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2458,7 +2458,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2474,7 +2474,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -2491,7 +2491,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2500,7 +2500,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2509,7 +2509,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2518,7 +2518,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2527,7 +2527,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2536,7 +2536,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2545,7 +2545,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2561,7 +2561,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -2575,7 +2575,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Heard */
+            /** @description Heartbeat recorded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2590,7 +2590,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2599,7 +2599,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2608,7 +2608,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2617,7 +2617,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2635,7 +2635,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2644,7 +2644,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2653,7 +2653,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2662,7 +2662,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2683,7 +2683,7 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -2691,7 +2691,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The best match first where words were given */
+            /** @description Ordered by match if text is given */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2704,7 +2704,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2713,7 +2713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2722,7 +2722,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2731,7 +2731,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2740,7 +2740,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2749,7 +2749,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2758,7 +2758,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2774,7 +2774,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -2787,22 +2787,22 @@ export interface operations {
                 "application/json": {
                     output?: unknown;
                     text?: string;
-                    /** @description What a person has to answer first */
+                    /** @description A question that a person must answer first */
                     question?: string;
-                    /** @description What the answer to the question must satisfy */
+                    /** @description JSON Schema of the answer to the question */
                     schema?: Record<string, never> | boolean;
                     error?: {
                         message: string;
                         /** @enum {unknown} */
                         outcome?: "refused" | "timed_out" | "throttled" | "unavailable" | "provider_error";
-                        /** @description Nothing was done: calling again is safe */
+                        /** @description Nothing was changed: retrying is safe */
                         notApplied?: boolean;
                     };
                 };
             };
         };
         responses: {
-            /** @description Taken */
+            /** @description Accepted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2814,7 +2814,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2823,7 +2823,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2832,7 +2832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2841,7 +2841,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2850,7 +2850,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2877,7 +2877,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2886,7 +2886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2895,7 +2895,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2904,7 +2904,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2920,7 +2920,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -2953,7 +2953,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2962,7 +2962,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2971,7 +2971,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2980,7 +2980,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2989,7 +2989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2998,7 +2998,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3014,7 +3014,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3055,7 +3055,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3064,7 +3064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3073,7 +3073,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3100,7 +3100,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3109,7 +3109,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3118,7 +3118,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3127,7 +3127,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3143,7 +3143,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -3153,14 +3153,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is worthless now */
+            /** @description Revoked */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3169,7 +3169,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3178,7 +3178,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3187,7 +3187,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3196,7 +3196,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3205,7 +3205,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3214,7 +3214,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3230,7 +3230,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3238,7 +3238,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is */
+            /** @description Alive */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3256,7 +3256,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3264,7 +3264,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does */
+            /** @description Ready */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3275,7 +3275,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It does not */
+            /** @description Not ready */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3293,7 +3293,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3310,7 +3310,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3319,7 +3319,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3328,7 +3328,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3337,7 +3337,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3346,7 +3346,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3355,7 +3355,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3371,7 +3371,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3398,7 +3398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3406,7 +3406,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What can be planned with */
+            /** @description Facets, capabilities, prompt and templates */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3434,7 +3434,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3443,7 +3443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3452,7 +3452,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3461,7 +3461,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3470,7 +3470,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3479,7 +3479,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3495,7 +3495,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -3540,7 +3540,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3549,7 +3549,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3558,7 +3558,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3585,7 +3585,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3594,7 +3594,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3603,7 +3603,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3612,7 +3612,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3628,7 +3628,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it */
+                /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -3675,7 +3675,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request cannot be read */
+            /** @description Cannot read the request */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3684,7 +3684,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description No token, or none that is valid */
+            /** @description Missing or invalid token */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3693,7 +3693,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The role of the token does not allow this */
+            /** @description Forbidden for the role of the token */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3702,7 +3702,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Not there, or another tenant’s */
+            /** @description Not found */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3711,7 +3711,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description It does not stand so that this could be done */
+            /** @description Conflicts with the current status of the run */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3738,7 +3738,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The body does not have the form that is asked for, or an Idempotency-Key was used with another one */
+            /** @description The body does not match the schema, or an Idempotency-Key was used with another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3747,7 +3747,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Too many requests, or too many runs at once; Retry-After says when to try again */
+            /** @description Too many requests or active runs; retry after the seconds in Retry-After */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3756,7 +3756,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Something went wrong here; the traceId finds it in the log */
+            /** @description Internal error; the server log has the cause under the traceId */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3765,7 +3765,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server stops, is full, or its store does not answer; Retry-After says when to try again */
+            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;

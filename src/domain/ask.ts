@@ -1,14 +1,13 @@
-/** A question to a person, bound to the exact value that it shows, and the answer. */
-import type { Issue } from '../base/issue.ts'
+/** A human-in-the-loop request, bound to the exact value that it shows, and the reply. */
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Condition } from './contract.ts'
-import type { Decision, RejectAction } from './decision.ts'
-import type { Feedback } from './feedback.ts'
+import type { Decision, Feedback, RejectAction } from './feedback.ts'
 import type { Action } from './policy.ts'
-import type { RaoDecision } from './rao.ts'
+import type { RaoDecision } from './rao/rao-contract.ts'
 
-export type { Decision, RejectAction } from './decision.ts'
+export type { Decision, RejectAction } from './feedback.ts'
 
 /**
  * Why a person is asked: to approve a value (`approval`), a policy or a side effect (`policy`, `side_effect`),
@@ -25,8 +24,11 @@ export type AskKind =
   | 'task'
   | 'clarify'
 
-/** How an ask ends: by a decision, without one, or because what it asked about became known (`unknown_outcome`). */
-export type Resolution = Decision | 'expired' | 'settled'
+/**
+ * How an ask ends: by a decision, without one, because what it asked about became known (`unknown_outcome`), or because a new
+ * plan is made, which raises it again for the same value where it has the same work.
+ */
+export type Resolution = Decision | 'expired' | 'settled' | 'withdrawn'
 
 export interface Ask {
   readonly requestId: string

@@ -1,4 +1,4 @@
-/** Something that can do work: what it needs, what it supplies, how it is called and what may be assumed of it. */
+/** A capability: the work it does, what it needs and supplies, how it is called and what may be assumed of it. */
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Condition } from './contract.ts'
@@ -53,4 +53,16 @@ export interface Capability {
   readonly metadata?: { readonly [key: string]: Json }
   /** What its dispatcher needs: the scripted answers, the model's instructions, the address. */
   readonly settings?: { readonly [key: string]: Json }
+}
+
+const actingKinds: ReadonlySet<string> = new Set(['http', 'mcp'])
+
+/** Whether a capability can do more than answer (RAO's execution authority). Asked by the proof, and again before a call leaves. */
+export function canAct({
+  kind,
+  sideEffect,
+  settings,
+}: Pick<Capability, 'kind' | 'sideEffect' | 'settings'>): boolean {
+  const tools = settings?.['tools']
+  return sideEffect || actingKinds.has(kind) || (Array.isArray(tools) && tools.length > 0)
 }

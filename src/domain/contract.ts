@@ -1,11 +1,11 @@
-/** What must be true of an answer: a schema, and conditions on the value that satisfies it. */
+/** The output contract: a schema, and conditions on the value that satisfies it. */
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
-/** A boolean expression over a value: JSON-Logic with the closed operator set of `schema/condition.ts`. */
+/** A boolean expression over a value: JSON-Logic with the closed operator set of `condition/condition.ts`. */
 export type Condition = Json
 
-/** `hard` must be proved or guarded, `soft` lowers the score, `informational` only tells. */
+/** `hard` must be proved or guarded, `soft` lowers the score, `informational` only informs. */
 export type Level = 'hard' | 'soft' | 'informational'
 
 export interface Constraint {

@@ -1,4 +1,4 @@
-/** What the prover says about a draft, in the fixed shape that planners read (FLEX-42…48). */
+/** The prover's findings about a draft, in the fixed format that planners read (FLEX-42…48). */
 import type { Json } from '../base/json.ts'
 import type { Level } from './contract.ts'
 
@@ -42,3 +42,19 @@ export function isConsequence({ details }: Diagnostic): boolean {
 
 /** `details.code` of the diagnostic that stands for a planner without a draft. */
 export const plannerFailed = 'plan/planner-failed'
+
+/** The findings as a planner reads them: with the suggestions that are about its draft. */
+export function forPlanner(bundle: DiagnosticBundle): DiagnosticBundle {
+  const { failures, warnings, infos } = bundle
+  return {
+    ...bundle,
+    failures: failures.map(restored),
+    warnings: warnings.map(restored),
+    infos: infos.map(restored),
+  }
+}
+
+function restored(diagnostic: Diagnostic): Diagnostic {
+  const { forPlanner: suggestion, ...details } = diagnostic.details ?? {}
+  return typeof suggestion === 'string' ? { ...diagnostic, suggestion, details } : diagnostic
+}

@@ -1,4 +1,4 @@
-/** What a caller hands in: the objective, what is known, the policies, and the contract of the answer. */
+/** The request that a caller submits: objective, inputs, policies, and the contract of the answer. */
 import type { Json } from '../base/json.ts'
 import type { OutputContract } from './contract.ts'
 import type { Policies } from './policy.ts'

@@ -1,22 +1,21 @@
 /**
- * The facts of a run, by the names that journal, stream and console share. An event is never edited; a new meaning is a
+ * The events of a run, with the names that journal, stream and console share. Events are immutable; a new meaning is a
  * new field with an upcaster (`upcast.ts`) or a new type.
  */
-import type { Issue } from '../base/issue.ts'
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Ask, Resolution } from './ask.ts'
-import type { AttemptRef } from './call-key.ts'
+import type { AttemptRef } from './attempt/call-key.ts'
+import type { FailureCode } from './attempt/failure-code.ts'
 import type { NodeKind } from './capability.ts'
-import type { RejectAction } from './decision.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
-import type { FailureCode } from './failure-code.ts'
-import type { Feedback } from './feedback.ts'
-import type { NodeSummary } from './node-summary.ts'
+import type { Feedback, RejectAction } from './feedback.ts'
 import type { AttemptResult, Outcome, Output, Usage } from './output.ts'
+import type { NodeSummary } from './plan/node-summary.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
 import type { Action, TriggerKind } from './policy.ts'
-import type { RaoDecision } from './rao.ts'
+import type { RaoDecision } from './rao/rao-contract.ts'
 import type { NodeStatus } from './status.ts'
 
 /** What a timer is for. */
@@ -34,20 +33,22 @@ export interface PlanTrigger {
   readonly requestId?: string
   readonly rationale?: string
   readonly nodeId?: string
+  /** A person has approved the output of the node: it is kept. */
+  readonly approved?: true
   /** Nodes whose outputs were rejected. */
   readonly nodeIds?: readonly string[]
 }
 
 /** Why a run ended without an answer, or a node without an output. */
 export interface Failure {
-  /** Stable name, `room/what`. */
+  /** Stable code, `area/name`. */
   readonly code: FailureCode
   readonly message: string
   readonly issues?: readonly Issue[]
   readonly details?: { readonly [key: string]: Json }
 }
 
-/** A call of which nobody knows whether it took effect. */
+/** A call that may or may not have taken effect. */
 export interface CallInDoubt extends AttemptRef {
   readonly capabilityId: string
   readonly idempotencyKey: string
@@ -70,7 +71,7 @@ export interface Provenance {
   readonly approvedBy?: string
 }
 
-/** One link of the audit chain: `hash` = SHA-256 of `prev` and the row (`engine/audit.ts`). */
+/** One link of the audit chain: `hash` = SHA-256 of `prev` and the row (`decide/ask/audit.ts`). */
 export interface AuditLink {
   readonly prev: string
   /** Hash of what was shown, or of what a person gave instead. */
@@ -82,7 +83,7 @@ export interface AuditLink {
 export interface ConsideredCapability {
   readonly id: string
   readonly name: string
-  /** `unknown`: a draft or a policy names it, and nobody has registered it. */
+  /** `unknown`: a draft or a policy names it, but it is not registered. */
   readonly status: 'active' | 'inactive' | 'unknown'
 }
 
@@ -121,7 +122,7 @@ export interface EventPayloads {
       }[]
     }
     readonly variantCount?: number
-    /** Those that are considered, best first; `crcs` says of how many. */
+    /** The considered capabilities, best first; `crcs` has the total. */
     readonly capabilities: readonly ConsideredCapability[]
     readonly crcs?: {
       /** Active in the catalog. */
@@ -138,7 +139,7 @@ export interface EventPayloads {
   plan_rejected: {
     readonly attempt: number
     readonly diagnostics: DiagnosticBundle
-    /** Why nobody is asked for another draft, where that is so. */
+    /** Why no further draft is requested, if so. */
     readonly final?: string
     /** What drafting has cost. */
     readonly usage?: Usage
@@ -300,7 +301,7 @@ interface EventOf<T extends EventType> {
   readonly type: T
   /** Version of this type's payload. */
   readonly version: number
-  /** Milliseconds since 1970, by the clock of whoever appended it. */
+  /** Milliseconds since 1970, by the clock of the process that appended it. */
   readonly at: number
   readonly planVersion: number
   readonly nodeId?: string

@@ -1,4 +1,4 @@
-/** A named, schema-typed piece of meaning that nodes need or supply. */
+/** A named, schema-typed unit of meaning that nodes need or supply. */
 import type { Json } from '../base/json.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 
@@ -9,7 +9,7 @@ export interface Facet {
   readonly title: string
   readonly description: string
   readonly schema: JsonSchema
-  /** How whoever works with the facet should understand it. */
+  /** Instruction for agents, models and people that work with the facet. */
   readonly semantics: { readonly instruction: string }
   readonly metadata: {
     readonly version: string

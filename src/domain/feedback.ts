@@ -2,9 +2,8 @@
  * Feedback: what people and checks said about earlier work. Each entry is a fact of the journal (`feedback_recorded`) and is
  * passed to the next attempts of the nodes it is about and to the planner of the next version.
  */
-import type { Issue } from '../base/issue.ts'
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Decision } from './decision.ts'
 
 /**
  * `reply`: a person's reply to an ask. `validation`: an output does not satisfy its node's contract. `goal`: the answer does
@@ -46,3 +45,9 @@ export const feedbackLimits = {
   /** Entries that the state keeps: the latest. The journal has all of them. */
   kept: 200,
 } as const
+
+/** What a person may decide about an ask, and what may follow a rejection. */
+export type Decision = 'approve' | 'edit' | 'reject' | 'answer'
+
+/** The run or node fails, the producing nodes run again with feedback, or a new plan is made. */
+export type RejectAction = 'fail' | 'retry' | 'replan'

@@ -1,7 +1,32 @@
-/** What an attempt yields, and the ways in which a call can end. */
-import type { Issue } from '../base/issue.ts'
-import type { Json } from '../base/json.ts'
-import type { Question } from './question.ts'
+/** The output of an attempt, and the possible outcomes of a call. */
+import type { Issue } from '../base/errors/issue.ts'
+import { isObject, type Json } from '../base/json.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
+import { checkSchema } from './parse/check-schema.ts'
+import { plainCopy } from './parse/plain-copy.ts'
+
+/** Information that an attempt needs before it can continue: becomes an ask of kind `clarify`. */
+interface Question {
+  readonly text: string
+  /** What the answer must satisfy. Default: any value. */
+  readonly schema?: JsonSchema
+}
+
+const longestQuestion = 4_000
+
+/** Parses an external question; returns the reason if it is not valid. */
+export function readQuestion(given: unknown): Question | string {
+  const copy = plainCopy(given)
+  if (!copy.ok || !isObject(copy.value))
+    return 'a question is an object with a text, and a schema if it has one'
+  const { text, schema } = copy.value as { readonly [name: string]: Json }
+  if (typeof text !== 'string' || text.trim() === '') return 'a question needs a text'
+  if (text.length > longestQuestion) return `a question has at most ${longestQuestion} characters`
+  if (schema === undefined) return { text }
+  const [wrong] = checkSchema(schema, '/schema')
+  if (wrong) return `the schema of a question cannot be used: ${wrong.message}`
+  return { text, schema: schema as JsonSchema }
+}
 
 /** Every way in which a call ends; control flow is never one of them. */
 export type Outcome =

@@ -1,4 +1,4 @@
-/** A Draft is a DAG that somebody proposes; a Plan is one that `prove` has accepted. The engine runs nothing else. */
+/** A Draft is a proposed DAG; a Plan is one that `prove` has accepted. The engine runs only plans. */
 import type { Json } from '../base/json.ts'
 import type { Pointer } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
@@ -173,8 +173,12 @@ export interface PlanNode extends Omit<DraftNode, 'body'> {
   readonly kind: NodeKind
   readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
   readonly inputs: { readonly [property: string]: readonly Source[] }
+  /** By capability, the contracts of alternates where they differ from the node's. */
+  readonly alternateContracts?: { readonly [capabilityId: string]: AlternateContract }
   /** Required inputs that only nodes supply: without one of these nodes completed, the node is skipped. */
   readonly needs: readonly Need[]
+  /** Inputs that the contract does not name and that need a value: without one, the node fails before any call. */
+  readonly requires?: readonly string[]
   /** All of what must hold of its output: the capability's and its own. */
   readonly postConditions: readonly Condition[]
   /** The caller's constraints that this node is the run-time guard of (prover rule 5). */
@@ -184,6 +188,21 @@ export interface PlanNode extends Omit<DraftNode, 'body'> {
   readonly facetProvenance: FacetProvenance
   /** RAO contracts of policies and capabilities that apply here, besides the node's own in `data`. */
   readonly rao?: readonly AppliedContract[]
+}
+
+/** What an alternate is held to besides the node's contracts; absent where it is the same. */
+export interface AlternateContract {
+  /** Validated before the alternate is called. */
+  readonly input?: JsonSchema
+  /** The node's output contract and its own together: what its answers must satisfy. */
+  readonly output?: JsonSchema
+  readonly postConditions?: readonly Condition[]
+}
+
+/** The schema that an answer of the capability must satisfy at the node, whether as its own capability or an alternate. */
+export function outputContractFor(node: PlanNode, capabilityId: string | undefined): JsonSchema {
+  const own = capabilityId === undefined ? undefined : node.alternateContracts?.[capabilityId]
+  return own?.output ?? node.contracts.output
 }
 
 /** The proven body of a map or a loop. Node ids are its own; instances prefix them (`node[3].id`, `node#2.id`). */
@@ -209,7 +228,10 @@ export interface Plan {
   readonly output:
     | readonly Source[]
     | { readonly properties: { readonly [property: string]: readonly Source[] } }
-  /** What constraints look at although the answer does not hold it: they are evaluated on the answer with these beside it. */
+  /**
+   * Values that constraints read although the answer does not contain them: constraints are evaluated on the answer
+   * with these added.
+   */
   readonly aside?: { readonly [property: string]: readonly Source[] }
   readonly limits: Limits
   readonly diagnostics: DiagnosticBundle

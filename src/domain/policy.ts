@@ -1,7 +1,7 @@
-/** What a caller says about the way: how plans may look, and what to do when something happens in a run. */
+/** Policies of a caller: what plans may look like, and how to react to events in a run. */
 import type { Json } from '../base/json.ts'
 import type { Condition } from './contract.ts'
-import type { RejectAction } from './decision.ts'
+import type { RejectAction } from './feedback.ts'
 import type { RaoSettings } from './rao/settings.ts'
 
 export interface Policies {
@@ -45,7 +45,10 @@ export interface RuntimePolicy {
   readonly enabled: boolean
   readonly trigger: Trigger
   readonly action: Action
-  /** How often it may act in one run; after that its trigger is ignored. Default: no limit (`replan`: 2). */
+  /**
+   * How often it may act in one run; what would set it off after that is only logged (`policy.exhausted`). Default: no limit.
+   * New plans have a limit of their own, `maxReplans` of the run: a policy that orders one more ends it.
+   */
   readonly maxAttempts?: number
 }
 

@@ -2,7 +2,7 @@
 
 import type { Json } from '../base/json.ts'
 import type { Ask, AskKind, Resolution } from './ask.ts'
-import type { CallKey, DoubtfulCall, StartedCall } from './call-key.ts'
+import type { CallKey, DoubtfulCall, StartedCall } from './attempt/call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
 import type { Envelope } from './envelope.ts'
 import type { EventPayloads, Failure, PlanTrigger, TimerPurpose } from './event.ts'
@@ -135,6 +135,7 @@ export interface FollowUp {
   readonly policyId: string
   readonly action: Action
   readonly nodeId?: string
+  readonly decision: Resolution
 }
 
 export interface Planning {
@@ -195,6 +196,11 @@ export interface RunState {
   unsettled: number
   asks: Map<string, Ask>
   openAsks: Set<string>
+  /** Asks that were closed without a decision: expired, or taken back. */
+  unanswered?: Set<string>
+  /** Kinds of the asks that a new plan has withdrawn, by node, until it is in force; and how many ever were. */
+  withdrawn: Map<string, AskKind>
+  withdrawals: number
   /** The latest feedback, oldest first. */
   feedback: RecordedFeedback[]
   /** How often a rejected value was made again, by node; the answer's under the empty name. */

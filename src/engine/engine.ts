@@ -1,41 +1,41 @@
 /**
- * The engine of one process: starts runs, takes over what its time has come for or what a dead process left, and lets
- * actors carry them. It holds only what is at work; runs that wait live in the store.
+ * The engine of one process: starts runs, claims due and abandoned runs, and executes each in an actor. Only active runs
+ * are in memory; waiting runs are in the store.
  */
-import { systemClock } from '../base/clock.ts'
-import { ProvisoError } from '../base/error.ts'
-import type { DoubtfulCall } from '../domain/call-key.ts'
+
+import { ProvisoError } from '../base/errors/error.ts'
+import { systemClock } from '../base/time/clock.ts'
+import type { DoubtfulCall } from '../domain/attempt/call-key.ts'
+import type { LeftNotice } from '../domain/event/lifecycle.ts'
 import type { EventPayloads } from '../domain/event.ts'
-import { begin } from '../domain/fold.ts'
-import type { LeftNotice } from '../domain/lifecycle.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
-import { createRedactor } from '../domain/redact.ts'
+import { createRedactor } from '../domain/redaction/redact.ts'
+import { begin } from '../domain/run/fold.ts'
 import type { RunState } from '../domain/run.ts'
 import { rememberProofs } from '../plan/index.ts'
 import { schemaHash } from '../schema/hash.ts'
-import { createActor } from './actor.ts'
-import type { Actor, ActorContext, Origin } from './actor-context.ts'
-import { createChanges } from './changes.ts'
-import { considerCapabilities } from './considered.ts'
-import { openingFacts } from './decide.ts'
-import { createElsewhere } from './elsewhere.ts'
-import type { Engine, EngineOptions } from './engine-port.ts'
-import { fact, type Moment } from './fact.ts'
-import { firstTimer, statusOf } from './head.ts'
-import { loadEvents, loadState, watchRun } from './journal.ts'
-import { knowCapabilities } from './known-capability.ts'
-import { openQuestionAbout, recordLateResult, settlesDoubt } from './late-result.ts'
-import { createLifecycle } from './lifecycle.ts'
-import { createLookout } from './lookout.ts'
-import { missingCapabilities } from './missing.ts'
-import { lookForAnswer, performAttempt } from './perform.ts'
-import { draftAtHand, makePlan, proveDraft } from './planning.ts'
-import { replayRun } from './replay.ts'
-import { cancel, type Outside, reply, resume, triggerPolicy } from './replies.ts'
-import { createSettling } from './settling.ts'
-import { createSlots } from './slots.ts'
+import { knowCapabilities, missingCapabilities } from './capabilities/missing-capabilities.ts'
+import { considerCapabilities } from './capabilities/planning-input.ts'
+import { createElsewhere } from './claim/claim-back-off.ts'
+import { createLookout } from './claim/run-poller.ts'
+import { openingFacts } from './decide/decide.ts'
+import type { Engine, EngineOptions } from './engine-options.ts'
+import { fact, type Moment } from './events.ts'
+import { openQuestionAbout, recordLateResult, settlesDoubt } from './input/late-result.ts'
+import { cancel, type Outside, reply, resume, triggerPolicy } from './input/replies.ts'
+import { loadEvents, loadState, watchRun } from './journal/journal.ts'
+import { createLifecycle } from './journal/lifecycle-listeners.ts'
+import { firstTimer, statusOf } from './journal/run-head.ts'
+import { createSettling } from './journal/run-waiters.ts'
+import { createChanges } from './journal/watch-changes.ts'
+import { lookForAnswer, performAttempt } from './perform/perform.ts'
+import { replayRun } from './replay/replay.ts'
+import { draftAtHand, makePlan, proveDraft } from './run-loop/planning.ts'
+import { createActor } from './run-loop/run-actor.ts'
+import type { Actor, ActorContext, Origin } from './run-loop/run-actor-context.ts'
+import { createSlots } from './run-loop/slots.ts'
 
-export type { Engine, EngineOptions, StartOptions } from './engine-port.ts'
+export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const { store, catalog, owner, clock = systemClock } = options
@@ -44,9 +44,9 @@ export function createEngine(options: EngineOptions): Engine {
   const { carry: whose = 'all' } = options
   const redactor = options.redactor ?? createRedactor()
   const actors = new Map<string, Actor>()
-  /** Runs on their way into the store. */
+  /** Runs being written to the store. */
   const creating = new Map<string, Promise<void>>()
-  /** Runs that went through this engine and are not over; kept for `carry: 'own'` alone. */
+  /** Unfinished runs that went through this engine; used with `carry: 'own'` only. */
   const own = new Set<string>()
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
@@ -60,7 +60,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   const prove = rememberProofs()
   const know = knowCapabilities(options.untrustedKinds)
-  /** What a run may know of: what its tenant sees. */
+  /** Returns the part of the catalog that the tenant can see. */
   const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
   const moment = (tenant: string): Moment => ({
     now: clock.now(),
@@ -106,7 +106,7 @@ export function createEngine(options: EngineOptions): Engine {
       }),
     onLateResult(runId, ref, result) {
       const note = 'A late result of the interrupted call answered it'
-      // It is worth nothing where the store is away: the question stays open.
+      // If the store is unavailable, the late result is dropped and the ask stays open.
       void recordLateResult(outside, runId, { ref, result, note, settles: settlesDoubt(result) })
         .then((state) => afterwards(runId, state))
         .catch(() => {})
@@ -115,7 +115,7 @@ export function createEngine(options: EngineOptions): Engine {
       lifecycle.appended(state, events, 'carrier')
       for (const event of events)
         if (event.type === 'hitl_request' && event.payload.kind === 'unknown_outcome')
-          // The answer may have come while no process had the run.
+          // The answer may have arrived while no process had the run.
           void takeLateAnswer(state.runId, (_, nodeId) => nodeId === event.nodeId).catch(() => {})
     },
     onIdle(actor, state, { more, missing }) {
@@ -139,7 +139,10 @@ export function createEngine(options: EngineOptions): Engine {
     },
   }
 
-  /** A run whose lease ran out may have been claimed anew by this very process: the old actor must not take the new one along. */
+  /**
+   * Removes an actor. The same process may have claimed the run again after its lease expired: the old actor must not
+   * remove the new one.
+   */
   const dismiss = (actor: Actor, why: LeftNotice['why'], state?: RunState) => {
     if (actors.get(actor.runId) === actor) {
       actors.delete(actor.runId)
@@ -193,7 +196,7 @@ export function createEngine(options: EngineOptions): Engine {
     moment,
     onAppended: (state, events) => lifecycle.appended(state, events, 'outside'),
   }
-  /** After something came from outside: the actor here hears of it, or the run is claimed. */
+  /** Called after external input: notifies the local actor, or claims the run. */
   const afterwards = (runId: string, state: RunState) => {
     elsewhere.forget(runId)
     if (whose === 'none') return
@@ -211,7 +214,7 @@ export function createEngine(options: EngineOptions): Engine {
     const { call, nodeId } = question
     const shared = { catalog: catalogFor(state.tenant), dispatchers, clock, redactor, random: options.random }
     const result = await lookForAnswer({ ...shared, state, nodeId, call, storeRaw: options.storeRaw ?? true })
-    // The attempt may have ended with this very answer: it says no more than the ask does.
+    // The attempt may have ended with this same answer, which adds no information to the ask.
     if (result === undefined || result.outcome === call.outcome) return
     const note = `"${call.capabilityId}" called back: its answer counts`
     afterwards(runId, await recordLateResult(outside, runId, { ref: call, result, note, settles: true }))
@@ -225,12 +228,12 @@ export function createEngine(options: EngineOptions): Engine {
           hint: 'Open it with carry: "all" or "own"',
         })
       const runId = given.runId ?? options.newId()
-      // While it is being stored for somebody else, nobody can say that it exists.
+      // A concurrent start with the same id may still fail: only after it ends is it known whether the run exists.
       while (creating.has(runId)) await creating.get(runId)
       if (actors.get(runId)?.lease) throw new ProvisoError('run/exists', `There is a run "${runId}" already`)
       const { tenant = 'default' } = given
       const { now } = moment(tenant)
-      // Known secrets are taken out where data comes in, so that what is decided on is what is stored.
+      // Redacts known secrets on entry, so that decisions are based on exactly what is stored.
       const payload: EventPayloads['start'] = redactor.known({
         envelope,
         correlationId: given.correlationId ?? runId,
@@ -312,11 +315,11 @@ export function createEngine(options: EngineOptions): Engine {
           actors.delete(actor.runId)
           lifecycle.tell({ kind: 'left', runId: actor.runId, why: 'closed' })
         }
-        // Whoever comes next need not wait for the leases to run out.
+        // Releases the leases, so that the next process need not wait for them to expire.
         const released = Promise.allSettled(
           left.map(({ runId, lease }) => lease && store.release(runId, lease)),
         )
-        // A store that is away must not keep the process: then the leases run out.
+        // An unavailable store must not block the shutdown: then the leases expire.
         await new Promise<void>((resolve) => {
           const takeBack = clock.timer(clock.now() + longestRelease, resolve)
           void released.then(takeBack).then(resolve)
@@ -326,7 +329,7 @@ export function createEngine(options: EngineOptions): Engine {
       while (all().some((actor) => actor.busy) && clock.now() < until) {
         const next = Math.min(clock.now() + shortestPause, until)
         await new Promise<void>((resolve) => clock.timer(next, resolve))
-        // Runs with nothing under way can go on elsewhere: they do not wait for the slowest call here.
+        // Idle runs are released early: another process can continue them before the slowest call here ends.
         await letGo(all().filter((actor) => !actor.busy))
       }
       await letGo(all())
@@ -343,7 +346,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** How long a store may take to hear that runs are given back. */
+/** Maximum time for the store to release leases. */
 const longestRelease = 2_000
-/** How often `close` looks whether attempts have ended. */
+/** How often `close` checks whether attempts have ended. */
 const shortestPause = 50

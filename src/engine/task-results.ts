@@ -1,9 +1,10 @@
 /** How every node of a run stands, in the one shape that callers of single tasks know (ADR-12). */
-import { nodeError } from '../domain/failure-error.ts'
-import { outputFormatOf } from '../domain/output-format.ts'
+
+import { outputFormatOf } from '../domain/attempt/output-format.ts'
+import { nodeError } from '../domain/errors/failure-error.ts'
+import { type TaskEnd, type TaskResult, taskResult } from '../domain/run/task-result.ts'
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { NodeStatus } from '../domain/status.ts'
-import { type TaskEnd, type TaskResult, taskResult } from '../domain/task-result.ts'
 
 /** Each node of the plan in force: what it gave, why it failed or was skipped, or what it waits for. */
 export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {

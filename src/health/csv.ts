@@ -1,8 +1,8 @@
-/** The rankings of a report as CSV (RFC 4180): steps, models and transforms, one file each. */
+/** Exports the rankings of a report as CSV (RFC 4180): steps, models and transforms, one file each. */
 import type { HealthReport } from './report.ts'
 
 export const csvParts = ['steps', 'models', 'transforms'] as const
-export type CsvPart = (typeof csvParts)[number]
+type CsvPart = (typeof csvParts)[number]
 
 export function healthCsv(report: HealthReport): { readonly [P in CsvPart]: string } {
   return {
@@ -27,12 +27,12 @@ const columns = [
 ]
 
 function csv(rows: readonly object[], heads: readonly string[] = columns): string {
-  const lines = rows.map((row) => heads.map((head) => cell((row as Record<string, unknown>)[head])))
+  const lines = rows.map((row) => heads.map((head) => formatCell((row as Record<string, unknown>)[head])))
   return [heads, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
 }
 
-/** A text that a spreadsheet would take for a formula gets a quote before it: names come from plans and providers. */
-function cell(value: unknown): string {
+/** Formats a cell. Text that a spreadsheet would read as a formula gets a leading quote, because names come from plans and providers. */
+function formatCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = String(value)

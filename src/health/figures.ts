@@ -1,19 +1,20 @@
-/** Counts of some attempts: what the groups of a sample add up to, overall, for a step, a model or a part of the time. */
+/** Adds up the counts of attempts: overall, per step, per model or per time range. */
+
+import { counted, listed, rungs, type Signals, stages } from '../domain/event/signals.ts'
 import type { RepairCost, SampleGroup } from '../domain/ports/sample.ts'
-import { counted, listed, rungs, type Signals, stages } from '../domain/signals.ts'
 import type { Stage } from '../output/index.ts'
 
 export type StageCounts = { [S in Stage]: number }
-export type RungName = (typeof rungs)[number]
+type FallbackStep = (typeof rungs)[number]
 export type Counts = Map<string, number>
 
-/** What the reader changed, or in shadow mode would have. */
+/** What the reader changed, or would have changed in shadow mode. */
 export interface Coercions {
   total: number
   failed: number
   readonly stages: StageCounts
   readonly failures: StageCounts
-  /** By rule: attempts in which it acted. */
+  /** By rule: number of attempts in which it was applied. */
   readonly transforms: Counts
 }
 
@@ -21,25 +22,25 @@ export interface Figures {
   attempts: number
   readonly coercion: Coercions
   readonly shadow: Coercions
-  /** By `rule pointer`: attempts in which the value was changed there. */
-  readonly places: Counts
+  /** By `rule pointer`: number of attempts in which the value was changed there. */
+  readonly locations: Counts
   readonly soe: { applied: number; skipped: number; readonly reasons: Counts }
   readonly precheck: { total: number; pass: number; fail: number; skipped: number }
-  readonly rungs: { readonly [R in RungName]: { taken: number; success: number } }
+  readonly fallbacks: { readonly [R in FallbackStep]: { taken: number; success: number } }
   readonly repair: { -readonly [K in keyof RepairCost]: RepairCost[K] }
-  /** Attempts in which the reader worked on the text, and on the value (AROS-57). */
+  /** Attempts in which the reader changed the text, and the value (AROS-57). */
   readonly touched: { text: number; value: number }
 }
 
-export function noFigures(): Figures {
+export function emptyFigures(): Figures {
   return {
     attempts: 0,
-    coercion: noCoercions(),
-    shadow: noCoercions(),
-    places: new Map(),
+    coercion: emptyCoercions(),
+    shadow: emptyCoercions(),
+    locations: new Map(),
     soe: { applied: 0, skipped: 0, reasons: new Map() },
     precheck: { total: 0, pass: 0, fail: 0, skipped: 0 },
-    rungs: {
+    fallbacks: {
       llm: { taken: 0, success: 0 },
       stricter: { taken: 0, success: 0 },
       extractor: { taken: 0, success: 0 },
@@ -51,15 +52,15 @@ export function noFigures(): Figures {
   }
 }
 
-function noCoercions(): Coercions {
-  return { total: 0, failed: 0, stages: noStages(), failures: noStages(), transforms: new Map() }
+function emptyCoercions(): Coercions {
+  return { total: 0, failed: 0, stages: emptyStages(), failures: emptyStages(), transforms: new Map() }
 }
 
-function noStages(): StageCounts {
+function emptyStages(): StageCounts {
   return { extract: 0, tolerant: 0, syntactic: 0, semantic: 0, custom: 0 }
 }
 
-/** Which stages work on the text; the others work on the value. */
+/** Stages that work on the text; the others work on the value. */
 export const textStages: readonly Stage[] = ['extract', 'tolerant', 'syntactic']
 
 export function addGroup(figures: Figures, { signals, attempts, repair }: SampleGroup): void {
@@ -67,16 +68,17 @@ export function addGroup(figures: Figures, { signals, attempts, repair }: Sample
   figures.attempts += attempts
   addCoercions(figures.coercion, 'aros.coercion', signals, attempts)
   addCoercions(figures.shadow, 'aros.shadow', signals, attempts)
-  for (const place of listed(signals, 'aros.coercion.places')) raise(figures.places, place, attempts)
+  for (const location of listed(signals, 'aros.coercion.places'))
+    increase(figures.locations, location, attempts)
   figures.soe.applied += times('aros.soe.count')
   const skipped = times('aros.soe.skipped')
   figures.soe.skipped += skipped
-  if (skipped > 0) raise(figures.soe.reasons, reasonOf(signals), skipped)
+  if (skipped > 0) increase(figures.soe.reasons, readReason(signals), skipped)
   for (const key of ['total', 'pass', 'fail', 'skipped'] as const)
     figures.precheck[key] += times(`aros.precheck.${key}`)
-  for (const rung of rungs) {
-    figures.rungs[rung].taken += times(`aros.fallback.stage.${rung}`)
-    figures.rungs[rung].success += times(`aros.fallback.stage.${rung}.success`)
+  for (const step of rungs) {
+    figures.fallbacks[step].taken += times(`aros.fallback.stage.${step}`)
+    figures.fallbacks[step].success += times(`aros.fallback.stage.${step}.success`)
   }
   for (const key of Object.keys(repair) as (keyof RepairCost)[]) figures.repair[key] += repair[key]
   const worked = (some: readonly Stage[]) =>
@@ -97,19 +99,19 @@ function addCoercions(into: Coercions, family: string, signals: Signals, attempt
     into.stages[stage] += times(`stage.${stage}`)
     into.failures[stage] += times(`failed.${stage}`)
   }
-  for (const name of listed(signals, `${family}.transforms`)) raise(into.transforms, name, attempts)
+  for (const name of listed(signals, `${family}.transforms`)) increase(into.transforms, name, attempts)
 }
 
-function reasonOf(signals: Signals): string {
+function readReason(signals: Signals): string {
   const reason = signals['aros.soe.skipped.reason']
-  return typeof reason === 'string' ? reason : 'no reason was given'
+  return typeof reason === 'string' ? reason : 'no reason given'
 }
 
-function raise(counts: Counts, key: string, by: number): void {
+function increase(counts: Counts, key: string, by: number): void {
   counts.set(key, (counts.get(key) ?? 0) + by)
 }
 
-/** The largest first; what is equal, by name. */
+/** Sorts by count, largest first, then by name. */
 export function ranked(counts: Counts): { readonly name: string; readonly count: number }[] {
   return [...counts].map(([name, count]) => ({ name, count })).sort(byCount)
 }

@@ -1,13 +1,19 @@
-/** What to change, from what was counted (AROS-65). Thresholds and words are tables; every recommendation says where. */
+/** Derives recommendations from the counts (AROS-65). Thresholds and texts are tables; every recommendation names its location. */
 
-import { stages } from '../domain/signals.ts'
+import { stages } from '../domain/event/signals.ts'
 import type { Stage } from '../output/index.ts'
 import { type Figures, ranked } from './figures.ts'
-import { askForJson, changeFor, heaviest, placeOf, pointerOf, worst } from './places.ts'
-import type { Recommendation } from './recommendation.ts'
-import { risingChecks } from './rising.ts'
+import {
+  askForJson,
+  changeFor,
+  findHeaviestStage,
+  findLocation,
+  findPointer,
+  findWorst,
+} from './locations.ts'
+import { type Recommendation, thresholds } from './recommendation.ts'
 import type { Survey } from './survey.ts'
-import { thresholds } from './thresholds.ts'
+import { risingChecks } from './trends.ts'
 
 export function recommend(survey: Survey): Recommendation[] {
   return [basicChecks, targetedChecks, stageChecks, risingChecks].flatMap((check) => check(survey))
@@ -17,12 +23,12 @@ function basicChecks(survey: Survey): Recommendation[] {
   const { all, models, steps } = survey
   const found: Recommendation[] = []
   if (all.coercion.total >= thresholds.total && all.soe.applied === 0) {
-    const place = placeOf(survey, worst(steps)?.name)
+    const location = findLocation(survey, findWorst(steps)?.name)
     found.push({
       kind: 'basic',
-      ...place,
-      message: `${all.coercion.total} changes were made while reading, and no call had structured output`,
-      change: askForJson(place, all),
+      ...location,
+      message: `${all.coercion.total} changes were made while parsing, and no call used structured output`,
+      change: askForJson(location, all),
     })
   }
   for (const [model, { soe }] of models) {
@@ -32,7 +38,7 @@ function basicChecks(survey: Survey): Recommendation[] {
       kind: 'basic',
       model,
       message: `Structured output was skipped ${first.count} times: ${first.name}`,
-      change: `Give the steps of ${model} a model whose provider has a JSON mode, or set processing.structured_output to off to say that none is wanted`,
+      change: `Give the steps of ${model} a model whose provider has a JSON mode, or set processing.structured_output to off to opt out`,
     })
   }
   for (const [step, { precheck }] of steps) {
@@ -41,65 +47,65 @@ function basicChecks(survey: Survey): Recommendation[] {
       kind: 'basic',
       step,
       message: `${precheck.fail} of ${precheck.total} prechecks failed`,
-      change: `Bring what processing.reasoning_precheck.required_context_keys asks for into the inputs of step "${step}", or give it a plan that its validator accepts`,
+      change: `Add the inputs in processing.reasoning_precheck.required_context_keys to step "${step}", or give it a plan that its validator accepts`,
     })
   }
   for (const [step, figures] of steps) {
-    const climbed = climbs(figures)
-    if (climbed < thresholds.stage) continue
-    const model = worst(survey.modelsOfStep.get(step) ?? new Map(), climbs)?.name
+    const fallbacks = countFallbacks(figures)
+    if (fallbacks < thresholds.stage) continue
+    const model = findWorst(survey.modelsOfStep.get(step) ?? new Map(), countFallbacks)?.name
     found.push({
       kind: 'basic',
       step,
       ...(model !== undefined && { model }),
-      ...pointerOf(figures),
-      message: `The first answer was not enough ${climbed} times; asking again took ${figures.repair.calls} calls`,
-      change: `Make the schema of step "${step}" easier to meet, or give it a stronger model than ${model ?? 'the present one'}`,
+      ...findPointer(figures),
+      message: `The first answer was not accepted ${fallbacks} times; fallbacks took ${figures.repair.calls} calls`,
+      change: `Simplify the schema of step "${step}", or give it a stronger model than ${model ?? 'the current one'}`,
     })
   }
   return found
 }
 
-/** How often a rung above the first call was taken. */
-function climbs({ rungs }: Figures): number {
-  return Object.values(rungs).reduce((sum, { taken }) => sum + taken, 0)
+/** Counts the fallback steps taken after the first call. */
+function countFallbacks({ fallbacks }: Figures): number {
+  return Object.values(fallbacks).reduce((sum, { taken }) => sum + taken, 0)
 }
 
-/** The worst step and the worst model, each with the stage that it suffers from most. */
+/** Checks the worst step and the worst model, each with its most frequent stage. */
 function targetedChecks(survey: Survey): Recommendation[] {
   const found: Recommendation[] = []
-  const step = worst(survey.steps)
-  const ofStep = step && heaviest(step.figures)
+  const step = findWorst(survey.steps)
+  const ofStep = step && findHeaviestStage(step.figures)
   if (
     step &&
     ofStep &&
     step.figures.coercion.total >= thresholds.worst &&
     ofStep.count >= thresholds.worstStage
   ) {
-    const place = placeOf(survey, step.name, ofStep.stage)
+    const location = findLocation(survey, step.name, ofStep.stage)
     found.push({
       kind: 'targeted',
-      ...place,
+      ...location,
       stage: ofStep.stage,
       message: `Step "${step.name}" needs the most changes: ${step.figures.coercion.total}, of which ${ofStep.count} ${ofStep.stage}`,
-      change: changeFor(ofStep.stage, place, step.figures),
+      change: changeFor(ofStep.stage, location, step.figures),
     })
   }
-  const model = worst(survey.models)
-  const ofModel = model && heaviest(model.figures)
+  const model = findWorst(survey.models)
+  const ofModel = model && findHeaviestStage(model.figures)
   if (
     model &&
     ofModel &&
     model.figures.coercion.total >= thresholds.worst &&
     ofModel.count >= thresholds.worstStage
   ) {
-    const place = { model: model.name, ...pointerOf(model.figures, ofModel.stage) }
+    const location = { model: model.name, ...findPointer(model.figures, ofModel.stage) }
     found.push({
       kind: 'targeted',
-      ...place,
+      ...location,
       stage: ofModel.stage,
       message: `Model ${model.name} needs the most changes: ${model.figures.coercion.total}, of which ${ofModel.count} ${ofModel.stage}`,
-      change: changeFor(ofModel.stage, place, model.figures),
+      change: changeFor(ofModel.stage, location, model.figures),
     })
   }
   return found
@@ -109,24 +115,24 @@ function stageChecks(survey: Survey): Recommendation[] {
   return stages.flatMap((stage) => {
     const count = survey.all.coercion.stages[stage]
     if (count < thresholds.stage) return []
-    const step = worst(survey.steps, ({ coercion }) => coercion.stages[stage])
-    const place = placeOf(survey, step?.name, stage)
+    const step = findWorst(survey.steps, ({ coercion }) => coercion.stages[stage])
+    const location = findLocation(survey, step?.name, stage)
     return [
       {
         kind: 'stage' as const,
-        ...place,
+        ...location,
         stage,
         message: `${stageWords[stage]} ${count} times, most of all in step "${step?.name}"`,
-        change: changeFor(stage, place, step?.figures ?? survey.all),
+        change: changeFor(stage, location, step?.figures ?? survey.all),
       },
     ]
   })
 }
 
 const stageWords: { readonly [S in Stage]: string } = {
-  extract: 'A value had to be found in other text',
-  tolerant: 'A text in the looser notation of JSON5 was read',
-  syntactic: 'Broken JSON was mended',
-  semantic: 'A value had to be converted',
-  custom: 'A stage of your own changed a value',
+  extract: 'A value was extracted from other text',
+  tolerant: 'A text was parsed as JSON5',
+  syntactic: 'Broken JSON was repaired',
+  semantic: 'A value was converted',
+  custom: 'A custom stage changed a value',
 }

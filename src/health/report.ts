@@ -1,5 +1,5 @@
-/** The health report as data: what `--json` prints, what the page and the CSV files are made from (AROS-62, AROS-64). */
-import { rungs, stages } from '../domain/signals.ts'
+/** The health report as data: printed by `--json`, and the source of the page and the CSV files (AROS-62, AROS-64). */
+import { rungs, stages } from '../domain/event/signals.ts'
 import {
   byCount,
   type Coercions,
@@ -13,13 +13,13 @@ import { recommend } from './recommend.ts'
 import type { Recommendation } from './recommendation.ts'
 import { type Named, type Part, type Survey, unknownModel } from './survey.ts'
 
-/** Grows when a key changes its meaning or goes; new keys do not change it. */
-export const reportVersion = '1.0'
+/** Version of the format. Raised when a key changes its meaning or is removed, not for new keys. */
+const reportVersion = '1.0'
 
 export type HealthReport = ReturnType<typeof healthReport>
 
-export interface ReportOptions {
-  /** The most entries of each ranking. Default: all. */
+interface ReportOptions {
+  /** Maximum entries per ranking. Default: all. */
   readonly top?: number
 }
 
@@ -42,14 +42,14 @@ export function healthReport(survey: Survey, { top = Number.POSITIVE_INFINITY }:
     models: rows(models, runs.byModel).slice(0, top),
     step_stages: stagesBy(steps),
     model_stages: stagesBy(models),
-    transforms: listOf(all.coercion.transforms).slice(0, top),
-    places: placesOf(all.places).slice(0, top),
+    transforms: toList(all.coercion.transforms).slice(0, top),
+    places: toLocations(all.locations).slice(0, top),
     soe_skips: skips(models),
     prechecks: prechecks(steps),
     rungs: rungs.map((name) => ({
       name,
-      ...all.rungs[name],
-      success_rate: share(all.rungs[name].success, all.rungs[name].taken),
+      ...all.fallbacks[name],
+      success_rate: share(all.fallbacks[name].success, all.fallbacks[name].taken),
     })),
     repairs: repairs(all, runs.total),
     shadow: shadow(all.shadow),
@@ -77,7 +77,7 @@ function totals(all: Figures, runs: number) {
   }
 }
 
-/** The worst first. */
+/** Worst first. */
 function rows(named: Named, runs: { readonly [name: string]: number }) {
   return [...named]
     .map(([name, figures]) => ({ name, count: figures.coercion.total, figures }))
@@ -89,7 +89,7 @@ function rows(named: Named, runs: { readonly [name: string]: number }) {
         runs: own,
         attempts: figures.attempts,
         coercions: figures.coercion.total,
-        // Nobody counted runs of a model that nobody knows.
+        // Runs are not counted for attempts without a known model.
         per_100_runs: name === unknownModel ? null : perHundred(figures.coercion.total, own),
         failed: figures.coercion.failed,
         soe_applied: figures.soe.applied,
@@ -110,14 +110,14 @@ function stagesBy(named: Named): { [name: string]: StageCounts } {
   )
 }
 
-function placesOf(places: Counts) {
-  return ranked(places).map(({ name, count }) => {
+function toLocations(locations: Counts) {
+  return ranked(locations).map(({ name, count }) => {
     const [rule = '', ...pointer] = name.split(' ')
     return { rule, pointer: pointer.join(' '), count }
   })
 }
 
-function listOf(counts: Counts) {
+function toList(counts: Counts) {
   return ranked(counts).map(({ name, count }) => ({ name, count }))
 }
 
@@ -152,11 +152,11 @@ function shadow(coercions: Coercions) {
     would_change: coercions.total,
     would_fail: coercions.failed,
     stages: { ...coercions.stages },
-    transforms: listOf(coercions.transforms),
+    transforms: toList(coercions.transforms),
   }
 }
 
-/** The second family of names in the specification is derived from the first, and is never sent (C3). */
+/** The second family of names in the specification is derived from the first and is never sent (C3). */
 function counters(all: Figures): { [name: string]: number } {
   const sum = (counts: StageCounts, ofText: boolean) =>
     stages
@@ -193,17 +193,17 @@ function half({ start, end, all, steps, models }: Part) {
   }
 }
 
-/** With one decimal; nothing of nothing is nothing. */
-export function perHundred(count: number, runs: number): number {
+/** One decimal; 0 if there are no runs. */
+function perHundred(count: number, runs: number): number {
   return runs === 0 ? 0 : Math.round((count / runs) * 1_000) / 10
 }
 
-/** Between 0 and 1 with three decimals; `null` where nothing was asked. */
+/** Between 0 and 1 with three decimals; `null` if the whole is 0. */
 function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 1_000) / 1_000
 }
 
-/** To a millionth of a dollar: sums of fractions have tails. */
+/** Rounds to a millionth of a dollar, because sums of fractions have rounding errors. */
 function money(usd: number): number {
   return Math.round(usd * 1e6) / 1e6
 }

@@ -1,17 +1,17 @@
-/** Asks a store for a sample and adds it up every way that reports and checks look at it. */
+/** Reads a sample from a store and aggregates it in every way that reports and checks need. */
 import type { Sample, SampleGroup, SampleQuery, SampleRuns } from '../domain/ports/sample.ts'
-import { addGroup, type Figures, noFigures } from './figures.ts'
+import { addGroup, emptyFigures, type Figures } from './figures.ts'
 
 export interface HealthQuery extends Omit<SampleQuery, 'from' | 'to' | 'slots'> {
-  /** The end of the time that is looked at, in milliseconds since 1970; also when the report was made. */
+  /** End of the time range, in milliseconds since 1970; also the time of the report. */
   readonly now: number
-  /** How far back. Without it everything is looked at, and there is no trend. */
+  /** Length of the time range. Without it everything is included, and there is no trend. */
   readonly sinceHours?: number
-  /** In how many equal parts the time is cut for the trend; two at least, or none. */
+  /** Number of equal buckets for the trend; at least two, or none. */
   readonly trendBuckets?: number
 }
 
-/** Figures by name; absent names have none. */
+/** Figures by name; names without figures are absent. */
 export type Named = ReadonlyMap<string, Figures>
 
 export interface Part {
@@ -28,13 +28,13 @@ export interface Survey {
   readonly all: Figures
   readonly steps: Named
   readonly models: Named
-  /** Who answered for a step: by step, then by model. */
+  /** Figures by step, then by model. */
   readonly modelsOfStep: ReadonlyMap<string, Named>
-  /** Only where there is a start. */
+  /** Only with `sinceHours`. */
   readonly trend?: { readonly prev: Part; readonly last: Part; readonly buckets: readonly Part[] }
 }
 
-/** How attempts are listed of which nobody knows who answered. */
+/** Name of attempts whose model is unknown. */
 export const unknownModel = '(unknown)'
 
 const hour = 3_600_000
@@ -45,7 +45,7 @@ export async function surveyHealth(
 ): Promise<Survey> {
   const { now, sinceHours, trendBuckets = 0, ...filters } = query
   const buckets = trendBuckets >= 2 ? trendBuckets : 0
-  // Twice as many parts as buckets, so that the halves of an odd number can be added up as well.
+  // Twice as many parts as buckets, so that an odd number of buckets can be halved.
   const slots = Math.max(buckets, 1) * 2
   const from = sinceHours === undefined ? undefined : now - sinceHours * hour
   const { groups, runs } = await store.sample({
@@ -55,11 +55,11 @@ export async function surveyHealth(
   })
   const whole = gather(groups)
   const modelsOfStep = new Map(
-    [...parted(groups, ({ nodeId }) => nodeId)].map(([step, some]) => [step, gather(some).models]),
+    [...groupBy(groups, ({ nodeId }) => nodeId)].map(([step, some]) => [step, gather(some).models]),
   )
   const survey = { query, runs, ...whole, modelsOfStep }
   if (from === undefined) return survey
-  const bySlot = parted(groups, ({ slot }) => slot)
+  const bySlot = groupBy(groups, ({ slot }) => slot)
   const within = (first: number, end: number) =>
     Array.from({ length: end - first }, (_, index) => bySlot.get(first + index) ?? []).flat()
   const part = (first: number, end: number): Part => ({
@@ -77,8 +77,8 @@ export async function surveyHealth(
   }
 }
 
-/** One pass, however many parts there are. */
-function parted<K>(groups: Sample['groups'], key: (group: SampleGroup) => K): Map<K, SampleGroup[]> {
+/** Groups by key in one pass. */
+function groupBy<K>(groups: Sample['groups'], key: (group: SampleGroup) => K): Map<K, SampleGroup[]> {
   const parts = new Map<K, SampleGroup[]>()
   for (const group of groups) {
     const part = parts.get(key(group))
@@ -89,21 +89,21 @@ function parted<K>(groups: Sample['groups'], key: (group: SampleGroup) => K): Ma
 }
 
 function gather(groups: Sample['groups']): { all: Figures; steps: Named; models: Named } {
-  const all = noFigures()
+  const all = emptyFigures()
   const steps = new Map<string, Figures>()
   const models = new Map<string, Figures>()
   for (const group of groups) {
     addGroup(all, group)
-    addGroup(figuresOf(steps, group.nodeId), group)
-    addGroup(figuresOf(models, group.model ?? unknownModel), group)
+    addGroup(getFigures(steps, group.nodeId), group)
+    addGroup(getFigures(models, group.model ?? unknownModel), group)
   }
   return { all, steps, models }
 }
 
-function figuresOf(named: Map<string, Figures>, name: string): Figures {
+function getFigures(named: Map<string, Figures>, name: string): Figures {
   const known = named.get(name)
   if (known !== undefined) return known
-  const fresh = noFigures()
+  const fresh = emptyFigures()
   named.set(name, fresh)
   return fresh
 }

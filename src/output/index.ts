@@ -1,19 +1,20 @@
-/** The door `proviso/output`: reading model text, alone. Light and browser-safe. */
+/** Entry point `proviso/output`: the model-text reader on its own. Small and browser-safe. */
 
-export { ProvisoError } from '../base/error.ts'
-export type { Edit, Issue, Place, Span } from '../base/issue.ts'
+export { ProvisoError } from '../base/errors/error.ts'
+export type { Edit, Issue, Place, Span } from '../base/errors/issue.ts'
 export type { Pointer } from '../base/pointer.ts'
-export type { JsonSchema } from '../schema/compile.ts'
+export type { JsonSchema } from '../schema/compile/compile.ts'
 export { schemaHash } from '../schema/hash.ts'
-export { type Detected, detectJson, jsonFault } from './detect.ts'
-export { explain } from './explain.ts'
-export { type FeedbackOptions, feedback, strictInstruction } from './feedback.ts'
+export { type Detected, detectJson, jsonFault } from './detect-json.ts'
+export type { Infer, InferPartial, JsonSchemaValue, PartialValue } from './infer.ts'
 export { normalizeJsonText, parseAndValidate } from './normalize.ts'
 export { parse } from './parse.ts'
 export { createReader } from './reader.ts'
-export { replay } from './replay.ts'
-export { type Rule, type RuleName, rules } from './rules.ts'
-export { conversions, defaultLimits } from './settings.ts'
+export { explain } from './report/explain.ts'
+export { type FeedbackOptions, feedback, strictInstruction } from './report/feedback.ts'
+export { replay } from './report/replay.ts'
+export { type Rule, ruleTable as rules } from './report/rule-table.ts'
+export type { RuleName } from './rules.ts'
 export {
   type CheckedOutput,
   checkOutputFormat,
@@ -21,14 +22,14 @@ export {
   type OutputFormatIssue,
   shorthandSchema,
   validateType,
-} from './shorthand.ts'
-export { type Restored, type Simplified, simplifySchema } from './simplify.ts'
+} from './schema/shorthand.ts'
+export { type Restored, type Simplified, simplifySchema } from './schema/simplify.ts'
+export { conversions, defaultLimits } from './settings.ts'
 export type {
   Allow,
   AnySchema,
   Conversion,
   CustomStage,
-  Infer,
   Limits,
   ParseFailure,
   ParseOptions,

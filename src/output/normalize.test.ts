@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../base/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { normalizeJsonText, parseAndValidate } from './normalize.ts'
 
 const person = {

@@ -1,10 +1,15 @@
-/** The two plain functions for callers that want text or a value and no account of it (FSD-10, FSD-11). Called by pipelines and scripts. */
-import { ProvisoError } from '../base/error.ts'
+/**
+ * Convenience functions that return only the text or value, without repairs and issues (FSD-10, FSD-11). Called by
+ * pipelines and scripts.
+ */
+import { ProvisoError } from '../base/errors/error.ts'
+import type { Infer } from './infer.ts'
 import { parse } from './parse.ts'
-import type { AnySchema, Infer, ParseOptions } from './types.ts'
+import type { AnySchema, ParseOptions } from './types.ts'
 
 /**
- * The value found in a text, as strict JSON text; the last one unless told otherwise. A text without one comes back trimmed.
+ * Finds a value in a text and returns it as strict JSON text; by default the last one. Text without a value is returned
+ * trimmed.
  *
  * @example
  * normalizeJsonText("Sure: {'a': 1,}") // '{"a":1}'
@@ -16,11 +21,11 @@ export function normalizeJsonText(text: string, options: ParseOptions = {}): str
 }
 
 /**
- * The value of a text, valid under the schema.
+ * Parses a text and returns the value, valid under the schema.
  *
  * @throws ProvisoError `output/invalid` with the issues, when there is no such value
  */
-export function parseAndValidate<S extends AnySchema = AnySchema>(
+export function parseAndValidate<const S extends AnySchema = AnySchema>(
   text: string,
   schema?: S,
   options: ParseOptions = {},

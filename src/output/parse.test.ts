@@ -1,7 +1,7 @@
 /** The chain as a whole: levels, limits, shadow, stages of the caller, closed paths, big integers, and what a failure says. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { JsonSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/compile/compile.ts'
 import { parse } from './parse.ts'
 import type { ParseOptions, ParseResult } from './types.ts'
 

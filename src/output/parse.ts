@@ -1,56 +1,51 @@
 /**
- * Reads model text into a value of the caller's schema. The happy path first: strict JSON that validates is returned
- * untouched. Otherwise the value is found, decoded tolerantly, converted by allowed conversions and validated again.
+ * Parses model text into a value of the caller's schema. Fast path: strict JSON that validates is returned unchanged.
+ * Otherwise the parser finds the value, decodes it tolerantly, applies the allowed conversions and validates again.
  */
-import type { Issue } from '../base/issue.ts'
-import { type Allowance, createAllowance } from './allowance.ts'
-import { type Attempt, type Trial, trialOf } from './attempt.ts'
-import { sendEvents } from './events.ts'
-import { find } from './find.ts'
-import { type CustomChange, countOf, type Made, madeBy, materialise } from './repairs.ts'
+import type { Issue } from '../base/errors/issue.ts'
+import { once } from '../base/once.ts'
+import { beginsTooDeep, deeperThan, parseQuietly, parseStrict } from './decode/strict.ts'
+import { type Attempt, type Trial, trialOf } from './find/attempt.ts'
+import { find } from './find/find.ts'
+import type { Infer } from './infer.ts'
+import { describeFault } from './json-error.ts'
+import { sendEvents } from './report/events.ts'
+import { type CustomChange, countOf, type Made, madeBy, materialise } from './report/repairs.ts'
+import { type Target, targetOf } from './schema/target.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { beginsTooDeep, deeperThan, parseStrict } from './strict.ts'
-import { type Target, targetOf } from './target.ts'
-import type {
-  AnySchema,
-  Infer,
-  ParseFailure,
-  ParseOptions,
-  ParseResult,
-  ParseSuccess,
-  Repair,
-} from './types.ts'
+import { type Allowance, createAllowance } from './step-budget.ts'
+import type { AnySchema, ParseFailure, ParseOptions, ParseResult, ParseSuccess, Repair } from './types.ts'
 
 const NO_OPTIONS: ParseOptions = {}
 const NONE: readonly [] = []
 const NO_BRANCHES: Readonly<Record<string, number>> = Object.freeze({})
 
 /**
- * Never throws on bad text nor on a bad schema: an unusable schema is an issue located in the schema (`schema/invalid`,
- * `schema/limit`). Throws `ProvisoError` for an unusable option.
+ * Never throws for bad text or a bad schema: an unusable schema is reported as an issue located in the schema
+ * (`schema/invalid`, `schema/limit`). Throws `ProvisoError` for an unusable option.
  *
  * @example
  * const result = parse("Sure! {'name': 'Ada', age: '36'}", { type: 'object', properties: { age: { type: 'integer' } } })
  * if (result.ok) result.value // { name: 'Ada', age: 36 }
  */
-export function parse<S extends AnySchema = AnySchema>(
+export function parse<const S extends AnySchema = AnySchema>(
   text: string,
   schema?: S,
   options: ParseOptions = NO_OPTIONS,
 ): ParseResult<Infer<S>> {
   const settings = settingsOf(options)
   const target = targetOf(schema, options)
-  // The cast is the promise of the schema: `check` has accepted the value.
+  // The cast is safe: `check` has accepted the value.
   const result = withinStack(text, settings, () => parseToward(text, target, settings))
   return withNotes(result, target.notes) as ParseResult<Infer<S>>
 }
 
-/** What the author of the schema should know comes after what is wrong with the value. */
+/** Appends the notes for the schema's author after the issues of the value. */
 function withNotes(result: ParseResult, notes: readonly Issue[]): ParseResult {
   return notes.length === 0 ? result : { ...result, issues: [...result.issues, ...notes] }
 }
 
-/** `parse`, and how many steps of the allowance it took: work measured without a clock. Called by the search for slow texts. */
+/** `parse` plus the number of steps used: work measured without a clock. Called by the search for slow texts. */
 export function parseCounted(
   text: string,
   schema?: AnySchema,
@@ -64,8 +59,8 @@ export function parseCounted(
 }
 
 /**
- * The call stack is a limit too: strict JSON of any depth reaches the validator, and a validator of a recursive schema
- * recurses. Running out of it is an issue like any other limit.
+ * Reports a stack overflow as an issue, like any other limit: strict JSON of any depth reaches the validator, and the
+ * validator of a recursive schema recurses.
  */
 function withinStack(text: string, settings: Settings, work: () => ParseResult): ParseResult {
   try {
@@ -120,7 +115,7 @@ function tooLong(text: string, limit: number): Issue {
   }
 }
 
-/** No help: the text is JSON and valid, or it is not. */
+/** Strict mode, without repairs: the text is valid JSON and valid under the schema, or the result is a failure. */
 function readStrictly(
   text: string,
   strict: { readonly value: unknown } | undefined,
@@ -133,12 +128,8 @@ function readStrictly(
 }
 
 function notJson(text: string): Issue {
-  let reason = 'it holds a number that would lose digits'
-  try {
-    JSON.parse(text)
-  } catch (error) {
-    reason = (error as Error).message.slice(0, 160)
-  }
+  const reason =
+    parseQuietly(text) === undefined ? describeFault(text) : 'it holds a number that would lose digits'
   return {
     code: 'output/not-json',
     at: { span: [0, text.length] },
@@ -159,7 +150,10 @@ function read(trial: Trial, shadow: boolean): ParseResult {
   return settle(trial, attempt, shadow)
 }
 
-/** The steps ran out before every reading was tried: another value might have been the right one. */
+/**
+ * Reports that the step budget ran out before every reading was tried: an untried reading might have been the right
+ * one.
+ */
 function stepsIssue({ text, allowance }: Trial): readonly Issue[] {
   if (!allowance.exhausted) return NONE
   return [
@@ -185,7 +179,7 @@ function depthIssue(text: string, settings: Settings): Issue {
     code: 'limit/depth',
     at: { span: [0, text.length] },
     message: `the value is nested deeper than limits.depth (${depth}) allows`,
-    hint: 'Raise limits.depth (at most 2000) if such depth is expected',
+    hint: 'Raise limits.depth (at most 2000)',
   }
 }
 
@@ -199,12 +193,12 @@ function nothingFound(text: string): Issue {
   }
 }
 
-/** Runs the caller's stages, validates once more, and writes the account. */
+/** Runs the caller's custom stages, validates once more and builds the result. */
 function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
   const { text, target, settings } = trial
   const { value, custom, issues } = runStages(trial, attempt)
   const outOfSteps = stepsIssue(trial)
-  const made = madeBy(text, attempt, custom)
+  const made = once(() => madeBy(text, attempt, custom))
   const checked =
     issues.length > 0 ? undefined : custom.length > 0 || !attempt.valid ? target.check(value) : undefined
   const ok =
@@ -214,35 +208,62 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
     : { issues: allIssues([...outOfSteps, ...issues], target.explain(value), attempt), value }
   const result = resultOf({ text, attempt, made, limit: settings.limits.repairs }, found)
   const send = settings.options.onEvent
-  if (send !== undefined && (!ok || countOf(made) > 0)) sendEvents(send, made, result, shadow)
+  if (send !== undefined && (!ok || countOf(made()) > 0)) sendEvents(send, made(), result, shadow)
   return result
 }
 
 interface Account {
   readonly text: string
   readonly attempt: Attempt
-  readonly made: Made
+  readonly made: () => Made
   readonly limit: number
+  list?: readonly Repair[]
 }
 
-/** `repairs` is made when it is first read: most callers never do, and there can be many. */
-function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
-  const { text, attempt, made, limit } = account
-  let list: readonly Repair[] | undefined
-  const { value, issues } = found
-  return {
-    ...(issues === undefined
-      ? { ok: true as const, value, issues: NONE }
-      : { ok: false as const, issues, candidate: value }),
-    get repairs() {
-      list ??= materialise(text, made, limit)
-      return list
+/**
+ * Key under which a result stores its account. A WeakMap would keep results alive until the next full garbage
+ * collection.
+ */
+const ACCOUNT = Symbol('account')
+
+interface Accounted {
+  readonly [ACCOUNT]: Account
+}
+
+/** Property descriptors shared by all results: separate getters would give every result its own hidden class. */
+const LAZY = {
+  repairs: {
+    enumerable: true,
+    configurable: true,
+    get(this: Accounted): readonly Repair[] {
+      const account = this[ACCOUNT]
+      account.list ??= materialise(account.text, account.made(), account.limit)
+      return account.list
     },
-    repairCount: countOf(made),
-    truncated: attempt.region.truncated,
-    branches: attempt.branches,
-    raw: text,
-  }
+  },
+  repairCount: {
+    enumerable: true,
+    configurable: true,
+    get(this: Accounted): number {
+      return countOf(this[ACCOUNT].made())
+    },
+  },
+}
+
+/** Builds the result with lazy `repairs` and `repairCount`: most callers never read them, and the list can be long. */
+function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
+  const { text, attempt } = account
+  const { value, issues } = found
+  const { branches } = attempt
+  const { truncated } = attempt.region
+  const result =
+    issues === undefined
+      ? { ok: true, value, issues: NONE, truncated, branches, raw: text }
+      : { ok: false, issues, candidate: value, truncated, branches, raw: text }
+  Object.defineProperty(result, ACCOUNT, { value: account })
+  // Two separate calls: `defineProperties` with both takes four times as long.
+  Object.defineProperty(result, 'repairs', LAZY.repairs)
+  return Object.defineProperty(result, 'repairCount', LAZY.repairCount) as ParseResult
 }
 
 function allIssues(own: readonly Issue[], found: readonly Issue[], attempt: Attempt): readonly Issue[] {

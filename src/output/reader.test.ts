@@ -1,6 +1,6 @@
 /** Reading while the text arrives: what is shown early is certain, finished paths come once, and the end is `parse`. */
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/compile/compile.ts'
 import { parse } from './parse.ts'
 import { createReader } from './reader.ts'
 
@@ -66,10 +66,19 @@ describe('a stream', () => {
     )
   })
 
-  it('replaces what reasoning showed by the answer', () => {
+  it('shows nothing of a reasoning block', () => {
     follow([
-      { chunk: '<think>{"a": 1}</think>', partial: { a: 1 }, finished: ['/a', ''] },
-      { chunk: ' {"a": 2, ', partial: { a: 2 }, finished: ['/a'], replaced: true },
+      { chunk: '<think>{"a": 1}</think>', partial: undefined },
+      { chunk: ' {"a": 2, ', partial: { a: 2 }, finished: ['/a'] },
+    ])
+  })
+
+  it('takes a draft back when the end of a reasoning block follows it', () => {
+    follow([
+      { chunk: 'Perhaps {"a": 1} or so.', partial: { a: 1 }, finished: ['/a', ''] },
+      { chunk: '</thi', partial: { a: 1 } },
+      { chunk: 'nk>', partial: undefined, replaced: true },
+      { chunk: ' {"a": 2, ', partial: { a: 2 }, finished: ['/a'] },
     ])
   })
 

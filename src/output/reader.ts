@@ -1,19 +1,22 @@
-/** Reading while the model still writes: typed partials after every chunk, and at the end exactly what `parse` says. */
+/** Streaming parser: returns typed partial values after every chunk, and at the end exactly the result of `parse`. */
 import { isObject } from '../base/json.ts'
-import { Decoder } from './decoder.ts'
-import { LiveSink } from './live.ts'
-import { MORE } from './lookahead.ts'
+import { Decoder } from './decode/decoder.ts'
+import { fenceLine, LONGEST_TAG, THOUGHT_END } from './decode/ends.ts'
+import { MORE } from './decode/lookahead.ts'
+import type { Machine, StringState } from './decode/machine.ts'
+import { LiveSink } from './decode/tree/live.ts'
+import type { Infer, InferPartial } from './infer.ts'
 import { parse } from './parse.ts'
-import { Prose } from './prose.ts'
+import { Prose } from './scan/prose.ts'
+import { type Target, targetOf } from './schema/target.ts'
 import { settingsOf } from './settings.ts'
-import { type Target, targetOf } from './target.ts'
-import type { AnySchema, Infer, ParseOptions, ParseResult, Partial_, Pushed, Reader } from './types.ts'
+import type { AnySchema, ParseOptions, ParseResult, Pushed, Reader } from './types.ts'
 
-/** How much of a string behind a doubtful quote is held back, because the quote may still turn out to open a key. */
+/** Characters of a string held back behind an ambiguous quote, because the quote may still turn out to open a key. */
 const DOUBT = 256
 
 /**
- * The partial is a live view: read it before the next push, do not change it, and do not trust it. Only `end` validates.
+ * The partial is a live, unvalidated view: read it before the next push and do not modify it. Only `end` validates.
  *
  * @example
  * const reader = createReader({ type: 'object' })
@@ -21,14 +24,14 @@ const DOUBT = 256
  * reader.push('da"}').finished // ['/name'], and '' once it is certain that nothing follows
  * reader.end() // the same as parse('{"name": "Ada"}', …)
  */
-export function createReader<S extends AnySchema = AnySchema>(
+export function createReader<const S extends AnySchema = AnySchema>(
   schema?: S,
   options: ParseOptions = {},
-): Reader<Infer<S>> {
-  return new StreamReader<Infer<S>>(schema, options)
+): Reader<Infer<S>, InferPartial<S>> {
+  return new StreamReader<Infer<S>, InferPartial<S>>(schema, options)
 }
 
-class StreamReader<T> implements Reader<T> {
+class StreamReader<T, P> implements Reader<T, P> {
   readonly #schema: AnySchema | undefined
   readonly #options: ParseOptions
   readonly #chunks: string[] = []
@@ -38,10 +41,12 @@ class StreamReader<T> implements Reader<T> {
   readonly #target: Target
   readonly #wanted: ReadonlySet<string>
   #inValue = false
-  /** The value shown stands; later ones are passed over. */
+  /** The shown value is final; later candidates are ignored. */
   #settled = false
-  /** The value shown comes from a reasoning block. */
-  #doubtful = false
+  /** End of the last chunk, which may contain the start of a reasoning block's closing tag. */
+  #tail = ''
+  /** End of the last chunk, which may be the start of the tag that closes the block around the value. */
+  #held = ''
   #length = 0
   readonly #limit: number
 
@@ -51,21 +56,25 @@ class StreamReader<T> implements Reader<T> {
     this.#options = options
     this.#limit = settings.limits.bytes
     const { depth } = settings.limits
-    this.#decoder = new Decoder(this.#sink, { depth, acceptTruncated: true })
+    this.#decoder = new Decoder(this.#sink, { depth, acceptTruncated: true, awaitsFence })
     this.#target = targetOf(schema, options)
     this.#wanted = new Set(this.#target.guided?.root.types ?? [])
   }
 
-  push(chunk: string): Pushed<T> {
+  push(chunk: string): Pushed<P> {
     this.#chunks.push(chunk)
     this.#length += chunk.length
     const sink = this.#sink
     sink.finished = []
     let replaced = false
-    if (!this.#settled && this.#length <= this.#limit) replaced = this.#advance(chunk)
-    // The view is what has arrived, typed as what is promised, with everything optional.
+    if (this.#length <= this.#limit) {
+      const isTakenBack = this.#settled
+      const rest = isTakenBack ? this.#afterThought(chunk) : chunk
+      if (rest !== undefined) replaced = this.#advance(rest) || isTakenBack
+    }
+    // The view is what has arrived so far; type `P` makes no promise about scalars.
     return {
-      partial: sink.begun ? (sink.value as Partial_<T>) : undefined,
+      partial: sink.begun ? (sink.value as P) : undefined,
       finished: sink.finished,
       replaced,
     }
@@ -82,15 +91,26 @@ class StreamReader<T> implements Reader<T> {
     if (d.string !== undefined) d.string.seg -= keep
     d.base += keep
     d.i -= keep
-    d.buf = keep >= d.buf.length ? chunk : d.buf.slice(keep) + chunk
+    const arrived = this.#held + chunk
+    d.buf = keep >= d.buf.length ? arrived : d.buf.slice(keep) + arrived
+    this.#held = ''
     let replaced = false
     for (;;) {
       if (this.#inValue) {
+        const rest = this.#holdBack()
         d.run()
+        if (d.done) d.buf += rest
+        else this.#held = rest
+        if (d.crossed) this.#settled = true
         if (!d.done) break
         this.#inValue = false
-        if (!this.#doubtful && this.#fits()) this.#settled = true
-        if (this.#settled) break
+        if (this.#fits()) this.#settled = true
+        if (this.#settled) {
+          const rest = this.#afterThought(d.buf.slice(d.i))
+          if (rest === undefined) break
+          d.buf = rest
+          replaced = true
+        }
       } else {
         const at = this.#prose.next(d, d.i, d.base)
         if (at === MORE) {
@@ -99,13 +119,12 @@ class StreamReader<T> implements Reader<T> {
         }
         d.i = at
         if (at >= d.buf.length) break
-        if (!this.#worthShowing(at)) {
+        if (this.#prose.reasoning > 0 || !this.#worthShowing(at)) {
           d.i++
           continue
         }
         if (this.#sink.begun) replaced = true
         this.#sink.reset()
-        this.#doubtful = this.#prose.reasoning > 0
         d.fence = this.#prose.fence?.mark
         d.start()
         this.#inValue = true
@@ -115,13 +134,56 @@ class StreamReader<T> implements Reader<T> {
     return replaced
   }
 
-  /** A value of a kind that the schema does not want at its root is not shown while another may come. */
+  /**
+   * Removes text from the buffer that begins with the closing tag around the value, or may do so once more has arrived,
+   * because a stream must not show text behind that tag. Only the whole text shows whether the value ends there.
+   */
+  #holdBack(): string {
+    const d = this.#decoder
+    const end = this.#prose.tagEnd
+    if (end === undefined) return ''
+    let at = d.buf.indexOf(end)
+    d.crossed ||= at >= 0
+    if (at < 0) {
+      at = Math.max(0, d.buf.length - end.length + 1)
+      while (!end.startsWith(d.buf.slice(at))) at++
+    }
+    const rest = d.buf.slice(at)
+    d.buf = d.buf.slice(0, at)
+    return rest
+  }
+
+  /**
+   * Handles the end of a reasoning block after the value. If the block's opening tag was never seen, the value shown
+   * was a draft: withdraws it and continues with the text that follows. Returns undefined if no block ends.
+   */
+  #afterThought(chunk: string): string | undefined {
+    const text = this.#tail + chunk
+    this.#tail = text.slice(-LONGEST_TAG)
+    THOUGHT_END.lastIndex = 0
+    if (this.#decoder.crossed || !THOUGHT_END.test(text)) return undefined
+    // Clear the tail: the rest is read again from the tag on, and a copy here would match forever.
+    this.#tail = ''
+    const d = this.#decoder
+    const end = this.#length - text.length + THOUGHT_END.lastIndex
+    this.#sink.reset()
+    d.start()
+    this.#inValue = false
+    this.#settled = false
+    // Restart: treat what follows as the beginning of the text.
+    d.base = end
+    d.buf = ''
+    d.i = 0
+    return text.slice(THOUGHT_END.lastIndex)
+  }
+
+  /** Hides a root value of a type that the schema does not allow while another value may still arrive. */
   #worthShowing(at: number): boolean {
     if (this.#wanted.size === 0) return true
     return this.#wanted.has(this.#decoder.buf[at] === '[' ? 'array' : 'object')
   }
 
-  /** Whether the complete value can be the answer: it is valid, or it has every member that is required. */
+  /** Whether the complete value can be the answer: it is valid, or it has every required member. */
   #fits(): boolean {
     const { guided } = this.#target
     const { value } = this.#sink
@@ -133,7 +195,7 @@ class StreamReader<T> implements Reader<T> {
     )
   }
 
-  /** Shows what is certain of a string that is still arriving. */
+  /** Shows the certain part of a string that is still arriving. */
   #show(): void {
     const s = this.#decoder.string
     if (s === undefined || s.role === 'key') return
@@ -141,7 +203,7 @@ class StreamReader<T> implements Reader<T> {
     this.#sink.progress(pending ? (s.rejectText ?? s.acc) : s.acc)
   }
 
-  /** What of the buffer is still needed. */
+  /** Index from which the buffer is still needed. */
   #keepFrom(): number {
     const d = this.#decoder
     const s = d.string
@@ -151,7 +213,23 @@ class StreamReader<T> implements Reader<T> {
   }
 }
 
-/** A value too deep for the validator's recursion is not valid; `end` reports why. */
+/**
+ * Whether the line after the break at `i` closes the fence around the value, or may do so once more has arrived: a
+ * stream must not show text behind that fence. Fences opened inside the content belong to the content.
+ */
+function awaitsFence(d: Machine, s: StringState, i: number): boolean {
+  if (d.fence === undefined) return false
+  const line = fenceLine(d, i + 1, d.fence)
+  if (line === MORE || (line === 'close' && s.fences === 0)) {
+    d.crossed = line === 'close'
+    return true
+  }
+  if (line === 'open') s.fences++
+  else if (line === 'close') s.fences--
+  return false
+}
+
+/** Validates; a value too deep for the validator's recursion counts as invalid, and `end` reports why. */
 function isValid(target: Target, value: unknown): boolean {
   try {
     return target.check(value).ok

@@ -1,8 +1,9 @@
 /** Every rule by one small text that needs it: what is read, and under which name the change is recorded. */
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../schema/compile.ts'
+import type { JsonSchema } from '../schema/compile/compile.ts'
 import { parse } from './parse.ts'
-import { type RuleName, ruleSentence, rules } from './rules.ts'
+import { ruleSentence, ruleTable } from './report/rule-table.ts'
+import { type RuleName, rules } from './rules.ts'
 import type { ParseOptions } from './types.ts'
 
 interface Case {
@@ -158,6 +159,16 @@ const cases: Record<RuleName, readonly Case[]> = {
     { text: '{"d": Date("2020")}', value: { d: '2020' } },
     { text: '[Point(x=1, y=2)]', value: [{ x: 1, y: 2 }] },
   ],
+  'named-call': [
+    {
+      text: 'get_weather({"city": "Paris"})',
+      schema: object(
+        { name: { type: 'string' }, arguments: { type: 'object' } },
+        { required: ['name', 'arguments'] },
+      ),
+      value: { name: 'get_weather', arguments: { city: 'Paris' } },
+    },
+  ],
   'key-lines': [
     {
       text: 'Name: Ada\nAge: 36',
@@ -271,7 +282,7 @@ describe.each(Object.entries(cases))('%s', (rule, examples) => {
     const recorded = result.repairs.filter((repair) => repair.rule === rule)
     expect(result.repairs.map((repair) => repair.rule)).toContain(rule)
     expect(recorded.every((repair) => repair.stage === rules[rule as RuleName].stage)).toBe(true)
-    expect(ruleSentence(rule)).toBe(rules[rule as RuleName].sentence)
+    expect(ruleSentence(rule)).toBe(ruleTable[rule as RuleName].sentence)
   })
 })
 

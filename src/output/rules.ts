@@ -1,95 +1,107 @@
 /**
- * Every rule by which the reader may change something: one row per rule, with the stage it belongs to, the tolerance
- * it needs, what it costs when candidates are compared, and a sentence for people. `explain` and the docs print this table.
+ * The repair rules: one row per rule, with its stage, the tolerance level it requires, and its cost when candidates are
+ * ranked. The texts for people are in `rule-table.ts`.
  */
 import type { Stage } from './types.ts'
 
-export interface Rule {
+export interface RuleEffect {
   readonly stage: Stage
-  /** 0: deterministic repair, allowed from `minimal` on. 1: JSON5. 2: guided repair. */
+  /** 0: deterministic repair, allowed from `minimal`. 1: JSON5. 2: guided repair. */
   readonly level: 0 | 1 | 2
   readonly cost: number
-  readonly sentence: string
 }
 
-const rule = (stage: Stage, level: 0 | 1 | 2, cost: number, sentence: string): Rule => ({
-  stage,
-  level,
-  cost,
-  sentence,
-})
+function rows<Name extends string>(
+  stage: Stage,
+  level: RuleEffect['level'],
+  costs: Readonly<Record<Name, number>>,
+): Record<Name, RuleEffect> {
+  const made = {} as Record<Name, RuleEffect>
+  for (const name in costs) made[name] = { stage, level, cost: costs[name] }
+  return made
+}
 
 export const rules = {
   // Finding the value.
-  surroundings: rule('extract', 0, 0, 'text around the value was left out'),
-  'text-is-value': rule('extract', 0, 2, 'the text itself was taken as the string'),
-  collect: rule('extract', 0, 3, 'separate values were collected into a list'),
-  unescape: rule('extract', 0, 2, 'JSON inside a string was unfolded'),
-  fence: rule('extract', 0, 1, 'a code fence inside the value was left out'),
+  ...rows('extract', 0, {
+    surroundings: 0,
+    'text-is-value': 2,
+    collect: 3,
+    unescape: 2,
+    fence: 1,
+  }),
   // Deterministic repair.
-  comment: rule('syntactic', 0, 1, 'a comment was removed'),
-  'trailing-comma': rule('syntactic', 0, 1, 'a superfluous comma was removed'),
-  'missing-closer': rule('syntactic', 0, 2, 'a missing closing bracket was added'),
-  truncated: rule('syntactic', 0, 2, 'the text ended early and was closed'),
-  'extra-closer': rule('syntactic', 0, 2, 'a superfluous closing bracket was removed'),
-  'wrong-closer': rule('syntactic', 0, 2, 'a closing bracket of the wrong kind was replaced'),
-  'single-quotes': rule('syntactic', 0, 1, 'other quotes were replaced by double quotes'),
-  'bare-key': rule('syntactic', 0, 1, 'an unquoted key was quoted'),
-  literal: rule('syntactic', 0, 1, 'a literal of another language was translated'),
-  'odd-space': rule('syntactic', 0, 1, 'an invisible or foreign space was replaced'),
-  'raw-control': rule('syntactic', 0, 1, 'a raw line break or control character in a string was escaped'),
-  'duplicate-key': rule('syntactic', 0, 2, 'a repeated key: the last one counts'),
-  'big-number': rule('syntactic', 0, 1, 'a number too large to hold exactly was kept as text'),
+  ...rows('syntactic', 0, {
+    comment: 1,
+    'trailing-comma': 1,
+    'missing-closer': 2,
+    truncated: 2,
+    'extra-closer': 2,
+    'wrong-closer': 2,
+    'single-quotes': 1,
+    'bare-key': 1,
+    literal: 1,
+    'odd-space': 1,
+    'raw-control': 1,
+    'duplicate-key': 2,
+    'big-number': 1,
+  }),
   // JSON5.
-  number: rule('tolerant', 1, 1, 'a number in another notation was rewritten'),
-  escape: rule('tolerant', 1, 1, 'an escape that JSON does not know was resolved'),
-  'full-width': rule('tolerant', 1, 1, 'full-width punctuation was replaced'),
+  ...rows('tolerant', 1, {
+    number: 1,
+    escape: 1,
+    'full-width': 1,
+  }),
   // Guided repair.
-  'not-a-number': rule('syntactic', 2, 1, 'a value that JSON cannot hold became null'),
-  'missing-comma': rule('syntactic', 2, 2, 'a missing comma was added'),
-  'missing-colon': rule('syntactic', 2, 2, 'a missing colon was added'),
-  'missing-quote': rule('syntactic', 2, 2, 'a missing quote was added'),
-  'missing-opener': rule('syntactic', 2, 3, 'a missing opening bracket was added'),
-  'missing-value': rule('syntactic', 2, 4, 'a key without a value was dropped'),
-  'cut-string': rule('syntactic', 2, 4, 'a string that was cut off was dropped'),
-  'inner-quote': rule('syntactic', 2, 2, 'a quote inside a string was escaped'),
-  'doubled-quotes': rule('syntactic', 2, 2, 'doubled or tripled quotes were made single'),
-  'escaped-quotes': rule('syntactic', 2, 2, 'escaped quotes around a string were unescaped'),
-  'bare-value': rule('syntactic', 2, 2, 'an unquoted text was quoted'),
-  concatenation: rule('syntactic', 2, 2, 'strings joined by + were joined'),
-  ellipsis: rule('syntactic', 2, 2, 'an ellipsis was left out'),
-  'stray-text': rule('syntactic', 2, 4, 'text that belongs to no member was left out'),
-  'stray-value': rule('syntactic', 2, 20, 'a value without a key was left out'),
-  rewrite: rule('extract', 2, 4, 'quote marks of a mail or HTML entities were resolved'),
-  tuple: rule('syntactic', 2, 1, 'round brackets or a set were read as a list'),
-  call: rule('syntactic', 2, 2, 'a function call was read as its argument'),
-  'key-lines': rule('syntactic', 2, 6, 'lines of "key: value" or bullets were read as an object or list'),
-  // Toward the schema.
-  'str->int': rule('semantic', 0, 1, 'a string was read as an integer'),
-  'str->float': rule('semantic', 0, 1, 'a string was read as a number'),
-  'str->bool': rule('semantic', 0, 1, 'a string was read as a boolean'),
-  'str->null': rule('semantic', 0, 1, 'a string was read as null'),
-  'str->array': rule('semantic', 0, 2, 'a string holding a list was unfolded'),
-  'str->object': rule('semantic', 0, 2, 'a string holding an object was unfolded'),
-  'num->str': rule('semantic', 0, 1, 'a number was kept as its text'),
-  'num->bool': rule('semantic', 0, 1, '0 or 1 was read as a boolean'),
-  'word->bool': rule('semantic', 0, 1, 'yes/no or on/off was read as a boolean'),
-  'json->str': rule('semantic', 0, 6, 'an object, list or literal was kept as its text'),
-  wrap: rule('semantic', 0, 3, 'a single value was put into a list'),
-  unwrap: rule('semantic', 0, 2, 'a list of one was replaced by its item'),
-  enum: rule('semantic', 0, 1, 'a value was matched to the one listed value it can mean'),
-  key: rule('semantic', 0, 1, 'a key was matched to the one declared key it can mean'),
-  'drop-key': rule('semantic', 0, 2, 'an undeclared key was dropped'),
-  'null-absent': rule('semantic', 0, 1, 'null for an optional property was read as absent'),
-  lift: rule('semantic', 0, 4, 'a value was lifted out of a wrapper that the schema does not know'),
-  enclose: rule('semantic', 0, 5, 'the one wrapper that the schema wants was added'),
-  'drop-item': rule('semantic', 0, 5, 'a list item that could not be made valid was dropped'),
-  default: rule('semantic', 0, 1, 'a default of the schema was filled in'),
-} as const satisfies Record<string, Rule>
+  ...rows('syntactic', 2, {
+    'not-a-number': 1,
+    'missing-comma': 2,
+    'missing-colon': 2,
+    'missing-quote': 2,
+    'missing-opener': 3,
+    'missing-value': 4,
+    'cut-string': 4,
+    'inner-quote': 2,
+    'doubled-quotes': 2,
+    'escaped-quotes': 2,
+    'bare-value': 2,
+    concatenation: 2,
+    ellipsis: 2,
+    'stray-text': 4,
+    'stray-value': 20,
+  }),
+  ...rows('extract', 2, {
+    rewrite: 4,
+  }),
+  ...rows('syntactic', 2, {
+    tuple: 1,
+    call: 2,
+    'named-call': 2,
+    'key-lines': 6,
+  }),
+  // Conversions toward the schema.
+  ...rows('semantic', 0, {
+    'str->int': 1,
+    'str->float': 1,
+    'str->bool': 1,
+    'str->null': 1,
+    'str->array': 2,
+    'str->object': 2,
+    'num->str': 1,
+    'num->bool': 1,
+    'word->bool': 1,
+    'json->str': 6,
+    wrap: 3,
+    unwrap: 2,
+    enum: 1,
+    key: 1,
+    'drop-key': 2,
+    'null-absent': 1,
+    lift: 4,
+    enclose: 5,
+    'drop-item': 5,
+    default: 1,
+  }),
+}
 
 export type RuleName = keyof typeof rules
-
-/** What a rule did, in words; the caller's own stages have no row. */
-export function ruleSentence(name: string): string | undefined {
-  return Object.hasOwn(rules, name) ? rules[name as RuleName].sentence : undefined
-}

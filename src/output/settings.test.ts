@@ -1,6 +1,6 @@
 /** Options are filled in once, and an impossible one is a mistake of the program: said by name, with what is allowed. */
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../base/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { parse } from './parse.ts'
 import { defaultLimits, settingsOf } from './settings.ts'
 import type { ParseOptions } from './types.ts'

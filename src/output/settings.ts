@@ -1,6 +1,6 @@
-/** The reader's options, filled in and checked once at the door. */
+/** Validates the reader's options once at the entry point and fills in defaults. */
 import { closest } from '../base/closest.ts'
-import { ProvisoError } from '../base/error.ts'
+import { ProvisoError } from '../base/errors/error.ts'
 import { tokens } from '../base/pointer.ts'
 import type { Allow, Conversion, Limits, ParseOptions } from './types.ts'
 
@@ -13,7 +13,7 @@ export interface Settings {
   readonly acceptTruncated: boolean
   readonly salvage: boolean
   readonly defaults: boolean
-  /** Whether any value may not be converted, and which. */
+  /** Whether any location is excluded from conversion, and the test for one location. */
   readonly hasClosed: boolean
   readonly isClosed: (pointer: string) => boolean
   readonly limits: Limits
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   repairs: 10_000,
 }
 
-/** Every conversion to each type; `num->bool` and `word->bool` act only where they are listed. */
+/** All conversions by target type; `num->bool` and `word->bool` apply only where the caller lists them. */
 export const conversions = {
   integer: ['str->int', 'unwrap'],
   number: ['str->float', 'str->int', 'unwrap'],
@@ -37,7 +37,7 @@ export const conversions = {
   null: ['str->null'],
 } as const satisfies { readonly [type in keyof Allow]-?: readonly Conversion[] }
 
-/** Their outcome is not beyond doubt. */
+/** Ambiguous conversions, off by default. */
 const doubtful: ReadonlySet<Conversion> = new Set(['num->bool', 'word->bool'])
 
 const cache = new WeakMap<ParseOptions, Settings>()
@@ -58,12 +58,12 @@ function fill(options: ParseOptions): Settings {
   const limits = { ...defaultLimits, ...options.limits }
   for (const [name, value] of Object.entries(limits)) {
     if (!(Number.isInteger(value) && value >= 0))
-      throw invalid(`limits.${name}`, value, 'a whole number, 0 or more')
+      throw invalid(`limits.${name}`, value, 'be a whole number, 0 or more')
   }
-  if (limits.depth > 2_000) throw invalid('limits.depth', limits.depth, 'at most 2000')
+  if (limits.depth > 2_000) throw invalid('limits.depth', limits.depth, 'be at most 2000')
   const unescapeDepth = options.unescapeDepth ?? 2
   if (!(Number.isInteger(unescapeDepth) && unescapeDepth >= 0 && unescapeDepth <= 16)) {
-    throw invalid('unescapeDepth', unescapeDepth, 'a whole number from 0 to 16')
+    throw invalid('unescapeDepth', unescapeDepth, 'be a whole number from 0 to 16')
   }
   return {
     aop,
@@ -81,26 +81,29 @@ function fill(options: ParseOptions): Settings {
   }
 }
 
-/** A type with an entry of its own allows just that; the others keep what the level allows (C2: `minimal` nothing). */
+/**
+ * Conversions allowed per type: an entry in `allow` replaces the default of its type; other types keep the level's
+ * default (C2: none in `minimal`).
+ */
 function allowance(aop: 'off' | 'minimal' | 'full', allow: Allow | undefined): Settings['allows'] {
   checkAllow(allow ?? {})
   return (type, conversion) => {
     const listed = allow?.[type]
     if (listed !== undefined) return listed.includes(conversion)
-    return aop === 'full' && isKnown(type, conversion) && !doubtful.has(conversion)
+    return aop === 'full' && isConversion(type, conversion) && !doubtful.has(conversion)
   }
 }
 
-const isKnown = (type: keyof Allow, conversion: unknown) =>
+export const isConversion = (type: keyof Allow, conversion: unknown) =>
   (conversions[type] as readonly unknown[]).includes(conversion)
 
-/** Refuses unknown names: a misspelt one would silently allow nothing. */
+/** Rejects unknown names: a misspelt name would silently allow nothing. */
 function checkAllow(allow: Allow): void {
   const types = Object.keys(conversions)
   for (const [type, listed] of Object.entries(allow) as [keyof Allow, unknown][]) {
     if (!Object.hasOwn(conversions, type))
       throw unknownName('allow', type, { expected: 'name types that can be converted to', among: types })
-    const wrong = Array.isArray(listed) ? listed.find((each) => !isKnown(type, each)) : listed
+    const wrong = Array.isArray(listed) ? listed.find((each) => !isConversion(type, each)) : listed
     if (wrong !== undefined || !Array.isArray(listed))
       throw unknownName(`allow.${type}`, wrong, {
         expected: `list conversions to ${type}`,
@@ -115,10 +118,11 @@ function unknownName(
   { expected, among }: { readonly expected: string; readonly among: readonly string[] },
 ): ProvisoError {
   const meant = typeof value === 'string' ? closest(value, among) : undefined
-  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
-  return new ProvisoError(
-    'option/invalid',
-    `Option ${name} must ${expected} (${among.join(', ')}), but is ${JSON.stringify(value)}${hint}`,
+  return invalid(
+    name,
+    value,
+    `${expected} (${among.join(', ')})`,
+    meant === undefined ? '' : `. Did you mean "${meant}"?`,
   )
 }
 
@@ -135,13 +139,13 @@ function closedPaths(closed: readonly string[]): (pointer: string) => boolean {
 
 function oneOf<T>(name: string, value: T, allowed: readonly T[]): T {
   if (!allowed.includes(value))
-    throw invalid(name, value, `one of ${allowed.map((a) => JSON.stringify(a)).join(', ')}`)
+    throw invalid(name, value, `be one of ${allowed.map((a) => JSON.stringify(a)).join(', ')}`)
   return value
 }
 
-function invalid(name: string, value: unknown, expected: string): ProvisoError {
+function invalid(name: string, value: unknown, expected: string, hint = ''): ProvisoError {
   return new ProvisoError(
     'option/invalid',
-    `Option ${name} must be ${expected}, but is ${JSON.stringify(value)}`,
+    `Option ${name} must ${expected}, but is ${JSON.stringify(value)}${hint}`,
   )
 }

@@ -1,14 +1,14 @@
-/** The door `proviso/pipeline`: plans written by hand, as YAML or XML. */
-export { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './aros-config.ts'
-export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './baseline.ts'
+/** Entry point `proviso/pipeline`: plans written by hand, as YAML or XML. */
+
 export { capabilitiesOf } from './compile/capabilities.ts'
-export type { PipelineCapability } from './compile/functions.ts'
 export {
   type CompiledPipeline,
   type CompileOptions,
   type CompileResult,
   compilePipeline,
-} from './compile-pipeline.ts'
+} from './compile/compile-pipeline.ts'
+export type { PipelineCapability } from './compile/functions.ts'
+export { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './config/aros-config.ts'
 export { configSchema, type ReadConfig, readConfig } from './config/read-config.ts'
 export {
   type Config,
@@ -20,29 +20,27 @@ export {
   type SettingFlag,
 } from './config/resolve-config.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
-export { type AppliedFix, type Fixed, type FixOptions, fixText, mendable } from './fix.ts'
-export { type LintOptions, type LintResult, lint, type Profile } from './lint.ts'
-export { defaultLintSettings, type LintSettings, lintSettings } from './lint-settings.ts'
-export type { SeenImport, SeenImports } from './lint-view.ts'
-
-export { type LoadedPipeline, type LoadOptions, loadPipeline } from './load-pipeline.ts'
-export { type ParsedPipeline, parsePipeline } from './parse-pipeline.ts'
-export type { Agent, Pipeline, Step } from './pipeline.ts'
-export { pipelineSchema } from './pipeline-schema.ts'
-export { namedProfile, type Profiles, readProfileFile } from './profile.ts'
-export { type ReadYaml, readYaml, tooLarge, type YamlDocument } from './read-yaml.ts'
-export { type JsonReport, reportJson } from './report-json.ts'
-export { reportSarif } from './report-sarif.ts'
-export { countIssues, type ReportColors, reportText } from './report-text.ts'
-export type { LintIssue, Rule, Severity } from './rule.ts'
-export { rulePage } from './rule-page.ts'
-export { ruleNamed, ruleTable } from './rule-table.ts'
-export { type ElsewhereRule, elsewhereNamed, elsewherePage, elsewhereTable } from './rules-elsewhere.ts'
-export { yamlLimits } from './scan-yaml.ts'
-export { seeImports } from './see-imports.ts'
-export { describeSourceIssue, type Source, type SourceIssue } from './source.ts'
-export { unifiedDiff } from './unified-diff.ts'
-export { type ValidateOptions, validatePipeline } from './validate.ts'
+export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/baseline.ts'
+export { type AppliedFix, type Fixed, type FixOptions, fixText, mendable } from './lint/fix.ts'
+export { type LintOptions, type LintResult, lint, type Profile } from './lint/lint.ts'
+export { seeImports } from './lint/lint-imports.ts'
+export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
+export { namedProfile, type Profiles, readProfileFile } from './lint/profile.ts'
+export type { LintIssue, Rule, Severity } from './lint/rule.ts'
+export { ruleNamed, ruleTable } from './lint/rule-table.ts'
+export { type ElsewhereRule, elsewhereNamed, elsewherePage, elsewhereTable } from './lint/rules-not-needed.ts'
+export { type ValidateOptions, validatePipeline } from './lint/validate.ts'
+export type { SeenImport, SeenImports } from './lint/view/lint-view.ts'
+export { type LoadedPipeline, type LoadOptions, loadPipeline } from './parse/load-pipeline.ts'
+export { type ParsedPipeline, parsePipeline } from './parse/parse-pipeline.ts'
+export type { Agent, Pipeline, Step } from './parse/pipeline.ts'
+export { pipelineSchema } from './parse/pipeline-schema.ts'
+export { type JsonReport, reportJson } from './report/report-json.ts'
+export { reportSarif } from './report/report-sarif.ts'
+export { countIssues, type ReportColors, reportText } from './report/report-text.ts'
+export { rulePage } from './report/rule-page.ts'
+export { describeSourceIssue, type Source, type SourceIssue } from './text/source.ts'
+export { unifiedDiff } from './text/unified-diff.ts'
 export {
   type CompiledTemplate,
   compileTemplate,
@@ -57,3 +55,5 @@ export {
   xmlLimits,
   xmlTooLarge,
 } from './xml/index.ts'
+export { type ReadYaml, readYaml, tooLarge, type YamlDocument } from './yaml/read-yaml.ts'
+export { yamlLimits } from './yaml/scan-yaml.ts'

@@ -1,6 +1,6 @@
 /**
- * Everything that `prove` can say about a draft besides its verdicts on constraints: one row per code, so that planners,
- * people and the reference read the same words. The code stands in `details.code`.
+ * Table of all findings of `prove` besides the verdicts on constraints: one row per code, so that planners, people and
+ * the reference share the same wording. A diagnostic has its code in `details.code`.
  */
 import type { Json } from '../base/json.ts'
 import type { Level } from '../domain/contract.ts'
@@ -8,18 +8,19 @@ import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
 
 interface FindingRow {
   readonly cause: Cause
-  /** `hard` findings reject the plan; `informational` ones are left to run time. */
+  /** `hard` findings reject the plan; `soft` ones warn; `informational` ones are checked at run time. */
   readonly severity: Level
   readonly sentence: string
 }
 
 const hard = (cause: Cause, sentence: string): FindingRow => ({ cause, severity: 'hard', sentence })
+const warned = (sentence: string): FindingRow => ({ cause: 'advisory', severity: 'soft', sentence })
 const told = (sentence: string): FindingRow => ({ cause: 'advisory', severity: 'informational', sentence })
 
 export const findingTable = {
   'plan/unread': hard(
     'schema_incompatible',
-    'the envelope, the facets or the capabilities were handed in without being read first',
+    'the envelope, the facets, the capabilities or the draft were passed without being read first',
   ),
   'plan/empty': hard('missing_producer', 'the draft has no nodes'),
   'plan/limit': hard('schema_incompatible', 'the draft is larger than plans may be'),
@@ -30,6 +31,9 @@ export const findingTable = {
   ),
   'plan/capability-unknown': hard('missing_producer', 'the capability is not registered or not active'),
   'plan/stand-in-inactive': told('an alternate or a fallback cannot be carried out here and is left out'),
+  'plan/stand-in-unfit': told(
+    'an alternate can never take the inputs of the node or supply its output, and is left out',
+  ),
   'plan/kind': hard('schema_incompatible', 'the kind of a node is not known'),
   'plan/body': hard(
     'schema_incompatible',
@@ -37,6 +41,13 @@ export const findingTable = {
   ),
   'plan/map-limit': told('the list is always longer than the map allows: it will fail at run time'),
   'plan/loop-exit': told('the exit condition of the loop can never hold: all rounds are run'),
+  'plan/exit-unknown': hard(
+    'missing_producer',
+    'the exit condition of a loop looks at a member that its state can never have',
+  ),
+  'plan/exit-undeclared': warned(
+    'the exit condition of a loop looks at a member that the schema of its state does not name',
+  ),
   'plan/edge': hard('schema_incompatible', 'an edge leads from one node to another on pass, fail or always'),
   'plan/binding': hard(
     'schema_incompatible',
@@ -63,7 +74,9 @@ export const findingTable = {
   'plan/unreachable': told('the node can never run'),
   'plan/input-missing': hard('missing_producer', 'a required input is not there on every way to the node'),
   'plan/input-mismatch': hard('schema_incompatible', 'what is supplied does not satisfy what the node needs'),
-  'plan/input-unproven': told('what is supplied may not satisfy what the node needs; validated at run time'),
+  'plan/input-unproven': told(
+    'what is supplied may be absent or not satisfy what the node needs; validated at run time',
+  ),
   'plan/ambiguous': told('several nodes supply the property at the same time'),
   'plan/output-missing': hard('missing_producer', 'a required property of the answer has no producer'),
   'plan/output-mismatch': hard('schema_incompatible', 'what is produced can never satisfy the caller'),
@@ -83,6 +96,7 @@ export const findingTable = {
   'plan/policy-kind': hard('schema_incompatible', 'the policy requires or forbids a kind of node'),
   'plan/policy-depth': hard('schema_incompatible', 'the plan is deeper than the policy allows'),
   'plan/policy-capability': told('a policy names a capability that is not known and has no effect'),
+  'plan/policy-label': warned('hitlRequiredFor names a label that no node of the plan has'),
   'plan/policy-metric': told('a policy waits for a metric that nothing in the plan supplies'),
   'plan/over-limit': hard('schema_incompatible', 'the plan takes more than a limit of the run even at best'),
   'plan/may-exceed-limit': told('the plan may take more than a limit of the run'),
@@ -100,7 +114,7 @@ export const findingTable = {
 export type FindingCode = keyof typeof findingTable
 
 export interface FindingDetails {
-  /** What is wanted and is not so, in words. */
+  /** The requirement that is not met, in words. */
   readonly constraint: string
   readonly nodeId?: string
   readonly capabilityId?: string | undefined
@@ -109,7 +123,7 @@ export interface FindingDetails {
   readonly details?: { readonly [key: string]: Json }
 }
 
-/** A diagnostic from the table. */
+/** Builds a diagnostic from the table. */
 export function finding(code: FindingCode, said: FindingDetails): Diagnostic {
   const { cause, severity } = findingTable[code]
   return {

@@ -1,31 +1,34 @@
 /**
- * Retries of the nodes that a planner makes, where it does not say otherwise: two with backoff. They are part of the draft,
- * so that proof, estimate, journal and engine all see the same number. A draft that a caller sends says itself what it wants.
+ * Default retries of the nodes that a planner creates: two with backoff. They are part of the draft, so that proof,
+ * estimate, journal and engine see the same number. Drafts submitted by a caller are not changed.
  */
 import type { Capability } from '../domain/capability.ts'
 import type { Draft, DraftNode, Retry } from '../domain/plan.ts'
-import { checkId } from './builtins.ts'
+import { checkId } from './builtin-capabilities.ts'
 
-/** The pauses are 0.5 s and 1 s. */
+/** The delays are 0.5 s and 1 s. */
 export const plannedRetry = { max: 2, backoffMs: 500 } as const satisfies Retry
 
-/** Tighter for work that a capability supports without declaring it. */
+/** Fewer retries for derived work, which a capability supports without declaring it. */
 const derivedRetry = { max: 1, backoffMs: 500 } as const satisfies Retry
 
 export interface PlannedWork {
   readonly derived?: boolean | undefined
-  /** A verdict that the contract depends on: it is not asked for again until it is the one that is wanted. */
+  /**
+   * The node returns a verdict that the contract depends on; a retry would repeat the question until the verdict is
+   * positive.
+   */
   readonly judges: boolean
 }
 
-/** No retries for people, for verdicts, and for what changes the world and must not be called twice. */
+/** Returns no retry for people, checks, verdicts, and side effects that are not idempotent. */
 export function retryFor(capability: Capability, { derived, judges }: PlannedWork): Pick<DraftNode, 'retry'> {
   const { kind, capabilityId, sideEffect, idempotent } = capability
   if (kind === 'human' || capabilityId === checkId || judges || (sideEffect && !idempotent)) return {}
   return { retry: derived ? derivedRetry : plannedRetry }
 }
 
-/** The draft with retries at the nodes that do not say how often they are tried, those of bodies included. */
+/** Adds the default retry to every node without a `retry` of its own, nodes of bodies included. */
 export function withRetries(draft: Draft, capabilities: readonly Capability[]): Draft {
   const byId = new Map(capabilities.map((capability) => [capability.capabilityId, capability]))
   const completed = (node: DraftNode): DraftNode => {

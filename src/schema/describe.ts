@@ -9,21 +9,22 @@ export function clip(value: unknown, max = 80): string {
 
 /** `the string "abc"`, `the integer 3`, `an object with 2 properties`. */
 export function describe(value: unknown): string {
-  switch (jsonType(value)) {
+  const type = jsonType(value)
+  switch (type) {
     case 'null':
-      return 'null'
-    case 'object': {
-      const count = Object.keys(value as object).length
-      return count === 0 ? 'an empty object' : `an object with ${plural(count, 'property', 'properties')}`
-    }
+      return type
+    case 'object':
     case 'array': {
-      const count = (value as readonly unknown[]).length
-      return count === 0 ? 'an empty array' : `an array of ${plural(count, 'item', 'items')}`
+      const count = (Array.isArray(value) ? value : Object.keys(value as object)).length
+      if (count === 0) return `an empty ${type}`
+      return type === 'object'
+        ? `an object with ${plural(count, 'property', 'properties')}`
+        : `an array of ${plural(count, 'item', 'items')}`
     }
     case undefined:
       return value === undefined ? 'absent' : `a ${typeof value}`
     default:
-      return `the ${jsonType(value)} ${clip(value)}`
+      return `the ${type} ${clip(value)}`
   }
 }
 

@@ -3,7 +3,7 @@ import { isObject } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 
 /** A sub-schema speaks about the same value (`here`), about a part of it (`inside`), or only when referred to (`never`). */
-export type Applies = 'here' | 'inside' | 'never'
+type Applies = 'here' | 'inside' | 'never'
 
 interface Row {
   readonly applies: Applies
@@ -14,7 +14,7 @@ interface Row {
 const one = (applies: Applies): Row => ({ applies, holds: 'one' })
 const map = (applies: Applies): Row => ({ applies, holds: 'map' })
 
-export const subschemaKeywords: ReadonlyMap<string, Row> = new Map([
+const subschemaKeywords: ReadonlyMap<string, Row> = new Map([
   ['$defs', map('never')],
   ['definitions', map('never')],
   ['allOf', one('here')],

@@ -3,16 +3,15 @@
  * `$ref` and `allOf` followed. Expects 2020-12. A shape only guides; whether a value is right is the validator's word.
  */
 import { isObject, type JsonType, jsonType, own } from '../base/json.ts'
-import { child } from '../base/pointer.ts'
+import { child, valueAt } from '../base/pointer.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { referenceKeywords } from './keywords.ts'
-import { collectNames, type Names } from './names.ts'
-import { schemaAt } from './reference.ts'
+import { collectNames, type Names } from './references/schema-names.ts'
 
 /** Places in the schema, as JSON pointers, all of which apply to one value. */
 export type Where = readonly string[]
 
-export interface Union {
+interface Union {
   readonly pointer: string
   readonly branches: number
 }
@@ -46,7 +45,7 @@ export interface Shape {
 type Keywords = Readonly<Record<string, unknown>>
 type Part = { readonly pointer: string; readonly schema: Keywords }
 /** Compiles the patterns of `patternProperties`. */
-export type Matcher = (pattern: string) => { test(text: string): boolean }
+type Matcher = (pattern: string) => { test(text: string): boolean }
 
 /** How many sub-schemas may apply to one place, references followed. */
 const MOST_PARTS = 64
@@ -64,7 +63,8 @@ export class Shapes {
 
   /** The shape at a place; `settled` unions are those whose branch has been chosen and is part of `where`. */
   at(where: Where, settled: readonly string[] = []): Shape {
-    const key = settled.length === 0 ? where.join('\n') : `${where.join('\n')}\n\n${settled.join('\n')}`
+    const place = where.length === 1 ? (where[0] as string) : where.join('\n')
+    const key = settled.length === 0 ? place : `${place}\n\n${settled.join('\n')}`
     let shape = this.#shapes.get(key)
     if (shape === undefined) {
       shape = this.#build(where, settled)
@@ -87,7 +87,7 @@ export class Shapes {
     for (const pointer of queue) {
       if (seen.has(pointer) || parts.length >= MOST_PARTS) continue
       seen.add(pointer)
-      const schema = schemaAt(this.#root, pointer)
+      const schema = valueAt(this.#root, pointer)
       if (!isObject(schema)) continue
       parts.push({ pointer, schema })
       for (const keyword of referenceKeywords) {
@@ -124,6 +124,12 @@ class PartsShape implements Shape {
   readonly #parts: readonly Part[]
   readonly #patterns: readonly { part: Part; pattern: string; test: (name: string) => boolean }[]
   readonly #members = new Map<string, Where>()
+  readonly #forbidden = new Map<string, boolean>()
+  readonly #named: ReadonlySet<string>
+  /** How many items have places of their own. */
+  readonly #prefix: number
+  /** Where every later item is described. */
+  readonly #rest: Where
 
   constructor(
     where: Where,
@@ -136,6 +142,7 @@ class PartsShape implements Shape {
     this.types = typesOf(parts, this.values)
     this.required = new Set(parts.flatMap(({ schema }) => strings(schema['required'])))
     this.names = [...new Set(parts.flatMap(({ schema }) => Object.keys(record(schema['properties']))))]
+    this.#named = new Set(this.names)
     this.settled = context.settled
     this.unions = unionsOf(parts).filter((union) => !context.settled.includes(union.pointer))
     this.minimum = bound(parts, 'minimum', 'exclusiveMinimum', Math.max)
@@ -143,6 +150,8 @@ class PartsShape implements Shape {
     this.describesItems = parts.some(
       ({ schema }) => schema['items'] !== undefined || schema['prefixItems'] !== undefined,
     )
+    this.#prefix = Math.max(0, ...parts.map(({ schema }) => prefixOf(schema).length))
+    this.#rest = this.#itemAt(this.#prefix)
     this.#patterns = parts.flatMap((part) =>
       Object.keys(record(part.schema['patternProperties'])).map((pattern) => {
         const compiled = context.matcher(pattern)
@@ -174,13 +183,19 @@ class PartsShape implements Shape {
   }
 
   declares(name: string): boolean {
-    return (
-      this.#parts.some(({ schema }) => Object.hasOwn(record(schema['properties']), name)) ||
-      this.#patterns.some((p) => p.test(name))
-    )
+    return this.#named.has(name) || this.#patterns.some((p) => p.test(name))
   }
 
   forbids(name: string): boolean {
+    let forbidden = this.#forbidden.get(name)
+    if (forbidden === undefined) {
+      forbidden = this.#isForbidden(name)
+      if (this.#forbidden.size < 1_000) this.#forbidden.set(name, forbidden)
+    }
+    return forbidden
+  }
+
+  #isForbidden(name: string): boolean {
     return this.#parts.some((part) => {
       const { schema } = part
       if (schema['additionalProperties'] === false) return this.#memberIn(part, name).length === 0
@@ -189,9 +204,12 @@ class PartsShape implements Shape {
   }
 
   item(index: number): Where {
+    return index < this.#prefix ? this.#itemAt(index) : this.#rest
+  }
+
+  #itemAt(index: number): Where {
     return this.#parts.flatMap(({ pointer, schema }) => {
-      const prefix = schema['prefixItems']
-      if (Array.isArray(prefix) && index < prefix.length) return [`${pointer}/prefixItems/${index}`]
+      if (index < prefixOf(schema).length) return [`${pointer}/prefixItems/${index}`]
       return isObject(schema['items']) ? [`${pointer}/items`] : []
     })
   }
@@ -207,6 +225,11 @@ class PartsShape implements Shape {
 
 function record(value: unknown): Keywords {
   return isObject(value) ? value : {}
+}
+
+function prefixOf(schema: Keywords): readonly unknown[] {
+  const prefix = schema['prefixItems']
+  return Array.isArray(prefix) ? prefix : []
 }
 
 function strings(value: unknown): string[] {

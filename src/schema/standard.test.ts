@@ -2,7 +2,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { compileSchema } from './compile.ts'
+import { compileSchema } from './compile/compile.ts'
 import { isStandardSchema, standardJsonSchema, validateStandard } from './standard.ts'
 
 const zod = z.object({ length: z.string().transform((text) => text.length), count: z.number().default(3) })
@@ -42,9 +42,9 @@ describe('a Standard Schema', () => {
     expect(compiled.accepts({ length: 12 })).toBe(false)
   })
 
-  it('of a library without JSON Schema uses the one given beside it', () => {
+  it('of a library without JSON Schema uses the one given beside it, else what its objects say', () => {
     expect(standardJsonSchema(valibot, guide)).toBe(guide)
-    expect(standardJsonSchema(valibot)).toBeUndefined()
+    expect(standardJsonSchema(valibot)).toEqual(guide)
   })
 
   it('keeps its JSON Schema where a part of it, such as a date, cannot be said', () => {

@@ -3,11 +3,12 @@
  * Their JSON Schema of the *input* guides the reader; their validator has the last word, and its output is the value.
  */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import type { Issue } from '../base/issue.ts'
+import type { Issue } from '../base/errors/issue.ts'
 import { isObject, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import { clip } from './describe.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { librarySchema } from './libraries/library-schema.ts'
 
 /** Libraries make their schemas objects or functions; both carry `~standard`. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
@@ -24,11 +25,22 @@ export function isForeignSchema(value: unknown): value is StandardSchemaV1 {
 }
 
 /**
- * The JSON Schema of what the validator takes in: from the schema itself where its library can say it,
- * else the one that was given beside it, else `undefined`, and then the reader can only validate.
+ * The JSON Schema of what the validator takes in: from the schema itself where its library gives it, else the one that
+ * was passed beside it, else read from the objects of a library that is known here, else `undefined`, and then the reader
+ * can only validate.
  */
 export function standardJsonSchema(schema: StandardSchemaV1, given?: JsonSchema): JsonSchema | undefined {
-  return fromLibrary(schema) ?? given
+  return fromLibrary(schema) ?? given ?? librarySchema(schema)
+}
+
+/** Says that nothing guides the reader: silence would look like a reader that does not convert. */
+export function unguidedNote(schema: StandardSchemaV1): Issue {
+  return {
+    code: 'schema/unguided',
+    at: { pointer: '' },
+    message: `the schema of ${clip(schema['~standard'].vendor)} has no JSON Schema: nothing is converted toward it`,
+    hint: 'Pass it as the option `jsonSchema`',
+  }
 }
 
 /** Dates, transforms and the like have no JSON Schema: better a schema that says nothing there than none at all. */
@@ -49,7 +61,7 @@ function fromLibrary(schema: StandardSchemaV1): JsonSchema | undefined {
   return undefined
 }
 
-export type StandardResult<T> = { readonly value: T } | { readonly issues: Issue[] }
+type StandardResult<T> = { readonly value: T } | { readonly issues: Issue[] }
 
 /** Asks a Standard Schema about a value. Never throws and never waits: an asynchronous validator is an issue. */
 export function validateStandard<S extends StandardSchemaV1>(
@@ -64,15 +76,15 @@ export function validateStandard<S extends StandardSchemaV1>(
       'schema/threw',
       `the validator threw ${clip(cause instanceof Error ? cause.message : cause)}`,
       {
-        hint: 'A transform or refinement should report an issue instead of throwing',
+        hint: 'Report an issue instead of throwing',
       },
     )
   }
   if (isThenable(result)) {
     // Its outcome is not wanted, but nobody else would take its rejection.
     result.then(undefined, () => undefined)
-    return failed('schema/async', 'the schema answered with a promise, which cannot be waited for here', {
-      hint: 'Make its refinements and transforms synchronous; Zod also answers so when one of them throws',
+    return failed('schema/async', 'the schema returned a promise', {
+      hint: 'Make it synchronous; Zod also returns a promise when a transform throws',
     })
   }
   if (result.issues) return { issues: result.issues.map((issue) => toIssue(issue, value)) }

@@ -1,15 +1,15 @@
-/** The door to the server: `import { createServer } from 'proviso/server'`. */
+/** Entry point of the server: `import { createServer } from 'proviso/server'`. */
 
 export { roles } from '../domain/ports/records.ts'
-export type { AuthOptions } from './authenticate.ts'
+export type { AuthOptions } from './auth/authenticate.ts'
+export type { Rate } from './auth/rate-limit.ts'
+export { createToken, type NewToken, shortestToken, tokenPrefix } from './auth/token.ts'
 export { openApiDocument } from './openapi.ts'
 export type { Problem, ProblemIssue, Refusal } from './problem.ts'
 export { refusal } from './problem.ts'
 export { errorStatus, type RefusalCode, refusalTable } from './problem-table.ts'
-export type { Rate } from './rate-limit.ts'
 export type { Answer, Call, Caller, EventStream, ReplyShape, Route } from './route.ts'
 export { type SandboxOptions, sandboxRoutes } from './routes/sandbox.ts'
 export type { Generate } from './sandbox/assistant.ts'
 export type { Served, ServedApp } from './served.ts'
 export { createServer, defaultPort, type Server, type ServerLimits, type ServerOptions } from './server.ts'
-export { createToken, type NewToken, shortestToken, tokenPrefix } from './token.ts'

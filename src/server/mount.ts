@@ -1,21 +1,20 @@
 /**
- * From a route as data to a route that answers, the same way for all: authenticate, authorise, rate limit (before the body is
- * read), read the parts, idempotency, quota, `handle`, answer.
+ * Turns a route definition into a fastify route. All routes share one pipeline: authenticate, authorise, rate limit (before
+ * the body is read), parse and validate, idempotency, quota, `handle`, respond.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../base/clock.ts'
 import type { Json } from '../base/json.ts'
-import { eventLoop } from '../base/pace.ts'
-import { acceptsStream } from './accepts-stream.ts'
-import { type Authenticate, authorise } from './authenticate.ts'
-import { answerOnce, readKey } from './idempotency.ts'
-import { problemOf, problemType, type Refusal, refusal, statusOf } from './problem.ts'
-import type { RateLimit } from './rate-limit.ts'
-import { readParts } from './read-parts.ts'
+import type { Clock } from '../base/time/clock.ts'
+import { eventLoop } from '../base/time/pace.ts'
+import { type Authenticate, authorise } from './auth/authenticate.ts'
+import type { RateLimit } from './auth/rate-limit.ts'
+import type { RunQuota } from './auth/run-quota.ts'
+import { answerOnce, readKey } from './http/idempotency.ts'
+import { readParts } from './http/read-parts.ts'
+import { getStatus, problemType, type Refusal, refusal, toProblem } from './problem.ts'
 import type { Answer, Call, Caller, EventStream, Route } from './route.ts'
-import type { RunQuota } from './run-quota.ts'
 import type { Served } from './served.ts'
-import type { Streams } from './streams.ts'
+import { acceptsStream, type Streams } from './stream/streams.ts'
 
 export interface Mounting {
   readonly served: Served
@@ -24,17 +23,17 @@ export interface Mounting {
   readonly quota: RunQuota
   readonly streams: Streams
   readonly clock: Clock
-  /** The server stops. */
+  /** Aborted when the server stops. */
   readonly stopping: AbortSignal
-  /** What is known of a request since its first line. */
+  /** Returns the request context, available from the first line of the request. */
   known(request: FastifyRequest): Known
-  /** For those who operate the server. */
-  tell(cause: unknown, request: FastifyRequest): void
+  /** Reports an internal error to the operator. */
+  reportError(cause: unknown, request: FastifyRequest): void
 }
 
 export interface Known {
   readonly traceId: string
-  /** On every answer: security, and what the origin may see. */
+  /** Headers of every response: security headers and CORS. */
   readonly headers: Readonly<Record<string, string>>
   caller: Caller
   rawBody: Uint8Array
@@ -56,10 +55,10 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
     },
     async handler(request, reply) {
       const signal = endSignal(reply, mounting.stopping)
-      // Many may have come at once: each waits for its turn before anything is done for it.
+      // Many requests may arrive at once: wait for a turn of the event loop before doing any work.
       await eventLoop.turn('first')
-      const place = willStream(request) ? streams.take() : undefined
-      if (place && 'refused' in place) return sendRefusal(reply, place, mounting)
+      const permit = willStream(request) ? streams.acquire() : undefined
+      if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {
         const answer = await answerCall(route, request, { ...mounting, signal })
         if ('refused' in answer) return sendRefusal(reply, answer, mounting)
@@ -67,12 +66,12 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
         const { headers } = mounting.known(request)
         await streams.send(withDeprecation(answer, route), reply, { headers, signal }).catch((cause) => {
           if (!reply.raw.headersSent) throw cause
-          // The reader sees a connection that breaks off, and comes again.
-          mounting.tell(cause, request)
+          // The client sees a broken connection and reconnects.
+          mounting.reportError(cause, request)
         })
         return reply
       } finally {
-        place?.leave()
+        permit?.release()
       }
     },
   })
@@ -99,13 +98,13 @@ async function answerCall(
   const { served, quota, clock, signal } = mounting
   const { caller, traceId, rawBody } = mounting.known(request)
   const parts = readParts(route, {
-    // Fastify gives texts by name; the query's may repeat.
+    // Fastify parses path parameters as strings; query parameters may repeat.
     params: request.params as Call['params'],
     query: request.query as { [name: string]: string | string[] },
     body: (request.body ?? null) as Json,
   })
   if ('refused' in parts) return parts
-  const headers = headersOf(request)
+  const headers = readHeaders(request)
   const key = headers['idempotency-key']
   const keyed = readKey(route, caller, { key, parts: { ...parts } })
   if (keyed && 'refused' in keyed) return keyed
@@ -118,9 +117,9 @@ async function answerCall(
     signal,
     ...(keyed && { onceId: keyed.onceId }),
   }
-  const carryOut = async () =>
+  const execute = async () =>
     (route.startsRun && (await quota.take(caller.tenant))) || route.handle(call, served)
-  return keyed ? answerOnce(keyed, { once: served.app.store.records.once, clock }, carryOut) : carryOut()
+  return keyed ? answerOnce(keyed, { once: served.app.store.records.once, clock }, execute) : execute()
 }
 
 export function sendRefusal(
@@ -129,9 +128,9 @@ export function sendRefusal(
   { served, known }: Pick<Mounting, 'served' | 'known'>,
 ): FastifyReply {
   const { traceId } = known(reply.request)
-  const problem = problemOf(refused, traceId, served.app.redactor)
+  const problem = toProblem(refused, traceId, served.app.redactor)
   return reply
-    .code(statusOf(refused))
+    .code(getStatus(refused))
     .headers(refused.headers ?? {})
     .type(problemType)
     .send(JSON.stringify(problem))
@@ -151,8 +150,8 @@ function withDeprecation<T extends Answer>(answer: T, { deprecated }: Route): T 
   return deprecated ? { ...answer, headers: { deprecation: 'true', ...answer.headers } } : answer
 }
 
-/** Names in lower case; what came more than once is joined. */
-function headersOf(request: FastifyRequest): Call['headers'] {
+/** Header names are in lower case; repeated headers are joined. */
+function readHeaders(request: FastifyRequest): Call['headers'] {
   return Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
       name,
@@ -162,8 +161,8 @@ function headersOf(request: FastifyRequest): Call['headers'] {
 }
 
 /**
- * The connection is gone, or the server stops. Taken back with the connection: what listens to a signal that lives as long
- * as the server, as `AbortSignal.any` does, would be kept for as long.
+ * Returns a signal that aborts when the connection closes or the server stops. Its listeners are removed with the
+ * connection: `AbortSignal.any` would keep them for as long as the server's own signal lives.
  */
 function endSignal({ raw }: FastifyReply, stopping: AbortSignal): AbortSignal {
   const end = new AbortController()
@@ -177,7 +176,7 @@ function endSignal({ raw }: FastifyReply, stopping: AbortSignal): AbortSignal {
   return end.signal
 }
 
-const stopping = refusal('server/stopping', 'The server takes no more requests', {
-  hint: 'Try again in a moment: another one may have taken over',
+const stopping = refusal('server/stopping', 'The server is shutting down and accepts no requests', {
+  hint: 'Retry in a second: another server may have taken over',
   headers: { 'retry-after': '1', connection: 'close' },
 })

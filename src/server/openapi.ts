@@ -1,23 +1,23 @@
-/** The OpenAPI 3.1 document of a table of routes: a pure function, so that what is described is what is served. */
+/** Generates the OpenAPI 3.1 document from the route table. It is a pure function, so that the document matches what is served. */
 import { isObject, type Json, own } from '../base/json.ts'
-import { errorSchema } from '../domain/schemas/error-schema.ts'
+import { errorSchema } from '../domain/errors/error-envelope.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { frameSchema } from './frame-schema.ts'
 import { problemSchema, problemType } from './problem.ts'
 import type { ReplyShape, Route } from './route.ts'
+import { frameSchema } from './stream/frame-schema.ts'
 
 type Part = { readonly [key: string]: Json }
 
-export interface OpenApiOptions {
-  /** Of the server that is described. */
+interface OpenApiOptions {
+  /** Version of the server. */
   readonly version: string
 }
 
 export function openApiDocument(routes: readonly Route[], { version }: OpenApiOptions): Part {
   const paths: { [path: string]: { [method: string]: Json } } = {}
   for (const route of routes) {
-    const path = templateOf(route.path)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) }
+    const path = toTemplate(route.path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: toOperation(route) }
   }
   return {
     openapi: '3.1.0',
@@ -32,41 +32,45 @@ export function openApiDocument(routes: readonly Route[], { version }: OpenApiOp
     components: {
       schemas: { Problem: json(problemSchema), Error: json(errorSchema), Frame: json(frameSchema) },
       parameters: { traceparent, idempotencyKey, lastEventId },
-      responses: { Refused: { description: 'Any other refusal', content: problemContent } },
+      responses: { Refused: { description: 'Any other error', content: problemContent } },
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'A token of `proviso token create`' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token created with `proviso token create`',
+        },
       },
     },
   }
 }
 
 /** `/runs/:runId` becomes `/runs/{runId}`. */
-export function templateOf(path: string): string {
+function toTemplate(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }
 
-function operationOf(route: Route): Part {
+function toOperation(route: Route): Part {
   const { operation, summary, roles, body, replies, deprecated } = route
   return {
     operationId: operation,
     summary,
-    tags: [tagOf(route.path)],
+    tags: [toTag(route.path)],
     ...(deprecated && { deprecated }),
-    // OpenAPI 3.1 lets a scheme name the roles that it takes.
+    // OpenAPI 3.1 allows roles in a security requirement.
     security: roles === 'anyone' ? [] : [{ bearer: [...new Set([...roles, 'admin'])] }],
-    parameters: parametersOf(route),
+    parameters: toParameters(route),
     ...(body !== undefined && {
       requestBody: { required: !takesNothing(body), content: { 'application/json': { schema: json(body) } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(replies).map(([status, shape]) => [status, responseOf(shape)])),
+      ...Object.fromEntries(Object.entries(replies).map(([status, shape]) => [status, toResponse(shape)])),
       default: { $ref: '#/components/responses/Refused' },
     },
   }
 }
 
-/** The resource: the first part of the path behind the version. */
-function tagOf(path: string): string {
+/** Groups operations by resource: the first path segment after the version. */
+function toTag(path: string): string {
   const [first = 'server'] = path
     .replace(/^\/api\/(v1\/)?(flex\/)?/, '')
     .split(/[/.]/)
@@ -74,16 +78,16 @@ function tagOf(path: string): string {
   return path.startsWith('/api/') ? first.replace(/^run$/, 'runs') : 'server'
 }
 
-function parametersOf({ params, query, idempotent, replies }: Route): Json[] {
+function toParameters({ params, query, idempotent, replies }: Route): Json[] {
   const streams = Object.values(replies).some(({ type }) => type === 'text/event-stream')
   return [
-    ...membersOf(params).map(([name, schema]) => ({
+    ...listMembers(params).map(([name, schema]) => ({
       name,
       in: 'path',
       required: true,
       schema: json(schema),
     })),
-    ...membersOf(query).map(([name, schema, required]) => ({
+    ...listMembers(query).map(([name, schema, required]) => ({
       name,
       in: 'query',
       ...(required && { required }),
@@ -95,7 +99,9 @@ function parametersOf({ params, query, idempotent, replies }: Route): Json[] {
   ]
 }
 
-function membersOf(schema: JsonSchema | undefined): [name: string, schema: JsonSchema, required: boolean][] {
+function listMembers(
+  schema: JsonSchema | undefined,
+): [name: string, schema: JsonSchema, required: boolean][] {
   if (!isObject(schema)) return []
   const properties = own(schema, 'properties')
   const required = own(schema, 'required')
@@ -112,7 +118,7 @@ function takesNothing(body: JsonSchema): boolean {
   return Array.isArray(forms) && forms.some((form) => isObject(form) && own(form, 'type') === 'null')
 }
 
-function responseOf({ description, schema, type = 'application/json' }: ReplyShape): Part {
+function toResponse({ description, schema, type = 'application/json' }: ReplyShape): Part {
   if (schema === problemSchema) return { description, content: problemContent }
   if (type === 'text/event-stream')
     return {
@@ -126,14 +132,14 @@ function responseOf({ description, schema, type = 'application/json' }: ReplySha
 }
 
 /**
- * Schemas of routes are plain data without references to a root of their own; `openapi.test.ts` holds them to it. That an
- * object is open is said aloud: those who make types of the document read silence as "no members".
+ * Converts a route's schema. Route schemas are plain data without references to their own root; `openapi.test.ts` checks
+ * this. Open objects say so explicitly, because code generators read a missing keyword as "no properties".
  */
 function json(schema: JsonSchema): Json {
   return explicit(schema as Json)
 }
 
-/** Keywords that hold values and not schemas. */
+/** Keywords whose values are not schemas. */
 const values: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required'])
 
 function explicit(schema: Json): Json {
@@ -153,7 +159,7 @@ const problemContent = { [problemType]: { schema: { $ref: '#/components/schemas/
 const eventStream = {
   type: 'string',
   description:
-    'Server-sent events: `event` is the type of a journal event, `id` its sequence number, `data` a Frame as JSON. Comments keep the connection alive; `retry` says when to come back.',
+    'Server-sent events: `event` is the type of a journal event, `id` its sequence number, `data` a Frame as JSON. Comments keep the connection alive; `retry` is the reconnect delay.',
   contentMediaType: 'text/event-stream',
   'x-event-data': { $ref: '#/components/schemas/Frame' },
 } as const
@@ -161,21 +167,20 @@ const eventStream = {
 const traceparent = {
   name: 'traceparent',
   in: 'header',
-  description:
-    'The trace that the call belongs to (W3C Trace Context); the run and what it calls go on in it',
+  description: 'Trace context of the caller (W3C Trace Context); the run and its calls continue this trace',
   schema: { type: 'string' },
 } as const
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key and body get the first answer again; the same key with another body is refused',
+  description: 'The same key and body return the first response; the same key with another body is refused',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 } as const
 
 const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: 'The id of the last frame that was seen: the stream goes on after it',
+  description: 'Id of the last frame received: the stream continues after it',
   schema: { type: 'string', pattern: '^\\d{1,15}$' },
 } as const

@@ -1,8 +1,8 @@
-/** Errors as they leave: RFC 9457 `application/problem+json`. `problem-table.ts` says which status each code has, and nothing internal goes along. */
-import { type ErrorCode, errorTable, ProvisoError } from '../base/error.ts'
-import type { Issue } from '../base/issue.ts'
+/** Converts errors to RFC 9457 `application/problem+json`. Statuses are in `problem-table.ts`; internal details are left out. */
+import { type ErrorCode, errorTable, ProvisoError } from '../base/errors/error.ts'
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
-import type { Redactor } from '../domain/redact.ts'
+import type { Redactor } from '../domain/redaction/redact.ts'
 import { errorStatus, type ProblemRow, type RefusalCode, refusalTable } from './problem-table.ts'
 
 export interface Problem {
@@ -10,11 +10,11 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail: string
-  /** Stable name, `room/what`. */
+  /** Stable code, `area/reason`. */
   readonly code: string
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint: string
-  /** Every problem with its place. */
+  /** Every problem with its location. */
   readonly issues?: readonly ProblemIssue[]
   readonly traceId: string
 }
@@ -26,7 +26,7 @@ export interface ProblemIssue {
   readonly hint?: string
 }
 
-/** Why a request is not answered as it was meant. */
+/** Why a request is refused. */
 export interface Refusal {
   readonly refused: RefusalCode | ErrorCode
   readonly detail: string
@@ -43,8 +43,8 @@ export function refusal(
   return { refused, detail, ...more }
 }
 
-/** What a thrown error says to the outside. From 500 on only the title: messages may hold paths and SQL. */
-export function refusalOf(cause: unknown): Refusal {
+/** Converts a thrown error. Errors with status 500 and above show only their title, because messages may contain paths and SQL. */
+export function toRefusal(cause: unknown): Refusal {
   if (!(cause instanceof ProvisoError)) return refusal('internal', refusalTable.internal.title)
   const { status, title } = errorStatus[cause.code]
   if (status === 503) return refusal(cause.code, title, { hint: later, headers: { 'retry-after': '1' } })
@@ -57,14 +57,14 @@ export function refusalOf(cause: unknown): Refusal {
   })
 }
 
-const later = 'Try again after the seconds that Retry-After names; nothing that was acknowledged is lost'
+const later = 'Retry after the number of seconds in Retry-After; acknowledged writes are kept'
 
 export const problemType = 'application/problem+json'
 
-export function problemOf(given: Refusal, traceId: string, redactor: Redactor): Problem {
-  const { status, title } = rowOf(given.refused)
+export function toProblem(given: Refusal, traceId: string, redactor: Redactor): Problem {
+  const { status, title } = getRow(given.refused)
   const { detail, issues } = given
-  const hint = given.hint ?? hintOf(given.refused)
+  const hint = given.hint ?? getHint(given.refused)
   const problem: Problem = {
     type: `urn:proviso:problem:${given.refused.replace('/', ':')}`,
     title,
@@ -72,24 +72,24 @@ export function problemOf(given: Refusal, traceId: string, redactor: Redactor): 
     detail: redactor.text(detail),
     code: given.refused,
     hint: redactor.text(hint),
-    ...(issues && { issues: issues.slice(0, mostIssues).map((issue) => issueOf(issue, redactor)) }),
+    ...(issues && { issues: issues.slice(0, mostIssues).map((issue) => toProblemIssue(issue, redactor)) }),
     traceId,
   }
   return problem
 }
 
-export function statusOf(given: Refusal): number {
-  return rowOf(given.refused).status
+export function getStatus(given: Refusal): number {
+  return getRow(given.refused).status
 }
 
-/** More do not help anybody. */
+/** Maximum number of issues in a response. */
 const mostIssues = 100
 
-function rowOf(code: RefusalCode | ErrorCode): ProblemRow {
+function getRow(code: RefusalCode | ErrorCode): ProblemRow {
   return isRefusalCode(code) ? refusalTable[code] : errorStatus[code]
 }
 
-function hintOf(code: RefusalCode | ErrorCode): string {
+function getHint(code: RefusalCode | ErrorCode): string {
   return isRefusalCode(code) ? refusalTable[code].hint : errorTable[code].hint
 }
 
@@ -97,7 +97,7 @@ function isRefusalCode(code: RefusalCode | ErrorCode): code is RefusalCode {
   return Object.hasOwn(refusalTable, code)
 }
 
-function issueOf({ at, code, message, hint }: Issue, redactor: Redactor): ProblemIssue {
+function toProblemIssue({ at, code, message, hint }: Issue, redactor: Redactor): ProblemIssue {
   return {
     pointer: redactor.text('pointer' in at ? at.pointer : ''),
     code,
@@ -106,7 +106,7 @@ function issueOf({ at, code, message, hint }: Issue, redactor: Redactor): Proble
   }
 }
 
-/** As a route's reply may declare it. */
+/** JSON Schema of a problem, for the replies of routes. */
 export const problemSchema = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code', 'hint', 'traceId'],

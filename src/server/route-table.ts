@@ -1,4 +1,4 @@
-/** Every route that the server always has. What is not listed does not exist. */
+/** Every built-in route of the server. */
 import type { Route } from './route.ts'
 import { postCallback } from './routes/callbacks.ts'
 import {

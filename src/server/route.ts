@@ -1,6 +1,6 @@
 /**
- * A route as data: read by the router, by the check of rights, by OpenAPI and by the tests that enumerate all of them. A
- * route that is not in the table does not exist, and one without roles cannot be written.
+ * Defines a route as data. The router, authorisation, OpenAPI and the tests that enumerate all routes read the same
+ * definition. A route must name its roles, and only routes in the table are served.
  */
 import type { Json } from '../base/json.ts'
 import type { Role } from '../domain/ports/records.ts'
@@ -10,66 +10,66 @@ import type { Served } from './served.ts'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With `:name` for what varies, such as `/api/v1/flex/runs/:runId`. */
+  /** With `:name` for parameters, such as `/api/v1/flex/runs/:runId`. */
   readonly path: string
   /** Its name in OpenAPI and in the generated client. */
   readonly operation: string
   readonly summary: string
-  /** Who may; an admin always may. `anyone`: without a token. */
+  /** Allowed roles; admins are always allowed. `anyone`: no token needed. */
   readonly roles: readonly Role[] | 'anyone'
-  /** Objects; what does not satisfy them is refused with located issues before `handle` is called. */
+  /** Object schemas; requests that do not match are refused with located issues before `handle` is called. */
   readonly params?: JsonSchema
   readonly query?: JsonSchema
   readonly body?: JsonSchema
   readonly replies: { readonly [status: number]: ReplyShape }
-  /** An `Idempotency-Key` is honoured: the same key and body get the first answer again. */
+  /** Honours `Idempotency-Key`: the same key and body return the first response. */
   readonly idempotent?: boolean
   readonly deprecated?: boolean
-  /** It begins a run: the tenant must have a place for one more. */
+  /** Starts a run, so the tenant's run quota applies. */
   readonly startsRun?: boolean
-  /** The longest body in bytes, where the server's own limit does not fit. */
+  /** Maximum body size in bytes, instead of the server's default. */
   readonly bodyLimit?: number
   handle(call: Call, served: Served): Promise<Answer | Refusal>
 }
 
 export interface ReplyShape {
   readonly description: string
-  /** Absent: there is no body. For a stream: the same as JSON, where a caller may have that instead. */
+  /** Absent: no body. For a stream: the schema of the JSON alternative, if there is one. */
   readonly schema?: JsonSchema
   /** Default `application/json`. */
   readonly type?: 'application/json' | 'text/event-stream' | 'text/plain'
 }
 
-/** Who calls, as the token says. */
+/** The caller, as identified by the token. */
 export interface Caller {
   readonly tenant: string
   readonly role: Role
   readonly tokenId: string
   readonly name: string
-  /** An agent's token is good for this capability alone. */
+  /** Restricts an agent's token to this capability. */
   readonly capabilityId?: string
 }
 
-/** A request whose caller may make it and whose parts have the shapes that the route names. */
+/** An authorised request with validated parts. */
 export interface Call {
-  /** For routes that anyone may use, the open caller: tenant `default`, no rights. */
+  /** For routes that need no token, the anonymous caller: tenant `default`, no rights. */
   readonly caller: Caller
   readonly params: { readonly [name: string]: string }
   readonly query: { readonly [name: string]: Json }
   readonly body: Json
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: { readonly [name: string]: string | undefined }
-  /** The trace that this call belongs to: from `traceparent`, or new. Stands in every error. */
+  /** Trace id of this call: from `traceparent`, or new. Every error response includes it. */
   readonly traceId: string
-  /** The body as it came, where a signature has to be checked. */
+  /** The unparsed body, for checking signatures. */
   readonly rawBody: Uint8Array
-  /** The connection is gone, or the server stops. Runs do not care. */
+  /** Aborts when the connection closes or the server stops. Runs continue regardless. */
   readonly signal: AbortSignal
-  /** With an `Idempotency-Key`: the same text for the same key and request, so that what is named by it is made once. */
+  /** With an `Idempotency-Key`: a stable id for the same key and request, so that resources named by it are created once. */
   readonly onceId?: string
 }
 
-/** A body, or a run's events as a stream that is only ever a cursor on the store. */
+/** A body, or a stream of a run's events: a cursor on the journal. */
 export type Answer =
   | {
       readonly status: number
@@ -83,9 +83,20 @@ export interface EventStream {
   readonly runId: string
   /** Events after this sequence number. */
   readonly after: number
-  /** `over`: until the run is over. `waits`: also when it waits for a person. */
+  /** `over`: until the run ends. `waits`: also stops when the run waits for a person. */
   readonly until: 'over' | 'waits'
-  /** Where it is known without asking the store. */
+  /** Passed when it is known without reading the store. */
   readonly correlationId?: string
   readonly headers?: { readonly [name: string]: string }
+}
+
+/** Finds the methods that a path supports, for the `Allow` header of a 405 response. */
+export function createMethodLookup(routes: readonly Route[]): (path: string) => readonly string[] {
+  const patterns = routes.map(({ method, path }) => ({ method, pattern: toPattern(path) }))
+  return (path) => patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+}
+
+/** Route paths consist of letters, dots and slashes, with `:name` for parameters. */
+function toPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`)
 }

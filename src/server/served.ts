@@ -1,16 +1,17 @@
-/** What the server serves, as it needs it: `App` fits, and nothing here knows how one is put together. */
+/** The interface of an app as the server needs it. `App` implements it; the server does not depend on how an app is built. */
+import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
-import type { ErrorEnvelope } from '../domain/error-envelope.ts'
+import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
+import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
 import type { Facet } from '../domain/facet.ts'
-import type { SubscribeToLifecycle } from '../domain/lifecycle.ts'
 import type { Store } from '../domain/ports/store.ts'
-import type { Redactor } from '../domain/redact.ts'
+import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
 import type { RunStatus } from '../domain/status.ts'
-import type { AgentsDoor } from './agents.ts'
+import type { AgentServices } from './agents/agents.ts'
 
 /** The part of an app that routes call. */
 export interface ServedApp {
@@ -25,13 +26,14 @@ export interface ServedApp {
       readonly traceparent?: string
     },
   ): Promise<string>
-  /** How a run stands, as soon as it is over or waits. */
+  /** Resolves to the result of a run when it is over or waits for a person. */
   result(
     runId: string,
     signal?: AbortSignal,
   ): Promise<{
     readonly status: RunStatus
     readonly output?: Json
+    readonly warnings?: readonly Issue[]
     readonly openAsks: readonly string[]
     readonly error?: ErrorEnvelope
   }>
@@ -44,22 +46,22 @@ export interface ServedApp {
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
   state(runId: string): Promise<RunState>
-  /** Everything that a tenant can plan with: own, built-in and registered. */
+  /** Every capability a tenant can plan with: the process's own, built-in and registered. */
   capabilities(tenant?: string): readonly Capability[]
-  /** Known capabilities that cannot be carried out here, with the reason. */
+  /** Known capabilities that cannot be executed here, with the reason. */
   inactive(tenant?: string): ReadonlyMap<string, string>
   facets(): readonly Facet[]
   readonly subscribeToLifecycle: SubscribeToLifecycle
-  /** Runs that are being carried here. */
+  /** Number of runs active in this process. */
   readonly active: number
-  /** Absent: this app works with no agents over HTTP. */
-  readonly agents?: AgentsDoor
+  /** Absent if the app does not support agents over HTTP. */
+  readonly agents?: AgentServices
   readonly redactor: Redactor
   readonly store: Store
 }
 
 export interface Served {
   readonly app: ServedApp
-  /** The server is going down; `createServer` sets it. */
+  /** Whether the server is shutting down; set by `createServer`. */
   readonly isStopping?: () => boolean
 }

@@ -1,11 +1,13 @@
-/** The server: every route of the table behind one pipeline, and an end that keeps nobody waiting. */
+/** The HTTP server: mounts every route of the table on one request pipeline and shuts down gracefully. */
 import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
-import { type Clock, systemClock } from '../base/clock.ts'
-import { ProvisoError } from '../base/error.ts'
-import { eventLoop } from '../base/pace.ts'
-import { serveStrangers } from '../schema/regex.ts'
-import { type AuthOptions, createAuthenticate, nobody } from './authenticate.ts'
+import { ProvisoError } from '../base/errors/error.ts'
+import { type Clock, systemClock } from '../base/time/clock.ts'
+import { eventLoop } from '../base/time/pace.ts'
+import { serveStrangers } from '../schema/patterns/regex.ts'
+import { type AuthOptions, anonymous, createAuthenticate } from './auth/authenticate.ts'
+import { createRateLimit, type RateOptions } from './auth/rate-limit.ts'
+import { createRunQuota } from './auth/run-quota.ts'
 import {
   corsHeaders,
   isLoopbackAddress,
@@ -13,68 +15,64 @@ import {
   preflightHeaders,
   requireOrigins,
   securityHeaders,
-} from './cross-origin.ts'
-import { answerNoise, ofFastify, unreadable } from './fastify-errors.ts'
+} from './http/cross-origin.ts'
+import { answerMalformed, fromFastify, readTraceId, unreadable } from './http/fastify-errors.ts'
+import { readBody } from './http/read-body.ts'
 import { type Known, type Mounting, mountRoute, sendRefusal } from './mount.ts'
-import { createMethodsOf } from './other-methods.ts'
-import { refusal, statusOf } from './problem.ts'
-import { createRateLimit, type RateOptions } from './rate-limit.ts'
-import { readBody } from './read-body.ts'
-import type { Route } from './route.ts'
+import { getStatus, refusal } from './problem.ts'
+import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoute } from './routes/openapi.ts'
-import { createRunQuota } from './run-quota.ts'
 import type { Served } from './served.ts'
-import { createStreams } from './streams.ts'
+import { createStreams } from './stream/streams.ts'
 import type { LogOptions } from './telemetry/log.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
-import { traceIdOf } from './trace-id.ts'
 
 export interface ServerOptions {
-  /** Whom the server knows besides the tokens of the store. */
+  /** Authentication in addition to the tokens in the store. */
   readonly auth?: AuthOptions
-  /** Routes in addition to those of runs, asks and proofs. */
+  /** Additional routes. */
   readonly routes?: readonly Route[]
-  /** Origins whose pages may call, such as `https://console.example`. Default: none. */
+  /** Allowed CORS origins, such as `https://console.example`. Default: none. */
   readonly cors?: readonly string[]
   readonly limits?: ServerLimits
-  /** Log lines of what runs do (FLEX-70). Default: none. */
+  /** Logs the lifecycle of runs (FLEX-70). Default: no log. */
   readonly log?: Omit<LogOptions, 'redactor'>
-  /** Of the program, for the OpenAPI document. */
+  /** Version in the OpenAPI document. */
   readonly version?: string
   readonly clock?: Clock
-  /** What went wrong here and is told to callers as 500 only. */
+  /** Called for internal errors, which clients see only as status 500. */
   readonly onError?: (cause: unknown, given: { readonly traceId: string; readonly route: string }) => void
 }
 
 export interface ServerLimits extends RateOptions {
-  /** The longest body in bytes. Default 1 MiB. */
+  /** Maximum body size in bytes. Default 1 MiB. */
   readonly bodyBytes?: number
-  /** Most runs under way of one tenant. Default 1,000. */
+  /** Maximum active runs per tenant. Default 1,000. */
   readonly runs?: number
-  /** Most open streams. Default 2,000. */
+  /** Maximum open streams. Default 2,000. */
   readonly streams?: number
-  /** How long a request may take to arrive, in milliseconds. Default 30 s. */
+  /** Request timeout in milliseconds. Default 30 s. */
   readonly requestMs?: number
 }
 
 export interface Server {
   /** Returns the address, such as `http://127.0.0.1:3003`. */
   listen(given?: { readonly host?: string; readonly port?: number }): Promise<string>
-  /** Ready no more; streams end with a hint to come back; requests under way may end for at most `graceMs` (default 5 s). */
+  /** Shuts down gracefully: readiness turns off, streams end with a reconnect delay, and active requests have `graceMs` (default 5 s) to finish. */
   close(given?: { readonly graceMs?: number }): Promise<void>
   readonly address: string | undefined
   readonly routes: readonly Route[]
-  /** Streams that are open at this moment. */
+  /** Number of open streams. */
   readonly streams: number
 }
 
 export const defaultPort = 3003
 
-/** How long requests are turned away, at the end, before nobody listens any more. */
+/** How long requests are refused during shutdown before the listener closes. */
 const turnAwayMs = 250
-/** How often, after the grace, connections that are left are cut. */
+/** How often remaining connections are closed after the grace period. */
 const cutEveryMs = 50
 
 export function createServer(given: Served, options: ServerOptions = {}): Server {
@@ -86,9 +84,9 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const metrics = metricsRoute(telemetry.metrics)
   const openApi = openApiRoute(() => routes, options.version ?? 'development')
   const routes: readonly Route[] = [...coreRoutes, metrics, openApi, ...(options.routes ?? [])]
-  refuseTwins(routes)
+  assertUniqueRoutes(routes)
   const stop = new AbortController()
-  // One listener per request under way is no leak.
+  // There is one listener per active request: this is not a leak.
   setMaxListeners(0, stop.signal)
   const served: Served = { ...given, isStopping: () => stop.signal.aborted }
   const streams = createStreams(app, limits.streams ?? 2_000, clock)
@@ -98,9 +96,9 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     if (found) return found
     const traceparent = request.headers['traceparent']
     const fresh: Known = {
-      traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined),
+      traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
       headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
-      caller: nobody,
+      caller: anonymous,
       rawBody: new Uint8Array(),
     }
     requests.set(request, fresh)
@@ -115,7 +113,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     clock,
     stopping: stop.signal,
     known,
-    tell: (cause, request) =>
+    reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
 
@@ -126,11 +124,11 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500 },
     http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
-    frameworkErrors: (error, _request, reply) => void sendRefusal(reply, ofFastify(error, 0), mounting),
-    clientErrorHandler: (error, socket) => answerNoise(error, socket, app.redactor),
+    frameworkErrors: (error, _request, reply) => void sendRefusal(reply, fromFastify(error, 0), mounting),
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, app.redactor),
   })
 
-  // Node takes one new connection in each pass of the loop: as long as they come, passes are short.
+  // Node accepts one new connection per loop iteration: keep iterations short while connections arrive.
   fastify.server.on('connection', eventLoop.hurry)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
@@ -146,10 +144,10 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     if (isPreflight && 'access-control-allow-origin' in known(request).headers)
       return reply.code(204).headers(preflightHeaders).send()
   })
-  const methodsOf = createMethodsOf(routes)
+  const methodsOf = createMethodLookup(routes)
   fastify.setNotFoundHandler((request, reply) => {
     const [path = ''] = request.url.split('?')
-    const detail = `There is no ${request.method} ${path.slice(0, 200)}`
+    const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
     const allow = methodsOf(path).join(', ')
     const refused =
       allow === ''
@@ -158,8 +156,8 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     return sendRefusal(reply, refused, mounting)
   })
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
-    const refused = ofFastify(error, request.routeOptions.bodyLimit ?? 0)
-    if (statusOf(refused) >= 500) mounting.tell(error, request)
+    const refused = fromFastify(error, request.routeOptions.bodyLimit ?? 0)
+    if (getStatus(refused) >= 500) mounting.reportError(error, request)
     return sendRefusal(reply, refused, mounting)
   })
   for (const route of routes) mountRoute(fastify, route, mounting)
@@ -170,13 +168,13 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     const until = clock.now() + graceMs
     stop.abort()
     await streams.ended()
-    // Requests on their way meet a refusal that says when to come back, not a door that shuts.
+    // Answer new requests with a refusal and Retry-After instead of closing the connection.
     await pause(clock, Math.min(turnAwayMs, graceMs))
     let open = true
     const closed = fastify.close().finally(() => {
       open = false
     })
-    // Again and again: a connection may come in until the very moment at which nobody listens any more.
+    // Repeat: connections may arrive until the listener is closed.
     const cut = () => {
       fastify.server.closeAllConnections()
       if (open) clock.timer(clock.now() + cutEveryMs, cut)
@@ -192,7 +190,7 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       if (auth.open && !isLoopbackAddress(host))
         throw new ProvisoError(
           'option/invalid',
-          `Development mode is open to everybody and does not listen on ${host}`,
+          `Development mode needs no token and does not listen on ${host}`,
           {
             hint: 'Listen on 127.0.0.1, or configure tokens',
           },
@@ -220,12 +218,12 @@ function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.timer(clock.now() + ms, resolve))
 }
 
-/** A path that is there twice would be answered by whoever came first. */
-function refuseTwins(routes: readonly Route[]): void {
+/** Throws if two routes have the same method and path; the router would serve only one of them. */
+function assertUniqueRoutes(routes: readonly Route[]): void {
   const seen = new Set<string>()
   for (const { method, path, operation } of routes) {
     for (const name of [`${method} ${path}`, `operation ${operation}`]) {
-      if (seen.has(name)) throw new ProvisoError('option/invalid', `There are two routes for ${name}`)
+      if (seen.has(name)) throw new ProvisoError('option/invalid', `Route ${name} is defined twice`)
       seen.add(name)
     }
   }
@@ -235,17 +233,21 @@ const otherHost = refusal(
   'auth/host',
   'Development mode answers only requests for localhost, 127.0.0.1 or [::1]',
   {
-    hint: 'Call it by one of these names, or start the server with tokens',
+    hint: 'Use one of these names, or start the server with tokens',
   },
 )
 
 function cannotListen(cause: unknown, host: string, port: number): unknown {
   const { code } = cause as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
-    return new ProvisoError('option/invalid', `Port ${port} on ${host} is taken by another process`, {
-      hint: 'Choose another one with --port, or stop that process',
-      cause,
-    })
+    return new ProvisoError(
+      'option/invalid',
+      `Cannot listen on ${host}: port ${port} is used by another process`,
+      {
+        hint: 'Choose another port with --port, or stop that process',
+        cause,
+      },
+    )
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return new ProvisoError('option/invalid', `Cannot listen on ${host} port ${port}: ${code}`, { cause })
   return cause

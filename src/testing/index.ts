@@ -2,8 +2,11 @@
 export { type Cassette, type CassetteOptions, cassette } from './cassette/cassette.ts'
 export { type CassetteHooks, useCassette } from './cassette/use-cassette.ts'
 export { type HostileText, hostileTexts } from './hostile-texts.ts'
+export { motifs } from './motifs.ts'
 export { makeSample, type NoiseOptions, type NoiseSample, noiseCorpus } from './noise/corpus.ts'
 export { DAMAGES } from './noise/damages.ts'
+export { type FamilyOptions, familyCorpus, NOISE_FAMILIES } from './noise/families/corpus.ts'
+export type { NoiseFamily, Passage } from './noise/families/types.ts'
 export { createRandom, mixSeed, type Random } from './noise/random.ts'
 export { NOISE_SCHEMAS } from './noise/schemas.ts'
 export {
@@ -18,7 +21,7 @@ export {
   type Tally,
   type Verdict,
 } from './noise/score.ts'
-export type { Damage, Family, NoiseSchema, Outcome, Sample, Slot } from './noise/types.ts'
+export type { Damage, Family, NoiseSchema, Outcome, ReadOptions, Sample, Slot } from './noise/types.ts'
 export { type MakeOptions, makeValue } from './rehearsal/make-value.ts'
 export { type Fault, type Rehearsal, type RehearsalOptions, rehearsal } from './rehearsal/rehearsal.ts'
 export { type StoreSuiteOptions, storeSuite } from './store-suite.ts'

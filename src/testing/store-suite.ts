@@ -1,5 +1,5 @@
 /**
- * What every store must do, as tests that a third party can run on its own: hand in a way to make an empty store and the
+ * The contract of a store as tests that a third party can run on its own store: pass a function that creates an empty store, and the
  * functions of a test runner.
  */
 import type { Store } from '../domain/ports/store.ts'
@@ -58,7 +58,7 @@ export function storeSuite(
     recordSuite(suite)
     pruneSuite(suite)
     sampleSuite(suite)
-    describe('of runs that somebody holds, which it may remember,', () => {
+    describe('of claimed runs, which it may cache,', () => {
       const held = suiteOn(holding)
       projectionSuite(held)
       messageSuite(held)

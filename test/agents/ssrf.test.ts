@@ -1,13 +1,13 @@
 /** T15: whatever address an agent gives, nothing but public addresses is ever dialled; real servers on this machine see to it. */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCallbacks } from '../../src/adapters/dispatchers/callbacks.ts'
-import { httpDispatcher } from '../../src/adapters/dispatchers/http.ts'
-import { createGuard, type GuardOptions } from '../../src/adapters/guard.ts'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { systemClock } from '../../src/base/clock.ts'
+import { createCallbacks } from '../../src/adapters/executors/callbacks.ts'
+import { httpDispatcher } from '../../src/adapters/executors/http.ts'
+import { createGuard, type GuardOptions } from '../../src/adapters/net/guard.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import { parseCapability } from '../../src/domain/capability/parse-capability.ts'
 import type { AttemptResult } from '../../src/domain/output.ts'
-import { parseCapability } from '../../src/domain/parse-capability.ts'
 import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
 import { agent, json, status } from './support.ts'
 
@@ -36,7 +36,7 @@ async function dial(url: string, options: GuardOptions = {}): Promise<AttemptRes
   const dispatcher = httpDispatcher({
     guard,
     clock: systemClock,
-    endpointOf: () => ({ url, keys: [{ keyId: 'k', secret: 'psk_key' }] }),
+    findEndpoint: () => ({ url, keys: [{ keyId: 'k', secret: 'psk_key' }] }),
     callbacks: createCallbacks({
       once: createMemoryStore().records.once,
       clock: systemClock,
@@ -269,7 +269,7 @@ describe('what may be dialled', () => {
   })
 
   it('a list that cannot be read is a mistake of the operator, told at once', () => {
-    expect(() => createGuard({ allow: ['10.0.0.0/99'] })).toThrow('no host, address or range')
-    expect(() => createGuard({ allow: ['a:b:c:d:e:f:g:h:i'] })).toThrow('no host, address or range')
+    expect(() => createGuard({ allow: ['10.0.0.0/99'] })).toThrow('is not a host, address or range')
+    expect(() => createGuard({ allow: ['a:b:c:d:e:f:g:h:i'] })).toThrow('is not a host, address or range')
   })
 })

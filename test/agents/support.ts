@@ -8,10 +8,10 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach } from 'vitest'
-import { signatureHeaders, verify } from '../../src/adapters/dispatchers/signature.ts'
+import { signatureHeaders, verify } from '../../src/adapters/executors/signature.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { createToken, type ServerOptions } from '../../src/server/index.ts'
-import { api, serve } from '../server-support.ts'
+import { api, serve } from '../server/support.ts'
 
 export { api }
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { answer, leave } from '../journeys/support.ts'
-import { frames } from '../server-support.ts'
+import { frames } from '../server/support.ts'
 import {
   agent,
   api,

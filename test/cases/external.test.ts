@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from '../../src/output/index.ts'
-import type { JsonSchema } from '../../src/schema/compile.ts'
+import type { JsonSchema } from '../../src/schema/compile/compile.ts'
 import { sameJson } from '../../src/testing/index.ts'
 import { CONTRADICTED, POLICIES } from './contradicted.ts'
 

@@ -1,6 +1,6 @@
 /** Agents that say 202 and call back: how often they do, and what they are told. */
 import { randomBytes } from 'node:crypto'
-import { sign, signatureHeaders } from '../../src/adapters/dispatchers/signature.ts'
+import { sign, signatureHeaders } from '../../src/adapters/executors/signature.ts'
 import type { App } from '../../src/app.ts'
 import { createServer } from '../../src/server/index.ts'
 

@@ -1,6 +1,5 @@
 /** Plays one row against one executor: a node whose capability is at the hostile server and whose alternate is at a good one. */
-import type { AppOptions, DefinedCapability } from '../../src/app.ts'
-import { createApp, defineCapability } from '../../src/app.ts'
+import { type AppOptions, createApp, type DefinedCapability, defineCapability } from '../../src/app.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import type { Outcome } from '../../src/domain/output.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'

@@ -4,15 +4,15 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' }
 import AjvDraft04 from 'ajv-draft-04'
-import { compileWithAjv } from '../../src/schema/ajv.ts'
+import { compileWithAjv } from '../../src/schema/compile/ajv.ts'
 import { type Draft, draftOf } from '../../src/schema/dialects/draft.ts'
 import { normalise } from '../../src/schema/dialects/normalise.ts'
-import { formats } from '../../src/schema/formats.ts'
 import { createInterpreter } from '../../src/schema/interpreter/interpreter.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
-import { collectNames, type Names } from '../../src/schema/names.ts'
-import { checkReferences, schemaGraph, sharedSchemas } from '../../src/schema/references.ts'
-import { nativeRegex } from '../../src/schema/regex.ts'
+import { formats } from '../../src/schema/patterns/formats.ts'
+import { nativeRegex } from '../../src/schema/patterns/regex.ts'
+import { checkReferences, schemaGraph, sharedSchemas } from '../../src/schema/references/references.ts'
+import { collectNames, type Names } from '../../src/schema/references/schema-names.ts'
 
 export type Judge = (value: unknown) => boolean
 
@@ -43,13 +43,16 @@ interface Prepared {
 function prepare(given: JsonSchema, draft: Draft, documents: Documents): Prepared {
   const schema = toLatest(given, draft)
   const others = new Map([...documents].map(([uri, each]) => [uri, toLatest(each.schema, each.draft)]))
-  return { schema, names: collectNames(schema, others) }
+  return { schema, names: collectNames(schema, { others }) }
 }
 
 /** The suite of a draft is written in it, also where a schema declares nothing. */
 function toLatest(schema: JsonSchema, draft: Draft): JsonSchema {
   const declared = draftOf(schema)
-  return normalise(schema, declared === 'undeclared' || declared === 'unknown' ? draft : declared)
+  return normalise(
+    structuredClone(schema),
+    declared === 'undeclared' || declared === 'unknown' ? draft : declared,
+  )
 }
 
 function interpreted(...given: Parameters<MakeJudge>): Judge {

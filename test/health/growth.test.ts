@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import type { SampleQuery } from '../../src/domain/ports/sample.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { newRun, startEvent } from '../../src/testing/stores/sample.ts'
@@ -19,9 +19,9 @@ async function fill(store: Store, runs: number): Promise<void> {
     const some = Array.from({ length: 250 }, (_, index) => from + index)
     await Promise.all(
       some.map((run) => {
-        const told = run % 3 === 0 ? [asked, read('semantic', `rule-${run % 7}`)] : [asked]
+        const trace = run % 3 === 0 ? [asked, read('semantic', `rule-${run % 7}`)] : [asked]
         const attempts = steps.flatMap((nodeId) =>
-          attemptEvents({ nodeId, model: 'a/m', told, endedAt: 10_000 + run }),
+          attemptEvents({ nodeId, model: 'a/m', trace, endedAt: 10_000 + run }),
         )
         return store.create(newRun(`r-${run}`, { events: [startEvent(), ...attempts] }))
       }),

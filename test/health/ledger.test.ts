@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { openLibsql } from '../../src/adapters/stores/open-sqlite.ts'
-import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { newRun, planEvent, runningHead } from '../../src/testing/stores/sample.ts'
-import { attemptEvents, type Told } from '../../src/testing/stores/sampling.ts'
+import { attemptEvents, type TraceEntry } from '../../src/testing/stores/sampling.ts'
 import { addRun, read } from './runs.ts'
 
 let folder: string
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const newPath = () => join(folder, `${++files}.db`)
 
 const hash = 'a'.repeat(64)
-const told: Told[] = [
+const trace: TraceEntry[] = [
   ['aros.repair.started', { stage: 'deterministic', schema_hash: hash }],
   read('extract', 'surroundings'),
   ['aros.repair.started', { stage: 'llm', schema_hash: hash }],
@@ -36,7 +36,7 @@ const tables = (path: string) => {
 }
 
 async function fill(store: Store): Promise<void> {
-  await addRun(store, 'r-1', [{ model: 'a/m', told, endedAt: 5_000 }])
+  await addRun(store, 'r-1', [{ model: 'a/m', trace, endedAt: 5_000 }])
   await addRun(store, 'r-2', [{ model: 'a/m', endedAt: 6_000 }])
 }
 
@@ -96,7 +96,7 @@ describe('the correction ledger', () => {
 
     it(`has the same rows when events come one by one (${name})`, async () => {
       const store = await open()
-      const events = [planEvent(), ...attemptEvents({ model: 'a/m', told, endedAt: 5_000 })]
+      const events = [planEvent(), ...attemptEvents({ model: 'a/m', trace, endedAt: 5_000 })]
       await store.create(newRun('r-1'))
       for (const [index, event] of events.entries())
         await store.append({ runId: 'r-1', expectedSeq: 1 + index, events: [event], head: runningHead })
@@ -108,7 +108,7 @@ describe('the correction ledger', () => {
   it('can be switched on later and off again, keeping what it has, also when runs are pruned', async () => {
     const path = newPath()
     const plain = await openSqliteStore({ path })
-    await addRun(plain, 'before', [{ model: 'a/m', told }])
+    await addRun(plain, 'before', [{ model: 'a/m', trace }])
     await plain.close()
     const on = await openSqliteStore({ path, ledger: true })
     await fill(on)
@@ -116,7 +116,7 @@ describe('the correction ledger', () => {
     await on.close()
     expect(tables(path)).toContain('correction_ledger')
     const off = await openSqliteStore({ path })
-    await addRun(off, 'after', [{ model: 'a/m', told }])
+    await addRun(off, 'after', [{ model: 'a/m', trace }])
     await off.close()
     const reader = await openSqliteStore({ path, readOnly: true, ledger: true })
     expect(await reader.ledger?.list({})).toEqual(rows)

@@ -1,7 +1,7 @@
 /** What a health report says, word for word (golden files), and that it counts what happened and nothing else. */
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { describeHealth } from '../../src/cli/describe-health.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { describeHealth } from '../../src/cli/render/describe-health.ts'
 import { healthCsv } from '../../src/health/csv.ts'
 import { healthReport } from '../../src/health/report.ts'
 import { type HealthQuery, surveyHealth } from '../../src/health/survey.ts'
@@ -47,11 +47,11 @@ describe('a health report', () => {
 
   it('counts neither clean reading, nor tries of the reader, nor nodes without a model', async () => {
     const store = createMemoryStore()
-    await addRun(store, 'clean', [{ model: 'a/m', told: [asked] }])
+    await addRun(store, 'clean', [{ model: 'a/m', trace: [asked] }])
     await addRun(store, 'tried', [
       {
         model: 'a/m',
-        told: [
+        trace: [
           ['output.coercion.attempt', { stage: 'semantic', reason: 'str->int' }],
           ['output.coercion.success', { stage: 'semantic', transforms: [] }],
         ],
@@ -66,7 +66,7 @@ describe('a health report', () => {
 
   it('shows no count of runs for a model that nobody knows', async () => {
     const store = createMemoryStore()
-    await addRun(store, 'r', [{ told: [read('semantic', 'str->int')] }])
+    await addRun(store, 'r', [{ trace: [read('semantic', 'str->int')] }])
     const page = describeHealth(healthReport(await surveyHealth(store, { now })), plain)
     expect(page).toMatch(/^ +\(unknown\) +– +1 +– /m)
   })
@@ -93,7 +93,7 @@ describe('a health report', () => {
   it('keeps hostile names out of terminals and spreadsheets', async () => {
     const store = createMemoryStore()
     const nodeId = '=HYPERLINK("http://x","y")\u001b[31m\n'
-    await addRun(store, 'r', [{ nodeId, model: 'a/m', told: [read('semantic', 'str->int')] }])
+    await addRun(store, 'r', [{ nodeId, model: 'a/m', trace: [read('semantic', 'str->int')] }])
     const made = healthReport(await surveyHealth(store, { now }))
     expect(describeHealth(made, plain)).not.toContain('\u001b')
     expect(healthCsv(made).steps).toContain(`"'=HYPERLINK(""http://x""`)
@@ -107,8 +107,8 @@ describe('recommendations', () => {
     const store = createMemoryStore()
     for (let index = 0; index < times; index++) {
       const endedAt = now - (more.hoursAgo ?? 1) * 3_600_000
-      const told = [...(more.soe ? [asked] : []), read(stage, 'x')]
-      await addRun(store, `r-${index}`, [{ nodeId: 's', model: 'a/m', told, endedAt }])
+      const trace = [...(more.soe ? [asked] : []), read(stage, 'x')]
+      await addRun(store, `r-${index}`, [{ nodeId: 's', model: 'a/m', trace, endedAt }])
     }
     const survey = await surveyHealth(store, { now, sinceHours: 24, trendBuckets: 4 })
     return healthReport(survey).recommendations.map(({ kind, stage: of }) => (of ? `${kind} ${of}` : kind))

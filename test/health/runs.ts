@@ -1,19 +1,25 @@
 /** Runs with every ailment that a health report knows, made from events as an engine appends them. */
 import type { Store } from '../../src/domain/ports/store.ts'
 import { newRun, planEvent, startEvent } from '../../src/testing/stores/sample.ts'
-import { type Attempt, attemptEvents, type Told } from '../../src/testing/stores/sampling.ts'
+import { type Attempt, attemptEvents, type TraceEntry } from '../../src/testing/stores/sampling.ts'
 
 export const now = Date.parse('2026-03-02T12:00:00Z')
 const hour = 3_600_000
 
-export const asked: Told = ['aros.soe.enabled', { mode: 'auto', applied: 'json_schema' }]
-export const skipped: Told = ['aros.soe.skipped', { mode: 'auto', reason: 'the provider has no JSON mode' }]
-export const read = (stage: string, ...transforms: string[]): Told => [
+export const asked: TraceEntry = ['aros.soe.enabled', { mode: 'auto', applied: 'json_schema' }]
+export const skipped: TraceEntry = [
+  'aros.soe.skipped',
+  { mode: 'auto', reason: 'the provider has no JSON mode' },
+]
+export const read = (stage: string, ...transforms: string[]): TraceEntry => [
   'output.coercion.success',
   { stage, transforms },
 ]
-const precheck = (verdict: 'pass' | 'fail' | 'skipped'): Told => [`aros.reasoning.precheck.${verdict}`, {}]
-const rung = (stage: string, result: string, more = {}): Told =>
+const precheck = (verdict: 'pass' | 'fail' | 'skipped'): TraceEntry => [
+  `aros.reasoning.precheck.${verdict}`,
+  {},
+]
+const rung = (stage: string, result: string, more = {}): TraceEntry =>
   stage === 'llm'
     ? [`aros.repair.${result}`, { stage, ...more }]
     : ['aros.fallback.stage', { stage, result, ...more }]
@@ -31,27 +37,32 @@ const ailments: readonly (Attempt & { readonly hoursAgo: readonly number[] })[] 
   {
     nodeId: 'read-invoice',
     model: 'openai/gpt-5-mini',
-    told: [asked, read('semantic', 'str->float')],
+    trace: [asked, read('semantic', 'str->float')],
     output: price(0),
     hoursAgo: [20, 9, 7, 5, 4, 3, 2, 1],
   },
-  { nodeId: 'read-invoice', model: 'openai/gpt-5-mini', told: [asked], hoursAgo: [23, 22, 21, 19, 18] },
+  { nodeId: 'read-invoice', model: 'openai/gpt-5-mini', trace: [asked], hoursAgo: [23, 22, 21, 19, 18] },
   // A model without a JSON mode that likes to talk.
   {
     nodeId: 'summarise',
     model: 'compatible/llama',
-    told: [skipped, read('extract', 'surroundings'), read('syntactic', 'trailing-comma', 'comment')],
+    trace: [skipped, read('extract', 'surroundings'), read('syntactic', 'trailing-comma', 'comment')],
     hoursAgo: [23, 17, 11, 6, 4, 0],
   },
   // Plans that do not hold.
-  { nodeId: 'decide', model: 'openai/gpt-5-mini', told: [precheck('fail')], hoursAgo: [15, 13, 10, 8, 6, 2] },
-  { nodeId: 'decide', model: 'openai/gpt-5-mini', told: [precheck('pass')], hoursAgo: [14, 12] },
-  { nodeId: 'decide', model: 'openai/gpt-5-mini', told: [precheck('skipped')], hoursAgo: [16] },
+  {
+    nodeId: 'decide',
+    model: 'openai/gpt-5-mini',
+    trace: [precheck('fail')],
+    hoursAgo: [15, 13, 10, 8, 6, 2],
+  },
+  { nodeId: 'decide', model: 'openai/gpt-5-mini', trace: [precheck('pass')], hoursAgo: [14, 12] },
+  { nodeId: 'decide', model: 'openai/gpt-5-mini', trace: [precheck('skipped')], hoursAgo: [16] },
   // Answers that only come when asked again.
   {
     nodeId: 'classify',
     model: 'anthropic/claude',
-    told: [
+    trace: [
       ['output.coercion.fail', { stage: 'extract', error_preview: 'no value was found' }],
       rung('llm', 'started'),
       rung('llm', 'failed', { ...call, cost_usd: 0.002 }),
@@ -63,14 +74,14 @@ const ailments: readonly (Attempt & { readonly hoursAgo: readonly number[] })[] 
   {
     nodeId: 'classify',
     model: 'anthropic/unpriced',
-    told: [rung('extractor', 'started'), rung('extractor', 'success', call)],
+    trace: [rung('extractor', 'started'), rung('extractor', 'success', call)],
     hoursAgo: [5],
   },
   // Tried out in shadow.
   {
     nodeId: 'trial',
     model: 'openai/gpt-5-mini',
-    told: [
+    trace: [
       ['output.coercion.success', { stage: 'extract', transforms: ['surroundings'], shadow: true }],
       ['output.coercion.fail', { stage: 'semantic', error_preview: 'x', shadow: true }],
     ],

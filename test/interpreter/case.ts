@@ -20,6 +20,8 @@ export interface CaseInput {
   readonly name: string
   readonly type: ValueType
   readonly required: boolean
+  /** The contract does not name it: what is bound is required all the same. */
+  readonly unnamed?: true
   /** Absent: bound by name. */
   readonly sources?: readonly CaseSource[]
 }
@@ -57,6 +59,18 @@ export interface Script {
   readonly rest: Answer
   /** In a body: so many items or rounds out of four have this answer only. */
   readonly spoilt?: { readonly outOfFour: number; readonly answer: Answer }
+  /** Of an alternate: how its contracts differ from those of the node. */
+  readonly unlike?: Unlike
+}
+
+/** What an alternate asks for besides the contracts of its node. */
+export interface Unlike {
+  /** It needs this input of the node; one that is a number must be at least so large where it is there. */
+  readonly input?: { readonly index: number; readonly least?: number }
+  /** The score of its answers must be at least this: by its schema, or by a post-condition of its own. */
+  readonly output?: { readonly least: number; readonly by: 'schema' | 'condition' }
+  /** It can never stand in: it needs an input that the node does not bind, or supplies no score. */
+  readonly never?: 'input' | 'output'
 }
 
 export interface CaseRoute {
@@ -103,6 +117,8 @@ export interface CaseNode {
   /** The score of its output must be at least this. */
   readonly leastScore?: number
   readonly iteration?: Iteration
+  /** Part of the names of its capabilities where a new plan gives it to others. */
+  readonly variant?: string
 }
 
 export interface Graph {
@@ -137,6 +153,8 @@ export type Decision = 'approve' | 'reject' | 'edit' | 'retry' | 'replan' | 'ign
 
 export interface CasePolicy {
   readonly id: string
+  /** Acts when an output of the node does not satisfy its contract, and not on scores. */
+  readonly onInvalid?: true
   /** The node whose capability it selects. Absent: it acts when the run takes longer than `policyTimeoutMs`. */
   readonly nodeId?: string
   /** Acts when the score of the node that completed is below. */
@@ -157,6 +175,8 @@ export interface Case extends Graph {
   readonly sideEffectsAllowed: boolean
   /** The node that a new plan has besides those of the first one. */
   readonly extra: CaseNode
+  /** What a new plan changes of a node that keeps its id: what it is called with, or what does it. */
+  readonly change?: { readonly nodeId: string; readonly how: 'literal' | 'capability' }
   /** How many members the answer has at least, or at most. */
   readonly answerSize?: { readonly minProperties?: number; readonly maxProperties?: number }
   /** The run may make no more calls than it needs. */
@@ -175,6 +195,11 @@ export const timeoutMs = 5_000
 export const stallTimeoutMs = 3_600_000
 /** When policies on time act; nothing else takes that long. */
 export const policyTimeoutMs = 120_000
+
+/** A node that calls nothing itself: its output is a list, a state, or the inputs that it passes on. */
+export function isStructured({ role }: CaseNode): boolean {
+  return role === 'map' || role === 'loop' || role === 'routing'
+}
 
 /** All nodes of a case, those of bodies included. */
 export function allNodes({ nodes }: Graph): CaseNode[] {

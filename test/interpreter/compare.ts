@@ -3,8 +3,8 @@ import { canonicalJson } from '../../src/base/canonical.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Case } from './case.ts'
 import { checkJournal } from './check-journal.ts'
-import { type Expected, joinLogs } from './oracle/expected.ts'
-import { interpret } from './oracle/interpret.ts'
+import { atMost, type Expected, joinLogs } from './oracle/expected.ts'
+import { foreseeable, interpret } from './oracle/interpret.ts'
 import { mayBeRejected } from './oracle/rejections.ts'
 import { type Played, play } from './play/play.ts'
 import { isInterrupted } from './values.ts'
@@ -17,7 +17,8 @@ export interface Verdict {
   readonly rejected: boolean
 }
 
-export async function tryCase(given: Case): Promise<Verdict> {
+export async function tryCase(drawn: Case): Promise<Verdict> {
+  const given = foreseeable(drawn)
   const expected = interpret(given)
   const played = await play(given, tightest(given, expected))
   const rejected = played.failure?.startsWith('plan/rejected') === true
@@ -62,11 +63,13 @@ function withoutErrors(output: Json): string {
 }
 
 /** A run that fails stops what has not begun; one that a crash or a policy interrupts calls again. */
-function compareCalls(given: Case, { nodes, status }: Expected, { calls }: Played): string[] {
+function compareCalls(given: Case, wanted: Expected, { calls }: Played): string[] {
+  const { nodes, status, earlier = new Map() } = wanted
   const interrupted = isInterrupted(given)
   const found: string[] = []
   const expected = new Map<string, { least: number; most: number }>()
-  for (const { address, capabilityId, inputs, least, most } of joinLogs([...nodes.values()]).calls) {
+  const logs = [joinLogs([...nodes.values()]), atMost(joinLogs([...earlier.values()]))]
+  for (const { address, capabilityId, inputs, least, most } of joinLogs(logs).calls) {
     const key = `${address} ${capabilityId} ${canonicalJson(inputs as Json)}`
     const before = expected.get(key) ?? { least: 0, most: 0 }
     expected.set(key, { least: before.least + least, most: before.most + most })

@@ -10,6 +10,7 @@ import {
   type CaseSource,
   type Graph,
   policyTimeoutMs,
+  type Unlike,
   type ValueType,
 } from './case.ts'
 import { capabilityId } from './values.ts'
@@ -74,18 +75,18 @@ function raoPolicies(given: Case): object[] {
     }))
 }
 
-function policyOf({ id, nodeId, below, action }: Case['policies'][number]): object {
+function policyOf({ id, nodeId, below, action, onInvalid }: Case['policies'][number]): object {
+  const selector = { capabilityId: `${nodeId}.c0` }
+  const low = { '<': [{ var: below.name }, below.value] }
   return {
     id,
     maxAttempts: 1,
     trigger:
       nodeId === undefined
         ? { kind: 'onTimeout', ms: policyTimeoutMs }
-        : {
-            kind: 'onNodeComplete',
-            selector: { capabilityId: `${nodeId}.c0` },
-            condition: { '<': [{ var: below.name }, below.value] },
-          },
+        : onInvalid
+          ? { kind: 'onValidationFail', selector }
+          : { kind: 'onNodeComplete', selector, condition: low },
     action: action === 'emit' ? { type: 'emit', event: 'noticed' } : { type: action },
   }
 }
@@ -123,9 +124,24 @@ export function replanned(given: Case): Case {
   const named = name === 'vx'
   return {
     ...given,
-    nodes: [...given.nodes, extra],
+    nodes: [...given.nodes.map((node) => changedNode(given, node)), extra],
     outputs: [...given.outputs, { name, type: 'v', required: false, ...(!named && { sources: [source] }) }],
   }
+}
+
+/** The node as the new plan has it. */
+function changedNode({ change }: Case, node: CaseNode): CaseNode {
+  if (node.id !== change?.nodeId) return node
+  if (change.how === 'capability') return { ...node, variant: '-other' }
+  const other = (source: CaseSource): CaseSource =>
+    'literal' in source
+      ? { literal: typeof source.literal === 'number' ? (source.literal + 1) % 10 : 'changed' }
+      : source
+  const inputs = node.inputs.map((input) => ({
+    ...input,
+    ...(input.sources && { sources: input.sources.map(other) }),
+  }))
+  return { ...node, inputs }
 }
 
 function graphOf({ nodes, edges }: Graph, shuffledBy?: number): object {
@@ -209,14 +225,20 @@ function bindingOf(source: CaseSource): object {
 // One object per schema for all cases: compiled schemas are found again.
 const schemas = new Map<string, JsonSchema>()
 
-function schemaOf(members: readonly (readonly [string, ValueType, boolean])[]): JsonSchema {
+/** Name, type, whether it is required, and the least that a number may be. */
+type Member = readonly [string, ValueType, boolean, number?]
+
+function schemaOf(members: readonly Member[]): JsonSchema {
   const key = JSON.stringify(members)
   const known = schemas.get(key)
   if (known !== undefined) return known
   const made = {
     type: 'object',
     properties: Object.fromEntries(
-      members.map(([name, type]) => [name, type === 'list' ? texts : typed[type]]),
+      members.map(([name, type, , least]) => [
+        name,
+        type === 'list' ? texts : least === undefined ? typed[type] : { ...typed.s, minimum: least },
+      ]),
     ),
     required: members.filter(([, , required]) => required).map(([name]) => name),
   }
@@ -224,13 +246,22 @@ function schemaOf(members: readonly (readonly [string, ValueType, boolean])[]): 
   return made
 }
 
-export function inputSchema(inputs: readonly CaseInput[]): JsonSchema {
-  return schemaOf(inputs.map(({ name, type, required }) => [name, type, required] as const))
+export function inputSchema(inputs: readonly CaseInput[], { input: own, never }: Unlike = {}): JsonSchema {
+  const members = inputs.flatMap(({ name, type, required, unnamed }, index): Member[] => {
+    if (index !== own?.index) return unnamed ? [] : [[name, type, required]]
+    return [own.least === undefined ? [name, type, true] : [name, type, required, own.least]]
+  })
+  return schemaOf(never === 'input' ? [...members, ['unbound', 'v', true]] : members)
 }
 
-export function outputSchema({ key }: CaseNode): JsonSchema {
-  return schemaOf([
-    [`v${key}`, 'v', true],
-    [`s${key}`, 's', true],
-  ])
+export function outputSchema({ key }: CaseNode, { output, never }: Unlike = {}): JsonSchema {
+  const text: Member = [`v${key}`, 'v', true]
+  if (never === 'output') return schemaOf([text])
+  const name = `s${key}`
+  return schemaOf([text, output?.by === 'schema' ? [name, 's', true, output.least] : [name, 's', true]])
+}
+
+/** What a capability of the node declares to hold of its own answers. */
+export function ownConditions({ key }: CaseNode, { output }: Unlike = {}): Json[] {
+  return output?.by === 'condition' ? [{ '>=': [{ var: `s${key}` }, output.least] }] : []
 }

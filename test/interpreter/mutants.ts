@@ -1,10 +1,10 @@
 /** Defects of earlier versions, put back one at a time: the comparison with the interpreter must see each of them. */
 import type { Mutant } from '../sim/mutants.ts'
 
-const graph = 'src/domain/fold-graph.ts'
-const ladder = 'src/engine/ladder.ts'
-const failureAsks = 'src/engine/failure-asks.ts'
-const iterations = 'src/engine/iterations.ts'
+const graph = 'src/domain/run/fold-graph.ts'
+const ladder = 'src/engine/decide/after-failure.ts'
+const failureAsks = 'src/engine/decide/ask/failure-asks.ts'
+const iterations = 'src/engine/decide/iterations.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -29,6 +29,13 @@ export const mutants: readonly Mutant[] = [
     seed: 5,
   },
   {
+    name: 'a node runs without a bound input that no contract names',
+    file: 'src/engine/decide/start-nodes.ts',
+    find: '(node.requires ?? []).filter((name) => !Object.hasOwn(inputs, name))',
+    replace: '(node.requires ?? []).filter(() => false)',
+    seed: 1,
+  },
+  {
     name: 'targets that no route chose run',
     file: graph,
     find: 'return chosen === undefined || chosen.includes(edge.to) || !isTarget(source.node.routing, edge.to)',
@@ -37,31 +44,31 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a fallback runs after its primary succeeded',
-    file: 'src/plan/edges.ts',
+    file: 'src/plan/prove/resolve/edges.ts',
     find: "links.control({ from, to: node.id, when: 'fail' })",
     replace: "links.control({ from, to: node.id, when: 'always' })",
     seed: 21,
   },
   {
     name: 'the prover rejects a reader of a branch that was not taken',
-    file: 'src/plan/scenarios.ts',
+    file: 'src/plan/prove/scenarios/scenarios.ts',
     find: 'return (needs.get(id) ?? []).every(({ from }) => from.some((source) => way.completed.has(source)))',
     replace: 'return needs.size >= 0',
     seed: 1,
   },
   {
     name: 'a throttled capability is called for ever',
-    file: 'src/base/retry.ts',
+    file: 'src/base/time/retry.ts',
     find: '++failures >= policy.max',
     replace: '++failures >= 40 * policy.max',
     seed: 104,
   },
   {
     name: 'a throttled capability is given up at once',
-    file: 'src/base/retry.ts',
+    file: 'src/base/time/retry.ts',
     find: '++failures >= policy.max',
     replace: '++failures >= 1',
-    seed: 12,
+    seed: 35,
   },
   {
     name: 'alternates are not tried after a capability that turns calls away',
@@ -82,14 +89,70 @@ export const mutants: readonly Mutant[] = [
     file: ladder,
     find: 'if (node.failures <= (retry.max ?? 0))',
     replace: 'if (node.failures < (retry.max ?? 0))',
-    seed: 20,
+    seed: 22,
   },
   {
     name: 'alternates are never tried',
     file: ladder,
     find: 'node.candidate < alternates.length ?',
     replace: 'node.candidate < alternates.length - 9 ?',
+    seed: 31,
+  },
+  {
+    name: 'an alternate is called with inputs that its contract does not take',
+    file: 'src/engine/decide/start-nodes.ts',
+    find: 'return input === undefined ? [] : compileSchema(input).validate(inputs)',
+    replace: 'return input === undefined ? [] : compileSchema(true).validate(inputs)',
+    seed: 26,
+  },
+  {
+    name: 'the answer of an alternate is not held to its own output contract',
+    file: 'src/domain/plan.ts',
+    find: 'return own?.output ?? node.contracts.output',
+    replace: 'return own === node ? node.contracts.input : node.contracts.output',
     seed: 20,
+  },
+  {
+    name: 'the post-conditions of an alternate do not count',
+    file: 'src/engine/decide/checks/obligations.ts',
+    find: 'for (const condition of [...postConditions, ...own]) {',
+    replace: 'for (const condition of [...postConditions, ...own.slice(99)]) {',
+    seed: 49,
+  },
+  {
+    name: 'an alternate that can never stand in is called',
+    file: 'src/plan/prove/leave-out-unfit.ts',
+    find: 'const reason = reasonAgainst(node, other, resolved)',
+    replace: 'const reason = [reasonAgainst(node, other, resolved)][1]',
+    seed: 244,
+  },
+  {
+    name: 'a map or a loop that a label names is not held for approval',
+    file: 'src/engine/decide/judge.ts',
+    find: 'return Array.isArray(labels) && namesOf(node.node)',
+    replace: 'return Array.isArray(labels) && !node.iterations && namesOf(node.node)',
+    seed: 306,
+  },
+  {
+    name: 'a route that a label names is not held for approval',
+    file: 'src/engine/decide/judge.ts',
+    find: 'return Array.isArray(labels) && namesOf(node.node)',
+    replace: 'return Array.isArray(labels) && !node.node.routing && namesOf(node.node)',
+    seed: 85,
+  },
+  {
+    name: 'a route that a person edited stays as it was',
+    file: 'src/engine/decide/judge.ts',
+    find: 'const inputs = reply.value ?? assembleInputs(state, node.node.inputs)',
+    replace: 'const inputs = assembleInputs(state, node.node.inputs) ?? reply.value',
+    seed: 353,
+  },
+  {
+    name: 'a list or a state that a person edited stays as it was',
+    file: 'src/engine/decide/judge.ts',
+    find: 'const output: Output | undefined = reply.value === undefined ? own',
+    replace: 'const output: Output | undefined = reply.value === undefined || node.iterations ? own',
+    seed: 509,
   },
   {
     name: 'RAO contracts of policies and capabilities guard nothing',
@@ -100,7 +163,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an operand of the wrong type decides the whole condition',
-    file: 'src/engine/conditions.ts',
+    file: 'src/engine/decide/checks/conditions.ts',
     find: "return parsed.ok ? verdicts[evaluate(parsed.condition, value).kind] : 'undecided'",
     replace:
       "const found = parsed.ok ? evaluate(parsed.condition, value) : undefined\n  return found && found.issue === undefined ? verdicts[found.kind] : 'undecided'",
@@ -108,63 +171,63 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an ordering of unlike types is true',
-    file: 'src/schema/condition-evaluate.ts',
+    file: 'src/schema/condition/evaluate.ts',
     find: 'if (left === undefined || right === undefined) return false',
     replace: 'if (left === undefined || right === undefined) return true',
     seed: 24,
   },
   {
     name: 'the alternates of a model have no calls left',
-    file: 'src/engine/perform.ts',
+    file: 'src/engine/perform/perform.ts',
     find: 'return Math.min(callBudget, state',
     replace: 'return Math.min(callBudget * Number(state.nodes.get(node.id)?.candidate === 0), state',
     seed: 283,
   },
   {
     name: 'an apology is repaired like any other text',
-    file: 'src/adapters/models/reading.ts',
+    file: 'src/adapters/models/generate/read-output.ts',
     find: 'if (isValue || !declines(text)) return reading',
     replace: 'if (isValue || !declines(text) || text) return reading',
     seed: 400,
   },
   {
     name: 'what a reviewer says does not reach the next attempt',
-    file: 'src/engine/perform.ts',
+    file: 'src/engine/perform/perform.ts',
     find: 'copyJson(feedbackFor(state, node.node.id, ...around(state, node)) as unknown as Json)',
     replace: 'copyJson(feedbackFor(state, ...around(state, node)).slice(99) as unknown as Json)',
     seed: 51,
   },
   {
     name: 'what a reviewer says does not reach the planner',
-    file: 'src/engine/planning.ts',
+    file: 'src/engine/run-loop/planning.ts',
     find: 'const feedback = plannerFeedback(state)',
     replace: 'const feedback = plannerFeedback(state).slice(99)',
     seed: 16,
   },
   {
     name: 'a rejected answer or output only fails',
-    file: 'src/engine/rework.ts',
+    file: 'src/engine/decide/ask/rework.ts',
     find: 'reworks < maxReworks\n',
     replace: 'reworks < maxReworks - 9\n',
     seed: 51,
   },
   {
     name: 'a rejected value is made again more than three times',
-    file: 'src/engine/rework.ts',
+    file: 'src/engine/decide/ask/rework.ts',
     find: 'reworks < maxReworks\n',
     replace: 'reworks <= maxReworks\n',
     seed: 38,
   },
   {
     name: 'a policy waits for the call that hangs',
-    file: 'src/engine/decide.ts',
+    file: 'src/engine/decide/decide.ts',
     find: '  interruptFacts,\n  judged,',
     replace: '  judged,',
-    seed: 10,
+    seed: 98,
   },
   {
     name: 'after a restart, an accepted call is in doubt like any other',
-    file: 'src/engine/decide.ts',
+    file: 'src/engine/decide/decide.ts',
     find: 'if (node?.attempt?.accepted) continue',
     replace: '',
     seed: 59,
@@ -191,6 +254,20 @@ export const mutants: readonly Mutant[] = [
     seed: 44,
   },
   {
+    name: 'a change of the world is made although a person said no',
+    file: 'src/domain/run/fold-replies.ts',
+    find: "const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'",
+    replace: "const agreed = ask.kind === 'side_effect' || !/reject|expired/.test(reply.decision)",
+    seed: 69,
+  },
+  {
+    name: 'policies on outputs that do not satisfy their contract do not act',
+    file: ladder,
+    find: "kinds: ['onValidationFail'],",
+    replace: 'kinds: [],',
+    seed: 335,
+  },
+  {
     name: 'a person is asked although a fail edge leads on',
     file: failureAsks,
     find: "if (onFail !== 'ask' || hasFallback) return undefined",
@@ -199,42 +276,42 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the decision of a RAO contract is in no event',
-    file: 'src/engine/judge.ts',
+    file: 'src/engine/decide/judge.ts',
     find: "factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })",
     replace: "factsFor(state, moment.now)('log', { event: 'rao', payload: { payload } as never }, {})",
     seed: 1,
   },
   {
     name: 'a reviewer does not see the reasoning',
-    file: 'src/engine/judge.ts',
+    file: 'src/engine/decide/judge.ts',
     find: "const why = reasoning === undefined ? '' :",
     replace: "const why = reasoning !== undefined ? '' :",
     seed: 25,
   },
   {
     name: "keywords at the root of the caller's schema are not looked at",
-    file: 'src/plan/obligations/whole-answer.ts',
+    file: 'src/plan/prove/obligations/answer.ts',
     find: 'const { callerSchema: schema } = resolved\n',
     replace: 'const { callerSchema: schema } = resolved\n  if (schema) return []\n',
     seed: 88,
   },
   {
     name: 'functions of this process count as calls',
-    file: 'src/engine/attempt.ts',
+    file: 'src/engine/perform/attempt.ts',
     find: 'usage.calls > 0 && isLocal(capability) ?',
     replace: 'usage.calls > 9 && isLocal(capability) ?',
     seed: 556,
   },
   {
     name: 'what may have changed the world is called again unasked',
-    file: 'src/engine/starts.ts',
-    find: 'if (node.unsure === undefined && !earlier?.mustAsk)',
-    replace: "if (node.unsure?.nodeId !== '')",
+    file: 'src/engine/decide/start-nodes.ts',
+    find: 'if (unsure === undefined && !earlier?.mustAsk)',
+    replace: "if (unsure?.nodeId !== '')",
     seed: 326,
   },
   {
     name: 'an item that fails fails its map',
-    file: 'src/domain/fold-iterations.ts',
+    file: 'src/domain/run/fold-iterations.ts',
     find: "if ((node.node.map?.onItemFail ?? 'fail') === 'fail')",
     replace: "if ((node.node.map?.onItemFail ?? 'fail') !== 'collect')",
     seed: 402,
@@ -248,7 +325,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the list of a map is in the order in which items end',
-    file: 'src/domain/fold-iterations.ts',
+    file: 'src/domain/run/fold-iterations.ts',
     find: 'iterations.results[place] = result',
     replace:
       "iterations.results[iterations.total > 0 && place < iterations.total && 'value' in (result ?? {}) ? iterations.results.filter((each) => each).length : place] = result",
@@ -274,5 +351,19 @@ export const mutants: readonly Mutant[] = [
     find: "if (until === undefined || onMaxRounds === 'accept') return last",
     replace: 'if (until === undefined) return last',
     seed: 33,
+  },
+  {
+    name: 'a new plan keeps a completed node by its id alone',
+    file: 'src/engine/run-loop/carried-nodes.ts',
+    find: 'if (before === undefined || again.has(node.id) || !isSameCall({ state, next }, before, node)) return ',
+    replace: 'if (before === undefined) return ',
+    seed: 438,
+  },
+  {
+    name: 'a new plan makes another call under the key of one in doubt',
+    file: 'src/engine/decide/earlier-calls.ts',
+    find: 'return call && jsonEqual(call.inputs, inputs()) ? call : undefined',
+    replace: 'return call && inputs() !== undefined ? call : undefined',
+    seed: 1265,
   },
 ]

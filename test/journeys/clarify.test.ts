@@ -1,7 +1,7 @@
 /** Work that needs an answer first: it is asked for, the same node runs again with it, and nothing counts as a failure. */
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
-import { ProvisoError } from '../../src/base/error.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import { answer, envelope, journal, open, text, typesOf } from './support.ts'
 

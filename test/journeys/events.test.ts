@@ -95,10 +95,10 @@ it('a run tells what happens to it, each event with what the specification wants
     {
       previousVersion: 1,
       version: 2,
-      // What has completed is carried over by its id; what is new or has failed has to be done.
+      // What has failed is done again, and so is what stands in for it: it may succeed this time.
       nodes: [
         { id: 'hard', status: 'pending' },
-        { id: 'easy', status: 'completed' },
+        { id: 'easy', status: 'pending' },
         { id: 'write2', status: 'pending' },
       ],
       trigger: { policyId: 'look', rationale: 'Again' },

@@ -1,12 +1,9 @@
 /** Runs of real calls, and what a health report says of them: repairs, skips, rungs, and shadow mode end to end. */
 import { describe, expect, it } from 'vitest'
-import {
-  type CapabilityDefinition,
-  defineCapability,
-} from '../../src/adapters/dispatchers/define-capability.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { App } from '../../src/app.ts'
 import type { Json } from '../../src/base/json.ts'
+import { type CapabilityDefinition, defineCapability } from '../../src/domain/capability/define-capability.ts'
 import { healthReport } from '../../src/health/report.ts'
 import { surveyHealth } from '../../src/health/survey.ts'
 import { serveModel } from '../models/serve-model.ts'

@@ -1,9 +1,9 @@
 /** Attempts whose end nobody saw or can use: what they are charged, and under which key they are called again. */
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { App } from '../../src/app.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/event.ts'
 import type { Reply } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'

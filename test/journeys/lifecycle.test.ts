@@ -2,8 +2,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
 

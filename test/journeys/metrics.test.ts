@@ -1,8 +1,8 @@
 /** Counters and log lines on every path a run can take: plain, refused, repaired, asked, resumed, taken over. */
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
 import type { App } from '../../src/app.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import { createLog } from '../../src/server/telemetry/log.ts'
 import { createMetrics } from '../../src/server/telemetry/metrics.ts'
 import { rehearsal } from '../../src/testing/index.ts'
@@ -14,7 +14,7 @@ const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contrac
 /** What was counted: `name{labels}` to value, zeroes left out. */
 async function counted(app: App) {
   const metrics = createMetrics()
-  app.subscribeToLifecycle(metrics.hear)
+  app.subscribeToLifecycle(metrics.onNotice)
   return async () => {
     const lines = (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
     const entries = lines.map(
@@ -31,7 +31,7 @@ function lines(app: App, verbose = false) {
     verbose,
     destination: { write: (line: string) => void written.push(line) },
   })
-  app.subscribeToLifecycle(log.hear)
+  app.subscribeToLifecycle(log.onNotice)
   return () => written.map((line) => JSON.parse(line) as { [key: string]: unknown })
 }
 

@@ -3,13 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  type CapabilityDefinition,
-  defineCapability,
-} from '../../src/adapters/dispatchers/define-capability.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
+import { type CapabilityDefinition, defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
-import { verifyHistory } from '../../src/engine/verify.ts'
+import { verifyHistory } from '../../src/engine/verify/verify.ts'
 import { cassette, rehearsal } from '../../src/testing/index.ts'
 import type { OpenAiServer, Reply, Seen } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'

@@ -1,14 +1,13 @@
 /** What a node gets and what it may do: its context, RAO's limits on it, and errors that name the facet. */
 import { nodeContractOf, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
-import type { LocalContext } from '../../src/adapters/dispatchers/local.ts'
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
-import { ProvisoError } from '../../src/base/error.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { Json } from '../../src/base/json.ts'
+import { defineCapability, type LocalContext } from '../../src/domain/capability/define-capability.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
-import { capability, object, envelope as parsed } from '../plan-support.ts'
+import { capability, object, envelope as parsed } from '../plan/support.ts'
 import { envelope, journal, leave, local, open, rao, says, text } from './support.ts'
 
 /** Remembers what it was given. */

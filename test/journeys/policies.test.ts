@@ -1,7 +1,7 @@
 /** Runtime policies: every trigger fires, every action acts, and no policy acts more often than it may. */
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import type { App } from '../../src/app.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import { answer, envelope, journal, local, open, rao, says, text } from './support.ts'
 
@@ -296,7 +296,7 @@ describe('actions', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('replan after an approval makes a new version; completed nodes are not run again', async () => {
+  it('replan after an approval makes a new version; what was approved is not run again', async () => {
     const planner = { name: 'same', draft: async () => one }
     const app = await open({ planner, capabilities: [tea()] })
     const hold = {
@@ -336,7 +336,8 @@ describe('actions', () => {
     const ended = await app.run(under({ ...again, maxAttempts: 9 }))
     expect(ended).toMatchObject({ status: 'failed', failure: 'plan/replan-limit' })
     expect(drafts).toBe(3)
-    const patient = await app.run(under(again))
+    expect(await app.run(under(again))).toMatchObject({ status: 'failed', failure: 'plan/replan-limit' })
+    const patient = await app.run(under({ ...again, maxAttempts: 2 }))
     expect(patient.status).toBe('completed')
   })
 

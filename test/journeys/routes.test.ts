@@ -1,6 +1,6 @@
 /** Ways through a plan: fallbacks, routes and joins, retries, alternates, new plans. */
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../../src/base/error.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, journal, local, open, rao, says, typesOf } from './support.ts'
 

@@ -1,6 +1,6 @@
 /** Dispatchers and planners of others: whatever they bring, the run comes to an end and says why. */
 import { expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import { envelope, local, open, text } from './support.ts'

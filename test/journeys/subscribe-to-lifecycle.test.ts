@@ -1,7 +1,7 @@
 /** What happens in this process, told as it happens: everything once, in order, and at nobody's cost. */
 import { describe, expect, it } from 'vitest'
-import type { LifecycleNotice } from '../../src/domain/lifecycle.ts'
-import { lifecycleLimits } from '../../src/engine/lifecycle.ts'
+import type { LifecycleNotice } from '../../src/domain/event/lifecycle.ts'
+import { lifecycleLimits } from '../../src/engine/journal/lifecycle-listeners.ts'
 import { answer, envelope, journal, local, open, rao, says } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }

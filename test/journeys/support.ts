@@ -1,16 +1,16 @@
 /** What the journeys share: an app on a store, capabilities of a few words, and asks answered as a person would. */
 import { afterEach } from 'vitest'
+import { type App, type AppOptions, createApp } from '../../src/app.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { Decision } from '../../src/domain/ask.ts'
 import {
   type CapabilityDefinition,
   type DefinedCapability,
   defineCapability,
-} from '../../src/adapters/dispatchers/define-capability.ts'
-import { type App, type AppOptions, createApp } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { Decision } from '../../src/domain/ask.ts'
+} from '../../src/domain/capability/define-capability.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
-import { verifyHistory } from '../../src/engine/verify.ts'
-import { loadAsks } from '../../src/engine/verify-asks.ts'
+import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import { loadAsks } from '../../src/engine/verify/verify-asks.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
 
 const apps = new Set<App>()

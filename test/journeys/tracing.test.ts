@@ -7,9 +7,9 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/adapters/dispatchers/define-capability.ts'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
 import { tracedProvider } from '../../src/adapters/telemetry/tracing.ts'
+import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
 import { modelPlanner } from '../../src/plan/index.ts'

@@ -1,16 +1,16 @@
 /**
- * Where a process can die: every place at which something is about to happen, or has happened and nobody knows yet. Places
- * have names, `append:before#3` is the third before an append; the process ends itself, as `kill -9` would, at the first that
- * it was told.
+ * Crash points: every location at which something is about to happen, or has happened and is not yet acknowledged. Points
+ * have names, `append:before#3` is the third one before an append; the process kills itself, as `kill -9` would, at the
+ * first point that its task names.
  */
-import type { OpenSqlite } from '../../src/adapters/stores/open-sqlite.ts'
+import type { OpenSqlite } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import type { Append, NewRun, Store } from '../../src/domain/ports/store.ts'
 import type { Acknowledged } from './effects.ts'
 
 export interface Boundaries {
-  /** The process is at a place of this kind; it may not come back. */
+  /** Called when the process reaches a point of this kind; it may not return. */
   pass(kind: string): void
-  /** The names of all places so far, in order. */
+  /** The names of all points so far, in order. */
   readonly passed: readonly string[]
 }
 
@@ -30,19 +30,19 @@ export function createBoundaries(killAt: readonly string[], die: (place: string)
   }
 }
 
-/** As `kill -9`: nothing is flushed, closed or said. */
+/** Kills the process as `kill -9` does: nothing is flushed, closed or printed. */
 export function dieAtOnce(): void {
   process.kill(process.pid, 'SIGKILL')
-  // The signal may take a moment to arrive; nothing may happen in it.
+  // The signal may take a moment to arrive; block until then.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 
 export interface Heard {
-  /** The store said yes. */
+  /** The store has acknowledged a write. */
   readonly acknowledged: (line: Acknowledged) => void
 }
 
-/** A store whose writes have a place before them, and one between taking effect and being known to have. */
+/** Wraps a store: each write has a crash point before it, and one between its commit and its acknowledgement. */
 export function withBoundaries(store: Store, boundaries: Boundaries, heard: Heard): Store {
   const acknowledge = (write: Append | NewRun, after: number) => {
     const last = write.events.at(-1)
@@ -73,7 +73,7 @@ export function withBoundaries(store: Store, boundaries: Boundaries, heard: Hear
     },
     async claim(request) {
       const claims = await store.claim(request)
-      // Claims that give nothing come with the passing of time and change nothing.
+      // Empty claims depend on time and change nothing, so they are not crash points.
       if (claims.length > 0) boundaries.pass('claim:after')
       return claims
     },
@@ -81,8 +81,8 @@ export function withBoundaries(store: Store, boundaries: Boundaries, heard: Hear
 }
 
 /**
- * SQLite with a place before every statement that writes (the middle of transactions, and just before a commit), and one
- * between a commit and the disk.
+ * Wraps SQLite with a crash point before every statement that writes (in the middle of transactions, and just before a
+ * commit), and one between a commit and the sync to disk.
  */
 export function sqliteWithBoundaries(open: OpenSqlite, boundaries: Boundaries): OpenSqlite {
   return (path) => {
@@ -97,7 +97,7 @@ export function sqliteWithBoundaries(open: OpenSqlite, boundaries: Boundaries): 
       get inTransaction() {
         return connection.inTransaction
       },
-      // Without these the store would sync within each commit, and not as it does for everybody else.
+      // Keeps these methods: without them the store would sync within each commit, which production does not.
       ...(sync && {
         sync() {
           boundaries.pass('sync:before')

@@ -1,4 +1,4 @@
-/** Many trials: lives that nothing happens to show which places there are, and the plan has processes die at all of them. */
+/** Runs many trials: undisturbed lives list the crash points, and the plan kills processes at all of them. */
 import { cpus } from 'node:os'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { Life } from './life.ts'
@@ -6,7 +6,7 @@ import { createPlan, shares } from './plan.ts'
 import type { Coverage } from './sweep.ts'
 import { type Death, expected, runTrial, type Trial, type TrialOptions } from './trial.ts'
 
-/** Where the trials of one lane keep their runs; without one each trial has a SQLite file of its own. */
+/** The store of the trials of one lane; without one each trial has its own SQLite file. */
 export interface Lane {
   readonly postgres?: { readonly url: string; readonly store: Store }
 }
@@ -17,11 +17,11 @@ export interface CampaignOptions {
   readonly store: 'sqlite' | 'postgres'
   readonly kills: number
   readonly seed: number
-  /** Trials side by side, one lane each. */
+  /** Trials in parallel, one lane each. */
   readonly lanes: readonly Lane[]
-  /** Only this trial with these deaths, to see a violation again. */
+  /** Only this trial with these deaths, to reproduce a violation. */
   readonly again?: { readonly trial: number; readonly deaths: readonly Death[] }
-  /** How long a claim holds without a sign of life. Default: the engine's own. */
+  /** Lease duration without a heartbeat. Default: the engine's own. */
   readonly leaseMs?: number
   readonly onTrial?: (done: { readonly kills: number; readonly trials: number }) => void
 }
@@ -40,13 +40,13 @@ export interface CampaignResult {
   readonly kills: number
   readonly trials: number
   readonly runs: number
-  /** Places in the lives of processes that begin with nothing. */
+  /** Crash points of processes that start with an empty store. */
   readonly first: Coverage
-  /** Places in the lives of those that come after a death, until every run has gone a step. */
+  /** Crash points of processes that start after a death, until every run has made progress. */
   readonly recovery: Coverage
-  /** Kills from outside at any moment. */
+  /** Kills from outside, at random times. */
   readonly moments: number
-  /** So many kills reach all places that are known now. */
+  /** Number of kills that covers all crash points known now. */
   readonly fullSweep: number
   readonly killsPerMinute: number
   readonly lost: number
@@ -65,15 +65,15 @@ export interface CampaignResult {
 
 const runsPerTrial = 2
 
-/** Lives that nothing happens to, before all others. */
+/** Number of undisturbed lives before all others. */
 const calmLives = 3
 
-/** One more than there are processors: a life also waits, for the disk and for leases. */
+/** One lane more than processors, because a life also waits for the disk and for leases. */
 export function laneCount(): number {
   return Math.min(cpus().length + 1, 5)
 }
 
-/** Whether nothing is wrong with what was left, nor with the campaign. */
+/** Returns whether neither the stores nor the campaign show a violation. */
 export function isClean({ violations, first, recovery }: CampaignResult): boolean {
   return violations.length + first.missed.length + recovery.missed.length === 0
 }
@@ -149,7 +149,7 @@ function trialOf(
   })
 }
 
-/** Some lives to the end, one after the other on each lane, and how long the shortest takes. */
+/** Runs some undisturbed lives, one after the other on each lane, and measures the shortest. */
 async function liveInCalm(options: CampaignOptions): Promise<{ lives: readonly Life[]; ms: number }> {
   const lives: Life[] = []
   let ms = Number.POSITIVE_INFINITY

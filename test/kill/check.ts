@@ -1,13 +1,13 @@
-/** What must be true when all runs are over, however often their process died: asked of the store, and of the outside. */
+/** Checks the invariants when all runs have ended, however often their process died: in the store, and in the recorded effects. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../src/base/json.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
-import { loadEvents } from '../../src/engine/journal.ts'
-import { knowCapabilities } from '../../src/engine/known-capability.ts'
-import { replayRun } from '../../src/engine/replay.ts'
-import { verifyHistory } from '../../src/engine/verify.ts'
-import { loadAsks } from '../../src/engine/verify-asks.ts'
+import { knowCapabilities } from '../../src/engine/capabilities/missing-capabilities.ts'
+import { loadEvents } from '../../src/engine/journal/journal.ts'
+import { replayRun } from '../../src/engine/replay/replay.ts'
+import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import { loadAsks } from '../../src/engine/verify/verify-asks.ts'
 import type { Acknowledged, Effect } from './effects.ts'
 import { capabilities, completing, notTwice } from './workload.ts'
 
@@ -24,13 +24,13 @@ export interface Outside {
 }
 
 export interface Verdict {
-  /** Every rule that was broken, in words. */
+  /** Every broken rule, described. */
   readonly violations: readonly string[]
   /** Nodes without a completion, acknowledged events that are gone. */
   readonly lost: number
-  /** Nodes with two completions or two keys, payments that nobody approved. */
+  /** Nodes with two completions or two keys, and payments without approval. */
   readonly duplicated: number
-  /** Calls whose outcome was lost with their process: made again under the same key, or settled by a person. */
+  /** Calls whose outcome was lost with their process: repeated under the same key, or settled by a person. */
   readonly reexecuted: number
 }
 
@@ -105,9 +105,9 @@ function countNodes(
 interface NodeCount {
   completions: number
   starts: number
-  /** Attempts of which it is known how they ended. */
+  /** Attempts with a known outcome. */
   knownEnds: number
-  /** How often a person had it done again. */
+  /** How often a person ordered a repetition. */
   repetitions: number
   readonly keys: Set<string>
 }

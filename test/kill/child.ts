@@ -1,11 +1,11 @@
 /**
- * The process that is killed. It opens the store, starts the runs that are not there, goes on with those that are, answers
- * what people are asked, and ends when all runs are over. What it has to say goes to the parent line by line.
+ * The process that is killed. It opens the store, starts the missing runs, continues the existing ones, answers asks, and
+ * exits when all runs have ended. It reports to the parent line by line.
  */
 import { writeSync } from 'node:fs'
-import { openLibsql } from '../../src/adapters/stores/open-sqlite.ts'
-import { openPostgresStore } from '../../src/adapters/stores/postgres.ts'
-import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
+import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import { createApp } from '../../src/app.ts'
 import type { NewEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
@@ -29,7 +29,7 @@ const boundaries = createBoundaries(task.killAt ?? [], (place) => {
   dieAtOnce()
 })
 
-/** Written at once: whoever dies next has said it. */
+/** Writes synchronously, so that a report survives a kill right after it. */
 function say(report: ChildReport): void {
   writeSync(1, `${JSON.stringify(report)}\n`)
 }
@@ -74,7 +74,7 @@ function openStore({ store: place }: ChildTask, counted: Boundaries): Promise<St
     : openSqliteStore({ path: place, open: sqliteWithBoundaries(openLibsql, counted) })
 }
 
-/** Counts the places until every run has gone a step in this process, or was over. */
+/** Counts the crash points until every run has made progress in this process, or had ended. */
 function watchSteps() {
   const still = new Set(task.runIds)
   let recovered = 0
@@ -88,12 +88,12 @@ function watchSteps() {
   }
 }
 
-/** An attempt whose end is known is one that this process made; those of the dead end as unknown. */
+/** An attempt with a known end was made by this process; attempts of dead processes end as unknown. */
 function endsAttempt(event: NewEvent): boolean {
   return event.type === 'attempt_end' && event.payload.outcome !== 'outcome_unknown'
 }
 
-/** Tells when the first attempt is in the journal, counted from the birth of this process. */
+/** Reports when the first attempt is in the journal, measured from the start of this process. */
 function watchResumption(store: Store): Store {
   let told = false
   return {

@@ -1,13 +1,13 @@
-/** What the outside world saw: one line per call, on the disk before the call returns. */
+/** Records external effects: one line per call, on disk before the call returns. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 
-/** One call of a capability, as the outside sees it. */
+/** One call of a capability, as seen from outside. */
 export interface Effect {
   readonly nodeId: string
   readonly key: string
 }
 
-/** An append that was acknowledged: the event at this place must never be another. */
+/** An acknowledged append: the event at this position must never change. */
 export interface Acknowledged {
   readonly runId: string
   readonly seq: number
@@ -20,7 +20,7 @@ export interface Log<T> {
   close(): void
 }
 
-/** Appends lines in one write each, so that a death leaves whole lines; `sync` waits for the disk as well. */
+/** Appends each line in one write, so that a kill leaves whole lines; `sync` also waits for the disk. */
 export function openLog<T>(path: string, { sync }: { readonly sync: boolean }): Log<T> {
   const file = openSync(path, 'a')
   return {

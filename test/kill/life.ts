@@ -1,24 +1,24 @@
-/** One life of the process under test: from its start to its end, by its own hand, by ours, or because all is done. */
+/** Runs one life of the process under test: from its start until it kills itself, is killed, or has finished. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { ChildReport, ChildTask } from './messages.ts'
 
 export interface Life {
   readonly end: 'done' | 'killed' | 'failed' | 'stuck'
-  /** The place at which it ended itself. */
+  /** The crash point at which it killed itself. */
   readonly diedAt?: string
   readonly reports: readonly ChildReport[]
-  /** What it said when it failed. */
+  /** Its error output. */
   readonly errors: string
 }
 
 export interface LifeOptions {
-  /** The program, compiled. */
+  /** The compiled program. */
   readonly program: string
   readonly task: ChildTask
   /** Kill it from outside after this time. */
   readonly killAfterMs?: number
-  /** Longer than this is stuck. */
+  /** A longer life counts as stuck. */
   readonly limitMs: number
   readonly onReport?: (report: ChildReport) => void
 }

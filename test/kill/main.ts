@@ -1,4 +1,4 @@
-/** `npm run kill`: one campaign from the command line. */
+/** `npm run kill`: runs one campaign from the command line. */
 import { parseArgs } from 'node:util'
 import { missingPostgres, start } from '../../scripts/postgres.mjs'
 import { type CampaignOptions, type CampaignResult, isClean, laneCount, runCampaign } from './campaign.ts'
@@ -9,10 +9,10 @@ import type { Death } from './trial.ts'
 const usage =
   'Usage: npm run kill -- [--store sqlite|postgres] [--kills N] [--seed S] [--trial I --deaths "PLACE, …"] [--lanes N] [--lease-ms MS] [--json]'
 
-/** Leases of processes that died hold for this long, where another process could still be alive. */
+/** Lease duration where another process could still be alive; the leases of dead processes last as long. */
 export const shortLeaseMs = 500
 
-/** Runs what the arguments ask for; the exit code. */
+/** Runs the campaign of the arguments; returns the exit code. */
 export async function main(program: string, args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {
     console.log(usage)
@@ -35,7 +35,7 @@ export async function main(program: string, args: readonly string[]): Promise<nu
   const [kills, seed, lanes] = [Number(values.kills), Number(values.seed), Number(values.lanes)]
   const again = { trial: Number(values.trial ?? 0), deaths: (values.deaths ?? '').split(', ').map(deathOf) }
   const known = store === 'sqlite' || store === 'postgres'
-  // A trial is known by its number and its deaths together.
+  // Both the trial number and its deaths are needed to reproduce a trial.
   const halfTold = (values.trial === undefined) !== (values.deaths === undefined)
   if (!known || halfTold || ![kills, seed, lanes, again.trial].every(Number.isInteger) || lanes < 1) {
     console.error(usage)
@@ -58,7 +58,7 @@ export async function main(program: string, args: readonly string[]): Promise<nu
   return isClean(result) ? 0 : 1
 }
 
-/** As reports write it: `append:before#3`, or `120ms` after the start. */
+/** Parses a death as reports write it: `append:before#3`, or `120ms` after the start. */
 function deathOf(text: string): Death {
   const [, ms] = /^(\d+)ms$/.exec(text) ?? []
   return ms === undefined ? { places: [text] } : { afterMs: Number(ms) }

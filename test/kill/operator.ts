@@ -1,13 +1,13 @@
-/** The people of the runs: they answer whatever is asked, as often as they hear of it, until it is answered. */
+/** Simulates people: they answer every ask, as often as they are notified, until it is resolved. */
 import type { App } from '../../src/app.ts'
-import { ProvisoError } from '../../src/base/error.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { Reply } from '../../src/domain/ask.ts'
 import type { AskRow } from '../../src/domain/ports/store.ts'
 import { type Effect, readLog } from './effects.ts'
 import type { ChildTask } from './messages.ts'
 import { notTwice, paid } from './workload.ts'
 
-/** Starts answering; returns the way to stop. */
+/** Starts answering; returns a function that stops it. */
 export function answerAsks(app: App, task: ChildTask): () => void {
   let looking = false
   let again = false
@@ -37,14 +37,14 @@ async function answer(app: App, task: ChildTask, ask: AskRow): Promise<void> {
     const decision = await decide(app, task, ask)
     await app.reply(ask.runId, { requestId, valueHash, by: 'ann', ...decision })
   } catch (error) {
-    // A person is told that somebody was faster, and that is all.
+    // Another reply was faster: expected.
     if (!(error instanceof ProvisoError && error.code === 'ask/resolved')) throw error
   }
 }
 
 /**
- * A payment with unknown outcome: half of the people look whether it was made, and say so; the others have it done again.
- * Where it was not made, everybody has it done.
+ * Decides about a payment with unknown outcome: half of the people check whether it was made and submit the receipt; the
+ * others order a repetition. A payment that was not made is always repeated.
  */
 async function decide(app: App, task: ChildTask, ask: AskRow): Promise<Pick<Reply, 'decision' | 'value'>> {
   const looks = ask.kind === 'unknown_outcome' && task.seed % 2 === 0

@@ -1,11 +1,11 @@
-/** Promises about whom the campaign kills, and where, with lives that are made up. */
+/** Tests which processes the campaign kills, and where, with synthetic lives. */
 import { describe, expect, it } from 'vitest'
 import type { Life } from './life.ts'
 import { createPlan, shares } from './plan.ts'
 import type { Death } from './trial.ts'
 
 const first = Array.from({ length: 40 }, (_, index) => `sql:commit#${index + 1}`)
-/** A recovery is over after half of these. */
+/** A recovery ends after half of these. */
 const later = Array.from({ length: 30 }, (_, index) => `append:after#${index + 1}`)
 
 const done = (passed: readonly string[], recovered = passed.length): Life => ({
@@ -14,7 +14,7 @@ const done = (passed: readonly string[], recovered = passed.length): Life => ({
   errors: '',
 })
 
-/** As a process would: it dies at the first place that it was told, or lives. */
+/** Simulates a process: it dies at the first crash point that it is given, or lives. */
 function live(passed: readonly string[], death: Death | undefined, lastsMs: number): Life {
   if (death && 'afterMs' in death)
     return death.afterMs < lastsMs ? { end: 'killed', reports: [], errors: '' } : done(passed, 15)

@@ -1,13 +1,13 @@
-/** How the processes of each trial die: first lives place by place, recoveries where nobody died yet, some at any moment. */
+/** Plans the deaths of each trial: first lives at one crash point after the other, recoveries at uncovered points, some at random times. */
 import { createRandom } from '../../src/testing/noise/random.ts'
 import type { Life } from './life.ts'
 import { type Asker, type Coverage, createSweep } from './sweep.ts'
 import type { Death } from './trial.ts'
 
-/** What part of all kills falls into recoveries, and at moments from outside; the others end first lives. */
+/** Shares of all kills that fall into recoveries, and at random times from outside; the others end first lives. */
 export const shares = { recovery: 0.3, moment: 0.06 } as const
 
-/** A trial is no endless row of deaths. */
+/** Limits the deaths of one trial. */
 const recoveryDeaths = 2
 const momentDeaths = 3
 
@@ -15,14 +15,14 @@ export interface PlanOptions {
   readonly seed: number
   /** Kills of the whole campaign. */
   readonly wanted: number
-  /** Lives that nothing happened to: what a first life passes. */
+  /** Undisturbed lives: the crash points of a first life. */
   readonly calm: readonly Life[]
-  /** How long the shortest of them took. */
+  /** Duration of the shortest of them. */
   readonly calmMs: number
 }
 
 export interface Plan {
-  /** The deaths of one trial, asked for life by life; `lived` is told of each. */
+  /** Returns the deaths of one trial, one for each life; `lived` receives each life. */
   trial(index: number, asker: Asker): TrialPlan
   readonly kills: number
   coverage(): { readonly first: Coverage; readonly recovery: Coverage; readonly moments: number }
@@ -39,10 +39,10 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
   for (const life of calm) first.lived(passedBy(life))
   const count = { first: 0, recovery: 0, moment: 0 }
   const kills = () => count.first + count.recovery + count.moment
-  /** Moments that were chosen: a life may be over before its moment, and is not made up for. */
+  /** Random times chosen so far: a life may end before its time, and is not replaced. */
   let moments = 0
 
-  /** While first lives have new places to die at, there; later, where a recovery comes to a new place. */
+  /** Chooses an uncovered point of first lives; when all are covered, a death after which a recovery reaches an uncovered point. */
   const firstDeath = (asker: Asker): Death => {
     const wish = first.complete ? recovery.wish(asker) : undefined
     return { places: wish === undefined ? first.one(asker) : first.only(wish) }
@@ -93,7 +93,7 @@ function passedBy({ reports }: Life): readonly string[] {
   return reports.flatMap((report) => (report.kind === 'done' ? report.passed : []))
 }
 
-/** The places until every run had gone a step. */
+/** Returns the crash points until every run had made progress. */
 function recoveredBy({ reports }: Life): readonly string[] {
   return reports.flatMap((report) => (report.kind === 'done' ? report.passed.slice(0, report.recovered) : []))
 }

@@ -1,6 +1,6 @@
-/** Lanes on one PostgreSQL server: a database each, so that trials side by side do not take each other's runs. */
+/** Creates lanes on one PostgreSQL server: a database each, so that parallel trials do not claim each other's runs. */
 import { Client } from 'pg'
-import { openPostgresStore } from '../../src/adapters/stores/postgres.ts'
+import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { Lane } from './campaign.ts'
 

@@ -1,4 +1,4 @@
-/** The figures of a campaign in words, and how to see a violation again. */
+/** Prints the figures of a campaign, and how to reproduce a violation. */
 import type { CampaignResult, Quantiles } from './campaign.ts'
 import type { Coverage } from './sweep.ts'
 

@@ -1,11 +1,11 @@
-/** Promises of the campaign itself: no place is forgotten, and none comes twice before all came once. */
+/** Tests the campaign itself: no crash point is omitted, and none repeats before all are covered once. */
 import { describe, expect, it } from 'vitest'
 import { type Asker, createSweep, patience } from './sweep.ts'
 
 const alone: Asker = { lane: 0, lanes: 1 }
 const places = Array.from({ length: 20 }, (_, index) => `append:before#${index + 1}`)
 
-/** Dies where it is told first, so often; the places in order. */
+/** Dies this many times at the first point that the sweep returns; returns the points in order. */
 function deaths(sweep: ReturnType<typeof createSweep>, count: number): string[] {
   return Array.from({ length: count }, () => {
     const told = sweep.one(alone)

@@ -1,61 +1,61 @@
-/** Which places are known in lives of one sort, how often each was died at, and which are next: all once before any twice. */
+/** Tracks the known crash points of one kind of life, the deaths at each, and which are next: all once before any twice. */
 import { createRandom } from '../../src/testing/noise/random.ts'
 
 export interface Coverage {
-  /** Deaths at places of these lives. */
+  /** Deaths at points of these lives. */
   readonly kills: number
-  /** Places that some life came to. */
+  /** Points that some life reached. */
   readonly known: number
-  /** Those of them that somebody died at. */
+  /** Points with at least one death. */
   readonly covered: number
-  /** Lives were sent to die there, and none of them came there: not every life does. */
+  /** Points that were targeted but not reached: not every life reaches them. */
   readonly unreached: readonly string[]
-  /** Nobody was sent there: how many. */
+  /** Number of points that were never targeted. */
   readonly untried: number
-  /** Every life comes there, there were kills enough for all places, and nobody died there: a mistake of the campaign. */
+  /** Points that every life reaches, without a death although there were enough kills for all: a defect of the campaign. */
   readonly missed: readonly string[]
 }
 
-/** Several ask at once; what is offered is split among them, so that no two die at one place. */
+/** One of several parallel callers; the points are split among them, so that no two die at the same one. */
 export interface Asker {
   readonly lane: number
   readonly lanes: number
 }
 
 export interface Sweep {
-  /** A life came to its end: it passed these places, though it was told to die at those; `after` is the death before it. */
+  /** Records a life that ended on its own: it passed these points although it was to die at `told`; `after` is the death before it. */
   lived(passed: readonly string[], told?: readonly string[], after?: string): void
-  /** A life that was told to die at some places died at this one. */
+  /** Records that a life with these targets died at this point. */
   died(place: string, told: readonly string[]): void
-  /** One place to die at, then those that only some lives come to, in case this one does. */
+  /** Returns one point to die at, then rare points in case this life reaches one. */
   one(asker: Asker): readonly string[]
-  /** All places whose turn it is. */
+  /** Returns all points that are next. */
   all(asker: Asker): readonly string[]
-  /** This place and no other, whosever turn it is. */
+  /** Returns this point alone, even if others are next. */
   only(place: string): readonly string[]
-  /** A death after which a life came to a place that nobody has died at yet; none when all were tried often enough. */
+  /** Returns a death after which a life reached a point without a death; `undefined` when all were tried often enough. */
   wish(asker: Asker): string | undefined
-  /** Every place was died at, or tried often enough. */
+  /** Every point has a death, or was tried often enough. */
   readonly complete: boolean
   coverage(): Coverage
 }
 
 interface Row {
   readonly place: string
-  /** The seed's order. */
+  /** Order derived from the seed. */
   readonly rank: number
   kills: number
-  /** Lives that were sent here in vain. */
+  /** Lives that were sent here and did not reach it. */
   tries: number
-  /** Lives under way that were told to die here. */
+  /** Active lives that target this point. */
   underWay: number
-  /** Lives to the end that came here. */
+  /** Undisturbed lives that reached it. */
   lives: number
   /** The death before the last of them. */
   after?: string
 }
 
-/** So many tries in vain are enough. */
+/** Failed tries after which a point is given up. */
 export const patience = 5
 
 export function createSweep(seed: number): Sweep {
@@ -73,7 +73,7 @@ export function createSweep(seed: number): Sweep {
   const ranked = () => [...rows.values()].sort((one, other) => one.rank - other.rank)
   const names = (which: (row: Row) => boolean) => [...rows.values()].filter(which).map(({ place }) => place)
 
-  /** Those with the fewest deaths; and those that were tried in vain, which cost nothing. */
+  /** Points with the fewest deaths, and those that were tried without success, which cost nothing. */
   const turn = () => {
     const open = ranked().filter((row) => !givenUp(row))
     const least = Math.min(...open.map((row) => row.kills))
@@ -96,7 +96,7 @@ export function createSweep(seed: number): Sweep {
         row.lives += 1
         if (after !== undefined) row.after = after
       }
-      // After a death, it depends on that death where a life comes to: nothing was tried.
+      // After a death, the points that a life reaches depend on that death, so this is not counted as a try.
       const came = new Set(passed)
       if (after === undefined) for (const place of told) if (!came.has(place)) rowOf(place).tries += 1
     },
@@ -107,8 +107,8 @@ export function createSweep(seed: number): Sweep {
     },
     one(asker) {
       const { due, vain } = turn()
-      // When others are on their way to all of them, one more goes where the first of them went.
-      // Rare places come last: most of them are come to on the way to others.
+      // If lives are on their way to all of them, one more targets the first.
+      // Rare points come last: lives reach most of them on the way to others.
       const waiting = [...due.filter(steady), ...due.filter((row) => !steady(row))]
       const chosen = waiting.find((row) => row.underWay === 0) ?? waiting[0]
       if (!chosen) return []
@@ -146,7 +146,7 @@ const givenUp = (row: Row) => row.kills === 0 && row.tries >= patience
 
 const isFor = ({ lane, lanes }: Asker, { rank }: Row) => rank % lanes === lane
 
-/** A number for a name, another one with another seed; it does not matter when the name became known. */
+/** Hashes a name with the seed (FNV-1a); independent of when the name became known. */
 function rankOf(place: string, seed: number): number {
   let hash = 0x811c9dc5
   for (const character of place) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)

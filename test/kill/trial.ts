@@ -1,8 +1,8 @@
-/** One trial: some runs, a process that dies at given places, another that goes on, until all runs are over; then the check. */
+/** Runs one trial: some runs, a process that dies at given crash points, another that continues, until all runs end; then checks. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { checkRuns, type Verdict } from './check.ts'
@@ -10,27 +10,27 @@ import { type Acknowledged, type Effect, readLog } from './effects.ts'
 import { type Life, live } from './life.ts'
 import type { ChildReport, ChildTask } from './messages.ts'
 
-/** How a process of the trial dies: at the first of these places, or from outside after a time. */
+/** How a process of the trial dies: at the first of these crash points, or from outside after a time. */
 export type Death = { readonly places: readonly string[] } | { readonly afterMs: number }
 
 export interface TrialOptions {
   readonly program: string
-  /** Names the trial; run ids begin with it. */
+  /** Name of the trial, and prefix of its run ids. */
   readonly name: string
   readonly runs: number
-  /** How the next process dies; asked for each until one lives. Absent: the first one lives. */
+  /** Returns how the next process dies; called for each until one lives. Absent: the first one lives. */
   readonly death?: () => Death | undefined
   readonly onLife?: (life: Life) => void
   readonly seed: number
   readonly expected: Json
   readonly leaseMs?: number
-  /** Where runs live; absent means a SQLite file of its own. */
+  /** The PostgreSQL store; absent: a SQLite file for this trial. */
   readonly postgres?: { readonly url: string; readonly store: Store }
   readonly onReport?: (report: ChildReport) => void
   readonly progress?: boolean
 }
 
-/** Milliseconds to the first attempt in the journal: from the birth of the process, and without the loading of its code. */
+/** Milliseconds to the first attempt in the journal: from the start of the process, and without loading its code. */
 export interface Recovery {
   readonly ms: number
   readonly afterLoadMs: number
@@ -38,20 +38,20 @@ export interface Recovery {
 
 export interface Trial extends Verdict {
   readonly kills: number
-  /** How they came about: at a place, or after a time; `--deaths` takes it. */
+  /** Each death as a crash point or a time, in the form that `--deaths` takes. */
   readonly deaths: readonly string[]
-  /** Of each process after a death that came to start an attempt. */
+  /** One for each process after a death that started an attempt. */
   readonly recoveries: readonly Recovery[]
 }
 
-/** The answer of a run that nothing happened to. */
+/** The output of an undisturbed run. */
 export const expected: Json = { text: 'the four parts, seen; plain; receipt' }
 
 interface Lived extends Life {
   readonly death?: Death
 }
 
-/** A process that takes longer for these few runs has lost its way. */
+/** A process that takes longer for these few runs is stuck. */
 const limitMs = 120_000
 
 export async function runTrial(options: TrialOptions): Promise<Trial> {
@@ -121,7 +121,7 @@ function judge(lives: readonly Lived[]): Pick<Trial, 'kills' | 'deaths' | 'recov
   }
 }
 
-/** Whoever was told to die at a place and went past it has shown nothing. */
+/** Reports processes that passed their crash point without dying: they tested nothing. */
 function survivors(lives: readonly Lived[]): string[] {
   return lives.flatMap(({ death, reports }) => {
     const told = death && 'places' in death ? death.places : []

@@ -1,20 +1,21 @@
 /**
- * The plan that is killed: a fan-out, a retry after some time, a node that fails for good and its fallback, a model, a
- * person's approval, and a payment that must not be made twice. Its answer does not depend on what happened on the way.
+ * The plan under test: a fan-out, a delayed retry, a node that fails permanently and its fallback, a model, a person's
+ * approval, and a payment that must not be made twice. Its output does not depend on the crashes.
  */
+
+import type { Json } from '../../src/base/json.ts'
 import {
   type CapabilityDefinition,
   type DefinedCapability,
   defineCapability,
-} from '../../src/adapters/dispatchers/define-capability.ts'
-import type { Json } from '../../src/base/json.ts'
+} from '../../src/domain/capability/define-capability.ts'
 import type { Draft, DraftNode } from '../../src/domain/plan.ts'
 import type { Provider } from '../../src/domain/ports/provider.ts'
 import type { Effect } from './effects.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 
-/** Deaths cost calls: a node must not run out of them here. */
+/** Large budget, because repeated calls after crashes must not exhaust it. */
 const callBudget = 1_000
 
 const parts = ['part1', 'part2', 'part3', 'part4']
@@ -55,7 +56,7 @@ export const draft: Draft = {
 /** Nodes that complete in every run; `fragile` fails in every run. */
 export const completing = draft.nodes.map(({ id }) => id).filter((id) => id !== 'fragile')
 
-/** May be called again when its outcome is unknown only if a person says so. */
+/** Repeated after an unknown outcome only if a person approves. */
 export const notTwice = 'pay'
 
 export const envelope = {
@@ -64,10 +65,10 @@ export const envelope = {
   outputContract: { schema: text },
 }
 
-/** What a person answers who has looked whether the payment was made. */
+/** The reply of a person who has verified that the payment was made. */
 export const paid = { text: 'receipt' }
 
-/** The call leaves a mark outside before it answers. */
+/** Records the effect of a call before it returns. */
 export type Mark = (call: Effect) => void
 
 type Inputs = { readonly [name: string]: Json }
@@ -128,7 +129,7 @@ export function model(mark: Mark): Provider {
   return {
     name: 'kill',
     async generate({ idempotencyKey }) {
-      // Calls of one attempt are numbered; the attempt's own key is what the journal has.
+      // The calls of one attempt are numbered; the journal has the key of the attempt.
       mark({ nodeId: 'summary', key: idempotencyKey.replace(/:\d+$/, '') })
       return { kind: 'text', text: '```json\n{"text": "the four parts"}\n```', finish: 'stop', usage: {} }
     },

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import type { ModelAnswer } from '../../src/domain/ports/provider.ts'
-import { compileSchema } from '../../src/schema/compile.ts'
+import { compileSchema } from '../../src/schema/compile/compile.ts'
 import {
   createRandom,
   DAMAGES,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'
 import type { ModelRequest } from '../../src/domain/ports/provider.ts'
-import { compileSchema } from '../../src/schema/compile.ts'
+import { compileSchema } from '../../src/schema/compile/compile.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { makeValue, NOISE_SCHEMAS, rehearsal } from '../../src/testing/index.ts'
 

@@ -14,8 +14,8 @@ import {
   readYaml,
   resolveConfig,
 } from '../../src/pipeline/index.ts'
-import { stepSchemas } from '../../src/pipeline/pipeline-schema.ts'
-import { compileSchema } from '../../src/schema/compile.ts'
+import { stepSchemas } from '../../src/pipeline/parse/pipeline-schema.ts'
+import { compileSchema } from '../../src/schema/compile/compile.ts'
 import { rehearsal } from '../../src/testing/index.ts'
 
 const folder = join(import.meta.dirname, '../../examples/pipelines')

@@ -141,6 +141,28 @@ const changes: readonly Change[] = [
     agentStep(step)
       ? `${put(step, 'contract', true)} ${put(step, 'suppress_below', random.pick([0.1, 0.95]))}`
       : undefined,
+  // Keys that act on some steps and have no effect on others.
+  (step, random) => {
+    if (!callStep(step)) return undefined
+    const [key, value] = random.pick<readonly [string, Json]>([
+      ['contract', true],
+      ['constraints', { no_execution_authority: true }],
+      ['on_fail', 'ask'],
+      ['timeout', 3],
+      ['max_retries', 1],
+      ['usage_limits', { max_calls: 2 }],
+      ['validate_fields', ['title']],
+      ['output_schema', random.pick<Json>([titled, text])],
+      ['processing', random.pick<Json>([{ aop: 'full' }, { schema: titled }])],
+      ['meta', { processing: { structured_output: 'auto' } }],
+      ['fallback', random.pick(['agents.namer', 'agents.writer', 'calc', 'imports.sub'])],
+    ])
+    return put(step, key, value)
+  },
+  (step, random) =>
+    callStep(step) && !agentStep(step)
+      ? `${put(step, 'uses', 'imports.sub')} ${put(step, 'input', random.pick(['forbidden', 'tea']))}`
+      : undefined,
   // The context.
   (step, random) => put(step, 'sink_to', random.pick(['scratchpad', 'scratchpad.x', 'k0', 'fresh'])),
   (step) => (callStep(step) ? put(step, 'updates_context', true) : undefined),
@@ -192,6 +214,9 @@ export function mistakenPipeline(random: Random, mistakes: number): MistakenPipe
   }
   if (random.chance(0.4)) {
     const sub = {
+      ...(random.chance(0.5) && { input_schema: { not: { const: 'forbidden' } } }),
+      ...(random.chance(0.3) && { output_schema: random.pick<Json>([text, titled, true]) }),
+      ...(random.chance(0.3) && { limits: { max_calls: 1 } }),
       agents: { writer: { model: 'test/m' } },
       steps: [
         {

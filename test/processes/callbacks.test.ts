@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { post } from '../agents/post.ts'
 import { agent, type Heard, type Registered, status, wanted, writer, writing } from '../agents/support.ts'
-import { api } from '../server-support.ts'
+import { api } from '../server/support.ts'
 import { type Process, processes } from './serve.ts'
 
 /** Short, to be waited for; long enough for a post to come before it is over. */

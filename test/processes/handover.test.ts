@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
-import { api } from '../server-support.ts'
+import { api } from '../server/support.ts'
 import { type Process, processes } from './serve.ts'
 
 /** As of `proviso serve` without a word. */

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { Random } from '../random.ts'
-import { api, type SseFrame } from '../server-support.ts'
+import { api, type SseFrame } from '../server/support.ts'
 import { type Process, processes } from './serve.ts'
 
 const cases = process.env['PROVISO_LONG'] === '1' ? 1_000 : 60

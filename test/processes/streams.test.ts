@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
-import { frameOf } from '../../src/domain/frame.ts'
-import { createRedactor } from '../../src/domain/redact.ts'
-import { loadEvents } from '../../src/engine/journal.ts'
-import { api } from '../server-support.ts'
+import { frameOf } from '../../src/domain/event/frame.ts'
+import { createRedactor } from '../../src/domain/redaction/redact.ts'
+import { loadEvents } from '../../src/engine/journal/journal.ts'
+import { api } from '../server/support.ts'
 import { reconnect } from '../streams/reconnects.ts'
 import { type Process, processes } from './serve.ts'
 

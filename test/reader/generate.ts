@@ -2,6 +2,8 @@
  * Generates pairs of a schema and a text for the search for slow and deep cases. Schemas are weighted to nested and
  * recursive unions as Zod, Valibot and ArkType write them; texts are a motif repeated, between an opening and an ending.
  */
+import { motifs } from '../../src/testing/motifs.ts'
+
 export type Random = () => number
 
 /** mulberry32: a small generator with a fixed sequence for each seed. */
@@ -80,62 +82,6 @@ export function schemaFrom(random: Random): Schema {
   return { ...root, $defs }
 }
 
-const ATOMS = [
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '"',
-  "'",
-  '"a"',
-  '"a":',
-  '"b": ',
-  "k0:'v',",
-  'next:',
-  '{"a":1',
-  '{"next":',
-  '{"a":',
-  '{a:',
-  '[1,',
-  '[3',
-  '"x"',
-  "'x'",
-  'x',
-  '1',
-  'null',
-  '\n',
-  '\n\n',
-  ' ',
-  '```json\n',
-  '\n```\n',
-  '```',
-  '~~~',
-  '<think>',
-  '</think>',
-  '<tool_call>',
-  '</tool_call>',
-  '[/THINK]',
-  'Answer: ',
-  'actually ',
-  '\\"',
-  '{\\"a\\":',
-  '\\n',
-  '“',
-  '”',
-  '//',
-  '/*',
-  '...',
-  '(',
-  ')',
-  '｛',
-  '- ',
-  '+ ',
-  'f(',
-  '**',
-]
-
 export interface Shape {
   readonly opening: string
   readonly motif: string
@@ -144,8 +90,8 @@ export interface Shape {
 
 export function shapeFrom(random: Random): Shape {
   const some = (most: number) =>
-    Array.from({ length: Math.floor(random() * (most + 1)) }, () => pick(random, ATOMS)).join('')
-  return { opening: some(2), motif: some(5) || pick(random, ATOMS), ending: some(2) }
+    Array.from({ length: Math.floor(random() * (most + 1)) }, () => pick(random, motifs)).join('')
+  return { opening: some(2), motif: some(5) || pick(random, motifs), ending: some(2) }
 }
 
 /** The motif repeated until the text has about `length` characters. */

@@ -13,26 +13,32 @@ export interface Mutant {
 export const mutants: readonly Mutant[] = [
   {
     name: 'a union inside a union forgets that the outer one is settled',
-    file: 'src/output/unions.ts',
+    file: 'src/output/coerce/unions.ts',
     find: 'const settled = [...shape.settled, union.pointer]',
     replace: 'const settled = [union.pointer]',
   },
   {
     name: 'a list of itself is wrapped without end',
-    file: 'src/output/coerce.ts',
-    find: 'outer.value === held.value && outer.where === key',
-    replace: 'outer.value === held.value && outer.where === "none"',
+    file: 'src/output/coerce/coerce.ts',
+    find: 'outer.length >= MOST_WRAPS || outer.includes(key)',
+    replace: 'outer.includes("none")',
+  },
+  {
+    name: 'what a union makes of a value is tried again for every place where it may stand',
+    file: 'src/output/coerce/unions.ts',
+    find: '(!guide.settings.hasClosed || known.pointer === pointer())',
+    replace: 'known.pointer === pointer()',
   },
   {
     name: 'every branch converts the unions below it again',
-    file: 'src/output/unions.ts',
+    file: 'src/output/coerce/unions.ts',
     find: 'if (this.#trying === 0) return',
     replace: 'if (this.#trying >= 0) return',
   },
   {
     name: 'values that run past their fence are read to the end of the text each time',
-    file: 'src/output/scan.ts',
-    find: 'if (this.count < MOST_DOUBTS) return',
+    file: 'src/output/scan/scan.ts',
+    find: 'if (this.count < MOST_OVERRUNS) return',
     replace: 'if (this.count >= 0) return',
   },
   {
@@ -43,25 +49,25 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'every level of a value is charged for all that is below it',
-    file: 'src/output/attempt.ts',
+    file: 'src/output/find/attempt.ts',
     find: 'if (judged === undefined) return',
     replace: 'if (judged === undefined || judged >= 0) return',
   },
   {
     name: 'looking ahead is not charged',
-    file: 'src/output/scan.ts',
+    file: 'src/output/scan/scan.ts',
     find: 'if (decoder.looked > 0) allowance.spend(decoder.looked, at)',
     replace: 'if (decoder.looked < 0) allowance.spend(decoder.looked, at)',
   },
   {
     name: 'a key is looked at again at each of its line breaks',
-    file: 'src/output/strings.ts',
+    file: 'src/output/decode/strings/strings.ts',
     find: 'const LONGEST_KEY = 400',
     replace: 'const LONGEST_KEY = 4_000_000',
   },
   {
     name: 'the end of a comment is looked for from every beginning of one',
-    file: 'src/output/lookahead.ts',
+    file: 'src/output/decode/lookahead.ts',
     find: 'const isKnown = w.base + from + 2 >= known.from',
     replace: 'const isKnown = w.base + from + 2 < 0 && w.base + from + 2 >= known.from',
   },
@@ -87,6 +93,20 @@ const TREE = {
         properties: { kind: { const: kind }, a: { $ref: '#/$defs/t' }, b: { type: 'integer' } },
         required: ['kind'],
       })),
+    },
+  },
+}
+
+/** Every level may be wrapped or not. */
+const WRAPPED = {
+  $ref: '#/$defs/t',
+  $defs: {
+    t: {
+      anyOf: [
+        { type: 'array', items: { $ref: '#/$defs/t' } },
+        { type: 'object', properties: { b: { $ref: '#/$defs/t' } }, required: ['b', 'k'] },
+        { const: 'x' },
+      ],
     },
   },
 }
@@ -121,6 +141,7 @@ export const known: readonly { readonly name: string; run(): string | undefined 
     '<think>{"a":</think>',
     '<think>["x} </think>',
     '```json\n{"a":"x\n```\n',
+    '<think>/*[3"a":\n```\n',
     "k0:'v',",
     '[/*',
   ].flatMap((motif) =>
@@ -131,6 +152,19 @@ export const known: readonly { readonly name: string; run(): string | undefined 
       }),
     ),
   ),
+  {
+    name: 'a stream in which reasoning ends again and again',
+    run: () => fault({ opening: '', motif: '</think>"a"{a:', ending: '' }, undefined, 200),
+  },
+  {
+    name: 'an escaped body that is read again from inside',
+    run: () =>
+      fault(
+        { opening: '', motif: '{\\"a\\":[/THINK][3//“', ending: '' },
+        { type: 'array', items: { type: 'object', required: ['z'] } },
+        4_000,
+      ),
+  },
   {
     name: 'a nullable union',
     run: () =>
@@ -144,6 +178,10 @@ export const known: readonly { readonly name: string; run(): string | undefined 
         },
         100,
       ),
+  },
+  {
+    name: 'a recursive union of which every level may be wrapped',
+    run: () => fault({ opening: '', motif: '{b:', ending: '1' }, WRAPPED, 60),
   },
   { name: 'a list of itself', run: () => fault({ opening: '[', motif: '7,', ending: ']' }, RECURSIVE, 100) },
   {

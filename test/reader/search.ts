@@ -10,39 +10,75 @@ export interface Finding {
   readonly schema: unknown
 }
 
-/** Doubling the text may at most multiply the steps by this. */
+export interface Found {
+  readonly pairs: number
+  /** How many pairs have a fault. */
+  readonly count: number
+  /** The first of them. */
+  readonly findings: readonly Finding[]
+  /** Pairs whose processor time was measured too. */
+  readonly timed: number
+  /** The most memory that the process has had, in MB. */
+  readonly memory: number
+  /** Processor time of the search, in seconds. */
+  readonly seconds: number
+}
+
+/** Doubling the text may at most multiply the work by this. */
 const DOUBLING = 2.5
 /** Growth up to this many steps is no growth to speak of. */
 const NOISE_FLOOR = 150_000
+/** Growth up to this many milliseconds of processor time is within what the clock and the garbage collector add. */
+const NOISE_TIME = 20
 /** Texts nested deeper may reach the limit of depth. */
 const DEEP = 200
 const SCHEMAS_EACH = 100
 /** One text in so many is long. */
 const LONG_EACH = 20
+/** The processor time of one pair in so many is measured, with texts of `TIMED_LENGTH`. */
+const TIMED_EACH = 2_000
+const TIMED_LENGTH = 20_000
+const PROGRESS_EACH = 10_000
 
 export interface SearchOptions {
   readonly from: number
   readonly pairs: number
   /** Length of the shorter text of each pair; the longer one has twice as many characters. */
   readonly length: number
-  /** Stop after so many findings. */
+  /** How many findings to keep; all are counted. */
   readonly most?: number
+  /** Called now and then with what was found so far. */
+  onProgress?(found: Found): void
 }
 
-export function search({ from, pairs, length, most = 10 }: SearchOptions): Finding[] {
+export function search({ from, pairs, length, most = 10, onProgress }: SearchOptions): Found {
   const findings: Finding[] = []
+  const began = process.cpuUsage()
+  let count = 0
+  let timed = 0
+  const found = (read: number): Found => {
+    const { user, system } = process.cpuUsage(began)
+    const memory = Math.round(process.resourceUsage().maxRSS / 1024)
+    return { pairs: read, count, findings, timed, memory, seconds: Math.round((user + system) / 1e6) }
+  }
   let schema: unknown
-  for (let seed = from; seed < from + pairs && findings.length < most; seed++) {
+  for (let seed = from; seed < from + pairs; seed++) {
     // Compiling a schema takes longer than reading a text: each is used for several.
     const group = seed - (seed % SCHEMAS_EACH)
     if (schema === undefined || seed === group) schema = schemaFrom(randomFrom(group))
     const random = randomFrom(seed * 2 + 1)
     const shape = shapeFrom(random)
     const wanted = pick(random, [schema, schema, schema, undefined])
-    const what = fault(shape, wanted, seed % LONG_EACH === 0 ? length * 20 : length)
-    if (what !== undefined) findings.push({ seed, what, text: textOf(shape, length), schema: wanted })
+    let what = fault(shape, wanted, seed % LONG_EACH === 0 ? length * 20 : length)
+    if (what === undefined && seed % TIMED_EACH === 0) {
+      timed++
+      what = slowness(shape, wanted)
+    }
+    if (what !== undefined && ++count <= most)
+      findings.push({ seed, what, text: textOf(shape, length), schema: wanted })
+    if ((seed - from + 1) % PROGRESS_EACH === 0) onProgress?.(found(seed - from + 1))
   }
-  return findings
+  return found(pairs)
 }
 
 type Wanted = Parameters<typeof parseCounted>[1]
@@ -50,23 +86,64 @@ type Wanted = Parameters<typeof parseCounted>[1]
 /** What is wrong with the pair: an exception, a limit that such a text should not reach, or steps that grow too fast. */
 export function fault(shape: Shape, given: unknown, length: number): string | undefined {
   const schema = given as Wanted // generated as a JSON Schema
-  const texts = [1, 2].map((times) => textOf(shape, length * times)) as [string, string]
+  const text = textOf(shape, length)
   try {
-    const short = parseCounted(texts[0], schema)
-    const long = parseCounted(texts[1], schema)
     const reader = createReader(schema)
-    for (let at = 0; at < texts[0].length; at += 7) reader.push(texts[0].slice(at, at + 7))
-    const limit = long.result.issues.find((issue) => issue.code.startsWith('limit/'))
-    // A text may be nested too deeply; up to there depth costs no more than length.
-    if (limit?.code === 'limit/depth' && depthOf(texts[1]) > DEEP) return undefined
-    if (limit !== undefined) return `${limit.code}: ${limit.message}`
-    if (long.steps <= Math.max(DOUBLING * short.steps, NOISE_FLOOR)) return undefined
-    return `${short.steps} steps for ${texts[0].length} characters, ${long.steps} for ${texts[1].length}`
+    for (let at = 0; at < text.length; at += 7) reader.push(text.slice(at, at + 7))
+    return tooMuchGrowth('steps', NOISE_FLOOR, (times) => {
+      const longer = times === 1 ? text : textOf(shape, length * times)
+      const { result, steps } = parseCounted(longer, schema)
+      const limit = result.issues.find((issue) => issue.code.startsWith('limit/'))
+      // A text may be nested too deeply; up to there depth costs no more than length.
+      const isDeep = limit?.code === 'limit/depth' && depthOf(longer) > DEEP
+      if (limit === undefined || isDeep) return isDeep ? 0 : steps
+      return `${limit.code}: ${limit.message}`
+    })
   } catch (error) {
     const { name, message } = error as Error
     // Schemas that cannot be used are refused by name; anything else is a fault of the reader.
     return name === 'ProvisoError' ? undefined : `${name}: ${message}`
   }
+}
+
+/**
+ * Whether doubling the text multiplies the work by too much. A text may reach another path of the reader at one length, so
+ * growth at one doubling is a fault only if one of the next two doublings grows as fast: then it is no single jump.
+ */
+export function tooMuchGrowth(
+  unit: string,
+  floor: number,
+  workOf: (times: number) => number | string,
+): string | undefined {
+  const works: number[] = []
+  const jumps: boolean[] = []
+  for (const times of [1, 2, 4, 8]) {
+    const work = workOf(times)
+    if (typeof work === 'string') return work
+    const before = works.at(-1)
+    works.push(work)
+    if (before === undefined) continue
+    jumps.push(work > Math.max(DOUBLING * before, floor))
+    if (!jumps[0]) return undefined
+  }
+  return jumps.filter(Boolean).length > 1
+    ? `${works.map((work) => Math.round(work)).join(', ')} ${unit} for 1, 2, 4 and 8 times the text`
+    : undefined
+}
+
+/** The same by processor time: work that is charged too few steps shows here. Limits are no fault of texts of this length. */
+function slowness(shape: Shape, given: unknown): string | undefined {
+  return tooMuchGrowth('ms', NOISE_TIME, (times) => {
+    const text = textOf(shape, TIMED_LENGTH * times)
+    let least = Number.POSITIVE_INFINITY
+    for (let run = 0; run < 3; run++) {
+      const began = process.cpuUsage()
+      parseCounted(text, given as Wanted)
+      const { user, system } = process.cpuUsage(began)
+      least = Math.min(least, (user + system) / 1_000)
+    }
+    return least
+  })
 }
 
 /** The most brackets that are open at once, wherever they stand. */

@@ -1,10 +1,10 @@
 /** What the specifications say of reading and falling back, as a user meets it: a pipeline in YAML, `proviso run`, a model over HTTP. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { file, place } from '../cli-run-support.ts'
+import { file, place } from '../cli/run-support.ts'
 import type { Reply } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'
-import { proviso } from '../support.ts'
+import { runCommand } from '../support.ts'
 
 interface Log {
   readonly event: string
@@ -29,7 +29,7 @@ steps:
 `,
   )
   const store = ['--store', `sqlite:${place(`p${count}.db`)}`]
-  const done = await proviso(['run', path, '--input', 'tea', '--json', ...store, ...args])
+  const done = await runCommand(['run', path, '--input', 'tea', '--json', ...store, ...args])
   const events = done.stdout
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -198,12 +198,12 @@ agents: { reader: { model: "compatible/${server.url}#m", output_schema: ${cups} 
 steps: [{ name: read, agent: reader, processing: { structured_output: off, aop: full } }]
 `,
   )
-  expect((await proviso(['validate', path])).code).toBe(0)
+  expect((await runCommand(['validate', path])).code).toBe(0)
   expect(server.seen).toHaveLength(0)
   const store = ['--store', `sqlite:${join(place('concise.db'))}`]
-  const quiet = await proviso(['run', path, '--input', 'x', ...store])
+  const quiet = await runCommand(['run', path, '--input', 'x', ...store])
   expect(quiet).toMatchObject({ code: 0, stdout: '{\n  "cups": 42\n}\n' })
   expect(quiet.stderr).not.toContain('output.coercion')
-  const loud = await proviso(['run', path, '--input', 'x', '--set', 'telemetry.verbose=true', ...store])
+  const loud = await runCommand(['run', path, '--input', 'x', '--set', 'telemetry.verbose=true', ...store])
   expect(loud.stderr).toContain('output.coercion')
 })

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { defineCapability } from '../../src/app.ts'
 import { rehearsal } from '../../src/testing/index.ts'
 import { leave } from '../journeys/support.ts'
-import { api, envelope, frames, local, rao, type SseFrame, says, serve, start } from '../server-support.ts'
+import { api, envelope, frames, local, rao, type SseFrame, says, serve, start } from '../server/support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-policies-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

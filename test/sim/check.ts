@@ -1,16 +1,16 @@
 /** What must hold after every history, whatever went wrong in it. */
 
 import { canonicalJson } from '../../src/base/canonical.ts'
-import { ProvisoError } from '../../src/base/error.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { Json } from '../../src/base/json.ts'
 import type { JournalEvent } from '../../src/domain/event.ts'
-import { applyEvent, begin } from '../../src/domain/fold.ts'
+import { applyEvent, begin } from '../../src/domain/run/fold.ts'
 import type { RunState } from '../../src/domain/run.ts'
-import { headOf } from '../../src/engine/head.ts'
-import { knowCapabilities } from '../../src/engine/known-capability.ts'
-import { replayRun } from '../../src/engine/replay.ts'
-import { verifyHistory } from '../../src/engine/verify.ts'
-import { loadAsks } from '../../src/engine/verify-asks.ts'
+import { knowCapabilities } from '../../src/engine/capabilities/missing-capabilities.ts'
+import { headOf } from '../../src/engine/journal/run-head.ts'
+import { replayRun } from '../../src/engine/replay/replay.ts'
+import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import { loadAsks } from '../../src/engine/verify/verify-asks.ts'
 import { wronglyActivated } from './activation.ts'
 import { capabilities, catalog } from './catalog.ts'
 import type { Cluster } from './cluster.ts'
@@ -188,6 +188,9 @@ const checks: readonly Check[] = [
     for (const event of journal) {
       if (event.type === 'nodes_reopened')
         for (const id of [...event.payload.nodes, ...event.payload.downstream]) delete given[id]
+      // A node that the new plan does not keep runs again, and counts only with its new output.
+      if (event.type === 'plan_updated')
+        for (const { id, status } of event.payload.nodes) if (status !== 'completed') delete given[id]
       if (event.type === 'node_complete' && event.nodeId !== undefined && !/[[#]/.test(event.nodeId)) {
         const { v, a } = event.payload.output.value as { v?: number; a?: number }
         if (v !== undefined && v < 0) yield `"${event.nodeId}" completed with ${v}`
@@ -199,17 +202,21 @@ const checks: readonly Check[] = [
   },
   /** What cannot be repeated is called again only when it is certain that nothing was done, or a person said so. */
   function* nothingIsRepeatedUnasked(journal) {
-    const spent = new Set<string>()
-    // That a change may be made says nothing of making it twice.
+    const spent = new Map<string, string>()
+    // Approving a side effect permits the call with the inputs that the ask shows, not a repetition of an earlier call.
     const allowing = new Set<string>()
+    const permitted = new Set<string>()
     // Who is asked about a failure and wants it tried again has said so.
     const failed = new Set<string>()
     for (const event of journal) {
       const id = event.nodeId ?? ''
       if (event.type === 'attempt_start' && event.payload.capabilityId === capabilities.once.capabilityId) {
-        if (spent.has(id))
-          yield `event ${event.seq}: "${id}" cannot be repeated, and nobody said that it may be`
-        spent.add(id)
+        const inputs = canonicalJson(event.payload.inputs)
+        const isPermitted = permitted.has(id) && spent.get(id) !== inputs
+        if (spent.has(id) && !isPermitted)
+          yield `event ${event.seq}: "${id}" is not repeatable, and no person permitted the repetition`
+        spent.set(id, inputs)
+        permitted.delete(id)
       }
       if (event.type === 'attempt_end' && (event.payload.notApplied || event.payload.outcome === 'throttled'))
         spent.delete(id)
@@ -218,7 +225,8 @@ const checks: readonly Check[] = [
       if (event.type === 'hitl_request' && event.payload.kind === 'failure')
         failed.add(event.payload.requestId)
       if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
-        if (!allowing.has(event.payload.requestId)) spent.delete(id)
+        if (allowing.has(event.payload.requestId)) permitted.add(id)
+        else spent.delete(id)
       if (event.type === 'hitl_resolved' && event.payload.rejectAction === 'retry')
         if (failed.has(event.payload.requestId)) spent.delete(id)
     }

@@ -1,5 +1,5 @@
 /** The processes: engines of production code, each on its own view of one store, dying and coming back. */
-import { createMemoryStore } from '../../src/adapters/stores/memory.ts'
+import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { Planner } from '../../src/domain/ports/planner.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'

@@ -2,7 +2,7 @@
  * The store as one process sees it: calls take their time there and back, some fail, and some are the last thing that the
  * process does. What the store itself does with a call is the production code of the memory store.
  */
-import { ProvisoError } from '../../src/base/error.ts'
+import { ProvisoError } from '../../src/base/errors/error.ts'
 import type { JournalEvent, NewEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { Faults } from './faults.ts'

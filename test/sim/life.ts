@@ -2,7 +2,7 @@
  * One life of a process, from its start to its crash. What is on its way to a process that has died never arrives; what
  * is on its way to one that sleeps (a stalled event loop, a suspended machine) arrives when it wakes.
  */
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../src/base/time/clock.ts'
 import type { World } from './world.ts'
 
 export interface Life {

@@ -4,8 +4,7 @@ import { canonicalJson } from '../../src/base/canonical.ts'
 import type { Json } from '../../src/base/json.ts'
 import { noFaults } from './faults.ts'
 import { type History, simulate } from './history.ts'
-import type { Scenario } from './scenario.ts'
-import { scenarioOf } from './scenario.ts'
+import { type Scenario, scenarioOf } from './scenario.ts'
 
 /** The history of a seed, with all that is wrong with it. */
 export async function historyOf(seed: number): Promise<History & { readonly histories: number }> {

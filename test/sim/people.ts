@@ -3,7 +3,7 @@
  * They are independent of each other and of every process, see what is stored, have patience for a while, and try again,
  * so that replies come twice, too late, and at the same time.
  */
-import type { Json } from '../../src/base/json.ts'
+import { isObject, type Json } from '../../src/base/json.ts'
 import type { Reply } from '../../src/domain/ask.ts'
 import type { AskRow } from '../../src/domain/ports/store.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -152,6 +152,11 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
   const valueFor = (shown: AskRow): Json => {
     if (shown.kind === 'final' || (shown.kind === 'failure' && shown.nodeId === undefined))
       return { n0: scenario.exact ? 1 : random.int(1000) }
+    // A routing node hands on what it read; its conditions choose the route of another value, too.
+    if (shown.kind === 'approval' && isObject(shown.value) && 'a' in shown.value) {
+      const { route: _, ...read } = shown.value as { readonly [name: string]: Json }
+      return scenario.exact ? read : { ...read, a: random.int(1000) }
+    }
     const inputs = shown.kind === 'task' || shown.kind === 'unknown_outcome' ? shown.value : {}
     return { v: sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs) }
   }

@@ -2,9 +2,9 @@
 import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemClock } from '../../src/base/clock.ts'
-import { createRedactor } from '../../src/domain/redact.ts'
-import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/server/sse.ts'
+import { systemClock } from '../../src/base/time/clock.ts'
+import { createRedactor } from '../../src/domain/redaction/redact.ts'
+import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/server/stream/sse.ts'
 
 export interface Served {
   readonly url: string

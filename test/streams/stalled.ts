@@ -7,8 +7,8 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createParser } from 'eventsource-parser'
-import { openSqliteStore } from '../../src/adapters/stores/sqlite.ts'
-import { wakeupsOf } from '../../src/server/wakeups.ts'
+import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
+import { getWakeups } from '../../src/server/stream/wakeups.ts'
 import { logEvent, newRun, runningHead, sampleEvent } from '../../src/testing/stores/sample.ts'
 import { serveStreams } from './serve.ts'
 
@@ -59,7 +59,7 @@ const streaming = responses.slice(1)
 const stalled = memory()
 // That of a response includes that of its socket.
 const buffered = streaming.reduce((sum, response) => sum + response.writableLength, 0)
-const openWhileStalled = wakeupsOf(store).open
+const openWhileStalled = getWakeups(store).open
 await store.append({
   runId: 'r',
   expectedSeq: events - 1,
@@ -77,7 +77,7 @@ const report: StalledReport = {
   resident: stalled.resident - before.resident,
   openWhileStalled,
   whole,
-  openAfterwards: wakeupsOf(store).open,
+  openAfterwards: getWakeups(store).open,
 }
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit())
 

@@ -1,15 +1,15 @@
 /**
- * What a run would take before it starts: calls of models and agents, tokens and cost; at least one answer per node, at most
- * every answer that the capability, its retries and each alternate may ask for.
+ * Estimates a run before it starts: calls of models and agents, tokens and cost. The minimum is one answer per node, the
+ * maximum every answer that the capability, its retries and each alternate may ask for.
  */
 
 import type { Json } from '../../base/json.ts'
 import { roughTokens } from '../../base/rough-tokens.ts'
-import { valueAt } from '../../domain/bound-values.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import { type Draft, type DraftNode, iterationDefaults } from '../../domain/plan.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
+import { valueAt } from '../../domain/run/bound-values.ts'
 import { findProvider } from './find-provider.ts'
 import { costOf, isListed, nothing, type Price, priceList, priceOf } from './prices.ts'
 
@@ -48,7 +48,7 @@ export interface EstimateContext {
   readonly capability: (id: string) => Capability | undefined
   readonly defaultModel: string
   readonly prices: readonly Price[]
-  /** Who would be asked: those who are `free` take nothing. Default: nobody who is. */
+  /** Providers that would be called: those with `free` cost nothing. Default: all calls are priced. */
   readonly providers?: readonly Provider[]
 }
 

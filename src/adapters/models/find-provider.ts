@@ -1,6 +1,45 @@
-/** Who provides a model: the provider of that name, or one that answers for all. */
+/** Finds the provider of a model: by name, or one that serves every model. */
+
+import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import { parseModelId } from '../providers/model-id.ts'
+
+// Ends an attempt whose model has no provider here: at once, with the missing setting.
+
+/** Environment variable of each built-in provider; `compatible` needs none. */
+const settings: ReadonlyMap<string, string> = new Map([
+  ['openai', 'OPENAI_API_KEY'],
+  ['anthropic', 'ANTHROPIC_API_KEY'],
+  ['google', 'GEMINI_API_KEY'],
+])
+
+/** Returns what to set so that a model can be called. */
+export function missingProviderHint(model: string): string {
+  const { provider } = parseModelId(model)
+  const setting = settings.get(provider)
+  return setting === undefined
+    ? `Pass a provider named "${provider}" in \`providers\`, or name a model of one that is there`
+    : `Set ${setting}, or pass a provider named "${provider}" in \`providers\``
+}
+
+export function noProvider(model: string): AttemptResult {
+  const { provider } = parseModelId(model)
+  return {
+    outcome: 'provider_error',
+    issues: [
+      {
+        code: 'model/no-provider',
+        at: { pointer: '' },
+        message: `No provider for the model "${model}" is registered: there is none called "${provider}"`,
+        hint: `${missingProviderHint(model)}; rehearsal() of proviso/testing needs no key`,
+      },
+    ],
+    usage: { calls: 0 },
+    model,
+    notApplied: true,
+    final: true,
+  }
+}
 
 export function findProvider(providers: readonly Provider[], model: string): Provider | undefined {
   const { provider } = parseModelId(model)

@@ -1,23 +1,23 @@
-/** A value under contract from a model, without an engine: the same reader, ladder and budget that nodes have. */
-import type { Clock } from '../../base/clock.ts'
+/** Generates a value under contract with a model, without an engine: the same reader, fallbacks and budget that nodes have. */
+
 import { isObject, type Json } from '../../base/json.ts'
 import { callable, each, must, name, object, type Rows, refuseOptions } from '../../base/option-rows.ts'
-import type { RetryPolicy } from '../../base/retry.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { RetryPolicy } from '../../base/time/retry.ts'
+import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/draft/processing.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { defaultProcessing, type GivenProcessing, processingOf } from '../../domain/processing.ts'
-import { createRedactor } from '../../domain/redact.ts'
-import { redactResult } from '../../domain/redact-result.ts'
+import { createRedactor } from '../../domain/redaction/redact.ts'
+import { redactResult } from '../../domain/redaction/redact-result.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isForeignSchema } from '../../schema/standard.ts'
-import { isTextContract } from '../providers/structured-plan.ts'
-import { createCaller, type OnEvent } from './caller.ts'
-import { findProvider } from './find-provider.ts'
-import { climb } from './ladder.ts'
-import { noProvider } from './no-provider.ts'
+import { isTextContract } from '../providers/structured-output/structured-plan.ts'
+import { findProvider, noProvider } from './find-provider.ts'
+import { generate } from './generate/generation.ts'
+import { createCaller, type OnEvent } from './generate/model-caller.ts'
+import { taskWords } from './generate/prompts.ts'
+import type { PartialValue } from './generate/stream-watch.ts'
 import type { Price } from './prices.ts'
-import { taskWords } from './prompts.ts'
-import type { PartialValue } from './stream-watch.ts'
 
 export interface GenerateOptions {
   readonly providers: readonly Provider[]
@@ -28,7 +28,7 @@ export interface GenerateOptions {
   readonly schema: JsonSchema
   /** What to do it with. Default: nothing. */
   readonly inputs?: Json
-  /** How, in the words of whoever knows. */
+  /** Additional instructions for the model. */
   readonly instructions?: string
   /** What the schema is called. Default `answer`. */
   readonly name?: string
@@ -43,9 +43,9 @@ export interface GenerateOptions {
   readonly secrets?: readonly string[]
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** How calls that are throttled or do not arrive are tried again. Default: five tries, 0.5 s doubling to 30 s, full jitter. */
+  /** Retries of throttled or undelivered calls. Default: five attempts, 0.5 s doubling to 30 s, full jitter. */
   readonly retry?: Partial<RetryPolicy>
-  /** Time and chance of these pauses. Default: the machine's. */
+  /** Clock and randomness of retries. Default: the system's. */
   readonly clock?: Clock
   readonly random?: () => number
   readonly onEvent?: OnEvent
@@ -83,7 +83,7 @@ const generateRows = {
 } satisfies Rows & Record<keyof GenerateOptions, unknown>
 
 /**
- * Never throws for what a model does: the outcome says how it ended. Options that cannot be used are `option/invalid`.
+ * Never throws for model errors: see the outcome. Throws `option/invalid` for invalid options.
  *
  * @example
  * const { outcome, output } = await generateValue({ providers: [rehearsal()], model: 'rehearsal/any', objective, schema })
@@ -125,7 +125,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
   const streams = (enabled || onPartial !== undefined) && (aggregateStructured || isTextContract(schema))
   const show =
     onPartial && ((partial: PartialValue) => onPartial({ ...partial, value: redactor.known(partial.value) }))
-  const result = await climb({
+  const result = await generate({
     words: taskWords({ bundle, rao: false, redactor }),
     schema,
     rao: false,
@@ -145,7 +145,7 @@ export async function generateValue(options: GenerateOptions): Promise<AttemptRe
   return redactResult(result, { redactor })
 }
 
-/** Without these a model would be asked for nothing, of nobody, and anything would do. */
+/** Requires these options: without them, the request is meaningless. */
 function withRequired(options: unknown): unknown {
   if (!isObject(options)) return options
   const { providers = null, model = null, objective = null, schema = null } = options

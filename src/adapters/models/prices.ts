@@ -1,4 +1,4 @@
-/** What models cost, as data: dollars for a million tokens. A model that is not here has no price, and that is said. */
+/** Prices of models, as data: dollars per million tokens. A model that is not listed has no known price. */
 import type { CallUsage } from '../../domain/ports/provider.ts'
 import { parseModelId } from '../providers/model-id.ts'
 
@@ -10,8 +10,8 @@ export interface Price {
 }
 
 /**
- * Where the list comes from. Nothing here is asked over the network, so that no price can be checked offline: whoever says
- * a price or a cost from the list says this with it.
+ * Source of the list. Prices are not fetched over the network, so they cannot be verified offline: every price or cost from
+ * the list is shown with this note.
  */
 export const priceList = {
   asOf: '2025-11',
@@ -21,7 +21,7 @@ export const priceList = {
   note: 'list prices as of 2025-11, check before relying',
 } as const
 
-/** List prices; `prices` of the app comes before them. The first match counts. */
+/** List prices; `prices` of the app take precedence. The first match wins. */
 export const listPrices: readonly Price[] = [
   { model: 'openai/gpt-5', inputPerMillion: 1.25, outputPerMillion: 10 },
   { model: 'openai/gpt-5-mini', inputPerMillion: 0.25, outputPerMillion: 2 },
@@ -48,15 +48,15 @@ export const listPrices: readonly Price[] = [
   { model: 'rehearsal/*', inputPerMillion: 0, outputPerMillion: 0 },
 ]
 
-/** What a provider takes whose answers cost nothing, whatever model is named. */
+/** Price of a provider whose answers are free, for every model. */
 export const nothing = { inputPerMillion: 0, outputPerMillion: 0 } as const
 
-/** The price of a model; `undefined` says that nobody knows it. */
+/** Returns the price of a model; `undefined` if it is unknown. */
 export function priceOf(id: string, own: readonly Price[] = []): Price | undefined {
   return find(id, [...own, ...listPrices])
 }
 
-/** Whether the price of a model would come from the list, and not from whoever pays; calls that cost nothing need no check. */
+/** Whether the price of a model comes from the list and not from the user's `prices`; free calls need no check. */
 export function isListed(id: string, own: readonly Price[] = []): boolean {
   const price = find(id, own) === undefined ? find(id, listPrices) : undefined
   return price !== undefined && price.inputPerMillion + price.outputPerMillion > 0

@@ -1,8 +1,8 @@
-/** The door `proviso/providers/anthropic`: Claude models through the Messages API. */
+/** Entry point `proviso/providers/anthropic`: Claude models through the Messages API. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './guarded-fetch.ts'
-import { sdkProvider } from './sdk-provider.ts'
+import { guardedFetch } from './call/guarded-fetch.ts'
+import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface AnthropicOptions {
   readonly apiKey: string

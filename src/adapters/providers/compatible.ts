@@ -1,11 +1,11 @@
-/** The door `proviso/providers/compatible`: any server that speaks OpenAI's chat format (Ollama, vLLM, SGLang, llama.cpp, OpenRouter). */
+/** Entry point `proviso/providers/compatible`: any server with OpenAI's chat format (Ollama, vLLM, SGLang, llama.cpp, OpenRouter). */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModelV3 } from '@ai-sdk/provider'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { secretsIn } from '../../domain/redact.ts'
-import { guardedFetch } from './guarded-fetch.ts'
+import { secretsIn } from '../../domain/redaction/redact.ts'
+import { guardedFetch } from './call/guarded-fetch.ts'
+import { sdkProvider } from './call/sdk-provider.ts'
 import { splitServer } from './model-id.ts'
-import { sdkProvider } from './sdk-provider.ts'
 
 export interface CompatibleOptions {
   /** The part of a model's name before the slash. Default `compatible`. */
@@ -15,7 +15,7 @@ export interface CompatibleOptions {
   readonly apiKey?: string
   /** Further headers, such as OpenRouter's. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether `outlines` and `xgrammar` are asked for (vLLM's `guided_json`). Default true: a server that refuses is believed. */
+  /** Whether to request `outlines` and `xgrammar` (vLLM's `guided_json`). Default true: falls back if the server refuses. */
   readonly guided?: boolean
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
@@ -61,7 +61,7 @@ export function compatible(options: CompatibleOptions = {}): Provider {
     extras: (_request, way) =>
       way?.guided && {
         [name]: {
-          // The schema is JSON already; the package's type wants to be told.
+          // The schema is already JSON; the package's type needs the cast.
           guided_json: way.guided.schema as never,
           guided_decoding_backend: way.guided.backend,
         },

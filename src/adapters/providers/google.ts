@@ -1,8 +1,8 @@
-/** The door `proviso/providers/google`: Gemini models through the Generative Language API. */
+/** Entry point `proviso/providers/google`: Gemini models through the Generative Language API. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './guarded-fetch.ts'
-import { sdkProvider } from './sdk-provider.ts'
+import { guardedFetch } from './call/guarded-fetch.ts'
+import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface GoogleOptions {
   readonly apiKey: string

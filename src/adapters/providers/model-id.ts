@@ -6,7 +6,7 @@ export interface ModelId {
   readonly model: string
 }
 
-/** Providers whose name may also stand before a colon; other ids have colons of their own (`ft:gpt-4o:acme`). */
+/** Providers whose name may also precede a colon; other ids contain colons themselves (`ft:gpt-4o:acme`). */
 const colonNames: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', 'compatible', 'rehearsal'])
 
 /**

@@ -1,8 +1,8 @@
-/** The door `proviso/providers/openai`: OpenAI's models through the Responses API, or chat completions. */
+/** Entry point `proviso/providers/openai`: OpenAI's models through the Responses API, or chat completions. */
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Provider } from '../../domain/ports/provider.ts'
-import { guardedFetch } from './guarded-fetch.ts'
-import { sdkProvider } from './sdk-provider.ts'
+import { guardedFetch } from './call/guarded-fetch.ts'
+import { sdkProvider } from './call/sdk-provider.ts'
 
 export interface OpenAiOptions {
   readonly apiKey: string

@@ -1,4 +1,4 @@
-/** What models support, by name, so that nothing has to be asked over the network; a server that says no is believed. */
+/** JSON mode of models, by name, so that no network request is needed; a server's refusal takes precedence. */
 
 /** From the strongest to none: held to a schema, held to JSON, left alone. */
 export type JsonMode = 'json_schema' | 'json_object' | 'none'
@@ -9,7 +9,7 @@ interface Profile {
   readonly mode: JsonMode
 }
 
-/** The first row that matches counts; a model that nobody knows is tried with the strongest mode. */
+/** The first matching row wins; an unknown model is called with the strongest mode. */
 export const profiles: readonly Profile[] = [
   {
     provider: 'openai',

@@ -1,6 +1,5 @@
 /** The providers for which there is a key or an address, each loaded with its first call. */
 import type { Provider } from '../../domain/ports/provider.ts'
-import { onDemand } from './on-demand.ts'
 
 export interface Keys {
   readonly openaiApiKey?: string
@@ -56,4 +55,27 @@ export function providersFromKeys(keys: Keys): readonly Provider[] {
     }),
   )
   return providers
+}
+
+/** A provider whose package is loaded with its first call, so that an app starts without those it does not use. */
+interface OnDemand {
+  readonly name: string
+  readonly secrets: readonly string[]
+  readonly load: () => Promise<Provider>
+}
+
+function onDemand({ name, secrets, load }: OnDemand): Provider {
+  let loading: Promise<Provider> | undefined
+  return {
+    name,
+    secrets: () => secrets,
+    async structured(request) {
+      loading ??= load()
+      return (await loading).structured?.(request) ?? { kind: 'skipped', reason: `${name} has no JSON mode` }
+    },
+    async generate(request) {
+      loading ??= load()
+      return (await loading).generate(request)
+    },
+  }
 }

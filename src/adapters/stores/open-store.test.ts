@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { ProvisoError } from '../../base/error.ts'
-import { createRedactor } from '../../domain/redact.ts'
+import type { ProvisoError } from '../../base/errors/error.ts'
+import { createRedactor } from '../../domain/redaction/redact.ts'
 import { openStore } from './open-store.ts'
 
 it('opens a store by its address', async () => {
@@ -32,12 +32,12 @@ it.each(['', 'plain', 'mysql://user:secret@host', 'constructor:x', '__proto__:x'
 
 it('says of a path alone what is missing before it', async () => {
   await expect(openStore('./runs.db')).rejects.toMatchObject({
-    message: 'The address of a store begins with its kind and a colon',
+    message: 'The address of a store must start with its kind and a colon',
     hint: expect.stringContaining('sqlite:runs.db'),
   })
 })
 
-it('does not tell the password when nobody answers', async () => {
+it('does not reveal the password when the server does not answer', async () => {
   await expect(openStore('postgres://me:secret@127.0.0.1:1/x')).rejects.toMatchObject({
     code: 'store/unavailable',
     message: expect.not.stringContaining('secret'),

@@ -1,9 +1,9 @@
-/** A store by its address, as `--store` and `PROVISO_STORE` give it. Only the driver that is named is loaded. */
-import { ProvisoError } from '../../base/error.ts'
+/** Opens a store by its address, as in `--store` and `PROVISO_STORE`. Only the driver that is named is loaded. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
 export interface OpenStoreOptions {
-  /** Only look, beside a process that writes; where a store makes no difference, it is opened as ever. Default false. */
+  /** Opens the store for reading, next to a process that writes; ignored by stores without that distinction. Default false. */
   readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
@@ -11,10 +11,12 @@ export interface OpenStoreOptions {
 
 type Opener = (rest: string, address: string, options: OpenStoreOptions) => Promise<Store>
 
-/** By what stands before the first colon. */
+/** By scheme. */
 const openers: { readonly [scheme: string]: Opener } = {
-  memory: async (_, __, { ledger = false }) => (await import('./memory.ts')).createMemoryStore({ ledger }),
-  sqlite: async (path, _, options) => (await import('./sqlite.ts')).openSqliteStore({ path, ...options }),
+  memory: async (_, __, { ledger = false }) =>
+    (await import('./memory/memory.ts')).createMemoryStore({ ledger }),
+  sqlite: async (path, _, options) =>
+    (await import('./sqlite/sqlite.ts')).openSqliteStore({ path, ...options }),
   postgres: openPostgres,
   postgresql: openPostgres,
 }
@@ -29,8 +31,8 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     throw new ProvisoError(
       'option/invalid',
       colon < 0
-        ? 'The address of a store begins with its kind and a colon'
-        : `There is no store for an address that begins with "${scheme}:"`,
+        ? 'The address of a store must start with its kind and a colon'
+        : `Unknown kind of store "${scheme}:"`,
       {
         hint: 'Use memory:, sqlite:PATH (such as sqlite:runs.db) or postgres://user@host/database',
       },
@@ -40,5 +42,5 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 }
 
 async function openPostgres(_: string, url: string, { ledger = false }: OpenStoreOptions): Promise<Store> {
-  return (await import('./postgres.ts')).openPostgresStore({ url, ledger })
+  return (await import('./postgres/postgres.ts')).openPostgresStore({ url, ledger })
 }

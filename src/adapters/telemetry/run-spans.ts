@@ -1,17 +1,17 @@
 /**
- * The spans of runs: one `invoke_workflow` for every stretch in which this process carries a run, with `plan` inside. A
- * stretch after a pause or another process's death is a trace of its own, linked to where the run began.
+ * Creates the spans of runs: one `invoke_workflow` for every stretch in which this process runs a run, with `plan` inside. A
+ * stretch after a pause or a crash of another process is a trace of its own, linked to the start of the run.
  */
 import { type Span, SpanKind } from '@opentelemetry/api'
+import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
-import type { AppendedNotice, LifecycleNotice } from '../../domain/lifecycle.ts'
-import type { Trace } from '../../domain/trace.ts'
+import type { Trace } from '../../domain/ports/trace.ts'
 import { endSpan, linkTo, parentIn, type Tracers, traceOf } from './span-context.ts'
 
 interface Stretch {
   readonly span: Span
   readonly trace: Trace | undefined
-  /** Somebody keeps its spans; without that nothing below it is made. */
+  /** Whether the span is recorded; otherwise no child spans are created. */
   readonly recording: boolean
   plan?: Span | undefined
   /** Why the run ended without an answer. */
@@ -35,7 +35,7 @@ export interface Begun {
   abandon(errorType: string): void
 }
 
-export interface Place {
+export interface SpanParent {
   readonly trace: Trace | undefined
   readonly recording: boolean
 }
@@ -44,7 +44,10 @@ export interface RunSpans {
   /** A new run: its span, below the caller's if one came along. The trace is kept with the run. */
   begin(runId: string, traceparent: string | undefined): Begun
   /** Where calls of a run belong: inside its plan or its stretch, which begins here if it has not. */
-  placeFor(runId: string, of: { readonly began: Trace | undefined; readonly planning?: boolean }): Place
+  findParent(
+    runId: string,
+    of: { readonly began: Trace | undefined; readonly planning?: boolean },
+  ): SpanParent
   hear(notice: LifecycleNotice): void
   /** Ends what is open. */
   close(): void
@@ -53,16 +56,16 @@ export interface RunSpans {
 export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
   const stretches = new Map<string, Stretch>()
 
-  const open = (runId: string, place: { readonly parent?: string; readonly earlier?: string }): Stretch => {
+  const open = (runId: string, parents: { readonly parent?: string; readonly earlier?: string }): Stretch => {
     const attributes = {
       'gen_ai.operation.name': 'invoke_workflow',
       'gen_ai.workflow.name': 'proviso',
       'proviso.run.id': runId,
-      ...(place.earlier !== undefined && { 'proviso.run.resumed': true }),
+      ...(parents.earlier !== undefined && { 'proviso.run.resumed': true }),
     }
-    const links = linkTo(place.earlier)
+    const links = linkTo(parents.earlier)
     const options = { kind: SpanKind.INTERNAL, attributes, links }
-    const span = tracer.startSpan('invoke_workflow', options, parentIn(place.parent))
+    const span = tracer.startSpan('invoke_workflow', options, parentIn(parents.parent))
     const stretch: Stretch = { span, trace: traceOf(span), recording: span.isRecording() }
     stretches.set(runId, stretch)
     for (const [oldest] of stretches) {
@@ -83,7 +86,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
   const stretchOf = (runId: string, began: string | undefined) =>
     stretches.get(runId) ?? open(runId, began === undefined ? {} : { earlier: began })
 
-  const heard = (stretch: Stretch, event: JournalEvent) => {
+  const onEvent = (stretch: Stretch, event: JournalEvent) => {
     switch (event.type) {
       case 'plan_requested': {
         const { attempt, phase } = event.payload
@@ -121,17 +124,17 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
   const appended = ({ runId, traceparent, events, by }: AppendedNotice) => {
     // What comes from outside is part of a run's stretch only if the run is carried here.
     const stretch = by === 'carrier' ? stretchOf(runId, traceparent) : stretches.get(runId)
-    if (stretch?.recording) for (const event of events) heard(stretch, event)
+    if (stretch?.recording) for (const event of events) onEvent(stretch, event)
   }
 
   return {
     begin(runId, traceparent) {
-      // An id that is taken here is the running run's, whose span goes on; the store will refuse the new one.
+      // An id that is in use here belongs to the active run, whose span continues; the store will refuse the new run.
       if (stretches.has(runId)) return { trace: undefined, abandon: () => {} }
       const { trace } = open(runId, traceparent === undefined ? {} : { parent: traceparent })
       return { trace, abandon: (errorType) => finish(runId, errorType) }
     },
-    placeFor(runId, { began, planning }) {
+    findParent(runId, { began, planning }) {
       const stretch = stretchOf(runId, began?.traceparent)
       const trace = planning && stretch.plan ? traceOf(stretch.plan) : stretch.trace
       return { trace, recording: stretch.recording }

@@ -11,11 +11,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { parseTraceparent, type Trace, traceparentOf } from '../../domain/trace.ts'
+import { parseTraceparent, type Trace, traceparentOf } from '../../domain/ports/trace.ts'
 
 export interface Tracers {
   readonly tracer: Tracer
-  /** Whether words of prompts and answers may stand in spans. Default false. */
+  /** Whether spans may contain the text of prompts and answers. Default false. */
   readonly captureContent: boolean
   /** What must not leave; content goes through it. */
   readonly redact: (text: string) => string

@@ -1,6 +1,7 @@
 /** Gives calls of capabilities their place in the trace: an `execute_tool` span each; models make their own spans, one per call. */
 import { SpanKind } from '@opentelemetry/api'
-import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { Trace } from '../../domain/ports/trace.ts'
 import type { RunSpans } from './run-spans.ts'
 import { endSpan, parentIn, type Tracers, traceOf } from './span-context.ts'
 
@@ -9,6 +10,31 @@ export function tracedDispatcher(
   { tracer, runs }: Pick<Tracers, 'tracer'> & { readonly runs: RunSpans },
 ): Dispatcher {
   const { kind, remote, plain, retries } = dispatcher
+  const traced = async (call: Dispatch, run: Trace | undefined) => {
+    const { runId, nodeId, attempt, capability, idempotencyKey } = call
+    const about = { 'proviso.run.id': runId, 'proviso.node.id': nodeId, 'proviso.attempt': attempt }
+    if (kind === 'model') return dispatcher.dispatch({ ...call, ...(run && { trace: { ...run, about } }) })
+    const attributes = {
+      ...about,
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': capability.capabilityId,
+      'gen_ai.tool.type': remote ? 'extension' : 'function',
+      'gen_ai.tool.call.id': idempotencyKey,
+    }
+    const name = `execute_tool ${capability.capabilityId}`
+    const options = { kind: remote ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes }
+    const span = tracer.startSpan(name, options, parentIn(run?.traceparent))
+    const own = traceOf(span)
+    try {
+      const result = await dispatcher.dispatch({ ...call, ...(own && { trace: own }) })
+      const { outcome } = result
+      endSpan(span, outcome === 'ok' ? undefined : outcome, { 'proviso.outcome': outcome })
+      return result
+    } catch (cause) {
+      endSpan(span, 'provider_error')
+      throw cause
+    }
+  }
   return {
     kind,
     remote,
@@ -16,32 +42,10 @@ export function tracedDispatcher(
     ...(retries && { retries }),
     // Waiting for an answer is no call, and has no span of its own.
     ...(dispatcher.resume && { resume: dispatcher.resume.bind(dispatcher) }),
-    async dispatch(call) {
-      const { runId, nodeId, attempt, capability, idempotencyKey } = call
-      const { trace: run, recording } = runs.placeFor(runId, { began: call.trace })
-      if (!recording) return dispatcher.dispatch({ ...call, ...(run && { trace: run }) })
-      const about = { 'proviso.run.id': runId, 'proviso.node.id': nodeId, 'proviso.attempt': attempt }
-      if (kind === 'model') return dispatcher.dispatch({ ...call, ...(run && { trace: { ...run, about } }) })
-      const attributes = {
-        ...about,
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.name': capability.capabilityId,
-        'gen_ai.tool.type': remote ? 'extension' : 'function',
-        'gen_ai.tool.call.id': idempotencyKey,
-      }
-      const name = `execute_tool ${capability.capabilityId}`
-      const options = { kind: remote ? SpanKind.CLIENT : SpanKind.INTERNAL, attributes }
-      const span = tracer.startSpan(name, options, parentIn(run?.traceparent))
-      const own = traceOf(span)
-      try {
-        const result = await dispatcher.dispatch({ ...call, ...(own && { trace: own }) })
-        const { outcome } = result
-        endSpan(span, outcome === 'ok' ? undefined : outcome, { 'proviso.outcome': outcome })
-        return result
-      } catch (cause) {
-        endSpan(span, 'provider_error')
-        throw cause
-      }
+    dispatch(call) {
+      const { trace: run, recording } = runs.findParent(call.runId, { began: call.trace })
+      if (recording) return traced(call, run)
+      return dispatcher.dispatch(run ? { ...call, trace: run } : call)
     },
   }
 }

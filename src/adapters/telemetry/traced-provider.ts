@@ -3,7 +3,7 @@ import { type Attributes, SpanKind } from '@opentelemetry/api'
 import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/provider.ts'
 import { endSpan, hostTracer, parentIn, type Tracers, traceOf } from './span-context.ts'
 
-/** What is traced already is not traced twice: usage stands on one span per call. */
+/** Marks traced providers, so that they are not traced twice: usage must be on one span per call. */
 const traced = new WeakSet<Provider>()
 
 /**

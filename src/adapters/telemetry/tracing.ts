@@ -3,7 +3,7 @@ import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 import type { Planner } from '../../domain/ports/planner.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
-import type { Redactor } from '../../domain/redact.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
 import { createRunSpans, type RunSpans, spanTypes } from './run-spans.ts'
 import { hostTracer } from './span-context.ts'
 import { tracedDispatcher } from './traced-dispatcher.ts'
@@ -39,7 +39,7 @@ export function createTracing(options: TracingOptions & { readonly redactor: Red
       draft(request) {
         const { runId } = request
         if (runId === undefined) return planner.draft(request)
-        const { trace } = runs.placeFor(runId, { began: request.trace, planning: true })
+        const { trace } = runs.findParent(runId, { began: request.trace, planning: true })
         return planner.draft({ ...request, ...(trace && { trace }) })
       },
     }),

@@ -1,13 +1,13 @@
-/** `proviso asks`: what waits for a person. */
+/** `proviso asks`: lists human-in-the-loop requests. */
 import { type Command, Option } from 'commander'
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { AskRow, Store } from '../../domain/ports/store.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { spell } from '../one-line.ts'
+import { wholeNumber } from '../options/option-parsers.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printNote, printText, redactor } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
-import { table } from '../table.ts'
-import { wholeNumber } from '../whole-number.ts'
+import { table } from '../render/table.ts'
 
 interface Flags {
   readonly store?: string
@@ -44,7 +44,7 @@ export function addAsksCommand(program: Command): void {
     })
 }
 
-/** One more than is wanted, which tells whether there are more. */
+/** Queries one row more than the limit, to know whether another page follows. */
 async function find(store: Store, { status, run, limit, after }: Flags): Promise<readonly AskRow[]> {
   if (after !== undefined && (await store.ask(after)) === undefined)
     throw new ProvisoError('ask/unknown', `There is no ask "${after}" in this store`)

@@ -1,10 +1,10 @@
-/** `proviso cancel`: ends a run. */
+/** `proviso cancel`: cancels a run. */
 import type { Command } from 'commander'
-import { ProvisoError } from '../../base/error.ts'
-import { addByOption, chooseName } from '../by-option.ts'
-import { carryOn } from '../carry-on.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { describeExitCodes } from '../exit-codes.ts'
-import { addStoreOption, chooseExistingStore } from '../store-option.ts'
+import { addByOption, chooseName } from '../options/by-option.ts'
+import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
+import { carryOn } from '../run/follow-run.ts'
 
 interface Flags {
   readonly store?: string
@@ -32,7 +32,7 @@ async function cancel(runId: string, { store, json = false, reason, ...flags }: 
   const by = chooseName(flags.by)
   const session = {
     store: chooseExistingStore(store),
-    // Ending takes no capability.
+    // Cancelling calls no capability.
     work: { capabilities: [], facets: [] },
     flags: { use: [] },
     json,

@@ -1,10 +1,10 @@
-/** `proviso config`: the settings that hold here, and with `--explain` who said so. */
+/** `proviso config`: prints the effective configuration, and with `--explain` the source of each setting. */
 import type { Command } from 'commander'
 import type { Setting } from '../../pipeline/index.ts'
-import { addConfigOptions, type ConfigFlags, readSettings } from '../config-option.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addConfigOptions, type ConfigFlags, readSettings } from '../input/config-option.ts'
 import { printJson, printNote, printText, refuse } from '../print.ts'
-import { table } from '../table.ts'
+import { table } from '../render/table.ts'
 
 interface Flags extends ConfigFlags {
   readonly explain?: true

@@ -1,15 +1,15 @@
-/** `proviso health-check`: how well models keep to their contracts, over the spans of a store, and what to change. */
+/** `proviso health-check`: reports from a store's trace spans how well models meet their contracts, and what to change. */
 import { writeFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { csvParts, healthCsv } from '../../health/csv.ts'
 import { type HealthReport, healthReport } from '../../health/report.ts'
 import { type HealthQuery, surveyHealth } from '../../health/survey.ts'
-import { describeHealth } from '../describe-health.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { wholeNumber } from '../options/option-parsers.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { pageColors, printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
-import { wholeNumber } from '../whole-number.ts'
+import { describeHealth } from '../render/describe-health.ts'
 
 interface Flags {
   readonly store?: string
@@ -101,7 +101,7 @@ function exportJson(report: HealthReport, output: string): void {
   else write(output, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-/** On stdout the three follow each other, each under its name. */
+/** Writes three CSV files; on stdout they follow each other, each under its name. */
 function exportCsv(report: HealthReport, output: string): void {
   const files = healthCsv(report)
   const base = output.replace(/\.csv$/i, '')
@@ -133,7 +133,7 @@ function moment(text: string): number {
   return value
 }
 
-/** More parts than characters on a line cannot be drawn. */
+/** Upper bound of `--buckets`: more columns do not fit on a line. */
 const mostBuckets = 120
 
 function buckets(text: string): number {

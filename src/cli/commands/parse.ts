@@ -1,32 +1,23 @@
-/** `proviso parse`: model text in, the value that the schema wants out. */
+/** `proviso parse`: reads the value that a schema describes out of model text. */
 import { type Command, Option } from 'commander'
-import { ProvisoError } from '../../base/error.ts'
-import type { Issue } from '../../base/issue.ts'
 import { tokens } from '../../base/pointer.ts'
-import {
-  createReader,
-  explain,
-  type ParseOptions,
-  type ParseResult,
-  type Pushed,
-  parse,
-} from '../../output/index.ts'
-import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { printIssues, printJson, printNote, refuse } from '../print.ts'
-import { inputName, readInput } from '../read-input.ts'
-import { readSchema } from '../read-schema.ts'
-import { wholeNumber } from '../whole-number.ts'
+import type { ParseOptions, Pushed } from '../../output/index.ts'
+import { describeExitCodes } from '../exit-codes.ts'
+import { wholeNumber } from '../options/option-parsers.ts'
+import { readLines } from '../parse/read-lines.ts'
+import { type ReadingRequest, readAnswer } from '../parse/reading.ts'
+import { type ReportFlags, reportReading } from '../parse/report-reading.ts'
+import { cannotWatch, watchReadings } from '../parse/watch-readings.ts'
+import { printJson, refuse } from '../print.ts'
 
-interface Flags {
+interface Flags extends ReportFlags {
   readonly schema?: string
   readonly aop?: 'off' | 'minimal' | 'full'
   readonly tolerance?: '0' | '1' | '2'
   readonly prefer?: 'first' | 'last' | 'largest'
   readonly acceptTruncated?: true
-  readonly shadow?: true
-  readonly json?: true
-  readonly explain?: true
-  readonly stream?: true
+  readonly watch?: true
+  readonly lines?: true
   readonly maxBytes: number
 }
 
@@ -35,7 +26,8 @@ Examples:
   proviso parse answer.txt                            the value that a text holds
   model | proviso parse --schema order.json           … made to satisfy a schema
   proviso parse --schema order.json --explain a.txt   … with an account of every change, on stderr
-  proviso parse --schema order.json --json a.txt      … as one object: ok, value, repairs, issues, …
+  proviso parse --schema order.json --json a.txt      … as one object: ok, value, repairs, issues, diagnostics, …
+  proviso parse --schema order.json --watch a.txt     … again whenever one of the files changes
   model | proviso parse --stream                      … part by part while the text arrives
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'interrupted'])}`
@@ -60,6 +52,9 @@ export function addParseCommand(program: Command): void {
     .option('--shadow', 'read strictly and say what the reader would have done')
     .option('--json', 'print the whole result as one JSON object on one line')
     .option('--explain', 'say on stderr what was changed and why')
+    .option('--problems', 'print each issue and repair on stderr as FILE:LINE:COLUMN: severity code: message')
+    .option('--lines', 'read one text per line, each a JSON string, and answer each with a line of --json')
+    .option('-w, --watch', 'read again when the text file or the schema file changes, until Ctrl-C')
     .option(
       '--stream',
       'print finished parts while the text arrives (JSON lines, unvalidated), then the result',
@@ -72,27 +67,20 @@ export function addParseCommand(program: Command): void {
 }
 
 async function runParse(file: string | undefined, flags: Flags): Promise<number> {
-  const found = flags.schema === undefined ? { schema: undefined } : await readSchema(flags.schema)
-  if ('unreadable' in found) return refuse(found.unreadable)
-  const { schema } = found
-  const options = readerOptions(flags)
-
-  const reader = flags.stream ? createReader(schema, options) : undefined
-  const onChunk = reader && ((chunk: string) => printFinished(reader.push(chunk)))
-  const input = await readInput(file, { maxBytes: flags.maxBytes, ...(onChunk && { onChunk }) })
-  if ('unreadable' in input) return refuse(input.unreadable)
-
-  const result = reader ? reader.end() : parse(input.text, schema, options)
-  const unusable = result.ok ? undefined : result.issues.find(isSchemaProblem)
-  if (unusable !== undefined)
-    throw new ProvisoError('schema/invalid', unusable.message, { at: unusable.at, hint: unusable.hint ?? '' })
-  report(result, flags, inputName(file))
-  return exitCode(result.ok ? 'ok' : 'unmet')
-}
-
-/** The schema cannot be used, so nothing can be said about the text. */
-function isSchemaProblem({ code }: Issue): boolean {
-  return code === 'schema/invalid' || code === 'schema/limit'
+  const request: ReadingRequest = {
+    file,
+    schemaFile: flags.schema,
+    maxBytes: flags.maxBytes,
+    options: readerOptions(flags),
+    ...(flags.stream && { onPush: printFinished }),
+  }
+  if (flags.lines) {
+    const other = flags.watch ? '--watch' : flags.stream ? '--stream' : undefined
+    return other ? refuse({ message: `Cannot combine --lines and ${other}` }) : readLines(request)
+  }
+  if (!flags.watch) return reportReading(await readAnswer(request), flags)
+  const refused = cannotWatch(request)
+  return refused ? refuse(refused) : watchReadings(request, flags)
 }
 
 function readerOptions(flags: Flags): ParseOptions {
@@ -106,7 +94,7 @@ function readerOptions(flags: Flags): ParseOptions {
   }
 }
 
-/** Each part that this chunk completed, with its value; the root comes with the result. */
+/** Prints each part that this chunk completed, with its value; the root is printed with the result. */
 function printFinished({ partial, finished, replaced }: Pushed<unknown>): void {
   if (replaced) printJson({ replaced: true }, 'line')
   for (const pointer of finished) {
@@ -122,33 +110,4 @@ function valueAt(value: unknown, pointer: string): unknown {
         : undefined,
     value,
   )
-}
-
-function report(result: ParseResult<unknown>, flags: Flags, name: string): void {
-  const explained = flags.explain || flags.shadow
-  if (explained) printNote(explain(result))
-  if (flags.json || flags.stream) {
-    printJson(plain(result), 'line')
-  } else if (result.ok) {
-    printJson(result.value, 'indented')
-    for (const { message, hint } of result.issues) printNote(`${message}. ${hint ?? ''}`.trim())
-  } else if (!explained) {
-    printIssues(result.issues, name, result.raw)
-    if (result.truncated) printNote('The text ends before the value does.')
-    printNote('Add --explain to see what was found and changed.')
-  }
-}
-
-/** The result as data for machines; the text itself is what the caller already has. */
-function plain(result: ParseResult<unknown>): Record<string, unknown> {
-  const { repairs, issues, truncated, branches } = result
-  return {
-    ok: result.ok,
-    ...(result.ok && { value: result.value }),
-    repairs,
-    issues,
-    truncated,
-    branches,
-    ...(result.shadow && { shadow: plain(result.shadow) }),
-  }
 }

@@ -1,30 +1,34 @@
-/** `proviso prove`: plans an envelope, or takes the draft of a file, and says whether it can satisfy the contract. */
+/** `proviso prove`: plans an envelope, or takes the draft of a file, and reports whether it can satisfy the contract. */
 import type { Command } from 'commander'
+import { createApp } from '../../app.ts'
 import { type Choice, prove, search, withBuiltins } from '../../plan/index.ts'
-import { addConfigOptions, type ConfigFlags } from '../config-option.ts'
-import { describeProof } from '../describe-proof.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
+import { addInputOption, addUseOption, readStart, type Work } from '../input/read-work.ts'
 import { pageColors, printJson, printText, refuse } from '../print.ts'
-import { type Proved, viewProof } from '../proof-view.ts'
 import type { Unreadable } from '../read-input.ts'
-import { addInputOption, addUseOption, readStart, type Work } from '../read-work.ts'
+import { describeProof } from '../render/describe-proof.ts'
+import { type Proved, viewProof } from '../render/proof-view.ts'
 
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]
   readonly use: readonly string[]
   readonly preset?: readonly string[]
+  readonly assumeProviders?: true
   readonly why?: true
   readonly json?: true
 }
 
 const examples = `
 FILE is an envelope, or {"envelope": {…}, "draft": {…}, "capabilities": […]} as for "run". Without a draft the search planner
-makes one, over the capabilities of the file, those of --use, and the built-in ones.
+makes one, over the capabilities of the file, those of --use, and the built-in ones. As for "run", a capability whose model has
+no provider here is inactive.
 
 Examples:
   proviso prove envelope.json                            the plan, with a mark per property and constraint
   proviso prove envelope.json --use agents.mjs --why     … over your capabilities, with every choice explained
   proviso prove draft.json --json                        … as one JSON object
+  proviso prove pipeline.yaml --assume-providers         … where the keys of the models are not set
 
 ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 
@@ -40,6 +44,7 @@ export function addProveCommand(program: Command): void {
       'pipeline (.yaml), template (.xml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',
     )
   addConfigOptions(addInputOption(addUseOption(command)))
+    .option('--assume-providers', 'prove as if every model had a provider')
     .option('--why', 'explain every choice of the planner')
     .option('--json', 'print the proof as one JSON object')
     .addHelpText('after', examples)
@@ -51,7 +56,7 @@ export function addProveCommand(program: Command): void {
 async function runProve(file: string, flags: Flags): Promise<number> {
   const work = await readStart({ ...flags, file })
   if ('unreadable' in work) return refuse(work.unreadable)
-  const done = proved(work)
+  const done = await proved(work, flags)
   if ('unreadable' in done) return refuse(done.unreadable)
   const { choices, ...proof } = done
   const view = viewProof(proof)
@@ -67,15 +72,28 @@ async function runProve(file: string, flags: Flags): Promise<number> {
 
 type Done = Proved & { readonly choices: readonly Choice[] }
 
-function proved({
-  envelope,
-  draft,
-  capabilities: defined,
-  facets,
-}: Work): Done | { readonly unreadable: Unreadable } {
+async function proved(
+  work: Work,
+  { assumeProviders }: Flags,
+): Promise<Done | { readonly unreadable: Unreadable }> {
+  const { envelope, draft, facets } = work
   if (envelope === undefined) return { unreadable: { message: 'there is no envelope' } }
-  const capabilities = withBuiltins(defined.map(({ capability }) => capability))
-  if (draft === undefined) return { envelope, ...search({ envelope, facets, capabilities }) }
-  const proof = prove({ envelope, draft, facets, capabilities, version: 1 })
-  return { envelope, draft, proof, choices: [] }
+  const known = assumeProviders
+    ? { capabilities: withBuiltins(work.capabilities.map(({ capability }) => capability)) }
+    : await knownToRun(work)
+  const request = { envelope, facets, version: 1, ...known }
+  if (draft !== undefined) return { envelope, draft, proof: prove({ ...request, draft }), choices: [] }
+  const found = search(request)
+  if (found.proof.ok) return { envelope, ...found }
+  return { envelope, ...found, proof: prove({ ...request, draft: found.draft, draftBy: 'planner' }) }
+}
+
+/** Returns the capabilities that `run` could execute here, and the inactive ones with the reason. */
+async function knownToRun({ capabilities, facets }: Work) {
+  const app = await createApp({ capabilities, facets, carry: 'none' })
+  try {
+    return { capabilities: app.capabilities(), inactive: app.inactive() }
+  } finally {
+    await app.close()
+  }
 }

@@ -1,12 +1,12 @@
-/** `proviso prune`: deletes runs that are over and old. */
+/** `proviso prune`: deletes runs that ended before a given age. */
 import type { Command } from 'commander'
 import { openStore } from '../../app.ts'
 import type { Prune, Pruned } from '../../domain/ports/store.ts'
 import { confirm } from '../confirm.ts'
-import { duration } from '../duration.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { duration } from '../options/option-parsers.ts'
+import { addStoreOption, chooseExistingStore, readStore, type StoreChoice } from '../options/store-option.ts'
 import { printJson, printNote, refuse } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore, type StoreChoice } from '../store-option.ts'
 
 interface Flags {
   readonly olderThan: number
@@ -71,7 +71,7 @@ const unanswered = {
   hint: 'Say --yes, or --dry-run to look only',
 }
 
-/** Only here is the store opened for writing: looking goes beside a process that has it open. */
+/** Deletes the runs. Only this step opens the store for writing, so that a preview works while another process has it open. */
 async function pruneStore({ spec }: StoreChoice, request: Prune): Promise<Pruned> {
   const store = await openStore(spec)
   try {

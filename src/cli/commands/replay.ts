@@ -1,15 +1,15 @@
-/** `proviso replay`: decides a recorded run again with no call made, under the same or other policies and node data. */
+/** `proviso replay`: replays a recorded run offline, without calls, under the same or changed policies and node data. */
 import type { Command } from 'commander'
 import { createApp } from '../../app.ts'
-import { ProvisoError } from '../../base/error.ts'
-import type { Difference, ReplayChanges, Replayed } from '../../engine/replay.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { Difference, ReplayChanges, Replayed } from '../../engine/replay/replay.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
+import { readNodeData, readRuntimePolicies } from '../input/read-changes.ts'
+import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
 import { count } from '../one-line.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printNote, printText, refuse } from '../print.ts'
-import { readNodeData, readRuntimePolicies } from '../read-changes.ts'
-import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
-import { table } from '../table.ts'
+import { table } from '../render/table.ts'
 
 interface Flags {
   readonly policies?: string
@@ -87,7 +87,7 @@ function print(replayed: Replayed, { json }: Flags): void {
   if (differences.length > 0) printText(table(['AFTER', 'RECORDED', 'INSTEAD'], differences.flatMap(rows)))
 }
 
-/** Both sides line by line; the place stands in the first. */
+/** Renders both sides line by line; only the first line names the location. */
 function rows({ after, recorded, instead }: Difference): string[][] {
   const lines = Math.max(recorded.length, instead.length, 1)
   return Array.from({ length: lines }, (_, line) => {

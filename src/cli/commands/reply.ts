@@ -1,21 +1,21 @@
-/** `proviso reply`: records what a person decides, and carries the run on. */
+/** `proviso reply`: records a person's decision on an ask and continues the run. */
 import { Argument, type Command, Option } from 'commander'
 import type { App } from '../../app.ts'
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { Decision, RejectAction, Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
-import { addByOption, chooseName } from '../by-option.ts'
-import { type Begun, carryOn } from '../carry-on.ts'
-import { describeAsk } from '../describe-ask.ts'
 import { describeExitCodes } from '../exit-codes.ts'
-import { refuseMissing } from '../missing.ts'
+import { readJson } from '../input/read-json.ts'
+import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
+import { addByOption, chooseName } from '../options/by-option.ts'
+import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { colors, printNote, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
-import { readJson } from '../read-json.ts'
-import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addRecordOnlyOption, recordOnly } from '../record-only.ts'
-import { addStoreOption, chooseExistingStore } from '../store-option.ts'
+import { describeAsk } from '../render/describe-ask.ts'
+import { type Begun, carryOn } from '../run/follow-run.ts'
+import { refuseMissing } from '../run/missing-capabilities.ts'
+import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
 interface Flags {
   readonly value?: string
@@ -89,7 +89,7 @@ type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note' | 'rejectAction'> 
   readonly recordOnly: boolean
 }
 
-/** Shows what is decided and records it. */
+/** Prints the ask, then records the decision. */
 async function recordReply(app: App, requestId: string, given: Given): Promise<Begun> {
   const { recordOnly, ...reply } = given
   const { decision, by, rejectAction } = reply
@@ -106,14 +106,14 @@ async function recordReply(app: App, requestId: string, given: Given): Promise<B
   return { runId, after }
 }
 
-/** Says who was first; the engine would only say that somebody was. */
+/** Throws if the ask is already resolved, naming who resolved it; the engine's own error does not name them. */
 function refuseAnswered({ requestId, status, decision, by, resolvedAt }: AskRow): void {
   if (status === 'pending') return
   const when = resolvedAt === undefined ? '' : ` at ${new Date(resolvedAt).toISOString()}`
   throw new ProvisoError('ask/resolved', `"${requestId}" was answered already: ${decision} by ${by}${when}`)
 }
 
-/** JSON as it is written, from a file or from stdin. */
+/** Reads JSON from the option itself, from a file or from stdin. */
 async function readValue(
   given: string | undefined,
 ): Promise<{ readonly value?: Json } | { readonly unreadable: Unreadable }> {

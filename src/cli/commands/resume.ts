@@ -1,17 +1,17 @@
-/** `proviso resume`: lets a paused run go on, or carries on one whose process died. */
+/** `proviso resume`: resumes a paused run, or claims a run whose process died. */
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { RunHead } from '../../domain/run.ts'
-import { addByOption, chooseName } from '../by-option.ts'
-import { carryOn } from '../carry-on.ts'
 import { describeExitCodes } from '../exit-codes.ts'
-import { refuseMissing } from '../missing.ts'
+import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
+import { addByOption, chooseName } from '../options/by-option.ts'
+import { wholeNumber } from '../options/option-parsers.ts'
+import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { printNote, refuse } from '../print.ts'
-import { addFileOption, addUseOption, readWork } from '../read-work.ts'
-import { addRecordOnlyOption, recordOnly } from '../record-only.ts'
-import { addStoreOption, chooseExistingStore } from '../store-option.ts'
-import { wholeNumber } from '../whole-number.ts'
+import { carryOn } from '../run/follow-run.ts'
+import { refuseMissing } from '../run/missing-capabilities.ts'
+import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
 interface Flags {
   readonly expectedPlanVersion?: number
@@ -64,7 +64,7 @@ async function resume(runId: string, flags: Flags): Promise<number> {
   return carryOn({ store, work, flags: workFlags, json, by }, record)
 }
 
-/** A run that should be going on needs nobody's leave, only somebody who carries it. */
+/** Resumes a paused run. A run that is running or pending needs no decision: it is only claimed. */
 async function wake(
   app: App,
   { runId, status, planVersion }: RunHead,

@@ -1,13 +1,13 @@
-/** `proviso run`: plans the envelope of a file or proves its draft, runs it under its contract, and prints the answer. */
+/** `proviso run`: plans the envelope of a file or proves its draft, runs it under its contract, and prints the output. */
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { carryOn } from '../carry-on.ts'
-import { addConfigOptions, type ConfigFlags } from '../config-option.ts'
 import { env } from '../env.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
+import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
+import { addStoreOption, chooseStore } from '../options/store-option.ts'
 import { refuse } from '../print.ts'
-import { addInputOption, addUseOption, readStart } from '../read-work.ts'
-import { addStoreOption, chooseStore } from '../store-option.ts'
+import { carryOn } from '../run/follow-run.ts'
 
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]

@@ -1,12 +1,12 @@
-/** `proviso runs`: the runs of a store, the newest first. */
+/** `proviso runs`: lists the runs of a store, newest first. */
 import { type Command, Option } from 'commander'
 import type { RunHead } from '../../domain/run.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { wholeNumber } from '../options/option-parsers.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
-import { table } from '../table.ts'
-import { wholeNumber } from '../whole-number.ts'
+import { table } from '../render/table.ts'
 
 interface Flags {
   readonly store?: string

@@ -1,8 +1,8 @@
-/** `proviso schema hash`: the name of a schema, the same for every spelling of it. */
+/** `proviso schema hash`: prints the hash of a schema, the same for every spelling of it. */
 import type { Command } from 'commander'
 import { schemaHash } from '../../output/index.ts'
+import { readSchema } from '../input/read-schema.ts'
 import { printText, refuse } from '../print.ts'
-import { readSchema } from '../read-schema.ts'
 
 export function addSchemaHashCommand(schema: Command): void {
   schema

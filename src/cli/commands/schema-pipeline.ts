@@ -1,4 +1,4 @@
-/** `proviso schema pipeline`: the JSON Schema of pipeline files, for editors. */
+/** `proviso schema pipeline`: prints the JSON Schema of pipeline files, for editors. */
 import type { Command } from 'commander'
 import { pipelineSchema } from '../../pipeline/index.ts'
 import { printJson } from '../print.ts'

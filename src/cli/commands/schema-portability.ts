@@ -1,10 +1,10 @@
-/** `proviso schema portability`: what each provider's structured output enforces, weakens or refuses of a schema. */
+/** `proviso schema portability`: reports what each provider's structured output enforces, weakens or rejects in a schema. */
 import type { Command } from 'commander'
 import { type Portability, portability } from '../../adapters/models/index.ts'
-import { compileSchema } from '../../schema/compile.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
 import { exitCode } from '../exit-codes.ts'
+import { readSchema } from '../input/read-schema.ts'
 import { printJson, printProblem, printText } from '../print.ts'
-import { readSchema } from '../read-schema.ts'
 
 const meanings = {
   enforced: 'enforced: the model is held to all of it',
@@ -25,7 +25,7 @@ export function addSchemaPortabilityCommand(schema: Command): void {
         process.exitCode = exitCode('usage')
         return
       }
-      // A schema that cannot be used ends the command here.
+      // Throws for an invalid schema, which ends the command.
       compileSchema(found.schema)
       const providers = portability(found.schema)
       if (flags.json) printJson({ providers }, 'line')

@@ -1,8 +1,8 @@
-/** `proviso schema simplify`: the flat schema of strings that a weak model can still fill in. */
+/** `proviso schema simplify`: prints a flat schema of strings that a weak model can still fill in. */
 import type { Command } from 'commander'
 import { simplifySchema } from '../../output/index.ts'
+import { readSchema } from '../input/read-schema.ts'
 import { printJson, refuse } from '../print.ts'
-import { readSchema } from '../read-schema.ts'
 
 export function addSchemaSimplifyCommand(schema: Command): void {
   schema

@@ -1,4 +1,4 @@
-/** `proviso schema`: the group of commands about JSON Schemas. */
+/** `proviso schema`: groups the commands about JSON Schemas. */
 import type { Command } from 'commander'
 import { addSchemaHashCommand } from './schema-hash.ts'
 import { addSchemaPipelineCommand } from './schema-pipeline.ts'

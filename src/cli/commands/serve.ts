@@ -1,11 +1,11 @@
-/** `proviso serve`: the HTTP server on a store, until it is told to stop. */
+/** `proviso serve`: runs the HTTP server on a store until it receives a stop signal. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { describeExitCodes } from '../exit-codes.ts'
-import { readPort } from '../read-port.ts'
-import { addUseOption } from '../read-work.ts'
-import type { ServeFlags } from '../serve.ts'
-import { addSettingFlags } from '../serving/setting-flags.ts'
-import { addStoreOption } from '../store-option.ts'
+import { addUseOption } from '../input/read-work.ts'
+import { readPort } from '../options/option-parsers.ts'
+import { addStoreOption } from '../options/store-option.ts'
+import type { ServeFlags } from '../serve/serve.ts'
+import { addSettingFlags } from '../serve/setting-flags.ts'
 
 const examples = `
 Who may call: tokens of the store (\`proviso token create\`), and FLEX_TOKEN for a server with one user. With --dev everybody may,
@@ -42,8 +42,8 @@ export function addServeCommand(program: Command): void {
   addSettingFlags(addStoreOption(addUseOption(command)))
     .addHelpText('after', examples)
     .action(async (flags: ServeFlags) => {
-      // Loaded when it is wanted: a server is much, and other commands need none of it.
-      const { serve } = await import('../serve.ts')
+      // Lazy import: the server is large, and other commands do not need it.
+      const { serve } = await import('../serve/serve.ts')
       process.exitCode = await serve(flags)
     })
 }

@@ -1,10 +1,10 @@
-/** `proviso show`: everything about one run, redacted. */
+/** `proviso show`: prints everything about one run, redacted. */
 import type { Command } from 'commander'
-import { describeRun } from '../describe-run.ts'
 import { describeExitCodes } from '../exit-codes.ts'
-import { lookAtRun } from '../look-at-run.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printText, redactor } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
+import { describeRun } from '../render/describe-run.ts'
+import { lookAtRun } from '../render/load-run.ts'
 
 interface Flags {
   readonly store?: string
@@ -25,7 +25,7 @@ export function addShowCommand(program: Command): void {
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (runId: string, { store, json }: Flags) => {
       const found = await readStore(chooseExistingStore(store), (opened) => lookAtRun(opened, runId))
-      // A redacted copy has the shape of what it was made from.
+      // The redactor keeps the shape of the value, so the cast is safe.
       const seen = redactor.value(found) as typeof found
       if (json) printJson(seen, 'line')
       else printText(describeRun(seen))

@@ -1,10 +1,10 @@
-/** `proviso token create`: makes a token for a server on this store, and shows it once. */
+/** `proviso token create`: creates a token for a server on this store, and prints it once. */
 import { type Command, Option } from 'commander'
 import { type Role, roles } from '../../domain/ports/records.ts'
-import { duration } from '../duration.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { duration } from '../options/option-parsers.ts'
+import { addStoreOption, chooseLastingStore, writeStore } from '../options/store-option.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseLastingStore, writeStore } from '../store-option.ts'
 
 interface Flags {
   readonly role: Role
@@ -45,7 +45,7 @@ export function addTokenCreateCommand(token: Command): void {
 }
 
 async function create({ role, tenant, name = role, expires, capability, store, json }: Flags): Promise<void> {
-  // Loaded when it is wanted, for the whole server comes with it.
+  // Lazy import: it loads the whole server.
   const { createToken } = await import('../../server/index.ts')
   const made = await writeStore(chooseLastingStore(store), (opened) =>
     createToken(opened.records.tokens, {

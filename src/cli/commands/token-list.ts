@@ -1,10 +1,10 @@
-/** `proviso token list`: the tokens of a store, without what is secret. */
+/** `proviso token list`: lists the tokens of a store, without their secrets. */
 import type { Command } from 'commander'
 import type { TokenRow } from '../../domain/ports/records.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addStoreOption, chooseServersStore, readStore } from '../options/store-option.ts'
 import { printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseServersStore, readStore } from '../store-option.ts'
-import { table } from '../table.ts'
+import { table } from '../render/table.ts'
 
 interface Flags {
   readonly tenant?: string

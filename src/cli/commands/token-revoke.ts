@@ -1,9 +1,9 @@
-/** `proviso token revoke`: a token is good no more. */
+/** `proviso token revoke`: revokes a token. */
 import type { Command } from 'commander'
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { describeExitCodes } from '../exit-codes.ts'
+import { addStoreOption, chooseServersStore, writeStore } from '../options/store-option.ts'
 import { printJson, printNote } from '../print.ts'
-import { addStoreOption, chooseServersStore, writeStore } from '../store-option.ts'
 
 interface Flags {
   readonly store?: string

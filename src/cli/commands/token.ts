@@ -1,4 +1,4 @@
-/** `proviso token`: the group of commands about a server's tokens. */
+/** `proviso token`: groups the commands about a server's tokens. */
 import type { Command } from 'commander'
 import { addTokenCreateCommand } from './token-create.ts'
 import { addTokenListCommand } from './token-list.ts'

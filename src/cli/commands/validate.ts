@@ -1,4 +1,4 @@
-/** `proviso validate`: reads a pipeline, says what is wrong or will go wrong, and mends what can be mended. */
+/** `proviso validate`: lints a pipeline file, and with `--fix` fixes the issues that have a fix. */
 import { type Command, Option } from 'commander'
 import {
   compareWithBaseline,
@@ -10,14 +10,14 @@ import {
   rulePage,
   ruleTable,
 } from '../../pipeline/index.ts'
-import { addConfigOptions, type ConfigFlags, readSettings } from '../config-option.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
-import { chooseProfile, readBaseline, writeBaseline } from '../lint-files.ts'
-import { isImport, type Looked, lookAtPipeline, reportLooked } from '../look-at-pipeline.ts'
-import { type MendFlags, mendPipeline } from '../mend-pipeline.ts'
+import { addConfigOptions, type ConfigFlags, readSettings } from '../input/config-option.ts'
+import { addUseOption } from '../input/read-work.ts'
+import { useModules } from '../input/use-modules.ts'
 import { printNote, printText, refuse } from '../print.ts'
-import { addUseOption } from '../read-work.ts'
-import { useModules } from '../use-modules.ts'
+import { isImport, type Looked, lookAtPipeline, reportLooked } from '../validate/check-pipeline.ts'
+import { type MendFlags, mendPipeline } from '../validate/fix-pipeline.ts'
+import { chooseProfile, readBaseline, writeBaseline } from '../validate/lint-files.ts'
 
 interface Flags extends MendFlags, ConfigFlags {
   readonly use: readonly string[]

@@ -1,11 +1,11 @@
-/** `proviso verify`: holds every journal of a store against what must be true of all of them. */
+/** `proviso verify`: checks the invariants of every journal in a store. */
 import type { Command } from 'commander'
 import { env } from '../env.ts'
 import { describeExitCodes, exitCode } from '../exit-codes.ts'
 import { count } from '../one-line.ts'
+import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { colors, printJson, printNote, printText } from '../print.ts'
-import { addStoreOption, chooseExistingStore, readStore } from '../store-option.ts'
-import { type VerifiedRun, verifyRuns } from '../verify-runs.ts'
+import { type VerifiedRun, verifyRuns } from '../run/verify-runs.ts'
 
 interface Flags {
   readonly store?: string

@@ -1,22 +1,22 @@
-/** How a run stands, for whoever looks on: its journal folded as the engine does, and the times that people ask for. */
+/** Tracks the progress of a run: folds its journal as the engine does, and adds the times to display. */
 import type { JournalEvent } from '../../domain/event.ts'
-import { applyEvent, begin } from '../../domain/fold.ts'
+import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import type { NodeStatus } from '../../domain/status.ts'
 
 export interface NodeView {
   readonly id: string
   readonly label?: string
-  /** The node that it is shown under. */
+  /** The node to show it under. */
   readonly parent?: string
   readonly status: NodeStatus
   readonly attempts: number
-  /** From its start to its end, or until now. */
+  /** Start of the interval shown; without `endedAt` it lasts until now. */
   readonly startedAt?: number
   readonly endedAt?: number
-  /** What is asked of a person, why it failed, when it is tried again. */
+  /** What a person is asked, why it failed, or when it is retried. */
   readonly detail?: string
-  /** Of a map or a loop under way: items or rounds that are over, of how many, and how many failed. */
+  /** For an active map or loop: ended items or rounds, their total, and how many failed. */
   readonly iterations?: { readonly ended: number; readonly total: number; readonly failed: number }
 }
 
@@ -24,9 +24,9 @@ export interface Progress {
   take(event: JournalEvent): void
   /** Absent before the first event. */
   readonly state: RunState | undefined
-  /** Nodes of the plan in force, in its order, and under a map or a loop those of its nodes that wait for a person. */
+  /** Nodes of the current plan, in its order; under a map or a loop, its nodes that wait for a person. */
   nodes(): NodeView[]
-  /** One of them, as it stands alone. */
+  /** The view of one node. */
   node(id: string): NodeView | undefined
 }
 
@@ -61,7 +61,7 @@ export function createProgress(): Progress {
   }
 }
 
-/** Of many items only those that need somebody; the others are counted at their map or loop. */
+/** Of many items, shows only those waiting for a person; the others are counted at their map or loop. */
 function isShown({ instance, status }: NodeState): boolean {
   return instance === undefined || status === 'awaiting_hitl'
 }
@@ -121,12 +121,13 @@ function detailOf(state: RunState, node: NodeState): string | undefined {
   }
 }
 
-/** The alternate whose turn it is; nothing while the node's own capability is called. */
+/** Returns the alternate in use, or the capability of a fallback node; `undefined` while any other node calls its own capability. */
 function fallbackOf({ node, candidate }: NodeState): string | undefined {
-  return candidate === 0 ? undefined : node.alternates?.[candidate - 1]
+  if (candidate === 0) return node.kind === 'fallback' ? node.capabilityId : undefined
+  return node.alternates?.[candidate - 1]
 }
 
-/** A plan is no tree: a node is shown under the last of those before it, which is the one that it waits for longest. */
+/** Turns the plan's graph into a tree: the parent of a node is its deepest predecessor, usually the last one it waits for. */
 function parentsOf(state: RunState): Map<string, string> {
   const order = [...state.nodes.keys()]
   const incoming = new Map<string, string[]>(order.map((id) => [id, []]))
@@ -145,14 +146,14 @@ function parentsOf(state: RunState): Map<string, string> {
   return parents
 }
 
-/** The map or loop of the plan itself that an item or a round is part of, at any depth. */
+/** Finds the top-level map or loop around an item or a round, at any nesting depth. */
 function mapAround(state: RunState, instance: string): string {
   const of = state.instances.get(instance)?.of ?? instance
   const around = state.nodes.get(of)?.instance
   return around === undefined ? of : mapAround(state, around)
 }
 
-/** The longest way to each node; nodes are taken as soon as all before them are, so that no depth needs a stack. */
+/** Computes the longest path to each node in topological order (Kahn's algorithm); iterative, so that deep plans cannot overflow the stack. */
 function depthsOf(state: RunState, incoming: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const open = new Map([...incoming].map(([id, sources]) => [id, sources.length]))
   const depths = new Map<string, number>()

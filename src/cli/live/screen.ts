@@ -1,4 +1,4 @@
-/** Shows a run while it goes on, on stderr: a tree that is drawn over itself on a terminal, else one line per change. */
+/** Shows a running run on stderr: a tree redrawn in place on a terminal, else one line per change. */
 import type { JournalEvent } from '../../domain/event.ts'
 import { env } from '../env.ts'
 import { colors, printNote } from '../print.ts'
@@ -6,19 +6,19 @@ import type { NodeView, Progress } from './progress.ts'
 import { changeLine, traceLine, treeLines } from './tree.ts'
 
 export interface Screen {
-  /** Something has happened, and the progress knows of it. */
+  /** Called after the progress has applied the event. */
   update(event: JournalEvent): void
-  /** Shows how it stands for the last time. */
+  /** Draws the final state. */
   close(): void
 }
 
-/** `verbose`: the trace of every model call as lines between the others (`telemetry.verbose`); then there is no tree. */
+/** `verbose` prints the trace of every model call as lines between the others (`telemetry.verbose`) and disables the tree. */
 export function createScreen(progress: Progress, { verbose }: { readonly verbose: boolean }): Screen {
   if (verbose) return traceScreen(lineScreen(progress))
   return process.stderr.isTTY && !env.noColor ? treeScreen(progress) : lineScreen(progress)
 }
 
-/** Long lines are cut by the terminal and not wrapped, so that going up by their number is right. */
+/** Disables line wrapping in the terminal, so that the number of lines to move up is exact. */
 const noWrap = '\u001b[?7l'
 const wrap = '\u001b[?7h'
 const redrawMs = 100
@@ -32,7 +32,7 @@ function treeScreen(progress: Progress): Screen {
     process.stderr.write(`${back}${noWrap}${lines.map((line) => `${line}\n`).join('')}${wrap}`)
     drawn = lines.length
   }
-  // Durations go on between events.
+  // Redraws between events, because durations keep growing.
   const tick = setInterval(() => draw(room()), 500)
   tick.unref()
   return {
@@ -50,7 +50,7 @@ function treeScreen(progress: Progress): Screen {
   }
 }
 
-/** One line stays for the cursor. */
+/** Keeps one line free for the cursor. */
 function room(): number {
   return Math.max((process.stderr.rows ?? 24) - 2, 3)
 }
@@ -65,7 +65,7 @@ function traceScreen(under: Screen): Screen {
   }
 }
 
-/** Many thousand items are not worth as many lines. */
+/** Limits the output of a map to one line per tenth, because a map may have many thousand items. */
 function tenths({ ended, total }: NonNullable<NodeView['iterations']>): number {
   return total === 0 ? 0 : Math.floor((ended * 10) / total)
 }
@@ -76,7 +76,7 @@ function lineScreen(progress: Progress): Screen {
     `${status} ${attempts} ${detail ?? ''} ${iterations ? tenths(iterations) : ''}`
   return {
     update(event) {
-      // An item has no line of its own: its map does, ten times.
+      // An item has no line of its own: its map prints one for each tenth.
       const { nodeId = '' } = event.type === 'iteration_end' ? { nodeId: event.payload.of } : event
       const node = progress.node(nodeId)
       if (node === undefined || said.get(nodeId) === key(node)) return

@@ -1,22 +1,22 @@
-/** The picture of a run: from how its nodes stand to lines of text. Pure, so that tests can look at it. */
+/** Renders the node states of a run as lines of text. Pure, for tests. */
 import type { JournalEvent } from '../../domain/event.ts'
 import type { NodeStatus } from '../../domain/status.ts'
 import { oneLine, spell } from '../one-line.ts'
 import type { Colors } from '../print.ts'
 import type { NodeView } from './progress.ts'
 
-export interface Drawing {
+interface Drawing {
   readonly colors: Colors
-  /** Milliseconds since 1970, for what is still going on. */
+  /** Milliseconds since 1970, for durations of active nodes. */
   readonly now: number
-  /** Most lines; nodes that are at work come first. Default: all. */
+  /** Maximum number of lines; active nodes come first. Default: all. */
   readonly rows?: number
 }
 
 interface Mark {
   readonly sign: string
   readonly color: 'green' | 'red' | 'yellow' | 'cyan' | 'dim'
-  /** Said in lines without a tree; empty for what is not worth one. */
+  /** Word for lines without a tree; empty for a status that gets no line. */
   readonly word: string
 }
 
@@ -41,17 +41,17 @@ export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[
   return left === 0 ? lines : [...lines, drawing.colors.dim(`… and ${left} more`)]
 }
 
-/** One line for one node, for output that is no terminal; nothing for a status that is not worth one. */
+/** Renders one line for one node, for output that is not a terminal; `undefined` for a status that gets no line. */
 export function changeLine(node: NodeView, { colors, now }: Drawing): string | undefined {
   const { word, color, sign } = marks[node.status]
   if (word === '') return undefined
   const { startedAt, ...rest } = node
-  // How long it has been going on is out of date as soon as it is written.
+  // Omits the duration of an active node: it is out of date as soon as it is printed.
   const shown = node.endedAt === undefined ? rest : node
   return `${colors[color](sign)} ${nameOf(node)} ${word}${facts(shown, now)}`
 }
 
-/** One line for an event of a model call's trace: whose it is, what happened, and what it says of it. */
+/** Renders an event of a model call's trace: its node, its type and its data. */
 export function traceLine({ nodeId, payload }: JournalEvent<'log'>, colors: Colors): string {
   const said = Object.entries(payload.payload ?? {}).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
@@ -85,11 +85,11 @@ function facts(node: NodeView, now: number): string {
 
 interface Placed {
   readonly node: NodeView
-  /** The lines of the tree before it. */
+  /** The tree lines in front of the node. */
   readonly branch: string
 }
 
-/** Deeper than this the branches of a tree are not worth their room. */
+/** Maximum depth of drawn branches; deeper ones would use too much width. */
 const deepest = 12
 
 function place(nodes: readonly NodeView[]): Placed[] {
@@ -130,7 +130,7 @@ const urgency: Partial<Record<NodeStatus, number>> = {
   waiting: 2,
 }
 
-/** When there is no room for all: those that need somebody, those at work, then the rest, in the order of the tree. */
+/** Selects nodes when not all fit: first those waiting for a person, then active ones, then the rest, in tree order. */
 function choose(placed: readonly Placed[], rows: number): readonly Placed[] {
   if (placed.length <= rows) return placed
   const room = Math.max(rows - 1, 0)

@@ -5,7 +5,7 @@ import type { Capability } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
 import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
-import type { Trace } from '../trace.ts'
+import type { Trace } from './trace.ts'
 
 /** All that an attempt may know: a copy of its own, so that nothing of a failed attempt reaches another. */
 export interface Bundle {

@@ -8,7 +8,7 @@ import type { Facet } from '../facet.ts'
 import type { Feedback } from '../feedback.ts'
 import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
-import type { Trace } from '../trace.ts'
+import type { Trace } from './trace.ts'
 
 export interface DraftRequest {
   readonly envelope: Envelope
@@ -21,10 +21,14 @@ export interface DraftRequest {
   readonly trigger?: PlanTrigger
   /** What people and checks said about earlier work, oldest first. */
   readonly feedback?: readonly Feedback[]
-  /** What is done already; a draft that keeps a node's id keeps its output. */
+  /**
+   * What is done already. A draft that has a node with this id, the same capability, inputs of the same values and the same
+   * instructions (or none) keeps its output; otherwise the node runs again.
+   */
   readonly completed: readonly {
     readonly id: string
     readonly capabilityId?: string
+    readonly instructions?: string
     readonly output: Json
   }[]
   /** Which run wants it; absent outside of one. */

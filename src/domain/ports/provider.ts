@@ -1,7 +1,9 @@
 /** The port to models: one call, text in, text out. What the text means is the reader's business. */
+
+import type { FailedTry } from '../../base/time/retry.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Usage } from '../output.ts'
-import type { Trace } from '../trace.ts'
+import type { Trace } from './trace.ts'
 
 /** How a node wants its model held to the schema; what a provider makes of it is its own business. */
 export type StructuredIntent = 'off' | 'auto' | 'openai_json' | 'outlines' | 'xgrammar'
@@ -94,4 +96,17 @@ export interface Provider {
   ): StructuredOutcome | Promise<StructuredOutcome>
   /** Keys that must never leave but to the provider itself; whoever redacts asks for them. */
   secrets?(): readonly string[]
+}
+
+// What follows from how a call of a model ended.
+
+/** Why a call may be made again after a pause: it brought nothing and costs nothing. */
+export function failedTry(answer: ModelAnswer): FailedTry | undefined {
+  if (answer.kind === 'unavailable') return { outcome: 'unavailable' }
+  return answer.kind === 'throttled' ? { outcome: 'throttled', retryAfterMs: answer.retryAfterMs } : undefined
+}
+
+/** Whether a model has worked for this answer; calls that were turned away before that cost nothing. */
+export function wasGenerated(answer: ModelAnswer): boolean {
+  return failedTry(answer) === undefined && !(answer.kind === 'error' && answer.fatal === true)
 }

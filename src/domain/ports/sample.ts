@@ -2,7 +2,7 @@
  * What a store tells about the health of its runs: attempts that called a model, added up by the store itself, so that a
  * million spans do not have to leave it. Attempts that are alike in everything that is counted are one group.
  */
-import type { Signals } from '../signals.ts'
+import type { Signals } from '../event/signals.ts'
 
 export interface SampleQuery {
   /** Attempts that ended at or after this time, in milliseconds since 1970. */

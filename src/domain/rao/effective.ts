@@ -2,7 +2,13 @@
  * Which RAO contract an answer is under. A contract may be stated by the node, by policies of the caller and by the
  * capability that does the work. All that apply are merged: no statement can loosen another.
  */
-import { isRaoError, type RaoContract, type RaoError, readRaoContract, type Thresholds } from '../rao.ts'
+import {
+  isRaoError,
+  type RaoContract,
+  type RaoError,
+  readRaoContract,
+  type Thresholds,
+} from './rao-contract.ts'
 
 /** A contract that a policy or a capability brings to a node, worked out by the proof. */
 export interface AppliedContract {

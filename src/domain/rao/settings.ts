@@ -1,5 +1,5 @@
 /** A RAO contract as capabilities and policies state it: the keys that nodes have in their data. Stating it switches it on. */
-import type { Issue } from '../../base/issue.ts'
+import type { Issue } from '../../base/errors/issue.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import {
   type ConfidenceType,
@@ -8,7 +8,7 @@ import {
   type RaoError,
   readRaoContract,
   type Thresholds,
-} from '../rao.ts'
+} from './rao-contract.ts'
 
 export interface RaoSettings extends Partial<Thresholds> {
   /** Default true: `false` keeps the settings and switches the contract off. */

@@ -19,6 +19,15 @@ const planNodeSchema = closed(
     body: { $ref: '#/$defs/body' },
     contracts: closed({ input: anySchema, output: anySchema }, ['input', 'output']),
     inputs: bySource,
+    alternateContracts: {
+      type: 'object',
+      additionalProperties: closed({
+        input: anySchema,
+        output: anySchema,
+        postConditions: { type: 'array', items: condition },
+      }),
+    },
+    requires: texts,
     needs: { type: 'array', items: closed({ input: text, from: texts }, ['input', 'from']) },
     postConditions: { type: 'array', items: condition },
     guards: { type: 'array', items: constraintSchema },

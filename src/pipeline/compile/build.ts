@@ -1,17 +1,20 @@
-/** A draft while it is made: nodes that still grow, edges, and what every part of the compiler needs to know. */
+/**
+ * State of a compilation: the growing nodes and edges of a draft, the issues, and what every part of the
+ * compiler needs.
+ */
 import type { Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
 import type { Binding, DraftNode, Edge } from '../../domain/plan.ts'
 import { planLimits } from '../../plan/index.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import type { ArosConfig } from '../aros-config.ts'
-import type { Complaint, Pipeline, Step } from '../pipeline.ts'
-import type { SourceIssue } from '../source.ts'
+import type { ArosConfig } from '../config/aros-config.ts'
+import type { CallStep, Complaint, Pipeline, Step } from '../parse/pipeline.ts'
+import type { SourceIssue } from '../text/source.ts'
 import { type FunctionName, functionId } from './functions.ts'
 import type { Region, Value } from './value.ts'
 
-/** A node whose inputs and contracts may still be added to. */
+/** A node whose inputs and contracts may still grow. */
 export interface OpenNode extends Omit<DraftNode, 'inputs' | 'contracts'> {
   readonly inputs: Record<string, Binding>
   contracts: { input?: JsonSchema; output?: JsonSchema }
@@ -22,50 +25,53 @@ export interface Build {
   readonly nodes: OpenNode[]
   readonly edges: Edge[]
   readonly issues: SourceIssue[]
-  /** What somebody should know although it is no mistake, such as a promotion. */
+  /** Information for the author that is not an error, such as a promotion. */
   readonly notes: SourceIssue[]
   readonly aros: ArosConfig
-  /** The user's own capabilities. */
+  /** Capabilities registered by the user. */
   readonly known: ReadonlyMap<string, Capability>
-  /** Names of the user's own stages. */
+  /** Names of stages registered by the user. */
   readonly stages: readonly string[]
-  /** Questions that the plan may ask. */
-  asks: number
-  /** The step that each node was made for. */
+  /** The step that each node was compiled from, for issues. */
   readonly places: Map<OpenNode, { readonly pipeline: Pipeline; readonly at: Pointer }>
 }
 
-/** Where the compiler stands: in which pipeline, after which nodes, and what can be named there. */
+/** The current position of the compiler: the pipeline, the nodes to wait for, and the names in scope. */
 export interface Scope {
   readonly build: Build
   readonly pipeline: Pipeline
-  /** What the ids of nodes begin with. */
+  /** Prefix of node ids. */
   readonly prefix: string
   readonly region: Region
-  /** The nodes that the next one waits for. */
+  /** Ids of the nodes that the next node waits for. */
   tails: readonly string[]
   previous: Value
   readonly steps: Map<string, Value>
   context: readonly ContextEntry[]
-  /** `input`, and inside of maps and loops `item`, `index`, `iteration`. */
+  /** `input`, and in maps and loops also `item`, `index` and `iteration`. */
   readonly locals: ReadonlyMap<string, Value>
+  /** Settings that the importing steps apply to all steps of this pipeline. */
+  readonly inherited?: Inherited
 }
 
-/** Compiles steps in a scope, and returns the output of the last; without steps, what was there before. */
+/** Settings of a step with `uses: imports.X` that apply to every step of X. */
+export type Inherited = Pick<CallStep['node'], 'onFail' | 'constraints'>
+
+/** Compiles steps in a scope and returns the output of the last; without steps, the previous value. */
 export type CompileSteps = (scope: Scope, steps: readonly Step[]) => Value
 
-/** A value that was put into the context: whole under a key, or member by member. The last one wins. */
+/** A value put into the context: whole under a key, or merged member by member. The last entry wins. */
 export interface ContextEntry {
   readonly key?: string
   readonly value: Value
 }
 
-/** Room for what happens inside of a step, with the names that are known so far. */
+/** Creates a nested scope, with a copy of the names known so far. */
 export function innerScope(scope: Scope, change: Partial<Scope> & { readonly prefix: string }): Scope {
   return { ...scope, steps: new Map(scope.steps), ...change }
 }
 
-/** Whether there are more nodes than a plan may have; then no more are made, and the compiler says so. */
+/** Has the draft more nodes than a plan may have? Then compilation stops and reports the limit. */
 export function isFull({ nodes }: Build): boolean {
   return nodes.length > planLimits.nodes
 }
@@ -74,7 +80,7 @@ export function complain({ build, pipeline }: Scope, at: Pointer, said: Complain
   build.issues.push(pipeline.issue(at, said))
 }
 
-/** Adds a node after those that the scope waits for. */
+/** Adds a node after the current tails of the scope. */
 export function addNode(scope: Scope, node: OpenNode): OpenNode {
   scope.build.nodes.push(node)
   for (const from of scope.tails) scope.build.edges.push({ from, to: node.id })
@@ -82,7 +88,7 @@ export function addNode(scope: Scope, node: OpenNode): OpenNode {
   return node
 }
 
-/** A node that calls one of the functions that come with pipelines. */
+/** Adds a node that calls one of the built-in pipeline functions. */
 export function addFunction(
   scope: Scope,
   {
@@ -90,9 +96,17 @@ export function addFunction(
     name,
     inputs,
     output,
-  }: { id: string; name: FunctionName; inputs: Record<string, Binding>; output: JsonSchema },
+    settings,
+  }: {
+    id: string
+    name: FunctionName
+    inputs: Record<string, Binding>
+    output: JsonSchema
+    settings?: CallStep['node']
+  },
 ): OpenNode {
   return addNode(scope, {
+    ...settings,
     id,
     kind: 'transformation',
     capabilityId: functionId(name),

@@ -1,7 +1,10 @@
-/** The capabilities that a pipeline brings along: its agents and those of its imports, the people it asks, and the functions of its own nodes. */
+/**
+ * Collects the capabilities that a pipeline provides: its agents and those of its imports, human-in-the-loop
+ * asks, and the functions of generated nodes.
+ */
 import { sha256Hex } from '../../base/hash.ts'
 import type { Capability } from '../../domain/capability.ts'
-import type { CallStep, Pipeline, Step } from '../pipeline.ts'
+import type { CallStep, Pipeline, Step } from '../parse/pipeline.ts'
 import { type PipelineCapability, pipelineFunctions } from './functions.ts'
 
 export function agentId({ name }: Pick<Pipeline, 'name'>, agent: string): string {
@@ -18,19 +21,22 @@ export function extractId({ name }: Pick<Pipeline, 'name'>, { params }: Pick<Cal
 
 const longestId = 200
 
-/** Pipelines and agents are called what people like, in every script; ids of capabilities have few signs and an end. */
+/**
+ * Encodes a name as a capability id: names may use any script and length, ids only few characters and a
+ * bounded length.
+ */
 function idOf(words: string): string {
   const plain = words.replace(/[^A-Za-z0-9_.:/-]/gu, (sign) => `:${sign.codePointAt(0)?.toString(16)}:`)
   const id = /^[A-Za-z0-9]/.test(plain) ? plain : `pipeline:${plain}`
   return id.length <= longestId ? id : `${id.slice(0, 120)}:${sha256Hex(words)}`
 }
 
-/** A pipeline under the name that it has inside of another. */
+/** The imported pipeline under its qualified name. */
 export function importedAs({ name }: Pick<Pipeline, 'name'>, alias: string, imported: Pipeline): Pipeline {
   return { ...imported, name: `${name}/${alias}` }
 }
 
-/** All of them; they do not depend on the input, so that a run can be carried on from its file alone. */
+/** All capabilities of a pipeline. They do not depend on the input, so a run can be resumed from the file alone. */
 export function capabilitiesOf(pipeline: Pipeline): readonly PipelineCapability[] {
   return [...pipelineFunctions, ...ownOf(pipeline)]
 }
@@ -55,7 +61,7 @@ function ownOf(pipeline: Pipeline): readonly PipelineCapability[] {
 
 const extracting = 'You extract structured data from a text. Use only what the text says.'
 
-/** Steps with everything inside of them. */
+/** All steps, including nested ones. */
 export function allSteps(steps: readonly Step[]): readonly Step[] {
   return steps.flatMap((step) => {
     const inside = 'branches' in step ? [...step.branches.values()].flat() : 'body' in step ? step.body : []

@@ -1,10 +1,13 @@
-/** What the nodes do that a pipeline adds by itself: pure functions of their inputs, the same for every pipeline. */
-import { ProvisoError } from '../../base/error.ts'
+/**
+ * The functions behind nodes that the compiler generates: pure functions of their inputs, the same for every
+ * pipeline.
+ */
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own, setOwn } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
-import { renderValue } from '../templates.ts'
+import { renderValue } from '../templates/templates.ts'
 
-/** A capability with the function behind it. */
+/** A capability with its function. */
 export interface PipelineCapability {
   readonly capability: Capability
   readonly run?: (inputs: Json) => Json
@@ -90,7 +93,10 @@ export const pipelineFunctions: readonly PipelineCapability[] = Object.entries(f
   }),
 )
 
-/** Each output has a `value` and members for the context, in `value` again where items may fail. */
+/**
+ * Splits the outputs of a map. Each has a `value` and members for the context, nested in `value` again where
+ * items may fail.
+ */
 function gather(items: readonly Json[]): Json {
   const left: { [name: string]: Json } = {}
   const values = items.map((item) => {

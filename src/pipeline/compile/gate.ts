@@ -1,21 +1,21 @@
-/** The way into nodes that may be skipped: a router, and one first node per branch through which everything from outside comes. */
+/** Entry into nodes that may be skipped: a router, and a gate node per branch through which all outer values pass. */
 import type { Condition } from '../../domain/contract.ts'
 import type { Binding } from '../../domain/plan.ts'
+import { mapOf } from '../../schema/build/composite-schemas.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { mapOf } from '../../schema/made-schemas.ts'
 import { addNode, asBinding, type OpenNode, type Scope } from './build.ts'
 import { functionId } from './functions.ts'
 import type { Region, Value } from './value.ts'
 
 export interface Router {
   readonly node: OpenNode
-  /** Binds a value to the router, so that conditions can look at it; returns its name there. */
+  /** Binds a value to the router, so that conditions can read it; returns its name there. */
   see(value: Value): string
   route(condition: Condition, to: readonly string[], label: string): void
   otherwise(to: readonly string[]): void
 }
 
-/** A routing node after what the scope waits for; `id` is its own. */
+/** Adds a routing node with this id after the current tails. */
 export function addRouter(scope: Scope, id: string): Router {
   const seen = new Map<string, string>()
   const members: Record<string, Value> = {}
@@ -46,11 +46,14 @@ export function addRouter(scope: Scope, id: string): Router {
 export interface Gate {
   readonly begin: string
   readonly region: Region
-  /** Binds the first node to something of the router's, and names it as a value inside. */
+  /** Binds the gate to an output of the router and returns it as a value for the branch. */
   bind(name: string, binding: Binding, schema: JsonSchema): Value
 }
 
-/** The first node of a branch; everything inside is bound to it, so that nothing inside runs unless the branch was chosen. */
+/**
+ * Adds the gate, the first node of a branch. Everything inside is bound to it, so nothing inside runs unless
+ * the branch is chosen.
+ */
 export function addGate(scope: Scope, router: Router, id: string): Gate {
   const members: Record<string, Pick<Value, 'schema' | 'certain'>> = {}
   const carried = new Map<string, Value>()

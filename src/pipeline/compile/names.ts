@@ -1,31 +1,36 @@
-/** What the paths in templates and conditions mean at a place of a pipeline. */
-import type { Json } from '../../base/json.ts'
+/** Resolves the paths in templates and conditions in a scope. */
+import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
-import { membersOf } from '../../schema/members.ts'
-import { valuesOf } from '../../schema/schema-values.ts'
-import { isAbsent } from '../../schema/value-set.ts'
-import { didYouMean } from '../reading.ts'
-import { type Expression, expressionsIn, parseTemplate } from '../templates.ts'
+import { mapOf } from '../../schema/build/composite-schemas.ts'
+import { membersOf } from '../../schema/build/members.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { valuesOf } from '../../schema/values/schema-values.ts'
+import { isAbsent } from '../../schema/values/value-set.ts'
+import { didYouMean } from '../parse/reading.ts'
+import { type Expression, expressionsIn, parseTemplate } from '../templates/templates.ts'
 import { addFunction, asBinding, complain, nodeValue, type Scope } from './build.ts'
 import { bring, constant, either, inside, type Value } from './value.ts'
 
-/** Where somebody names something, for messages. */
-export interface Mention {
+/** The location of a reference, for messages. */
+interface Mention {
   readonly at: Pointer
   readonly words: string
-  /** There is a default for it, so that it need not be there. */
+  /** The reference has a default, so the value may be absent. */
   readonly optional?: boolean
 }
 
 const roots = ['input', 'initial_input', 'previous_step', 'steps', 'context', 'item', 'index', 'iteration']
 
-/** The value at a path as nodes of the scope can be bound to it; complains and returns nothing if there cannot be one. */
-export function lookUp(scope: Scope, path: readonly string[], mention: Mention): Value | undefined {
+/**
+ * Returns the value at a path, bound for nodes of the scope; reports an issue and returns `undefined` if it
+ * cannot exist.
+ */
+function lookUp(scope: Scope, path: readonly string[], mention: Mention): Value | undefined {
   const based = baseOf(scope, path, mention)
   return based && step(scope, based.value, { path: based.rest, mention })
 }
 
-/** The whole value that a path starts from, and the way from there on. */
+/** The root value of a path, and the rest of the path. */
 export function baseOf(
   scope: Scope,
   path: readonly string[],
@@ -79,7 +84,7 @@ function contextAt(scope: Scope, [key, ...rest]: readonly string[], mention: Men
   })
 }
 
-/** What stands under a key of the context, from all who may have put it there; nothing if no one did. */
+/** The value under a key of the context, from all entries that may have written it; `undefined` if none did. */
 export function contextValue(scope: Scope, key: string): Value | undefined {
   const found: Value[] = []
   for (const entry of [...scope.context].reverse()) {
@@ -92,7 +97,7 @@ export function contextValue(scope: Scope, key: string): Value | undefined {
   return found.length > 0 ? either(found, scope.region) : undefined
 }
 
-/** All of the context as one map. */
+/** The whole context as one map. */
 function wholeContext(scope: Scope): Value {
   const parts = scope.context.map(({ key, value }) =>
     key === undefined ? bring(value, scope.region) : wrapped(scope, key, value),
@@ -116,8 +121,8 @@ function wrapped(scope: Scope, key: string, value: Value): Value {
   )
 }
 
-/** An id that no node has yet. */
-export function fresh({ build, prefix }: Scope, name: string): string {
+/** Returns an unused node id. */
+function fresh({ build, prefix }: Scope, name: string): string {
   const taken = new Set(build.nodes.map(({ id }) => id))
   let id = `${prefix}${name}`
   for (let n = 2; taken.has(id); n++) id = `${prefix}${name}_${n}`
@@ -131,7 +136,7 @@ function step(
 ): Value | undefined {
   const found = inside(value, path)
   if (!('absent' in found)) return found
-  // What this run is given lacks it; what the schema rules out is a mistake all the same.
+  // An optional value may be absent in this input; a path that the schema rules out is still an error.
   if (mention.optional && value.known && !cannotBe(value, path)) return undefined
   return unknown(scope, mention, {
     message: `${mention.words} leads nowhere: there is no ${path.join('.')}`,
@@ -139,18 +144,18 @@ function step(
   })
 }
 
-/** What stands there instead of a member that does not. */
+/** Hint that lists the members that do exist. */
 export function membersHint({ schema, known }: Value, [name = '']: readonly string[]): string {
   const names = known ? [] : membersOf(schema).map((each) => each.name)
   return didYouMean(name, names, names.length > 0 ? `It has ${names.join(', ')}` : 'It has no members')
 }
 
-/** Whether a schema rules out that something stands at a path. */
+/** Does the schema rule out a value at the path? */
 export function cannotBe(value: Value, path: readonly string[]): boolean {
   return path.length > 0 && isAbsent(valuesOf(value.schema)(path))
 }
 
-/** What a value with templates in it becomes: bound as it is where that is possible, else rendered by a node of its own. */
+/** Compiles a value with templates: binds it directly where possible, else adds a node that renders it. */
 export function templateValue(
   scope: Scope,
   given: Json,
@@ -177,8 +182,20 @@ export function templateValue(
     inputs[paths[path]] = asBinding(value)
   }
   inputs['paths'] = { value: paths }
-  const output = direct ? direct.schema : renderedSchema(given)
+  const output = direct ? direct.schema : renderedSchema(given, found)
   return nodeValue(addFunction(scope, { id, name: 'render', inputs, output }), output, scope.region)
+}
+
+/** The input of a step: its rendered `input`, else the previous output. */
+export function inputOf(
+  scope: Scope,
+  step: { readonly name: string; readonly at: string; readonly input?: Json },
+): Value | undefined {
+  const id = `${scope.prefix}${step.name}.input`
+  const given = step.input
+  if (given !== undefined) return templateValue(scope, given, { at: `${step.at}/input`, id })
+  const value = bring(scope.previous, scope.region)
+  return value.certain ? value : templateValue(scope, '{{ previous_step }}', { at: step.at, id })
 }
 
 function onlyPath(given: Json): readonly string[] | undefined {
@@ -193,8 +210,18 @@ function onlyExpression(given: Json): Expression | undefined {
   return parsed.ok && parsed.parts.length === 1 && only && 'expr' in only ? only.expr : undefined
 }
 
-function renderedSchema(given: Json) {
-  if (typeof given === 'string') return onlyExpression(given) === undefined ? { type: 'string' } : true
+/** Schema of a rendered value: its literals, and the schemas of values inserted whole. */
+function renderedSchema(given: Json, found: ReadonlyMap<string, Value>): JsonSchema {
   if (Array.isArray(given)) return { type: 'array' }
-  return { type: 'object', required: Object.keys(given as object) }
+  if (isObject(given)) {
+    const members = Object.entries(given as { [key: string]: Json }).map(
+      ([name, part]) => [name, { schema: renderedSchema(part, found), certain: true }] as const,
+    )
+    return mapOf(Object.fromEntries(members))
+  }
+  if (typeof given !== 'string' || expressionsIn(given).length === 0) return { const: given }
+  if (onlyExpression(given) === undefined) return { type: 'string' }
+  const path = onlyPath(given)
+  const value = path && found.get(JSON.stringify(path))
+  return value?.schema ?? true
 }

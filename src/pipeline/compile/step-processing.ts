@@ -1,17 +1,20 @@
-/** The `processing` of a step with everything decided: global settings, the agent's, the step's own on top, and promotion. */
+/**
+ * Resolves the effective `processing` of a step: global settings, overridden by the agent, overridden by the
+ * step, plus promotion.
+ */
 import { isObject, type Json } from '../../base/json.ts'
-import { type GivenProcessing, layOver } from '../../domain/processing.ts'
+import { type GivenProcessing, layOver } from '../../domain/draft/processing.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import type { ArosConfig } from '../aros-config.ts'
-import type { StepProcessing } from '../pipeline.ts'
+import type { ArosConfig } from '../config/aros-config.ts'
+import type { StepProcessing } from '../parse/pipeline.ts'
 
-export interface Decided {
+interface Decided {
   readonly processing: GivenProcessing
-  /** Structured output was switched on by the schema, because neither step, agent nor settings name it (FSD-07, C14). */
+  /** The schema enabled structured output, because neither step, agent nor settings set it (FSD-07, C14). */
   readonly promoted: boolean
 }
 
-export interface Layers {
+interface Layers {
   readonly aros: ArosConfig
   readonly agent: StepProcessing
   /** Absent: the step has no such block. */
@@ -19,10 +22,10 @@ export interface Layers {
   readonly schema: JsonSchema
 }
 
-/** The settings forbid what a step may otherwise allow. */
+/** Overrides a step that allows text, when the settings forbid it. */
 const neverText: GivenProcessing = { fallback: { degrade_to_string: false } }
 
-/** With the master switch off nothing is asked of providers and nothing is repaired. */
+/** With the master switch off, providers get no schema and nothing is repaired. */
 const legacy: GivenProcessing = { structured_output: 'off', aop: 'off', enforcement: 'off' }
 
 export function decideProcessing({ aros, agent, step, schema }: Layers): Decided {
@@ -38,18 +41,21 @@ export function decideProcessing({ aros, agent, step, schema }: Layers): Decided
   return { processing: { ...limited, aop: aopOf(said, own, aros) }, promoted }
 }
 
-/** Where repairing acts it begins with the reader at full, unless somebody said how far it may go. */
+/** Where repair is active, parsing starts at level full, unless the level is set explicitly. */
 function aopOf(said: GivenProcessing, own: GivenProcessing, aros: ArosConfig): Json {
   if (own['aop'] !== undefined) return own['aop']
   if (aros.said.has('enable_aop_default')) return aros.enableAopDefault
   const acts = said['structured_output'] !== 'off' && (said['enforcement'] ?? 'repair') === 'repair'
   if (acts) return 'full'
-  // A tolerant decoder is a part of the reader: asking for one switches the reader on, without conversions.
+  // A tolerant decoder is part of the reader: setting a level enables the reader, without conversions.
   const { tolerant_level: level = 0 } = said['coercion'] as { readonly tolerant_level?: number }
   return level > 0 && aros.enableAopDefault === 'off' ? 'minimal' : aros.enableAopDefault
 }
 
-/** `enforcement: off`: the schema is asked for and not held; it acts only where structured output is on. */
+/**
+ * With `enforcement: off` the model gets the schema but the answer is not checked; this applies only where
+ * structured output is on.
+ */
 export function isHeld(processing: GivenProcessing): boolean {
   return processing['structured_output'] === 'off' || processing['enforcement'] !== 'off'
 }
@@ -66,7 +72,7 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
     fallback: {
       max_stages: aros.fallback.maxStages,
       enable_extractor: aros.fallback.enableExtractor,
-      // That a text may stand in for an answer is for the step to say.
+      // Only the step itself may allow a text in place of a structured answer.
       degrade_to_string: false,
     },
     degrade_on_unexpected_behavior: aros.degradeOnUnexpectedBehavior,
@@ -76,7 +82,7 @@ function globalBlock(aros: ArosConfig): GivenProcessing {
   }
 }
 
-/** Only what somebody has said in the settings, for files whose tasks have defaults of their own. */
+/** Only the settings that are set explicitly, for files whose tasks have defaults of their own. */
 export function saidBlock(aros: ArosConfig): GivenProcessing {
   if (!aros.enabled) return legacy
   const every: GivenProcessing = { ...globalBlock(aros), aop: aros.enableAopDefault }
@@ -89,7 +95,7 @@ export function saidBlock(aros: ArosConfig): GivenProcessing {
   return said.reduce(layOver, {})
 }
 
-/** Where a setting stands in a `processing` block. */
+/** The key of each setting in a `processing` block. */
 const blockKeys: Readonly<Record<string, readonly [name: string, part?: string]>> = {
   structured_output_default: ['structured_output'],
   enable_aop_default: ['aop'],
@@ -107,7 +113,7 @@ const blockKeys: Readonly<Record<string, readonly [name: string, part?: string]>
   'streaming.aggregate_structured': ['streaming', 'aggregate_structured'],
 }
 
-/** An object or an array at the root; plain texts stay plain. */
+/** Is the root an object or an array? Plain texts stay plain. */
 export function isStructured(schema: JsonSchema): boolean {
   if (!isObject(schema)) return false
   const type = schema['type']

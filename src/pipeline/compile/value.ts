@@ -1,30 +1,30 @@
-/** A value that a pipeline will have: where it comes from, what its schema is, and whether it is certainly there. */
-import type { Json } from '../../base/json.ts'
+/** A value of a pipeline at compile time: its sources, its schema, and whether it is certain to exist. */
+import { isObject, type Json } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import type { Source } from '../../domain/plan.ts'
-import { follow, missing } from '../../schema/condition-evaluate.ts'
+import { anyOf } from '../../schema/build/composite-schemas.ts'
+import { membersOf } from '../../schema/build/members.ts'
+import { project } from '../../schema/build/project.ts'
+import { follow, missing } from '../../schema/condition/evaluate.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { anyOf } from '../../schema/made-schemas.ts'
-import { membersOf } from '../../schema/members.ts'
-import { project } from '../../schema/project.ts'
-import { valuesOf } from '../../schema/schema-values.ts'
-import { isAbsent } from '../../schema/value-set.ts'
+import { valuesOf } from '../../schema/values/schema-values.ts'
+import { isAbsent } from '../../schema/values/value-set.ts'
 
 export interface Value {
-  /** The first that exists is taken. */
+  /** The first source that exists is used. */
   readonly sources: readonly Source[]
   readonly schema: JsonSchema
   readonly certain: boolean
-  /** The part of the plan whose nodes may be bound to it; absent: all of them. */
+  /** The region whose nodes may be bound to it; absent: all nodes. */
   readonly home?: Region
-  /** Known before the run: the input, and constants. */
+  /** Value known before the run: the input and constants. */
   readonly known?: { readonly value: Json }
 }
 
-/** Nodes that run together or not at all. What an inner region needs from outside comes in through its gate. */
+/** A set of nodes that run together or not at all. Outer values enter an inner region through its gate. */
 export interface Region {
   readonly parent?: Region
-  /** Brings a value of the parent inside. */
+  /** Brings a value of the parent region inside. */
   readonly carry?: (value: Value) => Value
 }
 
@@ -32,17 +32,20 @@ export function constant(value: Json): Value {
   return { sources: [{ value }], schema: { const: value }, certain: true, known: { value } }
 }
 
-/** Stands for the output of a step that could not be compiled: nothing is known of it, so that no one else is blamed. */
+/**
+ * Replaces the output of a step that could not be compiled: its schema allows anything, so that no other step
+ * is blamed.
+ */
 export const unknownValue: Value = { sources: [{ value: null }], schema: true, certain: true }
 
-/** The same value as the nodes of a region can be bound to it. */
+/** Rebinds a value for the nodes of a region. */
 export function bring(value: Value, region: Region): Value {
   if (value.home === undefined || value.home === region) return value
   if (region.parent === undefined || region.carry === undefined) return value
   return region.carry(bring(value, region.parent))
 }
 
-/** A member inside; `absent`: the schema says that there is none. */
+/** Returns the member at a path, or `absent` if the schema or the known value rules it out. */
 export function inside(
   value: Value,
   path: readonly string[],
@@ -72,7 +75,20 @@ export function inside(
   }
 }
 
-/** One of several, the first that exists. */
+/** Can the value be a map? True unless the schema rules it out (C17). */
+export function mayBeObject({ schema, known }: Pick<Value, 'schema' | 'known'>): boolean {
+  if (known) return isObject(known.value)
+  if (schema === true) return true
+  if (!isObject(schema)) return false
+  const { type, anyOf } = schema
+  if (Array.isArray(anyOf)) return anyOf.some((each) => mayBeObject({ schema: each as JsonSchema }))
+  if (isObject(schema['const'])) return true
+  return type === undefined
+    ? schema['const'] === undefined && schema['enum'] === undefined
+    : [type].flat().includes('object')
+}
+
+/** Combines alternatives: the first one that exists is used. */
 export function either(values: readonly Value[], home: Region): Value {
   const [only] = values
   if (values.length === 1 && only) return only

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { arosTable } from '../aros-config.ts'
-import { describeSourceIssue } from '../source.ts'
+import { describeSourceIssue } from '../text/source.ts'
+import { arosTable } from './aros-config.ts'
 import { readConfig } from './read-config.ts'
 import { resolveConfig } from './resolve-config.ts'
 import { serverKeys } from './server-settings.ts'
@@ -109,7 +109,7 @@ enable_reasoning_precheck = false
       'aros.schema_simplify': '$PROVISO_AROS_SCHEMA_SIMPLIFY',
       'aros.enabled': 'default',
     })
-    // The preset before, and two that only the file can say behind.
+    // Three more: the preset, and two keys that only the file can set.
     expect(settings).toHaveLength(Object.keys(arosTable).length + serverKeys.length + 3)
   })
 

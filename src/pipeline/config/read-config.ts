@@ -1,20 +1,20 @@
-/** The text of `proviso.toml` to values by dotted name, or what is wrong with it and on which line. */
+/** Reads `proviso.toml` into values by dotted name, or into issues with their lines. */
 import { parse, TomlError } from 'smol-toml'
+import type { Span } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
-import { checkNoun } from '../../domain/check-noun.ts'
+import { checkNoun } from '../../domain/parse/check-schema.ts'
 import { closed, map } from '../../domain/schemas/parts.ts'
-import { arosSchema, presets } from '../aros-config.ts'
-import { snakeKeys } from '../snake-keys.ts'
-import { createSource, issueAt, positionOf, type Source, type SourceIssue } from '../source.ts'
+import { createSource, issueAt, positionOf, type Source, type SourceIssue } from '../text/source.ts'
+import { snakeKeys } from '../yaml/snake-keys.ts'
+import { arosSchema, presets } from './aros-config.ts'
 import { serverSchema } from './server-settings.ts'
-import { placeOf, tomlPlaces } from './toml-places.ts'
 
 export interface ConfigFile {
   readonly source: Source
-  /** What is said, by dotted name: `aros.repair.max_attempts`. */
+  /** Values by dotted name: `aros.repair.max_attempts`. */
   readonly values: ReadonlyMap<string, { readonly value: Json; readonly line: number }>
-  /** `[validation.profiles.NAME]`: severities of lint rules, for whoever lints. */
+  /** `[validation.profiles.NAME]`: severities of lint rules, for the linter. */
   readonly profiles: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
@@ -24,7 +24,7 @@ export type ReadConfig =
 
 const severities = { enum: ['off', 'info', 'warning', 'error'] } as const
 
-/** Everything that the file may say. */
+/** Schema of the whole file. */
 export const configSchema = closed({
   preset: { enum: Object.keys(presets) },
   aros: arosSchema(),
@@ -79,4 +79,47 @@ function* leaves(value: Json, path: readonly string[]): Generator<[readonly stri
   else
     for (const [key, member] of Object.entries(value as { [key: string]: Json }))
       yield* leaves(member, [...path, key])
+}
+
+// Locates the keys of a TOML text by a line scan, because the parser returns no positions.
+
+/** Ranges of keys by dotted name; for a table, the range of its header. */
+function tomlPlaces(text: string): ReadonlyMap<string, Span> {
+  const places = new Map<string, Span>()
+  let table: readonly string[] = []
+  let fence = ''
+  let offset = 0
+  for (const line of text.split('\n')) {
+    const start = offset
+    offset += line.length + 1
+    if (fence !== '') {
+      if (line.includes(fence)) fence = ''
+      continue
+    }
+    const header = /^\s*\[\[?\s*([^\]]+?)\s*\]\]?/.exec(line)
+    const pair = /^(\s*)((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/.exec(line)
+    if (header?.[1] !== undefined) {
+      table = namesIn(header[1])
+      places.set(table.join('.'), [start, start + line.trimEnd().length])
+    } else if (pair?.[2] !== undefined) {
+      const at = start + (pair[1]?.length ?? 0)
+      places.set([...table, ...namesIn(pair[2])].join('.'), [at, start + line.trimEnd().length])
+    }
+    const value = line.slice(line.indexOf('=') + 1)
+    for (const mark of ['"""', "'''"]) if (value.split(mark).length === 2) fence = mark
+  }
+  return places
+}
+
+function namesIn(dotted: string): string[] {
+  return (dotted.match(/"[^"]*"|'[^']*'|[\w-]+/g) ?? []).map((name) => name.replace(/^["']|["']$/g, ''))
+}
+
+/** The range of a key, or of the nearest table that contains it. */
+function placeOf(places: ReadonlyMap<string, Span>, path: readonly string[]): Span {
+  for (let length = path.length; length > 0; length--) {
+    const found = places.get(path.slice(0, length).join('.'))
+    if (found) return found
+  }
+  return [0, 0]
 }

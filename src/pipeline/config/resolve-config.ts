@@ -1,12 +1,15 @@
-/** The settings that hold, and where each came from: flags over the environment over `proviso.toml` over defaults. */
+/**
+ * Resolves the effective configuration and the origin of each value: flags override the environment, which
+ * overrides `proviso.toml`, which overrides defaults.
+ */
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Json } from '../../base/json.ts'
-import { compileSchema } from '../../schema/compile.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from '../aros-config.ts'
-import { didYouMean } from '../reading.ts'
-import { createSource, issueAt, type SourceIssue } from '../source.ts'
+import { didYouMean } from '../parse/reading.ts'
+import { createSource, issueAt, type SourceIssue } from '../text/source.ts'
+import { type ArosConfig, type ArosKey, arosConfig, arosTable, presets } from './aros-config.ts'
 import { type ConfigFile, readConfig } from './read-config.ts'
 import {
   type ServerKey,
@@ -17,26 +20,26 @@ import {
 } from './server-settings.ts'
 
 export interface ConfigRequest {
-  /** Where the search for `proviso.toml` begins. */
+  /** Directory where the upward search for `proviso.toml` starts. */
   readonly cwd: string
-  /** A file that is meant: `--config`. */
+  /** Path from `--config`, used instead of the search. */
   readonly file?: string
-  /** The environment; the caller reads it. */
+  /** The environment variables, passed by the caller. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** `KEY=VALUE` of flags, with or without `aros.` before the key. */
+  /** `KEY=VALUE` flags, with or without `aros.` before the key. */
   readonly set?: readonly string[]
-  /** Flags of a command for settings of the server, by dotted key. */
+  /** Command-line flags for server settings, by dotted key. */
   readonly flags?: readonly SettingFlag[]
 }
 
 export interface SettingFlag {
   readonly key: ServerKey
-  /** As it is written: `--planner`. */
+  /** As written on the command line: `--planner`. */
   readonly flag: string
   readonly text: string
 }
 
-/** One setting: what holds, and who said so. */
+/** One setting: its effective value and origin. */
 export interface Setting {
   readonly key: string
   readonly value: Json
@@ -49,9 +52,9 @@ export interface Config {
   readonly aros: ArosConfig
   readonly serve: ServerSettings
   readonly settings: readonly Setting[]
-  /** The file that counts. */
+  /** The file that was read. */
   readonly file?: string
-  /** Modules with capabilities, as paths from here. */
+  /** Modules with capabilities, as absolute paths. */
   readonly use: readonly string[]
   readonly profiles: ConfigFile['profiles']
   readonly profile?: string
@@ -131,7 +134,7 @@ function settingsOf(given: Given): Setting[] {
   ]
 }
 
-/** What only the file can say. */
+/** Settings that only the file can set. */
 function ofFileAlone(file: ConfigFile | undefined): Setting[] {
   const said = {
     'catalog.use': 'modules with capabilities of your own',
@@ -183,7 +186,7 @@ function fromFile(file: ConfigFile | undefined): Layer {
   return { values, issues: [] }
 }
 
-/** `PROVISO_AROS_REPAIR_MAX_ATTEMPTS` is `aros.repair.max_attempts`. */
+/** Maps `aros.repair.max_attempts` to `PROVISO_AROS_REPAIR_MAX_ATTEMPTS`. */
 export function envName(key: ArosKey): string {
   return `PROVISO_AROS_${key.replaceAll('.', '_').toUpperCase()}`
 }
@@ -203,7 +206,7 @@ function fromEnv(env: NonNullable<ConfigRequest['env']>): Layer {
   return { values, issues: [...issues, ...misspelled(env)] }
 }
 
-/** A variable that nobody reads is a mistake like a key of the file that nobody reads. */
+/** Rejects unknown variables, like unknown keys of the file. */
 function misspelled(env: NonNullable<ConfigRequest['env']>): SourceIssue[] {
   const known = keys.map(envName)
   return Object.keys(env)
@@ -231,14 +234,14 @@ function fromNamedFlags(flags: readonly SettingFlag[]): Layer {
   return collect(flags.map(({ key, flag, text }) => ({ key, text, from: flag })))
 }
 
-/** The schema of a setting by its key; absent if there is no such setting. */
+/** The schema of a setting by key; `undefined` if there is no such setting. */
 function rowOf(key: string): JsonSchema | undefined {
   if (key === 'preset') return { enum: Object.keys(presets) }
   if (Object.hasOwn(arosTable, key)) return arosTable[key as ArosKey].schema
   return Object.hasOwn(serverTable, key) ? serverTable[key as ServerKey].schema : undefined
 }
 
-/** Texts from outside, read as the setting wants them and held to its schema. */
+/** Parses texts from flags and variables to the type of the setting and validates them against its schema. */
 function collect(
   given: readonly { readonly key: string; readonly text: string; readonly from: string }[],
 ): Layer {

@@ -1,4 +1,7 @@
-/** The settings of a server and of its planner: one table for `proviso.toml`, environment variables and flags of `serve`. */
+/**
+ * The settings of the server and its planner: one table for `proviso.toml`, environment variables and flags
+ * of `serve`.
+ */
 import type { Json } from '../../base/json.ts'
 import { closed, count, countOrNone, text, texts } from '../../domain/schemas/parts.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -9,7 +12,7 @@ export interface ServerSettings {
     /** `provider/model`. Absent: the default model. */
     readonly model?: string
     readonly timeoutMs: number
-    /** Most capabilities in the prompt. */
+    /** Maximum number of capabilities in the prompt. */
     readonly maxCapabilities: number
   }
   readonly server: {
@@ -25,11 +28,11 @@ export interface ServerSettings {
     readonly requestTimeoutMs: number
   }
   readonly retention: {
-    /** How long finished runs are kept, such as `30d`. Absent: until they are pruned by hand. */
+    /** How long finished runs are kept, such as `30d`. Absent: until they are pruned manually. */
     readonly keep?: string
     readonly everyMinutes: number
   }
-  /** Sets of facets and capabilities that come with the package. */
+  /** Sets of facets and capabilities that ship with the package. */
   readonly presets: readonly string[]
 }
 
@@ -37,7 +40,7 @@ interface Row {
   readonly schema: JsonSchema
   readonly otherwise: Json
   readonly what: string
-  /** Environment variables, the first that is set counts. */
+  /** Environment variables; the first one that is set wins. */
   readonly env: readonly string[]
 }
 
@@ -145,7 +148,7 @@ export type ServerKey = keyof typeof serverTable
 
 export const serverKeys = Object.keys(serverTable) as readonly ServerKey[]
 
-/** The tables of `proviso.toml` that these keys stand in. */
+/** Groups the keys by their table in `proviso.toml`. */
 function tablesOf(): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> {
   const tables: Record<string, Record<string, JsonSchema>> = {}
   for (const key of serverKeys) {
@@ -156,14 +159,14 @@ function tablesOf(): Readonly<Record<string, Readonly<Record<string, JsonSchema>
   return tables
 }
 
-/** The tables, closed: a key that is not known is an error. */
+/** The schemas of the tables; an unknown key is an error. */
 export function serverSchema(): Readonly<Record<string, JsonSchema>> {
   const { catalog = {}, ...tables } = tablesOf()
   const schemas = Object.entries(tables).map(([name, properties]) => [name, closed(properties)] as const)
   return { ...Object.fromEntries(schemas), catalog: closed({ use: texts, ...catalog }) }
 }
 
-/** The settings from values by dotted name; what is absent has its default. */
+/** Builds the settings from values by dotted name; absent ones get their defaults. */
 export function serverSettings(given: Readonly<Partial<Record<ServerKey, Json>>> = {}): ServerSettings {
   const at = <T>(key: ServerKey): T => (given[key] ?? serverTable[key].otherwise) as T
   const model = at<string | null>('planner.model')

@@ -1,13 +1,13 @@
-/** Templates: plans written by hand, as XML. What `proviso/pipeline` shows of them. */
+/** Templates: plans written by hand, as XML. The part of `proviso/pipeline` that is about them. */
 export {
   type CompiledTemplate,
   type CompileResult,
   compileTemplate,
   type TemplateOptions,
   templateCapabilities,
-} from './compile-template.ts'
-export { type ParsedTemplate, parseTemplate } from './parse-template.ts'
-export { type ReadXml, readXml, xmlLimits, xmlTooLarge } from './read-xml.ts'
-export type { TaskNode, TemplateFile, TemplateNode } from './template.ts'
-export { type TemplateRun, templateRefusal, templateResult } from './template-result.ts'
-export { type TemplateCapability, valueCapability } from './value-capability.ts'
+} from './compile/compile-template.ts'
+export { type TemplateRun, templateRefusal, templateResult } from './compile/template-result.ts'
+export { type TemplateCapability, valueCapability } from './compile/value-capability.ts'
+export { type ParsedTemplate, parseTemplate } from './parse/parse-template.ts'
+export { type ReadXml, readXml, xmlLimits, xmlTooLarge } from './parse/read-xml.ts'
+export type { TaskNode, TemplateFile, TemplateNode } from './parse/template.ts'

@@ -1,50 +1,56 @@
 /**
- * The living capabilities: registered, kept alive by heartbeats, inactive when they fall silent. Time is passed in, and
- * nothing waits: who is active is worked out when somebody asks. Planners, prover and engine see it as the `Catalog` port.
+ * Registry of capabilities with heartbeats: a capability becomes inactive when its heartbeats stop. Time is passed in
+ * and there are no timers; the status is computed on read. Planners, prover and engine use it through the `Catalog`
+ * port.
  */
-import type { Issue } from '../../base/issue.ts'
+import type { Issue } from '../../base/errors/issue.ts'
+import { createFacetCatalog } from '../../domain/capability/collect-catalog.ts'
+import { type ParseCapabilityOptions, parseCapability } from '../../domain/capability/parse-capability.ts'
 import type { Capability } from '../../domain/capability.ts'
-import { createFacetCatalog } from '../../domain/catalog.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { type ParseCapabilityOptions, parseCapability } from '../../domain/parse-capability.ts'
-import type { Parsed } from '../../domain/parsed.ts'
+import type { Parsed } from '../../domain/parse/parsed.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { compileContract } from '../compile-contract.ts'
+import { compileContract } from './compile-facets.ts'
 import { type Derived, derive, supportOf } from './derive.ts'
 import { hintsOf } from './hints.ts'
 import { facetsByName, isFacetList, portsOf } from './ports.ts'
 import { type CapabilityScore, defaultCutoff, scoreOf } from './score.ts'
-import { standIns } from './stand-ins.ts'
+import { standIns } from './substitutes.ts'
 import { createTextIndex } from './text-search.ts'
 
 export interface CatalogOptions {
   readonly facets: readonly Facet[]
   readonly clock: { now(): number }
-  /** Silence after which a capability without a heartbeat of its own is inactive. Default: never. */
+  /**
+   * Time without a heartbeat after which a capability is inactive, unless it declares its own interval. Default: never.
+   */
   readonly timeoutMs?: number
-  /** Why a capability cannot be carried out here, such as a model without a provider. Default: all can. */
+  /** Returns why a capability cannot run here, such as a model without a provider. Default: all can run. */
   readonly unavailable?: (capability: Capability) => string | undefined
-  /** Most entries, active or not; the longest silent of the inactive ones makes room. Default 10,000. */
+  /**
+   * Maximum number of entries, active or not; a full catalog evicts the inactive entry seen longest ago. Default
+   * 10,000.
+   */
   readonly maxEntries?: number
-  /** Score below which `rank` leaves a capability out. Default 0.35. */
+  /** Score below which `rank` omits a capability. Default 0.35. */
   readonly cutoff?: number
 }
 
 export interface CatalogEntry {
   readonly capability: Capability
   readonly status: 'active' | 'inactive'
-  /** Why it is inactive, where that is not silence. */
+  /** Why it is inactive, if not for missing heartbeats. */
   readonly reason?: string
   readonly registeredAt: number
   readonly lastSeenAt: number
-  /** The contracts as schemas: the single truth about what goes in and out (FLEX-97). */
+  /** The contracts as schemas: the single source of truth about input and output (FLEX-97). */
   readonly contracts: { readonly input: JsonSchema; readonly output: JsonSchema }
 }
 
 export interface RegisterOptions extends ParseCapabilityOptions {
-  /** It lives in this process and needs no heartbeat. Default false. */
+  /** The capability runs in this process and needs no heartbeat. Default false. */
   readonly pinned?: boolean
 }
 
@@ -54,24 +60,27 @@ export interface Ranked {
 }
 
 export interface CapabilityCatalog extends Catalog {
-  /** Adds or replaces; refused with issues when it cannot be read, names unknown facets, or there is no room. */
+  /** Adds or replaces an entry. Returns issues if it cannot be parsed, names unknown facets, or the catalog is full. */
   register(given: unknown, options?: RegisterOptions): Parsed<CatalogEntry>
-  /** A sign of life; false if nobody of this name is known. */
+  /** Records a heartbeat; false if the capability is unknown. */
   heartbeat(capabilityId: string): boolean
   deregister(capabilityId: string): boolean
   inactive(): ReadonlyMap<string, string>
-  /** Why a capability cannot be carried out here. */
+  /** Returns why a capability cannot run here. */
   unavailable(capability: Capability): string | undefined
   listActive(): readonly Capability[]
   getCapabilityById(capabilityId: string): CatalogEntry | undefined
   entries(): readonly CatalogEntry[]
-  /** Active capabilities that a text speaks of, best first. */
+  /** Full-text search over the active capabilities, best match first. */
   find(text: string, limit?: number): readonly Capability[]
-  /** Active capabilities that supply any of these properties or facets, by score, best first; those under the cut-off are out. */
+  /**
+   * Active capabilities that supply any of these properties or facets, by score, best first; scores below the cut-off
+   * are omitted.
+   */
   rank(envelope: Envelope, wanted: readonly string[]): readonly Ranked[]
-  /** Active capabilities that could stand in: they supply all that this one does and need nothing that it does not. */
+  /** Active capabilities that can replace this one: they supply all of its outputs and need no further inputs. */
   fallbacks(capabilityId: string): readonly Capability[]
-  /** Agents that support this mix of facets though no capability declares it. */
+  /** Agents that support this combination of facets although no capability declares it. */
   derive(wanted: {
     readonly input: readonly string[]
     readonly output: readonly string[]
@@ -80,16 +89,18 @@ export interface CapabilityCatalog extends Catalog {
 
 interface Held extends Omit<CatalogEntry, 'status' | 'lastSeenAt'> {
   lastSeenAt: number
-  /** Milliseconds of silence that are allowed; none for what lives here. */
+  /** Allowed milliseconds without a heartbeat; undefined for capabilities of this process. */
   readonly timeoutMs: number | undefined
 }
 
-/** Why a capability is inactive that could be carried out. */
+/** Reason of a capability that could run but whose heartbeats stopped. */
 export function silentSince(lastSeenAt: number): string {
   return `its agent sent no heartbeat since ${new Date(lastSeenAt).toISOString()}`
 }
 
-/** Heartbeats that may be missed. */
+const none: ReadonlyMap<string, string> = new Map()
+
+/** Number of heartbeats that may be missed. */
 const missable = 3
 
 export function createCatalog(options: CatalogOptions): CapabilityCatalog {
@@ -100,7 +111,7 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
   const held = new Map<string, Held>()
   const index = createTextIndex()
   let active: { readonly list: readonly Capability[]; readonly until: number } | undefined
-  /** The last list: as long as the same are alive it stays the same, so that others can tell by it that nothing changed. */
+  /** The last list, returned again while the active set is unchanged, so that callers can detect changes by identity. */
   let latest: readonly Capability[] = []
 
   const isActive = (entry: Held) =>
@@ -183,11 +194,14 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
     deregister: drop,
     unavailable,
     inactive: () =>
-      new Map(
-        [...held].flatMap(([id, entry]) =>
-          isActive(entry) ? [] : [[id, entry.reason ?? silentSince(entry.lastSeenAt)] as const],
-        ),
-      ),
+      // Fast path: called for every plan.
+      listActive().length === held.size
+        ? none
+        : new Map(
+            [...held].flatMap(([id, entry]) =>
+              isActive(entry) ? [] : [[id, entry.reason ?? silentSince(entry.lastSeenAt)] as const],
+            ),
+          ),
     find(text, limit = 10) {
       return index
         .find(text)
@@ -237,7 +251,7 @@ function full(maxEntries: number): Issue {
   }
 }
 
-/** Both sides compiled; facets that contradict each other are issues of the registration. */
+/** Compiles both contracts; contradicting facets become issues of the registration. */
 function contractsOf(capability: Capability, catalog: readonly Facet[]) {
   const issues: Issue[] = []
   const side = (direction: 'input' | 'output'): JsonSchema => {

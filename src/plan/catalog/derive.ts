@@ -1,6 +1,6 @@
 /**
- * Derived capabilities: an agent supports the facets that are wanted, though it has not declared the mix. An agent is what
- * stands before the last dot of a capability's id, or what its `metadata.agentId` says.
+ * Derived capabilities: an agent supports all wanted facets although none of its capabilities declares the combination.
+ * The agent is the part of a capability id before the last dot, or its `metadata.agentId`.
  */
 import { isObject } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
@@ -15,7 +15,7 @@ export interface Support {
 
 export interface Derived {
   readonly agent: string
-  /** The declared capability that is nearest: it is called, with other facets than it declares. */
+  /** The closest declared capability: it is called, with other facets than it declares. */
   readonly from: Capability
   readonly input: readonly string[]
   readonly output: readonly string[]
@@ -28,7 +28,7 @@ export function agentOf({ capabilityId, metadata }: Capability): string {
   return dot > 0 ? capabilityId.slice(0, dot) : capabilityId
 }
 
-/** What each agent supports: all that its capabilities declare, and what they list as `metadata.supportedFacets`. */
+/** Collects the facets each agent supports: those its capabilities declare, and those in `metadata.supportedFacets`. */
 export function supportOf(capabilities: readonly Capability[]): ReadonlyMap<string, Support> {
   const agents = new Map<string, { capabilities: Capability[]; input: Set<string>; output: Set<string> }>()
   for (const capability of capabilities) {
@@ -45,7 +45,10 @@ export function supportOf(capabilities: readonly Capability[]): ReadonlyMap<stri
   return new Map([...agents].map(([agent, support]) => [agent, { agent, ...support }]))
 }
 
-/** How an agent would do it, if it supports the mix; absent if it does not, or has no capability to call. */
+/**
+ * Returns the derived capability, or undefined if the agent does not support the combination or has no capability to
+ * call.
+ */
 export function derive(
   support: Support,
   wanted: { readonly input: readonly string[]; readonly output: readonly string[] },

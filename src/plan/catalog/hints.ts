@@ -1,11 +1,11 @@
-/** What an envelope says about channel, format and language: the hints by which capabilities are told apart. */
+/** Extracts channel, format and language from an envelope: the hints used to rank capabilities. */
 import { isObject, own } from '../../base/json.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 
 export interface Hints {
-  /** Words of the channel and the format that are wanted; of the objective where nothing else is said. */
+  /** Words of the requested channel and format; those of the objective if neither is given. */
   readonly words: ReadonlySet<string>
-  /** Two or three letters each, without the region. */
+  /** Language codes of two or three letters, without the region. */
   readonly languages: ReadonlySet<string>
 }
 
@@ -28,7 +28,7 @@ export function hintsOf(envelope: Envelope): Hints {
   }
 }
 
-/** `linkedIn_post` and "LinkedIn post" have the same words. */
+/** Splits text into lower-case words; `linkedIn_post` and "LinkedIn post" give the same words. */
 export function wordsOf(text: string): string[] {
   const brand = text.slice(0, longest).replaceAll(/linked[\s_-]?in/gi, 'linkedin')
   return brand
@@ -38,7 +38,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** `en-US` is English. */
+/** Returns the language of a tag without its region: `en-US` gives `en`. */
 export function languageOf(tag: string): string {
   return tag.toLowerCase().split(/[-_]/, 1)[0] ?? ''
 }

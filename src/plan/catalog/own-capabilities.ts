@@ -1,10 +1,13 @@
-/** The capabilities of this process: the built-in ones and its own. They live as long as the process does. */
-import { ProvisoError } from '../../base/error.ts'
+/** Registers the capabilities of this process: built-in ones and its own. They stay active as long as the process runs. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Capability } from '../../domain/capability.ts'
-import { withBuiltins } from '../builtins.ts'
+import { withBuiltins } from '../builtin-capabilities.ts'
 import type { CapabilityCatalog } from './catalog.ts'
 
-/** Throws `option/invalid` for two of one id and for what the catalog refuses. Whoever brings a built-in's id replaces it. */
+/**
+ * Throws `option/invalid` for duplicate ids and for capabilities that the catalog rejects. A capability with the id of
+ * a built-in one replaces it.
+ */
 export function addOwnCapabilities(catalog: CapabilityCatalog, capabilities: readonly Capability[]): void {
   for (const capability of withBuiltins(capabilities)) {
     const { capabilityId } = capability

@@ -1,20 +1,20 @@
-/** The sides of a capability, property by property: what it needs and what it supplies, each with its schema. */
+/** The ports of a capability: the properties it needs and supplies, each with its schema. */
 import { child } from '../../base/pointer.ts'
 import type { Capability, ContractSide } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { both } from '../../schema/combine.ts'
+import { both } from '../../schema/build/combine.ts'
+import { membersOf } from '../../schema/build/members.ts'
+import { project } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { membersOf } from '../../schema/members.ts'
-import { project } from '../../schema/project.ts'
-import { declares } from '../../schema/schema-values.ts'
-import { keyOf } from '../compile-contract.ts'
+import { declares } from '../../schema/values/schema-values.ts'
+import { keyOf } from './compile-facets.ts'
 
 export interface Port {
-  /** The property; the empty text is the whole value, for schemas that name no properties. */
+  /** Name of the property; the empty string is the whole value, for schemas that name no properties. */
   readonly name: string
   readonly schema: JsonSchema
   readonly required: boolean
-  /** The facets that meet in the property; none where a schema was written by hand. */
+  /** The facets that share the property; empty for a hand-written schema. */
   readonly facets: readonly Facet[]
 }
 
@@ -23,12 +23,12 @@ export interface Ports {
   readonly supplies: readonly Port[]
 }
 
-/** Facets by name, as ports are made from them. */
+/** Facets indexed by name, used to build ports. */
 export type FacetsByName = ReadonlyMap<string, Facet>
 
 const known = new WeakMap<FacetsByName, WeakMap<Capability, Ports>>()
 
-/** Worked out once per capability and set of facets. */
+/** Memoised per capability and facet index. */
 export function portsOf(capability: Capability, facets: FacetsByName): Ports {
   let byCapability = known.get(facets)
   if (byCapability === undefined) {
@@ -62,7 +62,7 @@ function sidePorts(side: ContractSide, facets: FacetsByName): readonly Port[] {
   }))
 }
 
-/** Facets that share a property meet there, as they do in a compiled contract. */
+/** Facets that share a property are intersected, as in a compiled contract. */
 export function facetPorts(names: readonly string[], facets: FacetsByName): readonly Port[] {
   const ports = new Map<string, Port>()
   for (const name of names) {
@@ -86,7 +86,7 @@ export function isFacetList(side: ContractSide): side is readonly string[] {
 
 const byNames = new WeakMap<readonly Facet[], FacetsByName>()
 
-/** The same map for the same list, so that what hangs on it is found again. */
+/** Memoised: returns the same map for the same list, so that caches keyed by the map are hit. */
 export function facetsByName(facets: readonly Facet[]): FacetsByName {
   let map = byNames.get(facets)
   if (map === undefined) {

@@ -1,9 +1,9 @@
-/** How well a capability suits a request: five parts between 0 and 1, weighed by one table, with a cut-off. */
+/** Scores how well a capability suits a request: five parts between 0 and 1, weighted by one table, with a cut-off. */
 import type { Capability } from '../../domain/capability.ts'
 import type { PlannerPolicy } from '../../domain/policy.ts'
 import { type Hints, languageOf, wordsOf } from './hints.ts'
 
-/** What each part weighs and what it looks at; together the weights are 1. */
+/** The weight and the meaning of each part; the weights add up to 1. */
 export const scoreTable = {
   facets: { weight: 0.35, sentence: 'share of what it supplies that the request has a use for' },
   channel: { weight: 0.15, sentence: 'its formats have the words of the wanted channel or format' },
@@ -14,10 +14,10 @@ export const scoreTable = {
 
 export type ScorePart = keyof typeof scoreTable
 
-/** Capabilities that score less do not enter a plan, unless the caller requires or prefers them. */
+/** Capabilities that score less are not planned, unless the caller requires or prefers them. */
 export const defaultCutoff = 0.35
 
-/** How expensive tiers are said to be; an unknown tier counts as standard. */
+/** Relative expense of the tiers; an unknown tier counts as standard. */
 export const tierTable: Readonly<Record<string, number>> = {
   free: 0,
   low: 0.25,
@@ -27,14 +27,14 @@ export const tierTable: Readonly<Record<string, number>> = {
   premium: 1,
 }
 
-/** Tokens at which the part of a cost that they are is as bad as it can be. */
+/** Token estimate from which on the token part of the expense is at its maximum. */
 const manyTokens = 20_000
 
 export interface ScoreRequest {
   readonly hints: Hints
-  /** The properties that the request has a use for. */
+  /** Properties that the request can use. */
   readonly useful: ReadonlySet<string>
-  /** The properties that the capability supplies. */
+  /** Properties that the capability supplies. */
   readonly supplies: readonly string[]
   readonly selection?: PlannerPolicy['selection']
 }
@@ -59,7 +59,7 @@ export function scoreOf(capability: Capability, request: ScoreRequest): Capabili
   return { total: parts.language === 0 ? sum / 2 : sum, parts }
 }
 
-/** Between 0 (free) and 1. */
+/** Expense between 0 (free) and 1. */
 export function expenseOf({ cost }: Capability): number {
   const tier = tierTable[cost?.tier ?? 'standard'] ?? 0.5
   const tokens = Math.min((cost?.estimatedTokens ?? 0) / manyTokens, 1)
@@ -70,7 +70,7 @@ function share<T>(all: readonly T[], isGood: (each: T) => boolean): number {
   return all.length === 0 ? 0 : all.filter(isGood).length / all.length
 }
 
-/** The best of its formats; half for one that names none. */
+/** Scores the best matching format; 0.5 for a capability that names none. */
 function channelOf({ inputTraits }: Capability, { words }: Hints): number {
   const formats = inputTraits?.formats ?? []
   if (formats.length === 0 || words.size === 0) return 0.5

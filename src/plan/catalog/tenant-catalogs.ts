@@ -1,13 +1,12 @@
 /**
- * What each tenant can plan with: what is everybody's (built in, or this process's own) and what agents of the tenant have
- * registered. Nobody sees another tenant's. Registrations come from the store, whichever process took them; who is alive
- * is the store's word.
+ * Catalog per tenant: the shared capabilities (built in, or of this process) and those that agents of the tenant have
+ * registered. Tenants cannot see each other's registrations. The store is the source of truth for registrations and
+ * their liveness, so all processes agree.
  */
-import { jsonEqual } from '../../base/equal.ts'
-import { isObject, own } from '../../base/json.ts'
+import { isObject, jsonEqual, own } from '../../base/json.ts'
+import { createFacetCatalog } from '../../domain/capability/collect-catalog.ts'
+import { parseCapability } from '../../domain/capability/parse-capability.ts'
 import type { Capability } from '../../domain/capability.ts'
-import { createFacetCatalog } from '../../domain/catalog.ts'
-import { parseCapability } from '../../domain/parse-capability.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { RegistrationRow } from '../../domain/ports/records.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
@@ -15,34 +14,34 @@ import { type CapabilityCatalog, type CatalogEntry, silentSince } from './catalo
 import { createTextIndex } from './text-search.ts'
 
 export interface TenantEntry extends CatalogEntry {
-  /** Everybody's, or registered by an agent of the tenant. */
+  /** Shared by all tenants, or registered by an agent of the tenant. */
   readonly source: 'shared' | 'registered'
 }
 
 export interface TenantCatalogs extends Catalog {
   forTenant(tenant: string): Catalog
-  /** All that a tenant may see, silent ones included. */
+  /** All entries visible to a tenant, inactive ones included. */
   entries(tenant: string): readonly TenantEntry[]
-  /** Those that a text speaks of, best first. */
+  /** Full-text search, best match first. */
   find(tenant: string, text: string): readonly TenantEntry[]
-  /** What the store knows now takes the place of what was known before. */
+  /** Replaces the known registrations with the current rows of the store. */
   learn(rows: readonly RegistrationRow[]): void
 }
 
 interface Known {
   readonly row: RegistrationRow
-  /** Absent: it cannot be used here, for it names facets that this process does not have. */
+  /** Undefined if it cannot be used here because it names facets that this process does not have. */
   readonly capability: Capability | undefined
 }
 
-/** What is worked out for a tenant when it is asked for, until something changes. */
+/** Cached view of one tenant, computed on demand and dropped when anything changes. */
 interface View {
   readonly from: readonly Capability[]
   readonly active: readonly Capability[]
   found?: ReturnType<typeof createTextIndex>
 }
 
-/** `shared` is everybody's: its names come first and cannot be taken. */
+/** The ids of `shared` take precedence: a registration cannot override them. */
 export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs {
   const facets = createFacetCatalog(shared.facets())
   let tenants: ReadonlyMap<string, ReadonlyMap<string, Known>> = new Map()
@@ -69,7 +68,8 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
     const alive = registered(tenant).filter(({ status }) => status === 'active')
     const active = alive.length === 0 ? from : [...from, ...alive.map(({ capability }) => capability)]
     const view: View = { from, active }
-    // Only tenants that have something of their own are kept, so that names of strangers fill no memory.
+    // Cache only tenants with registrations of their own, so that requests with arbitrary tenant names cannot fill the
+    // memory.
     if (tenants.has(tenant)) views.set(tenant, view)
     return view
   }
@@ -82,13 +82,17 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
     forTenant: (tenant) => ({
       facets: shared.facets,
       capabilities: () => viewOf(tenant).active,
-      inactive: () =>
-        new Map([
+      inactive() {
+        const own = registered(tenant).filter(({ status }) => status !== 'active')
+        if (own.length === 0) return shared.inactive()
+        return new Map([
           ...shared.inactive(),
-          ...registered(tenant).flatMap(({ capability: { capabilityId }, reason, status, lastSeenAt }) =>
-            status === 'active' ? [] : [[capabilityId, reason ?? silentSince(lastSeenAt)] as const],
+          ...own.map(
+            ({ capability, reason, lastSeenAt }) =>
+              [capability.capabilityId, reason ?? silentSince(lastSeenAt)] as const,
           ),
-        ]),
+        ])
+      },
       capability: (capabilityId) =>
         shared.capability(capabilityId) ?? tenants.get(tenant)?.get(capabilityId)?.capability,
     }),
@@ -107,7 +111,7 @@ export function createTenantCatalogs(shared: CapabilityCatalog): TenantCatalogs 
       const next = new Map<string, Map<string, Known>>()
       for (const row of rows) {
         const before = tenants.get(row.tenant)?.get(row.capabilityId)
-        // The same object as long as it says the same: what was worked out of it is found again.
+        // Keep the same object while the payload is unchanged, so that caches keyed by the object are hit.
         const same = before !== undefined && jsonEqual(before.row.payload, row.payload)
         const known = next.get(row.tenant) ?? new Map<string, Known>()
         known.set(row.capabilityId, { row, capability: same ? before.capability : read(row) })
@@ -132,7 +136,7 @@ function entryOf(
     ...(reason !== undefined && { reason }),
     registeredAt,
     lastSeenAt: heartbeatAt,
-    // Written by the registrar, which compiled them.
+    // The registrar compiled and wrote them.
     contracts: (isObject(contracts) ? contracts : { input: {}, output: {} }) as {
       input: JsonSchema
       output: JsonSchema

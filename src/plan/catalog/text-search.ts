@@ -1,4 +1,4 @@
-/** Capabilities by what people say about them: a small index over names, summaries, facets and traits. */
+/** Full-text index of capabilities over names, summaries, facets and traits. */
 import MiniSearch from 'minisearch'
 import type { Capability } from '../../domain/capability.ts'
 import { wordsOf } from './hints.ts'
@@ -7,7 +7,7 @@ import { isFacetList } from './ports.ts'
 export interface TextIndex {
   add(capability: Capability): void
   remove(capabilityId: string): void
-  /** Ids with how well they match, best first. */
+  /** Ids with their match score, best first. */
   find(text: string): readonly { readonly capabilityId: string; readonly match: number }[]
 }
 

@@ -1,11 +1,13 @@
-/** What drafting by a model costs: whether the run allows one more call, how long its answer may be, and what was spent. */
+/**
+ * Budget for drafting by a model: whether the run allows another call, how long the answer may be, and the usage so
+ * far.
+ */
 import { roughTokens } from '../../base/rough-tokens.ts'
-import { wasGenerated } from '../../domain/model-answer.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { DraftAllowance, DraftRequest } from '../../domain/ports/planner.ts'
-import type { ModelAnswer } from '../../domain/ports/provider.ts'
+import { type ModelAnswer, wasGenerated } from '../../domain/ports/provider.ts'
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 export interface PlannerPrice {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
@@ -17,11 +19,14 @@ export interface Words {
 }
 
 export interface Account {
-  /** Before a call: the longest answer in tokens (none where nothing limits it), or why it is not made. */
+  /**
+   * Checks the budget before a call. Returns the maximum number of answer tokens (none if unlimited), or why the call
+   * is refused.
+   */
   allow(words: Words): { readonly most?: number } | { readonly refused: string }
-  /** The call leaves: it counts, however it ends. */
+  /** Counts a call when it is sent, regardless of its outcome. */
   called(): void
-  /** How it ended. */
+  /** Records the usage of a finished call. */
   ended(answer: ModelAnswer, words: Words): void
   readonly spent: Usage
 }
@@ -82,7 +87,10 @@ interface Counted {
   readonly costUsd?: number
 }
 
-/** What the provider counted; where it counted nothing, a rough guess, so that no budget is passed unseen. */
+/**
+ * Returns the provider's token counts, or an estimate if it reports none, so that a budget cannot be exceeded
+ * unnoticed.
+ */
 function countedTokens(answer: ModelAnswer, { system, prompt }: Words): Counted {
   const usage = 'usage' in answer ? (answer.usage ?? {}) : {}
   const said = 'text' in answer ? (answer.text ?? '') : ''

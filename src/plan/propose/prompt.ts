@@ -1,14 +1,15 @@
 /**
- * What a model is told when it drafts a plan: the form of a draft, facets and capabilities with their contracts, the rules;
- * then the request, what is done already and why the draft before was rejected. Data goes in as JSON, cut short and redacted.
+ * Builds the prompts of the model planner: the format of a draft, facets and capabilities with their contracts, the
+ * rules; then the request, completed nodes and why the previous draft was rejected. Data is inserted as JSON, truncated
+ * and redacted.
  */
 import type { Json } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Feedback } from '../../domain/feedback.ts'
 import { listTriggers } from '../../domain/policy.ts'
 import type { DraftRequest } from '../../domain/ports/planner.ts'
-import type { Redactor } from '../../domain/redact.ts'
-import { draftSchema } from '../../domain/schemas.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
+import { draftSchema } from '../../domain/schemas/all-schemas.ts'
 import type { Shortlist } from './shortlist.ts'
 
 export const promptLimits = {
@@ -20,7 +21,7 @@ export const promptLimits = {
   capabilities: 80,
 } as const
 
-/** What `prove` will hold a draft to, in the words of somebody who has to write one. */
+/** The rules that `prove` enforces, worded for the author of a draft. */
 export const draftRules: readonly string[] = [
   'Use only capabilities of the table, by their capabilityId; every node needs one, except nodes with routing.',
   'Every required input of a node must be bound: to the output of a node before it ({"node": id, "pointer": "/property"}), to the envelope ({"envelope": "/inputs/name"}), or to a fixed value.',
@@ -47,7 +48,7 @@ export function systemText({ capabilities, facets, cut }: Shortlist): string {
   ].join('\n\n')
 }
 
-/** What a model planner is told when it is shown everything, for people who want to read it. */
+/** Returns the system prompt with all capabilities (up to the limit), for people who want to read it. */
 export function plannerPrompt(facets: Shortlist['facets'], capabilities: Shortlist['capabilities']): string {
   const shown = capabilities.slice(0, promptLimits.capabilities)
   return systemText({ capabilities: shown, facets, cut: capabilities.length - shown.length, lost: [] })
@@ -87,7 +88,7 @@ export function userText(request: DraftRequest, redactor: Redactor): string {
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
   if (phase === 'replan')
     lines.push(
-      'A node that keeps the id of a completed node keeps its output and is not run again, except the nodes of "trigger.nodeIds", whose outputs were rejected, and those after them.',
+      'A node with the id, the capability, the same input values and the same instructions (or none) of a completed node keeps its output and is not run again, if all that it was made from is kept. The node of "trigger.nodeId" and those of "trigger.nodeIds", whose outputs were rejected, run again.',
     )
   if (feedback?.length)
     lines.push(
@@ -131,7 +132,7 @@ function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly 
   ]
 }
 
-/** What was said about earlier work, with its values cut short. */
+/** One entry of feedback on earlier work, with its values truncated. */
 function feedbackRow({ value, ...entry }: Feedback, safe: (value: unknown) => Json): Json {
   const row = safe(entry) as { readonly [name: string]: Json }
   return value === undefined ? row : { ...row, value: cutShort(safe(value)) }
@@ -142,7 +143,7 @@ function mapValues(values: object): object {
   return Object.fromEntries(entries.map(([name, value]) => [name, cutShort(value as Json)]))
 }
 
-/** The fixed field names of FLEX-48. */
+/** Maps diagnostics to the fixed field names of FLEX-48. */
 function told(diagnostics: readonly Diagnostic[]) {
   return diagnostics
     .slice(0, promptLimits.rows)
@@ -162,7 +163,7 @@ function isEmpty(value: unknown): boolean {
   )
 }
 
-/** The value, or the beginning of its text. */
+/** Returns the value, or the beginning of its JSON text if it is too long. */
 function cutShort(value: Json): Json {
   const text = JSON.stringify(value)
   return text.length <= promptLimits.value ? value : `${text.slice(0, promptLimits.value)}…`

@@ -1,21 +1,21 @@
 /**
- * The model planner: a model drafts, the reader reads, `prove` decides. When the model is unavailable, does not answer with a
- * draft, or was rejected before, the search planner drafts instead, and the draft says so; `fallback: false` makes it an error.
+ * The model planner: a model writes a draft, the parser reads it, `prove` decides. If the model is unavailable, returns
+ * no draft, or had its drafts rejected, the search planner drafts instead and the draft records that; with `fallback:
+ * false` this is an error.
  */
-import { ProvisoError } from '../../base/error.ts'
+import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import type { Issue } from '../../base/errors/issue.ts'
 import { sha256Hex } from '../../base/hash.ts'
-import type { Issue } from '../../base/issue.ts'
-import { messageOf } from '../../base/message-of.ts'
-import { pick } from '../../base/pick.ts'
-import { createRetries, type RetrySource } from '../../base/retry.ts'
-import { declines } from '../../domain/declines.ts'
-import { failedTry, wasGenerated } from '../../domain/model-answer.ts'
+import { pick } from '../../base/json.ts'
+import { createRetries, type RetrySource } from '../../base/time/retry.ts'
+import { declines } from '../../domain/attempt/refusal.ts'
+import { plannerError } from '../../domain/errors/planner-failure.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
-import type { ModelAnswer, Provider } from '../../domain/ports/provider.ts'
-import { createRedactor, type Redactor } from '../../domain/redact.ts'
-import { draftSchema } from '../../domain/schemas.ts'
+import { failedTry, type ModelAnswer, type Provider, wasGenerated } from '../../domain/ports/provider.ts'
+import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
+import { draftSchema } from '../../domain/schemas/all-schemas.ts'
 import { feedback, parse } from '../../output/index.ts'
 import { parseDraft } from '../parse-nouns.ts'
 import { withRetries } from '../planned-retries.ts'
@@ -26,37 +26,40 @@ import { shortlist } from './shortlist.ts'
 
 export interface ProposeOptions extends RetrySource {
   readonly provider: Provider
-  /** Without the provider's name. */
+  /** Model name without the provider prefix. */
   readonly model: string
-  /** How often the model is asked for one draft; from the second time on with what was wrong. Default 2. */
+  /** Maximum number of calls for one draft; from the second on, the prompt includes the issues. Default 2. */
   readonly asks?: number
-  /** The attempt from which on the search drafts, because the model's drafts were rejected. Default 3, the last of a run. */
+  /**
+   * The planning attempt from which on the search planner drafts, because the model's drafts were rejected. Default 3,
+   * the last of a run.
+   */
   readonly searchFrom?: number
-  /** For each call. Default 240,000. */
+  /** Timeout of each call. Default 240,000. */
   readonly timeoutMs?: number
-  /** Capabilities that the model is shown. Default 80. */
+  /** Maximum number of capabilities in the prompt. Default 80. */
   readonly mostCapabilities?: number
-  /** What must not leave. Default: by the names of keys. */
+  /** Removes values that must not be sent to the provider. Default: redacts by key name. */
   readonly redactor?: Redactor
-  /** Draft by search when the model fails or its drafts are rejected. Default true; false makes that an error. */
+  /** Use the search planner when the model fails or its drafts are rejected. Default true; false makes that an error. */
   readonly fallback?: boolean
-  /** What the model costs. Without it the search drafts for runs that limit their cost. */
+  /** Price of the model. Without it, runs with a cost limit are drafted by the search planner. */
   readonly price?: PlannerPrice
 }
 
 export interface Proposal {
   readonly draft: Draft
   readonly runtime: 'model' | 'search'
-  /** Why the search drafted instead. */
+  /** Why the search planner drafted instead. */
   readonly reason?: string
-  /** Calls that were made. */
+  /** Number of calls made. */
   readonly calls: number
-  /** What they took; `request.onUsage` was told on the way. */
+  /** Usage of these calls; also reported to `request.onUsage` as it occurs. */
   readonly usage: Usage
 }
 
-/** Ends after which the model is not asked again. */
-type FinalCode = 'planner/unavailable' | 'planner/refused'
+/** Drafts by search for this reason, or throws the error if the fallback is disabled. */
+type Instead = (reason: string, error?: () => Error) => Proposal
 
 const free: PlannerPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
@@ -70,8 +73,8 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
   const account = openAccount(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
-  const instead = (reason: string, code?: FinalCode): Proposal => {
-    if (!fallback) throw code === undefined ? new Error(reason) : new ProvisoError(code, reason)
+  const instead = (reason: string, error: () => Error = () => new Error(reason)): Proposal => {
+    if (!fallback) throw error()
     const { draft } = search(request)
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
@@ -96,19 +99,11 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
       return one
     }, failedTry)
     request.signal.throwIfAborted()
-    // A provider that would not accept its own model's text as JSON has still sent the text (FSD-01).
+    // A provider that rejects its model's text as JSON still returns the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
     const refusal = refusalIn(answer, said)
-    if (refusal !== undefined)
-      return instead(`the model refused to draft: ${refusal.slice(0, 300)}`, 'planner/refused')
-    if (said === undefined) {
-      const isUnavailable = !wasGenerated(answer)
-      const often = isUnavailable && tries > 1 ? ` in ${tries} tries` : ''
-      return instead(
-        `the model did not answer${often}: ${'message' in answer ? answer.message : ''}`,
-        isUnavailable ? 'planner/unavailable' : undefined,
-      )
-    }
+    if (refusal !== undefined) return refusedBy(refusal, instead)
+    if (said === undefined) return unanswered(answer, tries, { options, instead })
     const read = readDraft(said)
     if (read.ok) {
       const draft = withRetries(read.draft, request.capabilities)
@@ -119,7 +114,33 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   return instead(`the model gave no draft: ${wrong[0]?.message ?? ''}`)
 }
 
-/** The same as a planner, for `createApp`. */
+function refusedBy(refusal: string, instead: Instead): Proposal {
+  const reason = `the model refused to draft: ${refusal.slice(0, 300)}`
+  return instead(reason, () => new ProvisoError('planner/refused', reason))
+}
+
+/**
+ * Handles a call without an answer. Throttled and unreachable models have already been retried; others may be called
+ * again.
+ */
+function unanswered(
+  answer: ModelAnswer,
+  tries: number,
+  { options, instead }: { readonly options: ProposeOptions; readonly instead: Instead },
+): Proposal {
+  const message = 'message' in answer ? answer.message : ''
+  const outcome = failedTry(answer)?.outcome
+  const often = tries > 1 && !wasGenerated(answer) ? ` in ${tries} tries` : ''
+  const reason = `the model did not answer${often}: ${message}`
+  if (outcome === undefined)
+    return instead(reason, () =>
+      wasGenerated(answer) ? new Error(reason) : new ProvisoError('planner/unavailable', reason),
+    )
+  const { provider, model } = options
+  return instead(reason, () => plannerError(message, { outcome, provider: provider.name, model, tries }))
+}
+
+/** The same as a `Planner`, for `createApp`. */
 export function modelPlanner(options: ProposeOptions): Planner {
   return { name: nameOf(options), draft: async (request) => (await propose(request, options)).draft }
 }
@@ -132,13 +153,16 @@ function signed(draft: Draft, options: ProposeOptions): Draft {
   return { ...draft, metadata: { ...draft.metadata, plannerRuntime: 'model', plannerModel: nameOf(options) } }
 }
 
-/** A refusal by the provider's field, or by a text that declines: it is never read as a draft and never repaired. */
+/**
+ * Detects a refusal, by the provider's field or by a text that declines; it is never parsed as a draft and never
+ * repaired.
+ */
 function refusalIn(answer: ModelAnswer, said: string | undefined): string | undefined {
   if (answer.kind === 'refused') return answer.message
   return said !== undefined && declines(said) ? said.trim() : undefined
 }
 
-/** A model's text as a draft, or what is wrong with it. */
+/** Parses a model's text as a draft, or returns the issues. */
 export function readDraft(
   text: string,
 ): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
@@ -148,7 +172,7 @@ export function readDraft(
   return parsed.ok ? { ok: true, draft: parsed.value } : { ok: false, issues: parsed.issues }
 }
 
-/** One call within its time; a provider that throws, against its promise, has failed like any other. */
+/** Makes one call with a timeout. An exception from the provider, which breaks its contract, counts as a failed call. */
 async function generate(
   { most, ...said }: Words & { readonly most?: number },
   { signal, attempt, trace }: DraftRequest,

@@ -1,18 +1,21 @@
-/** The capabilities that a model gets to see: those on a way from what is given to what is wanted, best first (CRCS). */
+/**
+ * Selects the capabilities shown to a model: those on a path from the given inputs to the wanted outputs, best first
+ * (CRCS).
+ */
 import type { Capability } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { isBuiltin } from '../builtins.ts'
+import { isBuiltin } from '../builtin-capabilities.ts'
 import { isFacetList } from '../catalog/ports.ts'
-import { price } from '../search/prices.ts'
-import type { SearchRequest } from '../search/request.ts'
+import { price } from '../search/candidates/prices.ts'
+import type { SearchRequest } from '../search/search-request.ts'
 
 export interface Shortlist {
   readonly capabilities: readonly Capability[]
-  /** The facets that those speak of. */
+  /** The facets that these capabilities use. */
   readonly facets: readonly Facet[]
-  /** How many were on a way, but are not shown. */
+  /** Number of relevant capabilities that are not shown. */
   readonly cut: number
-  /** Required by the caller, and not to be had. */
+  /** Required by the caller, but not available. */
   readonly lost: readonly string[]
 }
 

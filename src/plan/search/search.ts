@@ -1,23 +1,24 @@
 /**
- * The search planner: from an envelope to a draft that `prove` accepts, the same every time and without a model. It chains
- * backward from what the contract needs, proves what it has found, and lets the findings change the next sketch.
+ * The search planner: finds a draft that `prove` accepts, deterministically and without a model. It chains backward
+ * from the goals of the contract, proves the draft, and learns constraints for the next iteration from the findings.
  */
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
-import { isBuiltin } from '../builtins.ts'
-import { type ProveResult, prove } from '../prove.ts'
-import { unreadOf } from '../unread.ts'
-import type { Aversion } from './costs.ts'
-import { type Enforcement, enforce } from './enforce.ts'
-import { price } from './prices.ts'
-import { redoOf } from './redo.ts'
-import type { Choice, SearchRequest, SearchResult } from './request.ts'
-import { type Lessons, type Sketch, sketch } from './sketch.ts'
+import type { Planner } from '../../domain/ports/planner.ts'
+import { isBuiltin } from '../builtin-capabilities.ts'
+import { type ProveResult, prove } from '../prove/prove.ts'
+import { unreadOf } from '../prove/unparsed-input.ts'
+import type { Aversion } from './candidates/costs.ts'
+import { redoOf } from './candidates/nodes-to-redo.ts'
+import { price } from './candidates/prices.ts'
+import { type Lessons, type Sketch, sketch } from './draft/draft-iteration.ts'
+import { type Enforcement, enforce } from './draft/enforce.ts'
+import type { Choice, SearchRequest, SearchResult } from './search-request.ts'
 
-/** Sketches that are made before the best of them is returned. */
+/** Maximum number of iterations before the best draft is returned. */
 const mostSketches = 12
 
-/** Nobody sees to any constraint yet. */
+/** No constraint has an enforcer yet. */
 const nobody: Enforcement = { conditions: new Map(), checked: [] }
 
 /**
@@ -49,7 +50,7 @@ export function search(request: SearchRequest): SearchResult {
     const next = lessonsFrom(made, proof, { lessons, request })
     if (next === undefined) break
     learned.push(next.choice)
-    // Who sees to a constraint changes nothing about who supplies what; but who supplies it may see to other things.
+    // A change of enforcers does not affect the choice of suppliers, but other suppliers need other enforcers.
     const anew = pricesDiffer(lessons, next.lessons)
     if (anew) priced = price(request, next.lessons)
     lessons = anew ? { ...next.lessons, enforcement: nobody } : next.lessons
@@ -63,7 +64,7 @@ function pricesDiffer(a: Lessons, b: Lessons): boolean {
 }
 
 function proofOf({ envelope, facets, capabilities }: SearchRequest, { draft }: Sketch): ProveResult {
-  return prove({ envelope, draft, facets, capabilities, version: 1 })
+  return prove({ envelope, draft, draftBy: 'planner', facets, capabilities, version: 1 })
 }
 
 interface Known {
@@ -76,7 +77,10 @@ interface Lesson {
   readonly choice: Choice
 }
 
-/** What to do differently; nothing if the draft is good or nothing would help. The first lesson that applies is learned. */
+/**
+ * Returns what to change in the next iteration; undefined if the draft is good or nothing would help. Applies the first
+ * rule that matches.
+ */
 function lessonsFrom(made: Sketch, proof: ProveResult, known: Known): Lesson | undefined {
   const failures = proof.ok ? [] : proof.diagnostics.failures
   for (const learn of [seeToConstraints, leaveOutTheUnfit, keepItShallow, saveTokens]) {
@@ -102,7 +106,7 @@ const seeToConstraints: Learn = (failures, { assembled, constraints }, { lessons
   )
   if (fresh.length === 0) return undefined
   const tried = new Set(before)
-  // What a post-condition could not prove is left to a check.
+  // A constraint that a post-condition could not prove is left to a check.
   const again = fresh.filter(({ constraint }) => tried.has(constraint.expr))
   const found = enforce(
     fresh.filter((goal) => !again.includes(goal)),
@@ -118,7 +122,7 @@ const seeToConstraints: Learn = (failures, { assembled, constraints }, { lessons
   }
 }
 
-/** Findings that another capability may not have. */
+/** Findings that another capability may avoid. */
 const unfit: ReadonlySet<unknown> = new Set([
   'plan/input-mismatch',
   'plan/input-missing',
@@ -137,7 +141,7 @@ const leaveOutTheUnfit: Learn = (failures, { assembled }, { lessons, request }) 
     const byVerdict = details?.['reason'] !== undefined && cause === 'schema_incompatible'
     if (!byVerdict && !unfit.has(details?.['code'])) continue
     const blamed = capabilityId ?? assembled.makers.get(nodeId ?? '')?.capability.capabilityId
-    // Where several supply what a constraint compares, nobody is named: each may be the one that makes it impossible.
+    // If several nodes supply what a constraint compares, the finding names none: each of them may make it impossible.
     const makers = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
     const suspects = blamed !== undefined ? [blamed] : byVerdict ? makers : []
     const required = request.envelope.policies.planner.selection?.require ?? []
@@ -166,7 +170,7 @@ const keepItShallow: Learn = (failures, { assembled }, { lessons, request }) => 
       },
     }
   }
-  // What is still too deep is a check after several nodes: the open answer alone needs none.
+  // If it is still too deep, the cause is a check after several nodes: the open answer alone needs none.
   const { require = [] } = request.envelope.policies.planner.selection ?? {}
   const used = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
   const others = used.filter((id) => !isBuiltin(id) && !require.includes(id))
@@ -188,16 +192,28 @@ const saveTokens: Learn = (_, made, { lessons, request }) => {
   }
 }
 
-/** More tokens are estimated than the run may have; an estimate is no proof, so the draft may still be the best. */
+/** Whether the estimate exceeds the token limit; an estimate is not a proof, so the draft may still be the best. */
 function isOver({ estimatedTokens }: Sketch, { envelope }: SearchRequest): boolean {
   return estimatedTokens > (envelope.policies.planner.optimisation?.maxTokens ?? Number.POSITIVE_INFINITY)
 }
 
-/** What an earlier draft was rejected for, and what was at the node that a new plan was ordered for, comes last. */
+/** Ranks last the capabilities an earlier draft was rejected for, and those at the node that triggered a new plan. */
 function aversionsFrom(request: SearchRequest): Lessons['averse'] {
   const averse = new Map<string, Aversion>([...redoOf(request).capabilities].map((id) => [id, 'failed']))
   for (const { capabilityId, details } of request.diagnostics?.failures ?? []) {
     if (capabilityId !== undefined && unfit.has(details?.['code'])) averse.set(capabilityId, 'avoided')
   }
   return averse
+}
+
+/** The search as a `Planner`: the default of `createApp`. */
+export function searchPlanner(options: Pick<SearchRequest, 'cutoff'> = {}): Planner {
+  return {
+    name: 'search',
+    deterministic: true,
+    async draft({ signal, ...request }) {
+      signal.throwIfAborted()
+      return search({ ...request, ...options }).draft
+    },
+  }
 }

@@ -1,8 +1,8 @@
-/** The three agents of the marketing preset: their registrations, and the same with instructions for a model. */
-import { type DefinedCapability, defineCapability } from '../../adapters/dispatchers/define-capability.ts'
+/** The three agents of the marketing preset: their registrations, and the same as capabilities with instructions for a model. */
+import { type DefinedCapability, defineCapability } from '../../domain/capability/define-capability.ts'
 import type { Capability } from '../../domain/capability.ts'
 
-/** As an agent would send it; `parseCapability` makes a capability of it. */
+/** A registration as an agent would send it; `parseCapability` turns it into a capability. */
 export type Registration = Pick<Capability, 'capabilityId' | 'inputContract' | 'outputContract'> &
   Partial<Capability>
 
@@ -48,7 +48,7 @@ export const marketingRegistrations: readonly Registration[] = [
   },
 ]
 
-/** What a model is told when it works as one of them, by capability id. */
+/** System prompts for models that act as one of the agents, by capability id. */
 const instructions: Readonly<Record<string, string>> = {
   'StrategyManagerAgent.briefing':
     'You are a strategy manager for marketing. Read the objective, the audience, the tone and the assets. Choose one angle that the assets support, list the key points a writer must cover and the constraints to keep, set the knobs (number of variants, focus of the call to action, length), and say why the strategy works and what could go wrong. Claim nothing that the inputs do not support.',
@@ -58,7 +58,7 @@ const instructions: Readonly<Record<string, string>> = {
     'You are a reviewer of marketing copy. Check every variant against the brief and exactly the checks of the rubric; without a rubric check readability, clarity, objective fit and policy risk. Score each check from 0 to 1, list every issue, give an overall score and status, and recommend changes, the most severe first.',
 }
 
-/** The agents as capabilities of this process, carried out by a model. */
+/** The agents as capabilities of this process, executed by a model. */
 export const marketingCapabilities: readonly DefinedCapability[] = marketingRegistrations.map(
   (registration) =>
     defineCapability({

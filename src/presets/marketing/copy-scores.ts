@@ -1,4 +1,4 @@
-/** Scores of written copy from 0 to 1, by counting: the same text always gets the same score, and the reason can be shown. */
+/** Scores copy from 0 to 1 by counting: deterministic, and with findings that explain the score. */
 
 export interface Variant {
   readonly headline: string
@@ -12,15 +12,15 @@ export interface Brief {
   readonly constraints?: readonly string[]
 }
 
-export interface Score {
+interface Score {
   readonly score: number
-  /** What was found; nothing for a text without fault. */
+  /** Findings; empty for a text without any. */
   readonly findings: readonly string[]
 }
 
 type Check = (variants: readonly Variant[], brief: Brief) => Score
 
-/** One row per check of a rubric. Each variant is scored, and the worst counts. */
+/** One row per check of a rubric. Each variant is scored, and the lowest score counts. */
 export const checkTable = {
   readability: (variants) => worst(variants, readability),
   clarity: (variants) => worst(variants, clarity),
@@ -28,13 +28,13 @@ export const checkTable = {
   policy_risk: (variants, brief) => worst(variants, (variant) => policyRisk(variant, brief)),
 } as const satisfies Record<string, Check>
 
-export type CheckName = keyof typeof checkTable
+type CheckName = keyof typeof checkTable
 
 export function isCheck(name: string): name is CheckName {
   return Object.hasOwn(checkTable, name)
 }
 
-/** Sentences of up to 16 words and words of up to 6 letters on average are easy; twice as much is not readable. */
+/** Sentences of up to 16 words and words of up to 6 letters on average score 1; twice as much scores 0. */
 function readability(variant: Variant): Score {
   const sentences = sentencesOf(variant.body)
   const words = wordsOf(variant.body)
@@ -52,11 +52,11 @@ function readability(variant: Variant): Score {
 const filler =
   /\b(very|really|basically|actually|just|quite|simply|leverage|synergy|utili[sz]e|solutions?)\b/gi
 
-/** Words that say nothing, and a missing call to action, make a text unclear. */
+/** Filler words and a missing call to action lower the score. */
 function clarity(variant: Variant): Score {
   const text = textOf(variant)
   const empty = text.match(filler) ?? []
-  const findings = empty.map((word) => `the word "${word.toLowerCase()}" says nothing`)
+  const findings = empty.map((word) => `the word "${word.toLowerCase()}" is filler`)
   if (variant.callToAction.trim() === '') findings.push('there is no call to action')
   if (variant.headline.trim() === '') findings.push('there is no headline')
   const share = empty.length / Math.max(wordsOf(text).length, 1)
@@ -64,15 +64,15 @@ function clarity(variant: Variant): Score {
   return { score: rounded(1 - share * 5 - gaps * 0.4), findings: [...new Set(findings)] }
 }
 
-/** The share of key points that the text speaks of: at least half of the words that carry each. */
+/** Returns the share of covered key points: at least half of the significant words of each must occur. */
 function objectiveFit(variant: Variant, { keyPoints }: Brief): Score {
   const said = new Set(wordsOf(textOf(variant)).map(stem))
   const missed = keyPoints.filter((point) => {
-    const carrying = wordsOf(point)
+    const significant = wordsOf(point)
       .filter((word) => word.length > 3)
       .map(stem)
-    const found = carrying.filter((word) => said.has(word)).length
-    return carrying.length > 0 && found < carrying.length / 2
+    const found = significant.filter((word) => said.has(word)).length
+    return significant.length > 0 && found < significant.length / 2
   })
   return {
     score: rounded(1 - missed.length / Math.max(keyPoints.length, 1)),
@@ -83,7 +83,7 @@ function objectiveFit(variant: Variant, { keyPoints }: Brief): Score {
 const riskyClaims =
   /\b(guarantee[ds]?|risk[- ]free|100 ?%|no risk|cures?|miracle|best in the world|double your money|act now or)\b/gi
 
-/** Claims that nobody can keep, and what the brief forbids ("no …", "avoid …", "never …"); 1 means no risk. */
+/** Finds claims that cannot be kept, and phrases the brief forbids ("no …", "avoid …", "never …"); 1 means no risk. */
 function policyRisk(variant: Variant, { constraints = [] }: Brief): Score {
   const text = textOf(variant)
   const claims = (text.match(riskyClaims) ?? []).map((claim) => `the claim "${claim.toLowerCase()}"`)
@@ -110,7 +110,7 @@ function worst(variants: readonly Variant[], score: (variant: Variant) => Score)
   }
 }
 
-/** How far over a limit, as a share of it, between 0 and 1. */
+/** Returns the excess over a limit as a share of it, between 0 and 1. */
 function excess(value: number, limit: number): number {
   return Math.min(Math.max(value / limit - 1, 0), 1)
 }
@@ -131,7 +131,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []
 }
 
-/** Endings that do not matter here. */
+/** Removes word endings, so that inflected forms match. */
 function stem(word: string): string {
   return word.replace(/(?:ing|ed|es|s)$/, '')
 }

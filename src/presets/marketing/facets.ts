@@ -4,7 +4,7 @@ import type { Direction, Facet } from '../../domain/facet.ts'
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
 
-/** Facets differ in what they say, not in how they are put together. */
+/** Builds a facet: facets differ in content, not in structure. */
 function facet(
   name: string,
   direction: Direction,

@@ -1,5 +1,5 @@
-/** The entry point `proviso/presets/marketing`: facets, agents and tools of marketing flows. No catalog has them by itself. */
-import type { DefinedCapability } from '../../adapters/dispatchers/define-capability.ts'
+/** Entry point `proviso/presets/marketing`: facets, agents and tools for marketing flows. A catalog has them only if they are passed to it. */
+import type { DefinedCapability } from '../../domain/capability/define-capability.ts'
 import type { Facet } from '../../domain/facet.ts'
 import { marketingCapabilities } from './capabilities.ts'
 import { marketingFacets } from './facets.ts'
@@ -9,7 +9,7 @@ export { marketingFacets } from './facets.ts'
 export { marketingTools } from './tools.ts'
 
 /**
- * What a catalog needs for marketing flows.
+ * Everything a catalog needs for marketing flows.
  *
  * @example
  * const app = await createApp({ ...marketing, store: 'sqlite:runs.db' })

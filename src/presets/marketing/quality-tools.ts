@@ -1,11 +1,11 @@
-/** Tools of quality assurance: copy scored by a rubric, and findings that a person must see handed to one. No model. */
+/** Quality assurance tools without a model: score copy by a rubric, and escalate failing findings to a person. */
 
-import { type DefinedCapability, defineLater } from '../../adapters/dispatchers/define-capability.ts'
 import type { Json } from '../../base/json.ts'
+import { type DefinedCapability, defineLater } from '../../domain/capability/define-capability.ts'
 import { type Brief, checkTable, isCheck, type Variant } from './copy-scores.ts'
 import { marketingFacets } from './facets.ts'
 
-/** Where the rubric names no threshold. */
+/** Default threshold of a check. */
 const usualThreshold = 0.6
 
 interface Rubric {
@@ -33,7 +33,7 @@ export const scoreCopy: DefinedCapability = defineLater({
   idempotent: true,
   inputTraits: { languages: ['en'], strengths: Object.keys(checkTable) },
   run(inputs) {
-    // The engine has held the inputs against the facets.
+    // The engine has validated the inputs against the facets.
     const given = inputs as unknown as { copyVariants: Variant[]; writerBrief: Brief; qaRubric: Rubric }
     const { copyVariants, writerBrief, qaRubric } = given
     const rows = [...new Set(qaRubric.checks)].filter(isCheck).map((check) => {
@@ -56,8 +56,8 @@ export const scoreCopy: DefinedCapability = defineLater({
       .flatMap(({ check, score, threshold, findings }) =>
         findings.map((finding) => ({
           severity: severityOf(check, score, threshold),
-          recommendation: `Mend this: ${finding}`,
-          rationale: `${check} is ${score}, and ${threshold} is wanted`,
+          recommendation: `Fix this: ${finding}`,
+          rationale: `${check} is ${score}, the threshold is ${threshold}`,
         })),
       )
       .sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
@@ -81,14 +81,14 @@ const findingsSide = {
 }
 
 /**
- * Passes an agent's findings to a person. It is under a RAO contract wherever a plan uses it, and answers with an envelope:
- * the engine asks about everything that does not pass, and continues by itself with what does.
+ * Escalates findings to a person. Wherever a plan uses this tool, it is under a RAO contract and answers with an envelope:
+ * the engine asks about findings that do not pass and continues by itself with the others.
  */
 export const escalate: DefinedCapability = defineLater({
   capabilityId: 'hitl_escalate',
   version: '1.0.0',
   displayName: 'Escalate to a person',
-  summary: 'Hands findings that do not pass to a person; lets the others through.',
+  summary: 'Escalates findings that do not pass to a person; passes the others.',
   nodeKind: 'validation',
   inputContract: findingsSide,
   outputContract: findingsSide,
@@ -99,7 +99,7 @@ export const escalate: DefinedCapability = defineLater({
     const passes = qaFindings.overallStatus === 'pass'
     return {
       primary_output: JSON.stringify({ qaFindings } as unknown as Json),
-      // Of the findings, which were counted, there is no doubt.
+      // The findings were counted, so confidence is certain.
       confidence: 1,
       confidence_type: 'calibrated',
       escalate: !passes,

@@ -1,12 +1,12 @@
-/** Tools of the strategy agent: what can be made of the assets at hand, and how the levers of a campaign are set. No model. */
+/** Strategy tools without a model: which formats the assets allow, and the settings of a campaign. */
 
-import { type DefinedCapability, defineLater } from '../../adapters/dispatchers/define-capability.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
+import { type DefinedCapability, defineLater } from '../../domain/capability/define-capability.ts'
 
 type AssetKind = 'image' | 'video' | 'document' | 'link' | 'text'
 
-/** Each format and the assets that it takes. */
-export const formatTable = {
+/** Each format with the assets it needs. */
+const formatTable = {
   text_post: {},
   link_post: { link: 1 },
   single_image_post: { image: 1 },
@@ -15,7 +15,7 @@ export const formatTable = {
   document_post: { document: 1 },
 } as const satisfies Record<string, Partial<Record<AssetKind, number>>>
 
-/** What a type, an address or a name says about an asset; the first row that fits counts. */
+/** Classifies an asset by type, URL or name; the first matching row wins. */
 const kindTable: readonly (readonly [AssetKind, RegExp])[] = [
   ['image', /\bimages?\b|\bphotos?\b|\blogo\b|\.(png|jpe?g|gif|webp|svg|avif)\b/i],
   ['video', /\bvideos?\b|\bclips?\b|\.(mp4|mov|webm|m4v)\b/i],
@@ -40,7 +40,7 @@ export const analyzeAssets: DefinedCapability = defineLater({
   capabilityId: 'strategy_analyze_assets',
   version: '1.0.0',
   displayName: 'Analyse assets',
-  summary: 'Says which formats can be made of the assets at hand, and what the others lack.',
+  summary: 'Lists the formats that can be made from the given assets, and what the others lack.',
   nodeKind: 'structuring',
   inputContract: ['assetBundle'],
   outputContract: {
@@ -65,7 +65,7 @@ export const analyzeAssets: DefinedCapability = defineLater({
   },
 })
 
-/** What people say when they want something to be done; the first row that fits counts. */
+/** Phrases that imply a call to action; the first matching row wins. */
 const ctaTable: readonly (readonly [focus: string, words: RegExp])[] = [
   ['sign_up', /\b(sign[ -]?ups?|register|registrations?|subscribe|join|waitlist)\b/i],
   ['buy', /\b(buy|sell|sales?|orders?|purchase|discount)\b/i],
@@ -106,7 +106,7 @@ export const planKnobs: DefinedCapability = defineLater({
   },
 })
 
-/** As many as the objective asks for; else one per format, two at least and five at most. */
+/** Returns the count in the objective, else one per format, between two and five. */
 function variantCount(brief: string, formats: number): number {
   const [, said = ''] =
     /\b(\d{1,2}|one|two|three|four|five)\s+(?:\w+\s+)?(?:variants?|versions?|options?|posts?)\b/i.exec(
@@ -117,7 +117,7 @@ function variantCount(brief: string, formats: number): number {
   return Math.min(Math.max(asked > 0 ? asked : Math.max(formats, 2), 1), 5)
 }
 
-/** Text beside moving or many pictures is short; a document carries more. */
+/** Text next to videos or several pictures is short; a document allows more. */
 function lengthFor(formats: readonly string[]): string {
   if (formats.includes('document_post')) return 'long'
   return formats.includes('video_post') || formats.includes('carousel_post') ? 'short' : 'medium'

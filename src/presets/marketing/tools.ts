@@ -1,5 +1,5 @@
-/** The tools of the marketing flows that need no model (FLEX-103): given to `createApp`, they are capabilities like any other. */
-import type { DefinedCapability } from '../../adapters/dispatchers/define-capability.ts'
+/** Tools for marketing flows that need no model (FLEX-103). Pass them to `createApp` as capabilities. */
+import type { DefinedCapability } from '../../domain/capability/define-capability.ts'
 import { escalate, scoreCopy } from './quality-tools.ts'
 import { analyzeAssets, planKnobs } from './strategy-tools.ts'
 

@@ -4,29 +4,33 @@ import { own } from '../../base/json.ts'
 /** `undeclared` is 2020-12 that also accepts older forms which 2020-12 gives no meaning of its own. */
 export type Draft = '04' | '06' | '07' | '2019-09' | '2020-12' | 'openapi-3.0' | 'openapi-3.1' | 'undeclared'
 
+/** Every `$schema` that is known. */
+const dialects: readonly (readonly [uri: string, draft: Draft])[] = [
+  ['http://json-schema.org/draft-04/schema#', '04'],
+  ['http://json-schema.org/draft-06/schema#', '06'],
+  ['http://json-schema.org/draft-07/schema#', '07'],
+  ['https://json-schema.org/draft/2019-09/schema', '2019-09'],
+  ['https://json-schema.org/draft/2020-12/schema', '2020-12'],
+  ['https://spec.openapis.org/oas/3.0/dialect', 'openapi-3.0'],
+  ['https://spec.openapis.org/oas/3.1/dialect/base', 'openapi-3.1'],
+]
+
+/** For hints. */
+export const knownDialects = dialects.map(([uri]) => uri)
+
 const drafts: ReadonlyMap<string, Draft> = new Map([
-  ['json-schema.org/draft-04/schema', '04'],
-  ['json-schema.org/draft-06/schema', '06'],
-  ['json-schema.org/draft-07/schema', '07'],
-  ['json-schema.org/draft/2019-09/schema', '2019-09'],
-  ['json-schema.org/draft/2020-12/schema', '2020-12'],
+  ...dialects.map(([uri, draft]) => [nameOf(uri), draft] as const),
   ['json-schema.org/schema', '2020-12'],
 ])
 
-/** Every `$schema` that is known, for hints. */
-export const knownDialects = [
-  'http://json-schema.org/draft-04/schema#',
-  'http://json-schema.org/draft-06/schema#',
-  'http://json-schema.org/draft-07/schema#',
-  'https://json-schema.org/draft/2019-09/schema',
-  'https://json-schema.org/draft/2020-12/schema',
-  'https://spec.openapis.org/oas/3.0/dialect',
-  'https://spec.openapis.org/oas/3.1/dialect/base',
-] as const
+/** `http` and `https`, with and without an empty fragment, are the same name. */
+function nameOf(uri: string): string {
+  return uri.replace(/^https?:\/\//, '').replace(/#$/, '')
+}
 
-/** The draft that a URI names; `http` and `https`, with and without an empty fragment, are the same name. */
+/** The draft that a URI names. */
 export function draftOfUri(uri: string): Draft | undefined {
-  const name = uri.replace(/^https?:\/\//, '').replace(/#$/, '')
+  const name = nameOf(uri)
   const openapi = /^spec\.openapis\.org\/oas\/(3\.[01])\//.exec(name)
   if (openapi !== null) return openapi[1] === '3.0' ? 'openapi-3.0' : 'openapi-3.1'
   return drafts.get(name)

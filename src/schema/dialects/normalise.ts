@@ -3,21 +3,20 @@
  * dialect. The schema must be well formed in its draft. A schema that is 2020-12 already stays as it is.
  */
 import { isObject, own } from '../../base/json.ts'
-import { tokens } from '../../base/pointer.ts'
+import { tokens, valueAt } from '../../base/pointer.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { partsOf, type SchemaObject } from '../keywords.ts'
-import { fragmentOf, schemaAt } from '../reference.ts'
+import { fragmentOf } from '../local-reference.ts'
 import { type Draft, draftOf, yearOf } from './draft.ts'
-import { allowsTuples } from './well-formed.ts'
+import { allowsTuples, sinceOf } from './well-formed.ts'
 
-export const latestDialect = 'https://json-schema.org/draft/2020-12/schema'
+const latestDialect = 'https://json-schema.org/draft/2020-12/schema'
 
 /** The dynamic anchor that stands for `$recursiveAnchor` of 2019-09. */
 const recursiveAnchor = 'proviso.recursive'
 
-/** A copy of the schema in 2020-12. */
-export function normalise(given: JsonSchema, draft: Draft): JsonSchema {
-  const root: JsonSchema = JSON.parse(JSON.stringify(given))
+/** Rewrites a schema in place, so that it is 2020-12. */
+export function normalise(root: JsonSchema, draft: Draft): JsonSchema {
   if (typeof root === 'boolean') return root
   const visits = collect(root, draft)
   const moved = new Set<SchemaObject>()
@@ -47,7 +46,7 @@ function collect(root: SchemaObject, draft: Draft): Visit[] {
     for (const { schema } of partsOf(visit.schema, '')) queue.push(enter(schema, visit))
     const ref = own(visit.schema, '$ref')
     if (typeof ref !== 'string' || !ref.startsWith('#/')) continue
-    const target = schemaAt(visit.resource, fragmentOf(ref))
+    const target = valueAt(visit.resource, fragmentOf(ref))
     // References come last, so that a place below a keyword is visited as part of its own resource.
     if (isObject(target)) queue.push({ ...visit, schema: target })
   }
@@ -71,22 +70,14 @@ function startsResource(schema: SchemaObject, draft: Draft): boolean {
   return yearOf(draft) > 7 || typeof own(schema, '$ref') !== 'string'
 }
 
-/** Keywords and the year of the draft that brought them; earlier drafts ignore them. */
-const newcomers: readonly (readonly [since: number, keywords: readonly string[]])[] = [
-  [6, ['const', 'contains', 'propertyNames', '$id']],
-  [7, ['if', 'then', 'else']],
-  [2019, ['$anchor', 'dependentRequired', 'dependentSchemas', 'minContains', 'maxContains']],
-  [2019, ['unevaluatedItems', 'unevaluatedProperties']],
-  [2020, ['prefixItems', '$dynamicRef', '$dynamicAnchor']],
-]
-
 function rewrite(visit: Visit, moved: Set<SchemaObject>): void {
   const { schema, draft } = visit
   const year = yearOf(draft)
   if (own(schema, '$schema') !== undefined) schema['$schema'] = latestDialect
   if (draft !== 'openapi-3.0') {
-    for (const [since, keywords] of newcomers)
-      if (since > year) for (const keyword of keywords) delete schema[keyword]
+    // Earlier drafts ignore what came later; what references point at stays.
+    for (const keyword of Object.keys(schema))
+      if (sinceOf(keyword) > year && keyword !== '$defs') delete schema[keyword]
   }
   rewriteNames(visit)
   if (year <= 7 && typeof own(schema, '$ref') === 'string') dropSiblings(schema)

@@ -1,11 +1,10 @@
-/** Checks of keywords that look at one value: its type, its number, its text, its size. One row per keyword. */
-import { jsonEqual } from '../../base/equal.ts'
-import { isObject } from '../../base/json.ts'
-import { formats } from '../formats.ts'
+/** Checks of keywords that apply to one value: its type, number, text or size. One row per keyword. */
+import { isObject, jsonEqual } from '../../base/json.ts'
 import type { SchemaObject } from '../keywords.ts'
-import type { RegexEngine } from '../regex.ts'
+import { formats } from '../patterns/formats.ts'
+import type { RegexEngine } from '../patterns/regex.ts'
+import { typeTests } from '../type-tests.ts'
 import type { Check, Run, Site } from './run.ts'
-import { findEqualItems } from './unique.ts'
 
 /** What checks are made from. */
 export interface Holder {
@@ -122,16 +121,6 @@ function requireNames(names: readonly string[], value: object, where: Missing): 
   return ok
 }
 
-const typeTests: Readonly<Record<string, (value: unknown) => boolean>> = {
-  null: (value) => value === null,
-  boolean: (value) => typeof value === 'boolean',
-  string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number' && Number.isFinite(value),
-  integer: (value) => Number.isInteger(value),
-  array: (value) => Array.isArray(value),
-  object: isObject,
-}
-
 function bound(keyword: string, sign: string, holds: (value: number, limit: number) => boolean): Row {
   return (held, { site }) => {
     const limit = held as number
@@ -190,4 +179,34 @@ function formatTest(name: string): ((value: unknown) => boolean) | undefined {
   if (typeof validate !== 'function') return undefined
   // biome-ignore lint/suspicious/noDoubleEquals: `typeof` is compared with a name that is not a literal
   return (value) => typeof value != type || validate(value) === true
+}
+
+// Finds equal items of an array in linear time: each item is named by its canonical text.
+
+/** The indices of the last item that equals an earlier one, and of that earlier one. */
+function findEqualItems(items: readonly unknown[]): { readonly i: number; readonly j: number } | undefined {
+  const seen = new Map<unknown, number>()
+  for (let i = 0; i < items.length; i++) {
+    const name = nameOf(items[i])
+    const j = seen.get(name)
+    if (j !== undefined) return { i, j }
+    seen.set(name, i)
+  }
+  return undefined
+}
+
+/** Scalars name themselves; text of a container begins with a character that marks it as such. */
+function nameOf(item: unknown): unknown {
+  if (typeof item === 'string') return `"${item}`
+  return typeof item === 'object' && item !== null ? textOf(item) : item
+}
+
+function textOf(item: unknown): string {
+  if (typeof item !== 'object' || item === null)
+    return Object.is(item, -0) ? '0' : (JSON.stringify(item) ?? 'undefined')
+  if (Array.isArray(item)) return `[${item.map(textOf).join(',')}]`
+  const members = Object.keys(item)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${textOf(Reflect.get(item, key))}`)
+  return `{${members.join(',')}}`
 }

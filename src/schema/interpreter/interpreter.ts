@@ -3,28 +3,28 @@
  * `eval` is refused (Workers, strict content security policies), costs almost nothing to set up, and judges each pair of
  * schema and value at most once, so that unions whose branches all recurse stay polynomial.
  */
-import { ProvisoError } from '../../base/error.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import { draftOfUri } from '../dialects/draft.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { SchemaObject } from '../keywords.ts'
-import type { Names, Resource } from '../names.ts'
-import type { RegexEngine } from '../regex.ts'
+import type { RegexEngine } from '../patterns/regex.ts'
+import type { Names, Resource } from '../references/schema-names.ts'
 import { type Applying, applicators, unevaluated, withEvaluated } from './applicators.ts'
 import { assertions, type Row } from './assertions.ts'
 import { type Check, Run, type Scope, type Site } from './run.ts'
 import type { Kept } from './violation.ts'
 
-export interface InterpreterOptions {
+interface InterpreterOptions {
   readonly names: Names
   readonly regex: RegexEngine
   /** Whether several references lead to a schema. */
   isShared(schema: object): boolean
 }
 
-export interface Interpreter {
+interface Interpreter {
   accepts(value: unknown): boolean
   /** The same for the sub-schema at a pointer. */
   acceptsAt(pointer: string, value: unknown): boolean

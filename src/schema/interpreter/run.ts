@@ -1,6 +1,6 @@
 /** One validation: where it is, what it has found, and what it has found already for pairs of schema and value. */
 import { child } from '../../base/pointer.ts'
-import type { Resource } from '../names.ts'
+import type { Resource } from '../references/schema-names.ts'
 import type { Evaluated } from './evaluated.ts'
 import type { Kept } from './violation.ts'
 
@@ -71,7 +71,6 @@ export class Run {
     const error = {
       keyword,
       instancePath: this.path,
-      schemaPath: `${site.pointer}/${keyword}`,
       params: found.params,
       schema: typeof schema === 'object' && schema !== null ? Reflect.get(schema, keyword) : schema,
       parentSchema: schema,

@@ -1,11 +1,9 @@
 /** What an interpreter reports: one violated keyword at one place, with the violations of the branches of a union below it. */
 import type { Pointer } from '../../base/pointer.ts'
 
-export interface Violation {
+interface Violation {
   readonly keyword: string
   readonly instancePath: Pointer
-  /** Where the keyword stands, as a pointer into the schema. */
-  readonly schemaPath: Pointer
   // biome-ignore lint/suspicious/noExplicitAny: each keyword has parameters of its own, read by the row of its message
   readonly params: Readonly<Record<string, any>>
   /** The value of the keyword. */

@@ -1,25 +1,25 @@
-/** Agents that answer later post their answer here. No token: the signature says who it is. */
-import { type ErrorCode, ProvisoError } from '../../base/error.ts'
+/** Receives the answers of asynchronous agents. The route needs no token: the signature authenticates the agent. */
+import { type ErrorCode, ProvisoError } from '../../base/errors/error.ts'
 import type { Delivery } from '../../domain/ports/callbacks.ts'
 import { anyText, closed, flag } from '../../domain/schemas/parts.ts'
 import type { Route } from '../route.ts'
-import { agentsOf } from './capabilities.ts'
+import { requireAgents } from './capabilities.ts'
 import { api, ok, refusals } from './parts.ts'
 
-/** What every delivery without an effect is called. */
+/** Error code and message of each delivery that had no effect. */
 const ends: Readonly<Record<Exclude<Delivery, 'delivered'>, readonly [code: ErrorCode, message: string]>> = {
-  unknown: ['callback/unknown', 'There is no such call'],
-  forged: ['callback/forged', 'The signature is not that of the agent that was called'],
-  stale: ['callback/forged', 'The timestamp is more than 300 seconds from now'],
-  replayed: ['callback/replayed', 'This nonce was used before'],
-  settled: ['callback/settled', 'The attempt is over, or was answered before'],
+  unknown: ['callback/unknown', 'Call not found'],
+  forged: ['callback/forged', 'The signature does not match the agent that was called'],
+  stale: ['callback/forged', 'The timestamp must be within 300 seconds of the current time'],
+  replayed: ['callback/replayed', 'This nonce was already used'],
+  settled: ['callback/settled', 'The attempt is over, or was already answered'],
 }
 
 const error = closed(
   {
     message: anyText,
     outcome: { enum: ['refused', 'timed_out', 'throttled', 'unavailable', 'provider_error'] },
-    notApplied: { ...flag, description: 'Nothing was done: calling again is safe' },
+    notApplied: { ...flag, description: 'Nothing was changed: retrying is safe' },
   },
   ['message'],
 )
@@ -30,7 +30,8 @@ export const postCallback: Route = {
   method: 'POST',
   path: `${api}/callbacks/:callId`,
   operation: 'postCallback',
-  summary: 'The answer of an agent that said 202: an output, a text to be read, a question, or an error',
+  summary:
+    'Deliver the answer of an agent that returned 202: an output, a text to parse, a question, or an error',
   roles: 'anyone',
   params: closed({ callId: { type: 'string', minLength: 1, maxLength: 500 } }, ['callId']),
   body: {
@@ -38,24 +39,24 @@ export const postCallback: Route = {
     properties: {
       output: {},
       text: anyText,
-      question: { type: 'string', minLength: 1, description: 'What a person has to answer first' },
-      schema: { type: ['object', 'boolean'], description: 'What the answer to the question must satisfy' },
+      question: { type: 'string', minLength: 1, description: 'A question that a person must answer first' },
+      schema: { type: ['object', 'boolean'], description: 'JSON Schema of the answer to the question' },
       error,
     },
     additionalProperties: false,
     minProperties: 1,
     maxProperties: 2,
-    // One answer; only a question may have something beside it.
+    // Exactly one kind of answer; only a question may have further members.
     dependentRequired: { schema: ['question'] },
     dependentSchemas: { output: alone, text: alone, error: alone },
   },
   bodyLimit: 1_048_576,
   replies: {
-    200: ok('Taken', closed({ status: { const: 'taken' } }, ['status'])),
+    200: ok('Accepted', closed({ status: { const: 'taken' } }, ['status'])),
     ...refusals(404, 409, 413, 415, 422),
   },
   async handle({ params, headers, body, rawBody }, served) {
-    const delivery = await agentsOf(served).callbacks.deliver({
+    const delivery = await requireAgents(served).callbacks.deliver({
       callId: params['callId'] ?? '',
       timestamp: headers['proviso-timestamp'],
       nonce: headers['proviso-nonce'],

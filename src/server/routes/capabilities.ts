@@ -1,11 +1,11 @@
-/** Agents come, stay and go; everybody may see who is there, and nobody where. */
-import { ProvisoError } from '../../base/error.ts'
+/** Routes for agents to register, send heartbeats and deregister, and for all roles to list capabilities without endpoints. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import { capabilitySchema } from '../../domain/schemas/capability-schema.ts'
 import { closed, flag, text } from '../../domain/schemas/parts.ts'
 import type { TenantEntry } from '../../plan/index.ts'
-import type { AgentsDoor } from '../agents.ts'
-import type { GivenRegistration, ListQuery } from '../registrar.ts'
+import type { AgentServices } from '../agents/agents.ts'
+import type { GivenRegistration, ListQuery } from '../agents/register-agents.ts'
 import type { Route } from '../route.ts'
 import type { Served } from '../served.ts'
 import { api, iso, ok, refusals } from './parts.ts'
@@ -15,10 +15,10 @@ const { kind: _kind, settings: _settings, ...fields } = capabilitySchema.propert
 const capabilityId = { ...text, maxLength: 200 } as const
 const params = closed({ capabilityId }, ['capabilityId'])
 
-/** As it can stand in a header. */
+/** Only characters that are valid in a header. */
 const bearer = { type: 'string', maxLength: 4_000, pattern: '^[!-~]+$' } as const
 
-/** Open, so that a field that has no place here is refused by the registrar, which knows what it was meant to be. */
+/** Open schema: the registrar refuses unknown fields with a better message. */
 const registration = {
   type: 'object',
   properties: {
@@ -37,7 +37,7 @@ const registration = {
 } as const
 
 const heartbeatShape = closed({ intervalSeconds: { type: 'number' }, timeoutSeconds: { type: 'number' } })
-const standing = {
+const heartbeatReply = {
   capabilityId,
   status: { enum: ['active', 'inactive'] },
   registeredAt: text,
@@ -48,7 +48,7 @@ export const registerCapability: Route = {
   method: 'POST',
   path: `${path}/register`,
   operation: 'registerCapability',
-  summary: 'Registers an agent, or renews what it said; tells its signing key when a new one is made',
+  summary: 'Register an agent or update its registration; returns the signing key when a new one is created',
   roles: ['agent'],
   body: registration,
   replies: {
@@ -57,8 +57,8 @@ export const registerCapability: Route = {
     ...refusals(404, 409, 413, 415, 422),
   },
   async handle({ caller, body }, served) {
-    const { registrar } = agentsOf(served)
-    // The schema of the body has said that it is one.
+    const { registrar } = requireAgents(served)
+    // Validated by the schema of the body.
     const done = await registrar.register(caller, body as unknown as GivenRegistration)
     const { row, entry, heartbeat, signingKey, warnings } = done
     return {
@@ -81,16 +81,16 @@ export const heartbeatCapability: Route = {
   method: 'PATCH',
   path: `${path}/:capabilityId`,
   operation: 'heartbeatCapability',
-  summary: 'A sign of life',
+  summary: 'Send a heartbeat',
   roles: ['agent'],
   params,
   body: { type: ['object', 'null'], additionalProperties: false },
   replies: {
-    200: ok('Heard', closed(standing)),
+    200: ok('Heartbeat recorded', closed(heartbeatReply)),
     ...refusals(404, 415, 422),
   },
   async handle({ caller, params }, served) {
-    const row = await agentsOf(served).registrar.heartbeat(caller, params['capabilityId'] ?? '')
+    const row = await requireAgents(served).registrar.heartbeat(caller, params['capabilityId'] ?? '')
     return {
       status: 200,
       body: {
@@ -107,7 +107,7 @@ export const deregisterCapability: Route = {
   method: 'DELETE',
   path: `${path}/:capabilityId`,
   operation: 'deregisterCapability',
-  summary: 'The agent leaves: nothing more is planned with it',
+  summary: 'Deregister the agent: it is no longer planned with',
   roles: ['agent'],
   params,
   replies: {
@@ -115,7 +115,7 @@ export const deregisterCapability: Route = {
     ...refusals(404),
   },
   async handle({ caller, params }, served) {
-    await agentsOf(served).registrar.deregister(caller, params['capabilityId'] ?? '')
+    await requireAgents(served).registrar.deregister(caller, params['capabilityId'] ?? '')
     return { status: 204 }
   },
 }
@@ -124,14 +124,14 @@ export const listCapabilities: Route = {
   method: 'GET',
   path,
   operation: 'listCapabilities',
-  summary: 'What the tenant can plan with: built in, of this process, and registered',
+  summary: 'List the capabilities that the tenant can plan with: built in, of this process, and registered',
   roles: ['caller', 'agent', 'operator'],
   query: closed({
     q: {
       type: 'string',
       minLength: 1,
       maxLength: 200,
-      description: 'Words of names, summaries, facets, traits',
+      description: 'Words in names, summaries, facets, traits',
     },
     facet: text,
     status: { enum: ['active', 'inactive'] },
@@ -139,24 +139,24 @@ export const listCapabilities: Route = {
   }),
   replies: {
     200: ok(
-      'The best match first where words were given',
+      'Ordered by match if text is given',
       closed({ capabilities: { type: 'array', items: { type: 'object' } } }, ['capabilities']),
     ),
     ...refusals(404),
   },
   async handle({ caller, query }, served) {
     const { q, ...rest } = query
-    const found = agentsOf(served).registrar.list(caller.tenant, {
+    const found = requireAgents(served).registrar.list(caller.tenant, {
       ...(rest as ListQuery),
       ...(typeof q === 'string' && { text: q }),
     })
-    const shown = found.map((entry) => served.app.redactor.value(viewOf(entry)) as Json)
+    const shown = found.map((entry) => served.app.redactor.value(toView(entry)) as Json)
     return { status: 200, body: { capabilities: shown } }
   },
 }
 
-/** What may be seen of a capability: never its settings, its endpoint or whose token it came with. */
-function viewOf({ capability, source, status, reason, registeredAt, lastSeenAt, contracts }: TenantEntry) {
+/** Returns the public fields of a capability: never its settings, its endpoint or the token that registered it. */
+function toView({ capability, source, status, reason, registeredAt, lastSeenAt, contracts }: TenantEntry) {
   const { settings: _, ...shown } = capability
   const why = reason !== undefined && { reason }
   return {
@@ -170,18 +170,18 @@ function viewOf({ capability, source, status, reason, registeredAt, lastSeenAt, 
   }
 }
 
-export function agentsOf({ app }: Served): AgentsDoor {
+export function requireAgents({ app }: Served): AgentServices {
   if (app.agents) return app.agents
-  throw new ProvisoError('agents/off', 'This server works with no agents over HTTP')
+  throw new ProvisoError('agents/off', 'Agents over HTTP are disabled on this server')
 }
 
 function registeredShape() {
   return closed({
-    ...standing,
+    ...heartbeatReply,
     heartbeat: heartbeatShape,
     contracts: { type: 'object' },
     keyId: text,
-    signingKey: { ...text, description: 'Shown this once' },
+    signingKey: { ...text, description: 'Shown only in this response' },
     warnings: { type: 'array', items: { type: 'object' } },
   })
 }

@@ -1,5 +1,5 @@
-/** What waits for a person: the inbox, and the one way to answer. */
-import { ProvisoError } from '../../base/error.ts'
+/** Human-in-the-loop routes: the inbox of open asks, and resolving them. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { Reply } from '../../domain/ask.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
@@ -36,16 +36,16 @@ const askSchema = {
     schema: { type: ['object', 'boolean'] },
     conditions: { type: 'array' },
     issues: { type: 'array', items: { type: 'object' } },
-    /** What a RAO contract decided, where it led to the ask. */
+    /** The decision of the RAO contract, if it caused the ask. */
     rao: raoDecisionSchema,
-    /** The text that the value was read from. */
+    /** The text that the value was parsed from. */
     raw: { type: 'string' },
     decisions: { type: 'array', items: { type: 'string' } },
-    /** What follows a rejection, what a reply may choose instead, and which nodes a retry runs again. */
+    /** What follows a rejection, which alternatives a reply may choose, and which nodes a retry runs again. */
     rejectAction: { type: 'object' },
     rejectActions: { type: 'array', items: rejectActionSchema },
     producers: { type: 'array', items: text },
-    /** What was said about earlier values. */
+    /** Feedback on earlier values. */
     feedback: { type: 'array', items: feedbackSchema },
     status: { enum: ['pending', 'resolved', 'denied'] },
     createdAt: { type: 'string', format: 'date-time' },
@@ -61,7 +61,7 @@ export const listAsks: Route = {
   method: 'GET',
   path: `${api}/hitl`,
   operation: 'listAsks',
-  summary: 'What waits for a person',
+  summary: 'List asks: requests that wait for a person',
   roles: ['operator'],
   query: closed({
     status: { enum: ['pending', 'resolved', 'denied'] },
@@ -70,7 +70,7 @@ export const listAsks: Route = {
     after: text,
   }),
   replies: {
-    200: ok('A page of asks, the oldest first; ask for what comes after it with after=next', {
+    200: ok('A page of asks, oldest first; pass next as after for the next page', {
       type: 'object',
       required: ['asks'],
       properties: { asks: { type: 'array', items: askSchema }, next: text },
@@ -78,7 +78,7 @@ export const listAsks: Route = {
     ...refusals(404),
   },
   async handle({ caller, query }, { app }) {
-    // The route's schema has said so.
+    // Validated by the route's schema.
     const { status = 'pending', runId, limit = 50, after } = query as unknown as AsksQuery
     if (runId !== undefined) await requireRun(app, caller, runId)
     if (after !== undefined) await requireAsk(app, caller, after)
@@ -105,11 +105,11 @@ interface AsksQuery {
   readonly after?: string
 }
 
-/** An ask of the caller's own tenant; others do not exist. */
+/** Returns an ask of the caller's tenant; asks of other tenants are not found. */
 async function requireAsk(app: ServedApp, { tenant }: Caller, requestId: string): Promise<AskRow> {
   const ask = await app.store.ask(requestId)
   if (ask === undefined || ask.tenant !== tenant)
-    throw new ProvisoError('ask/unknown', `There is no ask "${requestId}"`)
+    throw new ProvisoError('ask/unknown', `Ask "${requestId}" not found`)
   return ask
 }
 
@@ -121,7 +121,7 @@ function askView(row: AskRow, { redactor }: ServedApp): Json {
     expiresAt: iso(expiresAt),
     ...(resolvedAt !== undefined && { resolvedAt: iso(resolvedAt) }),
   }
-  // The redactor keeps the shape.
+  // The redactor preserves the shape.
   return redactor.value(view) as Json
 }
 
@@ -130,7 +130,7 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
   roles: ['operator'],
   body: replySchema,
   replies: {
-    200: ok('The decision is recorded, and the run goes on', {
+    200: ok('The decision is recorded and the run continues', {
       type: 'object',
       required: ['ok', 'runId', 'requestId', 'decision', 'status'],
       properties: {
@@ -145,7 +145,7 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
   },
   idempotent: true,
   async handle({ caller, body }, { app }) {
-    // The route's schema has said so.
+    // Validated by the route's schema.
     const given = body as unknown as Omit<Reply, 'by'>
     const { requestId, decision } = given
     const { runId } = await requireAsk(app, caller, requestId)
@@ -159,14 +159,15 @@ export const resolveAsk: Route = {
   ...resolve,
   path: `${api}/hitl/resolve`,
   operation: 'resolveAsk',
-  summary: 'Record a decision, bound to the value it was made about; one counts',
+  summary:
+    'Resolve an ask. The decision is bound to the value it was made about, and only the first one counts',
 }
 
 export const resolveAskOldPath: Route = {
   ...resolve,
   path: '/api/hitl/resume',
   operation: 'resolveAskOldPath',
-  summary: 'Older path of hitl/resolve',
+  summary: 'Deprecated path of hitl/resolve',
   deprecated: true,
   async handle(call, served) {
     const answer = await resolve.handle(call, served)

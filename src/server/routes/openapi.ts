@@ -1,4 +1,4 @@
-/** `GET /openapi.json`: the document of all routes, this one included, made when it is first asked for. */
+/** `GET /openapi.json`: the OpenAPI document of all routes, generated on the first request. */
 import type { Json } from '../../base/json.ts'
 import { openApiDocument } from '../openapi.ts'
 import type { Route } from '../route.ts'

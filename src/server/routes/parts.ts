@@ -1,5 +1,5 @@
-/** The pieces that routes and their schemas share. */
-import { ProvisoError } from '../../base/error.ts'
+/** Schemas and helpers that routes share. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
@@ -12,7 +12,7 @@ export const api = '/api/v1/flex'
 
 export const runParams = closed({ runId: text }, ['runId'])
 
-/** One entry of what people and checks said about earlier work. */
+/** Schema of one feedback entry: what people and checks said about earlier work. */
 export const feedbackSchema = {
   type: 'object',
   required: ['source'],
@@ -23,7 +23,7 @@ export const feedbackSchema = {
     decision: { type: 'string' },
     note: { type: 'string' },
     value: true,
-    /** `value` is the beginning of a longer JSON text. */
+    /** Whether `value` is the beginning of a longer JSON text. */
     cut: { const: true },
     issues: { type: 'array', items: { type: 'object' } },
     by: { type: 'string' },
@@ -42,20 +42,20 @@ export const statuses = [
 ] as const
 
 const descriptions: { readonly [status: number]: string } = {
-  400: 'The request cannot be read',
-  401: 'No token, or none that is valid',
-  403: 'The role of the token does not allow this',
-  404: 'Not there, or another tenant’s',
-  409: 'It does not stand so that this could be done',
+  400: 'Cannot read the request',
+  401: 'Missing or invalid token',
+  403: 'Forbidden for the role of the token',
+  404: 'Not found',
+  409: 'Conflicts with the current status of the run',
   413: 'The body is too large',
   415: 'The body is not JSON',
-  422: 'The body does not have the form that is asked for, or an Idempotency-Key was used with another one',
-  429: 'Too many requests, or too many runs at once; Retry-After says when to try again',
-  500: 'Something went wrong here; the traceId finds it in the log',
-  503: 'The server stops, is full, or its store does not answer; Retry-After says when to try again',
+  422: 'The body does not match the schema, or an Idempotency-Key was used with another request',
+  429: 'Too many requests or active runs; retry after the seconds in Retry-After',
+  500: 'Internal error; the server log has the cause under the traceId',
+  503: 'The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After',
 }
 
-/** The refusals that a route can give, in addition to those that every route has. */
+/** Declares the error replies of a route, in addition to the errors that every route can return. */
 export function refusals(...statuses: readonly number[]): { readonly [status: number]: ReplyShape } {
   const all = [400, 401, 403, 429, 500, 503, ...statuses]
   return Object.fromEntries(
@@ -67,21 +67,23 @@ export function ok(description: string, schema: JsonSchema): ReplyShape {
   return { description, schema }
 }
 
-/** What `run.stream` and `run.resume` answer. */
+/** The reply of `run.stream` and `run.resume`. */
 export const eventStream: ReplyShape = {
-  description: 'The events of the run, each a frame; ends when the run is over or waits for a person',
+  description: 'The events of the run as frames; ends when the run is over or waits for a person',
   type: 'text/event-stream',
 }
 
-/** The run, if it is the caller's tenant's; others' runs are not there. */
+/** Returns a run of the caller's tenant; runs of other tenants are not found. */
 export async function requireRun(app: ServedApp, { tenant }: Caller, runId: string): Promise<RunHead> {
   const head = await app.store.head(runId)
   if (head === undefined || head.tenant !== tenant)
-    throw new ProvisoError('run/missing', `There is no run "${runId}"`, { hint: 'Check the run id' })
+    throw new ProvisoError('run/missing', `Run "${runId}" not found`, {
+      hint: `List runs with GET ${api}/runs`,
+    })
   return head
 }
 
-/** How the journal and the audit name whoever calls. */
+/** How the journal and the audit name the caller. */
 export function signature({ name, tokenId }: Caller): string {
   return name === tokenId || tokenId === 'development' ? name : `${name} (${tokenId})`
 }
@@ -93,7 +95,7 @@ export const runSchema = {
     runId: text,
     status: { enum: statuses },
     planVersion: { type: 'integer' },
-    /** The sequence number of the last one. */
+    /** Sequence number of the last event. */
     events: { type: 'integer' },
     createdAt: { type: 'string', format: 'date-time' },
     updatedAt: { type: 'string', format: 'date-time' },
@@ -107,11 +109,11 @@ export const runSchema = {
   },
 } as const
 
-/** A head as it leaves: without tenant and inner clockwork, redacted. */
+/** Returns the public fields of a run, redacted: without tenant and internal fields. */
 export function runView(head: RunHead, { redactor }: ServedApp): { readonly [key: string]: Json } {
   const { tenant: _tenant, wakeAt: _wakeAt, seq, createdAt, updatedAt, ...rest } = head
   const view = { ...rest, events: seq, createdAt: iso(createdAt), updatedAt: iso(updatedAt) }
-  // The redactor keeps the shape.
+  // The redactor preserves the shape.
   return redactor.value(view) as { [key: string]: Json }
 }
 

@@ -1,20 +1,24 @@
-/** What a supervisor asks: is the process alive, and should it get requests. */
+/** Liveness and readiness probes for a supervisor. */
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { ok } from './parts.ts'
 
-const stands = { type: 'object', required: ['status'], properties: { status: { type: 'string' } } } as const
+const statusBody = {
+  type: 'object',
+  required: ['status'],
+  properties: { status: { type: 'string' } },
+} as const
 
-/** How long the store may take to answer the probe. */
+/** Timeout of the store in the readiness probe. */
 const patienceMs = 2_000
 
 export const livez: Route = {
   method: 'GET',
   path: '/livez',
   operation: 'livez',
-  summary: 'The process is alive',
+  summary: 'Liveness probe: the process is alive',
   roles: 'anyone',
-  replies: { 200: ok('It is', stands) },
+  replies: { 200: ok('Alive', statusBody) },
   handle: async () => ({ status: 200, body: { status: 'alive' } }),
 }
 
@@ -22,9 +26,9 @@ export const readyz: Route = {
   method: 'GET',
   path: '/readyz',
   operation: 'readyz',
-  summary: 'The server takes requests, and its store answers',
+  summary: 'Readiness probe: the server accepts requests and its store answers',
   roles: 'anyone',
-  replies: { 200: ok('It does', stands), 503: ok('It does not', stands) },
+  replies: { 200: ok('Ready', statusBody), 503: ok('Not ready', statusBody) },
   async handle(_call, { app, isStopping }) {
     if (isStopping?.()) return { status: 503, body: { status: 'stopping' } }
     const answers = await storeAnswers(app)

@@ -1,11 +1,11 @@
-/** `POST prove`: the plan of an envelope and the proof that it can satisfy the contract. Nothing is stored or called. */
-import { ProvisoError } from '../../base/error.ts'
+/** `POST prove`: plans an envelope and proves that the plan can satisfy the contract. Nothing is stored or called. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
-import { parseDraft } from '../../domain/parse-draft.ts'
-import { parseEnvelope } from '../../domain/parse-envelope.ts'
-import type { Parsed } from '../../domain/parsed.ts'
-import { raoRows } from '../../domain/rao-rows.ts'
-import { conditionIssues } from '../../engine/conditions.ts'
+import { parseDraft } from '../../domain/draft/parse-draft.ts'
+import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
+import type { Parsed } from '../../domain/parse/parsed.ts'
+import { raoRows } from '../../domain/plan/rao-rows.ts'
+import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { prove, search } from '../../plan/index.ts'
 import type { Route } from '../route.ts'
 import { api, ok, refusals } from './parts.ts'
@@ -15,11 +15,11 @@ export const proveEnvelope: Route = {
   method: 'POST',
   path: `${api}/prove`,
   operation: 'proveEnvelope',
-  summary: 'Plan an envelope, or take its draft, and say whether it can satisfy the contract',
+  summary: 'Plan an envelope, or check its draft, and prove whether it can satisfy the contract',
   roles: ['caller', 'operator'],
   body: startBody,
   replies: {
-    200: ok('The proof, also of a plan that cannot', {
+    200: ok('The proof, also for a plan that is rejected', {
       type: 'object',
       required: ['accepted', 'status', 'satisfactionScore', 'failures', 'warnings', 'infos', 'choices'],
       properties: {
@@ -30,7 +30,7 @@ export const proveEnvelope: Route = {
         warnings: { type: 'array', items: { type: 'object' } },
         infos: { type: 'array', items: { type: 'object' } },
         choices: { type: 'array', items: { type: 'object' } },
-        /** Which answers are under which RAO contract, and where it comes from. */
+        /** Which outputs are under which RAO contract, and its source. */
         rao: { type: 'array', items: { type: 'object' } },
         plan: { type: 'object' },
         draft: { type: 'object' },
@@ -63,18 +63,21 @@ export const proveEnvelope: Route = {
       rao: proof.ok ? raoRows(proof.plan.nodes) : [],
       ...(proof.ok ? { plan: proof.plan } : { draft }),
     }
-    // Plans and findings are JSON by construction; the redactor keeps the shape.
+    // Plans and findings are JSON by construction; the redactor preserves the shape.
     return { status: 200, body: app.redactor.value(answer) as Json }
   },
 }
 
 type Request = Omit<Parameters<typeof prove>[0], 'draft' | 'version'>
 
-/** What the search found; where nothing was accepted, with the capabilities that are inactive. */
+/** Runs the search planner; if no plan is accepted, adds the inactive capabilities to the result. */
 function searched(request: Parameters<typeof search>[0], inactive: ReadonlyMap<string, string>) {
   const found = search(request)
   if (found.proof.ok) return found
-  return { ...found, proof: prove({ ...request, inactive, draft: found.draft, version: 1 }) }
+  return {
+    ...found,
+    proof: prove({ ...request, inactive, draft: found.draft, draftBy: 'planner', version: 1 }),
+  }
 }
 
 function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
@@ -84,5 +87,5 @@ function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
 function usable<T>(parsed: Parsed<T>, code: 'envelope/invalid' | 'draft/invalid', what: string): T {
   if (parsed.ok) return parsed.value
   const { issues } = parsed
-  throw new ProvisoError(code, `${what} cannot be used: ${issues[0]?.message ?? ''}`, { issues })
+  throw new ProvisoError(code, `Cannot use ${what}: ${issues[0]?.message ?? ''}`, { issues })
 }

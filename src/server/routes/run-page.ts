@@ -1,21 +1,21 @@
-/** `GET runs/:id`: everything that is stored of one run, redacted, for whoever looks for what went wrong. */
+/** `GET runs/:id`: everything that is stored about one run, redacted, for debugging. */
 import { isObject, type Json, own } from '../../base/json.ts'
-import { currentNodes } from '../../domain/current-nodes.ts'
-import { storedError } from '../../domain/failure-error.ts'
+import { errorSchema } from '../../domain/errors/error-envelope.ts'
+import { storedError } from '../../domain/errors/failure-error.ts'
+import { type PlanView, progressOf } from '../../domain/plan/progress.ts'
 import type { Plan } from '../../domain/plan.ts'
 import type { MessageRow, NodeRow, OutputRow, SnapshotRow } from '../../domain/ports/store.ts'
-import { type PlanView, progressOf } from '../../domain/progress.ts'
+import { currentNodes } from '../../domain/run/current-nodes.ts'
 import type { RunHead } from '../../domain/run.ts'
-import { errorSchema } from '../../domain/schemas/error-schema.ts'
 import { text } from '../../domain/schemas/parts.ts'
 import type { Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { api, feedbackSchema, iso, ok, refusals, requireRun, runParams, runSchema, runView } from './parts.ts'
 
-/** The most messages on one page: the newest; all of them are in the events. */
+/** Maximum messages per page, newest first kept; the events have all of them. */
 const mostMessages = 200
 
-/** The most entries of feedback on one page: the newest. */
+/** Maximum feedback entries per page; the newest are kept. */
 const mostFeedback = 200
 
 const messageSchema = {
@@ -28,7 +28,7 @@ const messageSchema = {
     role: { enum: ['agent', 'operator', 'system'] },
     requestId: text,
     nodeId: text,
-    /** Of an ask: kind, question, value. Of a reply: decision, by, note, value. */
+    /** For an ask: kind, question, value. For a reply: decision, by, note, value. */
     body: { type: 'object' },
   },
 } as const
@@ -37,7 +37,7 @@ export const showRun: Route = {
   method: 'GET',
   path: `${api}/runs/:runId`,
   operation: 'showRun',
-  summary: 'A run with its envelope, plans, nodes, messages and output',
+  summary: 'Get a run with its envelope, plans, nodes, messages and output',
   roles: ['caller', 'operator'],
   params: runParams,
   replies: {
@@ -59,9 +59,9 @@ export const showRun: Route = {
           },
         },
         messages: { type: 'array', maxItems: mostMessages, items: messageSchema },
-        /** What people and checks said about earlier work, oldest first: the latest. */
+        /** The latest feedback of people and checks on earlier work, oldest first. */
         feedback: { type: 'array', items: feedbackSchema },
-        /** There are older messages than those shown. */
+        /** Whether there are older messages than those shown. */
         olderMessages: { const: true },
       },
     }),
@@ -70,36 +70,36 @@ export const showRun: Route = {
   async handle({ caller, params }, { app }) {
     const head = await requireRun(app, caller, params['runId'] ?? '')
     const { runId } = head
-    const [snapshots, nodes, messages, output, metadata, told] = await Promise.all([
+    const [snapshots, nodes, messages, output, metadata, journal] = await Promise.all([
       app.store.snapshots(runId),
       app.store.nodes(runId),
-      // One more than is shown tells whether there are more.
+      // One more than the page shows whether there are more.
       app.store.messages(runId, mostMessages + 1),
       app.store.output(runId),
-      metadataOf(app, runId),
+      readMetadata(app, runId),
       readJournal(app, runId),
     ])
     const latest = snapshots.at(-1)
     const current = currentNodes(nodes)
-    const now = latest && standsNow(latest, current)
-    const facets = now ? facetsOf(now) : {}
+    const now = latest && withCurrentNodes(latest, current)
+    const facets = now ? readFacets(now) : {}
     const page = {
       ok: true,
-      run: { ...runView(head, app), metadata, envelope: told.envelope, facets },
-      planVersions: versionsOf(now ? [...snapshots, now] : [], nodes, head),
+      run: { ...runView(head, app), metadata, envelope: journal.envelope, facets },
+      planVersions: toVersions(now ? [...snapshots, now] : [], nodes, head),
       latestSnapshot: now ? { ...snapshotView(now), facets } : null,
-      nodes: current.map((row) => ({ ...nodeView(row), ...provenanceOf(row, now) })),
-      feedback: told.feedback,
+      nodes: current.map((row) => ({ ...nodeView(row), ...toProvenance(row, now) })),
+      feedback: journal.feedback,
       messages: messages.slice(-mostMessages).map(messageView),
       ...(messages.length > mostMessages && { olderMessages: true }),
     }
-    // The redactor keeps the shape. The answer itself is what the caller has asked for.
+    // The redactor preserves the shape. The output itself is what the caller asked for.
     const safe = app.redactor.value(page) as { [key: string]: Json }
     return { status: 200, body: { ...safe, output: outputView(output, app) } }
   },
 }
 
-/** What only the journal has: the envelope as it was submitted, and the latest feedback. */
+/** Reads what only the journal holds: the submitted envelope and the latest feedback. */
 async function readJournal(app: ServedApp, runId: string): Promise<{ envelope: Json; feedback: Json[] }> {
   const feedback: Json[] = []
   let envelope: Json = null
@@ -117,16 +117,16 @@ async function readJournal(app: ServedApp, runId: string): Promise<{ envelope: J
   }
 }
 
-/** Snapshots are taken when a plan comes or a person is asked; what nodes have done since is in their ledger. */
-function standsNow(latest: SnapshotRow, nodes: readonly NodeRow[]): SnapshotRow {
+/** Updates the latest snapshot with the node rows: snapshots are only taken when a plan comes or a person is asked. */
+function withCurrentNodes(latest: SnapshotRow, nodes: readonly NodeRow[]): SnapshotRow {
   const rows = new Map(nodes.map((row) => [row.nodeId, row]))
-  // What a snapshot holds was a plan when it was stored.
+  // The snapshot was validated as a plan when it was stored.
   const plan = latest.plan as unknown as PlanView
   return { ...latest, ...progressOf(plan, (nodeId) => rows.get(nodeId)) }
 }
 
-/** Who decided last. */
-async function metadataOf(app: ServedApp, runId: string): Promise<Json> {
+/** Returns who decided last. */
+async function readMetadata(app: ServedApp, runId: string): Promise<Json> {
   const asks = await app.store.asks({ runId })
   const [last] = asks
     .filter(({ resolvedAt, by }) => resolvedAt !== undefined && by !== undefined && by !== 'system')
@@ -134,16 +134,16 @@ async function metadataOf(app: ServedApp, runId: string): Promise<Json> {
   return last?.by === undefined ? {} : { lastOperator: { displayName: last.by } }
 }
 
-/** Which facets a node of the plan in force reads and supplies. */
-function provenanceOf({ nodeId }: NodeRow, latest: SnapshotRow | undefined): object {
-  // What a snapshot holds was a plan when it was stored.
+/** Returns the facets that a node of the plan in force reads and supplies. */
+function toProvenance({ nodeId }: NodeRow, latest: SnapshotRow | undefined): object {
+  // The snapshot was validated as a plan when it was stored.
   const plan = latest?.plan as unknown as Pick<Plan, 'nodes'> | undefined
   const provenance = plan?.nodes.find(({ id }) => id === nodeId)?.facetProvenance
   return provenance === undefined ? {} : { provenance }
 }
 
-/** The newest snapshot of each version, with the rows of its nodes. */
-function versionsOf(
+/** Returns the newest snapshot of each plan version, with its node rows. */
+function toVersions(
   snapshots: readonly SnapshotRow[],
   nodes: readonly NodeRow[],
   { schemaHash }: RunHead,
@@ -154,7 +154,7 @@ function versionsOf(
     at: iso(row.at),
     pendingNodeIds: row.pendingNodeIds,
     schemaHash,
-    metadata: memberOf(row.plan, 'metadata') ?? {},
+    metadata: getMember(row.plan, 'metadata') ?? {},
     nodes: nodes.filter(({ planVersion }) => planVersion === row.planVersion).map(nodeView),
   }))
 }
@@ -164,7 +164,7 @@ function snapshotView({ planVersion, seq, at, pendingNodeIds, plan }: SnapshotRo
   return { ...parts, version: planVersion, seq, at: iso(at), pendingNodeIds }
 }
 
-function facetsOf({ facets }: SnapshotRow): { [name: string]: Json } {
+function readFacets({ facets }: SnapshotRow): { [name: string]: Json } {
   if (!isObject(facets)) return {}
   return Object.fromEntries(Object.entries(facets).map(([name, value]) => [name, { value: value as Json }]))
 }
@@ -191,6 +191,6 @@ function outputView(row: OutputRow | undefined, { redactor }: ServedApp): Json {
   return { ...safe, ...(output !== undefined && { output }) }
 }
 
-function memberOf(value: Json, name: string): Json | undefined {
+function getMember(value: Json, name: string): Json | undefined {
   return isObject(value) ? (own(value, name) as Json | undefined) : undefined
 }

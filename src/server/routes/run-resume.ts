@@ -1,5 +1,5 @@
-/** `POST run.resume`: lets a paused run go on, or gives a node what it waits for, and streams what follows. */
-import { ProvisoError } from '../../base/error.ts'
+/** `POST run.resume`: resumes a paused run, or answers what a node waits for, and streams the events that follow. */
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { AskRow } from '../../domain/ports/store.ts'
 import type { RunHead } from '../../domain/run.ts'
@@ -13,17 +13,17 @@ export const runResume: Route = {
   method: 'POST',
   path: `${api}/run.resume`,
   operation: 'runResume',
-  summary: 'Let a paused run go on, or give a node what it waits for, and stream what follows',
+  summary: 'Resume a paused run, or answer what a node waits for, and stream its events',
   roles: ['operator'],
   body: closed(
     {
       runId: text,
       expectedPlanVersion: countOrNone,
-      /** For whom the holder of the token acts; kept in the note. */
+      /** The person on whose behalf the caller acts; kept in the note. */
       operator: { anyOf: [text, { type: 'object', properties: { displayName: text } }] },
       note: anyText,
       correlationId: text,
-      /** For a node that waits for a person: its output, or that there will be none. */
+      /** For a node that waits for a person: its output, or a decline. */
       payload: closed({ nodeId: text, output: true, decline: closed({ reason: anyText, note: anyText }) }, [
         'nodeId',
       ]),
@@ -33,12 +33,12 @@ export const runResume: Route = {
   replies: { 200: eventStream, ...refusals(404, 409, 413, 415, 422) },
   idempotent: true,
   async handle(call, { app }) {
-    // The route's schema has said so.
+    // Validated by the route's schema.
     const body = call.body as unknown as ResumeBody
     const { runId, expectedPlanVersion, payload } = body
     const head = await requireRun(app, call.caller, runId)
     if (payload === undefined) {
-      const note = noteOf(body)
+      const note = formatNote(body)
       await app.resume(runId, {
         by: signature(call.caller),
         ...(note !== undefined && { note }),
@@ -67,8 +67,8 @@ interface Payload {
 }
 
 /**
- * The older way to answer what a node asks. It names no hash, and needs none: an output stands in place of what was shown,
- * and a refusal approves nothing; approving what somebody has not seen is only possible with `hitl/resolve`.
+ * Answers the open ask of a node; the older form of `hitl/resolve`. It needs no value hash: an output replaces the value
+ * that was shown, and a decline approves nothing. Approving a value is only possible with `hitl/resolve`.
  */
 async function answerNode(
   app: ServedApp,
@@ -77,7 +77,7 @@ async function answerNode(
 ): Promise<Refusal | undefined> {
   const { output, decline } = payload
   if ((output === undefined) === (decline === undefined)) {
-    const message = 'the body: payload takes either output or decline'
+    const message = 'the body: payload must have either output or decline'
     const issue = { code: 'request/payload', at: { pointer: '/payload' }, message }
     const hint = 'Send the output of the node, or decline with a reason'
     return refusal('request/invalid', message, { hint, issues: [{ ...issue, hint }] })
@@ -86,47 +86,49 @@ async function answerNode(
   if (expectedPlanVersion !== head.planVersion)
     throw new ProvisoError(
       'plan/stale-version',
-      `The run has plan version ${head.planVersion}, not ${expectedPlanVersion}`,
+      `Cannot resume the run: its plan version is ${head.planVersion}, not ${expectedPlanVersion}`,
     )
-  const { requestId, valueHash, decisions, rejectActions } = await askOf(app, head, payload.nodeId)
-  const note = noteOf(body)
-  const gives = decisions.includes('answer') ? 'answer' : 'edit'
+  const { requestId, valueHash, decisions, rejectActions } = await findAsk(app, head, payload.nodeId)
+  const note = formatNote(body)
+  const given = decisions.includes('answer') ? 'answer' : 'edit'
   await app.reply(head.runId, {
     requestId,
     valueHash,
     by: signature(caller),
-    decision: output === undefined ? 'reject' : gives,
+    decision: output === undefined ? 'reject' : given,
     ...(output !== undefined && { value: output }),
-    // Whoever declines says that there will be no output, also where a rejection would run the node again.
+    // A decline means that there is no output, also where a rejection would run the node again.
     ...(output === undefined && rejectActions && { rejectAction: 'fail' as const }),
     ...(note !== undefined && { note }),
   })
   return undefined
 }
 
-/** More cannot wait in one run. */
+/** Maximum number of open asks in one run. */
 const mostAsks = 1_000
 
-async function askOf(app: ServedApp, { runId, status }: RunHead, nodeId: string): Promise<AskRow> {
+async function findAsk(app: ServedApp, { runId, status }: RunHead, nodeId: string): Promise<AskRow> {
   const waiting = await app.store.asks({ runId, status: 'pending', limit: mostAsks })
   const [ask, ...others] = waiting.filter((each) => each.nodeId === nodeId)
   if (ask !== undefined && others.length === 0) return ask
-  const hint = `GET ${api}/hitl?runId=${encodeURIComponent(runId)} lists what waits; answer with hitl/resolve`
+  const hint = `List open asks with GET ${api}/hitl?runId=${encodeURIComponent(runId)} and answer with hitl/resolve`
   const message =
     ask === undefined
-      ? `Nothing is asked about a node "${nodeId}" of this run, which is ${status}`
-      : `Several questions about the node "${nodeId}" are open`
+      ? `Node "${nodeId}" has no open ask: the run is ${status}`
+      : `Node "${nodeId}" has several open asks`
   throw new ProvisoError('run/state', message, { hint })
 }
 
-/** Who was meant, why, and what was said besides. */
-function noteOf({ operator, note, payload }: ResumeBody): string | undefined {
+/** Formats the note: on whose behalf, the reason, and the caller's note. */
+function formatNote({ operator, note, payload }: ResumeBody): string | undefined {
   const { reason, note: declined } = payload?.decline ?? {}
-  const said = [nameOf(operator), reason, declined, note].filter((part) => part !== undefined && part !== '')
+  const said = [readName(operator), reason, declined, note].filter(
+    (part) => part !== undefined && part !== '',
+  )
   return said.length === 0 ? undefined : said.join(': ')
 }
 
-function nameOf(operator: unknown): string | undefined {
+function readName(operator: unknown): string | undefined {
   if (typeof operator === 'string') return `for ${operator}`
   const name = isObject(operator) ? own(operator, 'displayName') : undefined
   return typeof name === 'string' ? `for ${name}` : undefined

@@ -1,17 +1,17 @@
-/** Runs as a resource: begin, list, cancel, and fire a policy by hand. */
+/** Routes for runs: start, list, cancel, and trigger a policy manually. */
 import { isObject, type Json, own } from '../../base/json.ts'
-import { parseEnvelope } from '../../domain/parse-envelope.ts'
-import { errorSchema } from '../../domain/schemas/error-schema.ts'
+import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
+import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
-import { isTerminal } from '../run-end.ts'
 import type { ServedApp } from '../served.ts'
+import { isTerminal } from '../stream/run-end.ts'
 import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature, statuses } from './parts.ts'
-import { constraintOf, readStart, startBody, startRun } from './start-run.ts'
+import { readConstraint, readStart, startBody, startRun } from './start-run.ts'
 
-/** The longest that `?wait=` may ask for, in seconds. */
+/** Maximum of `?wait=`, in seconds. */
 const longestWait = 60
 
 const begunSchema = {
@@ -21,11 +21,11 @@ const begunSchema = {
     runId: text,
     status: { enum: statuses },
     location: { type: 'string' },
-    /** What was said in an older way. */
+    /** Deprecations in the request; once there is a plan, also the warnings of its proof. */
     warnings: { type: 'array', items: { type: 'object' } },
     output: true,
     openAsks: { type: 'array', items: text },
-    /** Why there is no answer. */
+    /** Why there is no output. */
     error: errorSchema,
   },
 } as const
@@ -34,35 +34,40 @@ export const createRun: Route = {
   method: 'POST',
   path: `${api}/runs`,
   operation: 'createRun',
-  summary: 'Begin a run; with ?wait=SECONDS, answer when it is over or waits for a person',
+  summary: 'Start a run; with ?wait=SECONDS, respond when it is over or waits for a person',
   roles: ['caller', 'operator'],
   query: closed({ wait: { type: 'integer', minimum: 0, maximum: longestWait } }),
   body: startBody,
   replies: {
     200: ok('The run is over, or waits for a person', begunSchema),
-    202: ok('The run has begun', begunSchema),
+    202: ok('The run has started', begunSchema),
     ...refusals(413, 415, 422),
   },
   idempotent: true,
   startsRun: true,
   async handle(call, { app }) {
     const start = readStart(call.body)
-    if (constraintOf(start, 'resumeRunId') !== undefined) return notToBeResumed(call.body)
+    if (readConstraint(start, 'resumeRunId') !== undefined) return refuseResume(call.body)
     const runId = await startRun(app, call, start)
     const location = `${api}/runs/${runId}`
     const { warnings } = parseEnvelope(start.envelope)
-    const begun = { runId, location, warnings: warnings as unknown as Json }
+    const begun = { runId, location }
     const headers = { location }
-    const settled = await settledWithin(app, runId, call)
-    if (settled === undefined) return { status: 202, headers, body: { ...begun, status: 'running' } }
-    return { status: 200, headers, body: { ...begun, ...settled } }
+    const settled = await waitForResult(app, runId, call)
+    if (settled === undefined) {
+      const body = { ...begun, status: 'running', warnings: warnings as unknown as Json }
+      return { status: 202, headers, body }
+    }
+    const { ofPlan, ...result } = settled
+    const all = [...warnings, ...ofPlan] as unknown as Json
+    return { status: 200, headers, body: { ...begun, ...result, warnings: all } }
   },
 }
 
-/** It asks for a run that is there, and would silently have got a second one. */
-function notToBeResumed(body: Json): Refusal {
-  const message = 'constraints.resumeRunId names a run that is there; this route begins a new one'
-  const hint = `Send it to ${api}/run.stream, look with GET ${api}/runs/:runId, or leave it out to begin a run`
+/** Refuses requests to resume, which would silently start a second run here. */
+function refuseResume(body: Json): Refusal {
+  const message = 'constraints.resumeRunId names an existing run; this route starts a new one'
+  const hint = `Send it to ${api}/run.stream, read it with GET ${api}/runs/:runId, or omit it to start a run`
   const inside = isObject(body) && own(body, 'envelope') !== undefined ? '/envelope' : ''
   const at = { pointer: `${inside}/constraints/resumeRunId` }
   return refusal('request/invalid', message, {
@@ -71,22 +76,23 @@ function notToBeResumed(body: Json): Refusal {
   })
 }
 
-/** How the run stands when it needs nobody to wait any longer; `undefined` when the time is over first. */
-async function settledWithin(
+/** Returns the result of the run if it ends or waits within the time, else `undefined`. */
+async function waitForResult(
   app: ServedApp,
   runId: string,
   { query, signal }: Call,
-): Promise<{ readonly [key: string]: Json } | undefined> {
+): Promise<{ readonly [key: string]: Json; readonly ofPlan: readonly Json[] } | undefined> {
   const wait = Number(query['wait'] ?? 0)
   if (wait === 0) return undefined
   const enough = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000)])
   try {
-    const { status, output, openAsks, error } = await app.result(runId, enough)
+    const { status, output, openAsks, error, warnings } = await app.result(runId, enough)
     return {
       status,
       openAsks,
+      ofPlan: (warnings ?? []) as unknown as readonly Json[],
       ...(output !== undefined && { output }),
-      // The redactor keeps the shape.
+      // The redactor preserves the shape.
       ...(error && { error: app.redactor.value(error) as Json }),
     }
   } catch (cause) {
@@ -99,7 +105,7 @@ export const listRuns: Route = {
   method: 'GET',
   path: `${api}/runs`,
   operation: 'listRuns',
-  summary: 'List runs, the newest first',
+  summary: 'List runs, newest first',
   roles: ['caller', 'operator'],
   query: closed({
     status: { type: 'array', items: { enum: statuses } },
@@ -108,7 +114,7 @@ export const listRuns: Route = {
     before: text,
   }),
   replies: {
-    200: ok('A page of runs; ask for what comes after it with before=next', {
+    200: ok('A page of runs; pass next as before for the next page', {
       type: 'object',
       required: ['runs'],
       properties: { runs: { type: 'array', items: runSchema }, next: text },
@@ -116,7 +122,7 @@ export const listRuns: Route = {
     ...refusals(404),
   },
   async handle({ caller, query }, { app }) {
-    // The route's schema has said so.
+    // Validated by the route's schema.
     const { status, threadId, limit = 20, before } = query as unknown as ListQuery
     if (before !== undefined) await requireRun(app, caller, before)
     const found = await app.store.runs({
@@ -142,7 +148,7 @@ interface ListQuery {
   readonly before?: string
 }
 
-const stands = {
+const statusBody = {
   type: 'object',
   required: ['ok', 'runId', 'status'],
   properties: { ok: { const: true }, runId: text, status: { enum: statuses } },
@@ -152,13 +158,13 @@ export const cancelRun: Route = {
   method: 'POST',
   path: `${api}/runs/:runId/cancel`,
   operation: 'cancelRun',
-  summary: 'Ask a run to end; one that is over stays as it is',
+  summary: 'Cancel a run; a run that is over is unchanged',
   roles: ['caller', 'operator'],
   params: runParams,
   body: { anyOf: [{ type: 'null' }, closed({ reason: anyText })] },
   replies: {
-    200: ok('The run was over before', stands),
-    202: ok('The run is going to end', stands),
+    200: ok('The run was already over', statusBody),
+    202: ok('The run is being cancelled', statusBody),
     ...refusals(404, 413, 415, 422),
   },
   idempotent: true,
@@ -175,11 +181,11 @@ export const triggerPolicy: Route = {
   method: 'POST',
   path: `${api}/runs/:runId/policies/:policyId/trigger`,
   operation: 'triggerPolicy',
-  summary: 'Fire a policy whose trigger is manual',
+  summary: 'Trigger a policy whose trigger is manual',
   roles: ['operator'],
   params: closed({ runId: text, policyId: text }, ['runId', 'policyId']),
   body: { anyOf: [{ type: 'null' }, closed({})] },
-  replies: { 202: ok('The policy acts', stands), ...refusals(404, 409, 413, 415, 422) },
+  replies: { 202: ok('The policy is triggered', statusBody), ...refusals(404, 409, 413, 415, 422) },
   idempotent: true,
   async handle({ caller, params }, { app }) {
     const { runId } = await requireRun(app, caller, params['runId'] ?? '')

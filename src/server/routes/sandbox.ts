@@ -1,9 +1,10 @@
 /**
- * The developer's sandbox (FLEX-104…107): what can be planned with, and a conversation that drafts an envelope. The routes
- * exist only where the flag is on; nothing of it is stored, and nothing here changes the catalog.
+ * The developer sandbox (FLEX-104…107): shows what can be planned with, and drafts an envelope in a conversation. The routes
+ * exist only if the flag is on. Nothing is stored, and the catalog is not changed.
  */
-import { type Clock, systemClock } from '../../base/clock.ts'
+
 import { isObject, type Json, own } from '../../base/json.ts'
+import { type Clock, systemClock } from '../../base/time/clock.ts'
 import { closed, map, text } from '../../domain/schemas/parts.ts'
 import { draftRules, plannerPrompt } from '../../plan/index.ts'
 import { refusal } from '../problem.ts'
@@ -12,8 +13,8 @@ import type { Draft } from '../sandbox/apply-patches.ts'
 import {
   type Asked,
   askAssistant,
+  findIssues,
   type Generate,
-  issuesOf,
   type Turn,
   unchanged,
 } from '../sandbox/assistant.ts'
@@ -29,12 +30,12 @@ import { api, iso, ok, refusals } from './parts.ts'
 
 export interface SandboxOptions {
   readonly generate: Generate
-  /** Where `flex-*.json` are. Default `tmp`. */
+  /** Folder of the `flex-*.json` templates. Default `tmp`. */
   readonly templateDir?: string
   readonly clock?: Pick<Clock, 'now'>
 }
 
-/** Path of the sandbox's own routes. */
+/** Path prefix of the sandbox routes. */
 const base = `${api}/sandbox`
 const longestMessage = 8_000
 const bodyLimit = 512 * 1024
@@ -56,10 +57,10 @@ function metadataRoute(templateDir: string): Route {
     method: 'GET',
     path: `${base}/metadata`,
     operation: 'sandboxMetadata',
-    summary: 'Facets, capabilities, the words of the planner, and envelopes to begin with',
+    summary: 'Get facets, capabilities, the planner prompt and envelope templates',
     roles: ['caller', 'operator'],
     replies: {
-      200: ok('What can be planned with', {
+      200: ok('Facets, capabilities, prompt and templates', {
         type: 'object',
         required: ['facets', 'capabilities', 'prompts', 'templates'],
         properties: {
@@ -85,7 +86,7 @@ function metadataRoute(templateDir: string): Route {
     async handle({ caller }, { app }) {
       const known = app.capabilities(caller.tenant)
       const active = known.map(({ settings: _, ...shown }) => ({ ...shown, status: 'active' }))
-      const silent = await silentOnes(app, caller)
+      const silent = await findInactive(app, caller)
       const facets = app.facets()
       const metadata = {
         facets,
@@ -93,19 +94,19 @@ function metadataRoute(templateDir: string): Route {
         prompts: { system: plannerPrompt(facets, known), rules: draftRules },
         templates: await readTemplates(templateDir),
       }
-      // Plain data throughout; the redactor keeps the shape.
+      // Plain data; the redactor preserves the shape.
       return { status: 200, body: app.redactor.value(metadata) as Json }
     },
   }
 }
 
-/** Registered by agents that have not been heard of for a while. */
-async function silentOnes({ store }: ServedApp, { tenant }: Caller): Promise<readonly Json[]> {
+/** Returns registered agents whose heartbeat is overdue. */
+async function findInactive({ store }: ServedApp, { tenant }: Caller): Promise<readonly Json[]> {
   const rows = await store.records.registrations.list({ tenant })
   return rows
     .filter(({ status }) => status === 'inactive')
     .map(({ capabilityId, payload }) => {
-      // As it was registered: the capability, and its compiled contracts beside it.
+      // As registered: the capability, with its compiled contracts.
       const capability = isObject(payload) ? own(payload, 'capability') : undefined
       return { ...(capability as object | undefined), capabilityId, status: 'inactive' } as Json
     })
@@ -147,17 +148,17 @@ function startRoute(conversations: Conversations, generate: Generate): Route {
     method: 'POST',
     path: `${base}/envelope/conversation/start`,
     operation: 'startSandboxConversation',
-    summary: 'Begin to draft an envelope with the assistant; kept in memory for 30 minutes, never stored',
+    summary: 'Start a conversation that drafts an envelope; kept in memory for 30 minutes, never stored',
     roles: ['caller', 'operator'],
     body: { anyOf: [{ type: 'null' }, closed({ message, envelope: map })] },
     bodyLimit,
     replies: { 200: ok('The conversation and its first reply', turnSchema), ...refusals(413, 415, 422) },
     async handle({ caller, body, signal }, { app }) {
       const given = (body ?? {}) as { readonly message?: string; readonly envelope?: Draft }
-      const conversation = conversations.begin(ownerOf(caller), given.envelope ?? {})
+      const conversation = conversations.begin(toOwner(caller), given.envelope ?? {})
       if (given.message !== undefined)
         return converse(conversations, conversation, { message: given.message, generate, app, signal })
-      return answerOf(
+      return toAnswer(
         conversation,
         unchanged(conversation.draft, 'What should be made, and in which form?', []),
         app,
@@ -171,7 +172,7 @@ function respondRoute(conversations: Conversations, generate: Generate): Route {
     method: 'POST',
     path: `${base}/envelope/conversation/:conversationId/respond`,
     operation: 'respondInSandboxConversation',
-    summary: 'Say something to the assistant; an envelope that comes along replaces the draft first',
+    summary: 'Send a message to the assistant; an envelope in the request replaces the draft first',
     roles: ['caller', 'operator'],
     params: closed({ conversationId: text }, ['conversationId']),
     body: closed({ message, envelope: map }, ['message']),
@@ -181,10 +182,10 @@ function respondRoute(conversations: Conversations, generate: Generate): Route {
       ...refusals(404, 409, 413, 415, 422),
     },
     async handle({ caller, params, body, signal }, { app }) {
-      const found = conversations.find(ownerOf(caller), params['conversationId'] ?? '')
+      const found = conversations.find(toOwner(caller), params['conversationId'] ?? '')
       if (!found)
-        return refusal('route/missing', 'There is no such conversation, or it is over', {
-          hint: 'Begin a new one; the envelope that you have can be handed in',
+        return refusal('route/missing', 'Conversation not found, or expired', {
+          hint: 'Start a new conversation and pass the envelope you have',
         })
       const given = body as unknown as { readonly message: string; readonly envelope?: Draft }
       const conversation = given.envelope ? { ...found, draft: given.envelope } : found
@@ -193,7 +194,7 @@ function respondRoute(conversations: Conversations, generate: Generate): Route {
   }
 }
 
-function ownerOf({ tenant, tokenId }: Caller): string {
+function toOwner({ tenant, tokenId }: Caller): string {
   return `${tenant}\n${tokenId}`
 }
 
@@ -209,8 +210,8 @@ async function converse(
 ) {
   const { message: said, generate, app, signal } = given
   if (conversation.messages.length + 2 > conversationLimits.messages)
-    return refusal('run/state', `A conversation has at most ${conversationLimits.messages} messages`, {
-      hint: 'Begin a new one with the envelope that you have',
+    return refusal('run/state', `A conversation must have at most ${conversationLimits.messages} messages`, {
+      hint: 'Start a new conversation with the envelope you have',
     })
   const messages = [...conversation.messages, { from: 'operator' as const, text: said }]
   const turn: Asked = await askAssistant({
@@ -221,8 +222,8 @@ async function converse(
     signal,
   })
   if ('throttled' in turn)
-    return refusal('rate/limit', 'The model takes no more requests for now', {
-      hint: 'Try again in a moment',
+    return refusal('rate/limit', 'The model provider limits requests', {
+      hint: 'Retry after the number of seconds in Retry-After',
       headers: { 'retry-after': String(Math.ceil(turn.retryAfterMs / 1000)) },
     })
   const kept = conversations.keep({
@@ -230,15 +231,15 @@ async function converse(
     draft: turn.draft,
     messages: [...messages, { from: 'assistant', text: turn.reply }],
   })
-  return answerOf(kept, turn, app)
+  return toAnswer(kept, turn, app)
 }
 
-function answerOf(
+function toAnswer(
   { id, draft, messages, expiresAt }: Conversation,
   { reply, patches, summary, missingFields, warnings }: Turn,
   { redactor }: ServedApp,
 ): Answer {
-  const issues = issuesOf(draft)
+  const issues = findIssues(draft)
   const body = {
     conversationId: id,
     expiresAt: iso(expiresAt),
@@ -252,6 +253,6 @@ function answerOf(
     valid: issues.length === 0,
     issues,
   }
-  // The draft is the operator's own and goes back as it is; the rest may quote it.
+  // The draft is the operator's own and is returned unchanged; the rest may quote it, so it is redacted.
   return { status: 200, body: { ...(redactor.value(body) as { [key: string]: Json }), envelope: draft } }
 }

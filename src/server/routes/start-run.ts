@@ -1,17 +1,19 @@
-/** Beginning a run from a body: an envelope alone, or with a draft and names beside it. Both routes that start runs do it here. */
-import { ProvisoError } from '../../base/error.ts'
+/** Starts a run from a request body: an envelope, or an object with an envelope, a draft and ids. Shared by the routes that start runs. */
+import { closest } from '../../base/closest.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import { parseTraceparent } from '../../domain/ports/trace.ts'
 import { closed, map, text } from '../../domain/schemas/parts.ts'
-import { parseTraceparent } from '../../domain/trace.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Call } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 
-/** What is wrong inside an envelope or a draft is said by their own parsers, with better words. */
+/** The parsers of envelopes and drafts report issues inside them, with better messages than this schema. */
 export const startBody: JsonSchema = {
   type: 'object',
   description:
-    'An envelope; or an object with the envelope in it, and a draft, a thread or a correlation id beside',
+    'An envelope; or an object with an envelope, and optionally a draft, threadId and correlationId',
   if: { required: ['envelope'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   then: closed({ envelope: map, draft: map, threadId: text, correlationId: text }, ['envelope']),
@@ -24,23 +26,35 @@ export interface Start {
   readonly correlationId?: string
 }
 
-/** The body has passed `startBody`. */
+/** Reads a body that is valid against `startBody`. */
 export function readStart(body: Json): Start {
   const given = body as { readonly [key: string]: Json }
+  assertNotMisspelled(given)
   const whole = own(given, 'envelope') === undefined ? { envelope: given } : given
   const start = whole as unknown as Start
-  const threadId = start.threadId ?? constraintOf(start, 'threadId')
+  const threadId = start.threadId ?? readConstraint(start, 'threadId')
   return { ...start, ...(threadId !== undefined && { threadId }) }
 }
 
-/** A fact of the request that may stand in the envelope's constraints. */
-export function constraintOf({ envelope }: Start, name: string): string | undefined {
+/** Throws if the key `envelope` is misspelled: otherwise, a body without it is read as an envelope. */
+function assertNotMisspelled(body: { readonly [key: string]: Json }): void {
+  if (Object.hasOwn(body, 'envelope')) return
+  const key = Object.keys(body).find((name) => closest(name, ['envelope']) !== undefined)
+  if (key === undefined) return
+  const message = `the body: the property ${JSON.stringify(key)} is not allowed`
+  const hint = 'Did you mean "envelope"?'
+  const issue = { code: 'schema/additionalProperties', at: { pointer: child('', key) }, message, hint }
+  throw new ProvisoError('envelope/invalid', `Cannot read the request: ${message}`, { hint, issues: [issue] })
+}
+
+/** Reads a value that may be set in the envelope's constraints. */
+export function readConstraint({ envelope }: Start, name: string): string | undefined {
   const constraints = own(envelope, 'constraints')
   const value = isObject(constraints) ? own(constraints, name) : undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/** The run's id. With an `Idempotency-Key` it comes from the key: a run that was begun before and not answered is found again. */
+/** Starts the run and returns its id. With an `Idempotency-Key` the id is derived from the key, so a retry finds the run. */
 export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }: Start): Promise<string> {
   const { tenant } = call.caller
   const traceparent = call.headers['traceparent']

@@ -1,11 +1,10 @@
-/** Tokens over HTTP, for admins: while a server has a SQLite store open, nobody else can write to it. Each tenant has its own. */
+/** Manages the tokens of a tenant over HTTP, for admins: while a server has a SQLite store open, no other process can write to it. */
 import type { Json } from '../../base/json.ts'
-import type { Role, TokenRow } from '../../domain/ports/records.ts'
-import { roles } from '../../domain/ports/records.ts'
+import { type Role, roles, type TokenRow } from '../../domain/ports/records.ts'
 import { closed, count, text } from '../../domain/schemas/parts.ts'
+import { createToken } from '../auth/token.ts'
 import { refusal } from '../problem.ts'
 import type { Route } from '../route.ts'
-import { createToken } from '../token.ts'
 import { api, iso, ok, refusals } from './parts.ts'
 
 const tokenSchema = {
@@ -20,7 +19,7 @@ const tokenSchema = {
     expiresAt: { type: 'string', format: 'date-time' },
     revokedAt: { type: 'string', format: 'date-time' },
     capabilityId: text,
-    /** Only in the answer that makes it. */
+    /** Only in the response that creates it. */
     token: text,
   },
 } as const
@@ -29,13 +28,13 @@ export const createTokenRoute: Route = {
   method: 'POST',
   path: `${api}/tokens`,
   operation: 'createToken',
-  summary: 'Make a token of one’s own tenant; it is in this answer and nowhere else',
+  summary: 'Create a token of the caller’s tenant; it is only shown in this response',
   roles: ['admin'],
   body: closed(
     {
       role: { enum: roles },
       name: { type: 'string', minLength: 1, maxLength: 200 },
-      /** Seconds. Absent: until it is revoked. */
+      /** Seconds. Absent: valid until it is revoked. */
       expiresIn: { ...count, maximum: 10 * 365 * 86_400 },
       capabilityId: text,
     },
@@ -43,7 +42,7 @@ export const createTokenRoute: Route = {
   ),
   replies: { 201: ok('The token', tokenSchema), ...refusals(413, 415, 422) },
   async handle({ caller, body }, { app }) {
-    // The route's schema has said so.
+    // Validated by the route's schema.
     const { role, name, expiresIn, capabilityId } = body as unknown as TokenBody
     const { token, row } = await createToken(app.store.records.tokens, {
       tenant: caller.tenant,
@@ -67,7 +66,7 @@ export const listTokens: Route = {
   method: 'GET',
   path: `${api}/tokens`,
   operation: 'listTokens',
-  summary: 'The tokens of one’s own tenant, without the tokens themselves',
+  summary: 'List the tokens of the caller’s tenant, without their values',
   roles: ['admin'],
   replies: {
     200: ok('The tokens', {
@@ -87,10 +86,10 @@ export const revokeToken: Route = {
   method: 'DELETE',
   path: `${api}/tokens/:tokenId`,
   operation: 'revokeToken',
-  summary: 'Make a token of one’s own tenant worthless at once',
+  summary: 'Revoke a token of the caller’s tenant at once',
   roles: ['admin'],
   params: closed({ tokenId: text }, ['tokenId']),
-  replies: { 204: { description: 'It is worthless now' }, ...refusals(404) },
+  replies: { 204: { description: 'Revoked' }, ...refusals(404) },
   async handle({ caller, params }, { app }) {
     const { tokens } = app.store.records
     const own = await tokens.list({ tenant: caller.tenant })
@@ -98,8 +97,8 @@ export const revokeToken: Route = {
     const done = tokenId !== undefined && (await tokens.revoke(tokenId))
     return done
       ? { status: 204 }
-      : refusal('route/missing', 'There is no such token that is good', {
-          hint: `GET ${api}/tokens lists them`,
+      : refusal('route/missing', 'Token not found, or already revoked', {
+          hint: `List tokens with GET ${api}/tokens`,
         })
   },
 }

@@ -1,4 +1,4 @@
-/** Patches of a stranger: applied when they are plain, refused as a whole when they are anything else. */
+/** Untrusted patches: valid ones are applied, and a patch with an invalid operation is refused as a whole. */
 import { describe, expect, it } from 'vitest'
 import { applyPatches, type Draft, type Patch, patchLimits } from './apply-patches.ts'
 
@@ -33,7 +33,7 @@ describe('applyPatches', () => {
   it.each([
     ['the prototype', { op: 'add', path: '/__proto__/polluted', value: 1 }],
     ['the prototype of a part', { op: 'add', path: '/inputs/__proto__/polluted', value: 1 }],
-    ['the prototype as it stands', { op: 'replace', path: '/inputs/__proto__', value: { polluted: 1 } }],
+    ['the prototype itself', { op: 'replace', path: '/inputs/__proto__', value: { polluted: 1 } }],
     ['a constructor', { op: 'add', path: '/inputs/constructor/prototype/polluted', value: 1 }],
     ['a prototype in disguise', { op: 'add', path: '/inputs/topics/constructor', value: 1 }],
     ['what is inherited', { op: 'add', path: '/inputs/toString/polluted', value: 1 }],

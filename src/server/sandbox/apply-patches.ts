@@ -1,11 +1,11 @@
 /**
- * Applies the JSON Patch of an assistant to a draft envelope. The patch is a stranger's text: three operations, own
- * properties only, bounded, and all of it or nothing.
+ * Applies the JSON Patch of an assistant to a draft envelope. The patch is untrusted: it may use three operations on own
+ * properties, within limits, and is applied as a whole or not at all.
  */
 import { applyPatch } from 'rfc6902'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
-import { plainCopy } from '../../domain/plain-copy.ts'
+import { plainCopy } from '../../domain/parse/plain-copy.ts'
 
 export interface Patch {
   readonly op: 'add' | 'remove' | 'replace'
@@ -15,7 +15,7 @@ export interface Patch {
 
 export const patchLimits = { patches: 50, depth: 32, pathLength: 1_000, characters: 256 * 1024 } as const
 
-/** The members of an envelope; nothing else can be patched. */
+/** Members of an envelope that can be patched. */
 export const patchedMembers = [
   'objective',
   'inputs',
@@ -28,9 +28,9 @@ export const patchedMembers = [
 
 const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-export type Patched =
+type Patched =
   | { readonly ok: true; readonly draft: Draft }
-  /** The draft stays as it was. */
+  /** The draft is unchanged. */
   | { readonly ok: false; readonly reason: string }
 
 export type Draft = { readonly [key: string]: Json }
@@ -40,7 +40,7 @@ export function applyPatches(draft: Draft, patches: readonly Patch[]): Patched {
     return refused(`${patches.length} operations, and ${patchLimits.patches} are the limit`)
   const copy = structuredClone(draft)
   for (const [index, patch] of patches.entries()) {
-    const wrong = whyNot(copy, patch)
+    const wrong = checkPatch(copy, patch)
     if (wrong !== undefined) return refused(`operation ${index}: ${wrong}`)
     const { op, path } = patch
     const value = structuredClone(patch.value ?? null)
@@ -58,7 +58,7 @@ function refused(reason: string): Patched {
   return { ok: false, reason }
 }
 
-function whyNot(draft: Draft, { op, path, value }: Patch): string | undefined {
+function checkPatch(draft: Draft, { op, path, value }: Patch): string | undefined {
   if (op !== 'add' && op !== 'remove' && op !== 'replace')
     return `"${String(op)}" is not add, remove or replace`
   if (typeof path !== 'string' || !/^\//.test(path)) return 'its path must begin with /'
@@ -71,11 +71,11 @@ function whyNot(draft: Draft, { op, path, value }: Patch): string | undefined {
   if (odd !== undefined) return `"${odd}" is no member of an envelope`
   const [member = ''] = steps
   if (!patchedMembers.some((known) => known === member)) return `"${member}" is no member of an envelope`
-  return whyNoPlace(draft, steps, op)
+  return checkPath(draft, steps, op)
 }
 
-/** Every step must be there as an own property; the last one of an `add` may be new. */
-function whyNoPlace(draft: Draft, steps: readonly string[], op: Patch['op']): string | undefined {
+/** Every step must exist as an own property; the last step of an `add` may be new. */
+function checkPath(draft: Draft, steps: readonly string[], op: Patch['op']): string | undefined {
   let at: unknown = draft
   for (const [index, step] of steps.entries()) {
     const last = index === steps.length - 1

@@ -1,15 +1,15 @@
-/** The assistant of the sandbox: what it is told, the form of its replies, and what becomes of them. */
-import type { Issue } from '../../base/issue.ts'
+/** The assistant of the sandbox: its prompt, the schema of its replies, and how they change the draft. */
+import type { Issue } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
+import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { AttemptResult } from '../../domain/output.ts'
-import { parseEnvelope } from '../../domain/parse-envelope.ts'
-import type { Redactor } from '../../domain/redact.ts'
-import { conditionIssues } from '../../engine/conditions.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
+import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { applyPatches, type Draft, type Patch, patchedMembers, patchLimits } from './apply-patches.ts'
 import { conversationLimits, type Message } from './conversations.ts'
 
-/** A value under contract from a model: the app's own. */
+/** Generates a value under contract with a model; provided by the app. */
 export type Generate = (request: {
   readonly objective: string
   readonly schema: JsonSchema
@@ -18,14 +18,14 @@ export type Generate = (request: {
   readonly name: string
   readonly calls: number
   readonly maxOutputTokens: number
-  /** A person waits: a model that throttles is not tried again here. */
+  /** A person waits for the answer: throttled calls are not retried here. */
   readonly retry: { readonly max: number }
   readonly signal: AbortSignal
 }) => Promise<AttemptResult>
 
 const shortTexts = { type: 'array', maxItems: 20, items: { type: 'string', maxLength: 500 } } as const
 
-export const assistantSchema = {
+const assistantSchema = {
   type: 'object',
   required: ['reply', 'patches'],
   properties: {
@@ -68,7 +68,7 @@ export interface Turn {
   readonly warnings: readonly string[]
 }
 
-/** Throttled: nobody is to blame, and trying again helps. */
+/** `throttled`: the model provider limits requests; retry later. */
 export type Asked = Turn | { readonly throttled: true; readonly retryAfterMs: number }
 
 export async function askAssistant(given: {
@@ -82,8 +82,8 @@ export async function askAssistant(given: {
   const result = await generate({
     objective: 'Answer the operator, and bring the draft nearer to what is wanted',
     instructions,
-    // The redactor keeps the shape.
-    inputs: redactor.value({ draft, conversation: messages, issues: issuesOf(draft) }) as Json,
+    // The redactor preserves the shape.
+    inputs: redactor.value({ draft, conversation: messages, issues: findIssues(draft) }) as Json,
     schema: assistantSchema,
     name: 'assistant',
     calls: conversationLimits.calls,
@@ -93,36 +93,36 @@ export async function askAssistant(given: {
   })
   if (result.outcome === 'throttled') return { throttled: true, retryAfterMs: result.retryAfterMs ?? 10_000 }
   if (result.outcome !== 'ok' || result.output === undefined)
-    return unchanged(draft, 'The assistant gave no usable answer; the draft is as it was.', [
-      `The call of the model ended with ${result.outcome}: ${result.issues[0]?.message ?? 'no reason given'}`,
+    return unchanged(draft, 'The assistant returned no usable answer; the draft is unchanged.', [
+      `The model call ended with ${result.outcome}: ${result.issues[0]?.message ?? 'no reason given'}`,
     ])
-  // The answer has passed the schema.
+  // The answer is valid against the schema.
   const said = result.output.value as unknown as Omit<Turn, 'draft'>
   const patched = applyPatches(draft, said.patches)
   if (!patched.ok)
     return unchanged(draft, said.reply, [
       ...(said.warnings ?? []),
-      `The changes could not be made, and the draft is as it was: ${patched.reason}`,
+      `Cannot apply the changes, the draft is unchanged: ${patched.reason}`,
     ])
   return {
     ...said,
     draft: patched.draft,
-    missingFields: union(said.missingFields ?? [], missingIn(patched.draft)),
+    missingFields: union(said.missingFields ?? [], findMissing(patched.draft)),
     warnings: said.warnings ?? [],
   }
 }
 
 export function unchanged(draft: Draft, reply: string, warnings: readonly string[]): Turn {
-  return { draft, reply, patches: [], missingFields: missingIn(draft), warnings }
+  return { draft, reply, patches: [], missingFields: findMissing(draft), warnings }
 }
 
-/** What is wrong with the draft as an envelope. */
-export function issuesOf(draft: Draft): readonly Issue[] {
+/** Returns the issues of the draft when it is parsed as an envelope. */
+export function findIssues(draft: Draft): readonly Issue[] {
   const parsed = parseEnvelope(draft, { checkCondition: conditionIssues })
   return parsed.ok ? [] : parsed.issues
 }
 
-function missingIn(draft: Draft): string[] {
+function findMissing(draft: Draft): string[] {
   return ['objective', 'outputContract'].filter((name) => !Object.hasOwn(draft, name))
 }
 

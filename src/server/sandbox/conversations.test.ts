@@ -16,13 +16,13 @@ it('ends after half an hour of silence, counted from the last message', () => {
   expect(conversations.size).toBe(0)
 })
 
-it('is nobody else’s', () => {
+it('belongs to its owner only', () => {
   const conversations = createConversations({ now: () => 0 })
   const { id } = conversations.begin('ann', {})
   expect(conversations.find('bob', id)).toBeUndefined()
 })
 
-it('makes room by forgetting the one that was silent longest', () => {
+it('evicts the conversation that was silent longest', () => {
   let now = 0
   const conversations = createConversations({ now: () => now++ })
   const first = conversations.begin('ann', {})

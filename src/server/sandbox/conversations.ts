@@ -1,17 +1,17 @@
-/** Conversations about draft envelopes: in memory only, for half an hour, each for whoever began it. */
+/** Keeps conversations about draft envelopes: in memory only, for half an hour, each for its owner. */
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/time/clock.ts'
 import type { Draft } from './apply-patches.ts'
 
 export const conversationLimits = {
-  /** How long one is kept after its last message. */
+  /** How long a conversation is kept after its last message. */
   keepMs: 30 * 60_000,
-  /** Of both sides together. */
+  /** Maximum messages of both sides together. */
   messages: 24,
-  /** Calls of a model for one reply, and the longest answer. */
+  /** Maximum model calls for one reply, and maximum length of an answer. */
   calls: 2,
   tokens: 1_600,
-  /** Conversations at once; the one that was silent longest makes room. */
+  /** Maximum conversations at once; the one that was silent longest is evicted. */
   conversations: 200,
 } as const
 
@@ -30,9 +30,9 @@ export interface Conversation {
 
 export interface Conversations {
   begin(owner: string, draft: Draft): Conversation
-  /** Nothing if there is none, it is over, or somebody else's. */
+  /** Returns `undefined` if it does not exist, has expired or belongs to another owner. */
   find(owner: string, id: string): Conversation | undefined
-  /** What it is now; counts as a sign of life. */
+  /** Stores the new state and restarts the expiry time. */
   keep(conversation: Conversation): Conversation
   readonly size: number
 }
@@ -41,7 +41,7 @@ export function createConversations(clock: Pick<Clock, 'now'>): Conversations {
   const all = new Map<string, Conversation>()
   const clear = () => {
     const now = clock.now()
-    // In order of their last message, for whoever speaks is put at the end.
+    // Ordered by last message, because each message moves its conversation to the end.
     for (const [id, { expiresAt }] of all) {
       if (expiresAt > now && all.size <= conversationLimits.conversations) break
       all.delete(id)

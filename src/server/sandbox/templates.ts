@@ -1,16 +1,16 @@
-/** Envelopes to begin with: the files `flex-*.json` of one folder, bounded; a broken one is named and harms no other. */
+/** Reads envelope templates: the files `flex-*.json` of one folder, within limits. A broken file is reported and does not affect others. */
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject, type Json } from '../../base/json.ts'
 
-export const templateLimits = { files: 100, bytes: 256 * 1024 } as const
+const templateLimits = { files: 100, bytes: 256 * 1024 } as const
 
-export interface Template {
+interface Template {
   readonly [key: string]: Json
   readonly name: string
 }
 
-/** A folder that is not there has no templates. */
+/** Reads all templates; a missing folder has none. */
 export async function readTemplates(dir: string): Promise<readonly Template[]> {
   const names = await readdir(dir).catch(() => [])
   const files = names.filter((name) => /^flex-[\w.-]+\.json$/.test(name)).sort()
@@ -25,9 +25,9 @@ async function readTemplate(dir: string, file: string): Promise<Template> {
     const envelope: unknown = JSON.parse(text)
     return isObject(envelope)
       ? { name, envelope: envelope as Json }
-      : { name, issue: 'The file holds no JSON object' }
+      : { name, issue: 'The file must hold a JSON object' }
   } catch {
-    return { name, issue: 'The file cannot be read as JSON' }
+    return { name, issue: 'Cannot read the file as JSON' }
   }
 }
 

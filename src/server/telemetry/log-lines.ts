@@ -1,10 +1,10 @@
-/** Which events become which log lines (FLEX-70): one row each, with what dashboards need and nothing that callers wrote. */
-import type { Issue } from '../../base/issue.ts'
+/** Maps events to log lines (FLEX-70): one row each, with the fields that dashboards need and no text of callers. */
+import type { Issue } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
+import type { AppendedNotice } from '../../domain/event/lifecycle.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
-import type { AppendedNotice } from '../../domain/lifecycle.ts'
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'info' | 'warn' | 'error'
   readonly name: string
   readonly fields: { readonly [key: string]: Json | undefined }
@@ -37,7 +37,7 @@ const rows: Rows = {
   validation_error: ({ payload: { scope, errors } }) => ({
     level: 'warn',
     name: 'flex_validation_failed',
-    fields: { scope, issues: places(errors) },
+    fields: { scope, issues: toLocations(errors) },
   }),
   attempt_start: ({ payload: { capabilityId, attempt } }) => ({
     level: 'info',
@@ -50,7 +50,7 @@ const rows: Rows = {
     fields: {
       attempt,
       outcome,
-      issues: outcome === 'ok' ? undefined : places(issues),
+      issues: outcome === 'ok' ? undefined : toLocations(issues),
       usage: { ...usage },
       model,
     },
@@ -62,23 +62,23 @@ const rows: Rows = {
   }),
 }
 
-/** Of the issues of one value, these are enough to find it. */
+/** Maximum issues per log line. */
 const mostIssues = 20
 
 export function logLine(event: JournalEvent, notice: AppendedNotice): LogLine | undefined {
-  // Type and payload belong together; the table's type says so, and the union cannot follow.
+  // Type and payload belong together; the type of the table ensures it, but the union cannot express it.
   const row = rows[event.type] as Row<EventType> | undefined
   return row?.(event, notice)
 }
 
-/** With `aros.telemetry.verbose` (FSD-32): the trace events of model calls as well, by their own names. */
+/** With `aros.telemetry.verbose` (FSD-32): also logs the trace events of model calls, by their own names. */
 export function verboseLine(event: JournalEvent): LogLine | undefined {
   if (event.type !== 'log') return undefined
   return { level: 'info', name: event.payload.event, fields: { ...event.payload.payload } }
 }
 
-/** Where and which rule; messages quote values. */
-function places(issues: readonly Issue[]): Json {
+/** Keeps location and rule of issues only, because messages quote values. */
+function toLocations(issues: readonly Issue[]): Json {
   return issues.slice(0, mostIssues).map(({ code, at }) => ({ code, at: plain(at) ?? null }))
 }
 

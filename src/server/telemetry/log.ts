@@ -1,22 +1,22 @@
-/** Structured log lines of what happens to runs: JSON by pino, one per event that has a name (FLEX-70), redacted. */
+/** Writes structured log lines for the lifecycle of runs: JSON by pino, one per named event (FLEX-70), redacted. */
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { LifecycleNotice } from '../../domain/lifecycle.ts'
-import type { Redactor } from '../../domain/redact.ts'
+import type { LifecycleNotice } from '../../domain/event/lifecycle.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
 import { logLine, verboseLine } from './log-lines.ts'
 
 export interface LogOptions {
   readonly redactor: Redactor
-  /** Where lines go. Default: standard output. */
+  /** Destination of log lines. Default: standard output. */
   readonly destination?: DestinationStream
   /** Default `info`. */
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** `aros.telemetry.verbose`: trace events of model calls as lines, too. Default false. */
+  /** `aros.telemetry.verbose`: also logs the trace events of model calls. Default false. */
   readonly verbose?: boolean
 }
 
 export interface Log {
-  readonly hear: (notice: LifecycleNotice) => void
-  /** For whatever else the server has to say. */
+  readonly onNotice: (notice: LifecycleNotice) => void
+  /** For all other log lines of the server. */
   readonly logger: Logger
 }
 
@@ -35,7 +35,7 @@ export function createLog({ redactor, destination, level = 'info', verbose = fal
   )
   return {
     logger,
-    hear(notice) {
+    onNotice(notice) {
       if (notice.kind === 'left') {
         if (notice.why === 'crashed') logger.error({ runId: notice.runId }, 'flex_run_crashed')
         return

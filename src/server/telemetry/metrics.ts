@@ -1,18 +1,37 @@
 /**
- * Counters and the histogram of FLEX-71…76, fed by the lifecycle and therefore by every path alike: started over HTTP, by
- * the library, resumed, or taken over from a dead process. Names are the specification's with underscores for dots.
+ * Counters and histograms of FLEX-71…76. They are fed by the lifecycle, so every path counts alike: runs started over HTTP
+ * or by the library, resumed, or claimed from a dead process. Names are the specification's, with underscores for dots.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../../domain/event.ts'
-import type { AppendedNotice, LifecycleNotice } from '../../domain/lifecycle.ts'
-import { boundedLabel } from './labels.ts'
 import { traceCounts } from './trace-counts.ts'
 
+// Bounds the number of values of labels that callers choose (capabilities, models): each value adds a time series.
+
+/** Maximum distinct values per label. */
+const mostLabelValues = 200
+/** Label of all further values. */
+export const otherLabel = 'other'
+const longestValue = 128
+
+/** @example const model = boundedLabel(); model('openai/gpt-5') // 'openai/gpt-5', until there are 200 others */
+export function boundedLabel(most = mostLabelValues): (value: string | undefined) => string {
+  const known = new Set<string>()
+  return (value) => {
+    const label = (value === undefined || value === '' ? 'none' : value).slice(0, longestValue)
+    if (known.has(label)) return label
+    if (known.size >= most) return otherLabel
+    known.add(label)
+    return label
+  }
+}
+
 export interface Metrics {
-  readonly hear: (notice: LifecycleNotice) => void
-  /** Runs that are carried here, asked for when somebody scrapes. */
+  readonly onNotice: (notice: LifecycleNotice) => void
+  /** Sets the source of the active-runs gauge, read on each scrape. */
   watchActive(active: () => number): void
-  /** All of it in the text format of Prometheus. */
+  /** Returns all metrics in the Prometheus text format. */
   text(): Promise<string>
 }
 
@@ -24,36 +43,38 @@ export function createMetrics(): Metrics {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name, help, labelNames: [...labelNames], registers })
 
-  const requests = counter('flex_planner_requests', 'Drafts that were wanted', ['phase'])
-  const rejections = counter('flex_planner_rejections', 'Drafts that were not proved')
-  const generated = counter('flex_planner_generated', 'Plans in force; resumed: under the plan it had', [
-    'resumed',
-  ])
-  const updated = counter('flex_planner_updated', 'Plans that replaced another')
-  const triggers = counter('flex_policy_triggers', 'Runtime policies that acted', ['action'])
-  const asked = counter('flex_hitl_requests', 'Questions to people', ['kind'])
-  const resolved = counter('flex_hitl_resolved', 'Questions that were decided', ['decision'])
-  const retries = counter('flex_validation_retries', 'Attempts made again because a contract was not met')
-  const statuses = counter('flex_run_status', 'Runs that came to rest, by where they stand', ['status'])
+  const requests = counter('flex_planner_requests', 'Drafts requested from planners', ['phase'])
+  const rejections = counter('flex_planner_rejections', 'Drafts rejected by the proof')
+  const generated = counter(
+    'flex_planner_generated',
+    'Plans put in force; resumed: the previous plan continued',
+    ['resumed'],
+  )
+  const updated = counter('flex_planner_updated', 'Plans that replaced an earlier plan')
+  const triggers = counter('flex_policy_triggers', 'Runtime policies triggered', ['action'])
+  const asked = counter('flex_hitl_requests', 'Human-in-the-loop requests', ['kind'])
+  const resolved = counter('flex_hitl_resolved', 'Human-in-the-loop requests resolved', ['decision'])
+  const retries = counter('flex_validation_retries', 'Attempts retried because the contract was not met')
+  const statuses = counter('flex_run_status', 'Runs that ended or wait for a person, by status', ['status'])
   const nodes = new Histogram({
     name: 'flex_node_duration_ms',
-    help: 'From the start of a node to its end, waiting included',
+    help: 'Duration of a node from start to end, including waiting time',
     labelNames: ['capabilityId'],
     buckets: durations,
     registers,
   })
-  const usage = counter('agent_usage', 'What models used: calls, tokens, dollars', ['model', 'unit'])
-  const fallback = counter('aros_fallback_stage', 'Rungs of the ladder', ['stage', 'result'])
+  const usage = counter('agent_usage', 'Model usage: calls, tokens, dollars', ['model', 'unit'])
+  const fallback = counter('aros_fallback_stage', 'Fallback steps taken', ['stage', 'result'])
   const aop = {
     syntactic: {
-      success: counter('aros_aop_syntactic_success', 'Texts of models that were mended into JSON'),
-      skip: counter('aros_aop_syntactic_skip', 'Answers of models that were JSON as they stood'),
-      fail: counter('aros_aop_syntactic_fail', 'Texts of models in which no JSON was found'),
+      success: counter('aros_aop_syntactic_success', 'Model answers repaired into JSON'),
+      skip: counter('aros_aop_syntactic_skip', 'Model answers that were valid JSON'),
+      fail: counter('aros_aop_syntactic_fail', 'Model answers without readable JSON'),
     },
     coercion: {
-      success: counter('aros_aop_coercion_success', 'Values that were converted toward their schema'),
+      success: counter('aros_aop_coercion_success', 'Values converted to match their schema'),
       skip: counter('aros_aop_coercion_skip', 'Values that needed no conversion'),
-      fail: counter('aros_aop_coercion_fail', 'Values that could not be made to fit'),
+      fail: counter('aros_aop_coercion_fail', 'Values that could not be converted to match their schema'),
     },
   }
   const capability = boundedLabel()
@@ -97,17 +118,17 @@ export function createMetrics(): Metrics {
   }
 
   return {
-    hear(notice) {
+    onNotice(notice) {
       if (notice.kind === 'appended') return appended(notice)
       const { why, status } = notice
-      // How a run ended is an event; that it waits is not.
+      // The end of a run is an event; waiting is not.
       if (why === 'rests' && (status === 'awaiting_hitl' || status === 'awaiting_human'))
         statuses.inc({ status })
     },
     watchActive(active) {
       new Gauge({
         name: 'proviso_runs_active',
-        help: 'Runs that this process carries at this moment',
+        help: 'Runs active in this process',
         registers,
         collect() {
           this.set(active())
@@ -118,7 +139,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** A node whose answer was invalid and that gets another try: both are decided together, and appended so. */
+/** Counts retries after an invalid answer: the engine appends the error and the retry timer together. */
 function validationRetries(events: readonly JournalEvent[]): number {
   const invalid = new Set<string>()
   let count = 0

@@ -1,17 +1,17 @@
-/** What a server counts and says of the runs in its process: put together here, ended with the server. */
-import type { SubscribeToLifecycle } from '../../domain/lifecycle.ts'
-import type { Redactor } from '../../domain/redact.ts'
+/** Connects metrics and log to the runs of this process, and disconnects them when the server stops. */
+import type { SubscribeToLifecycle } from '../../domain/event/lifecycle.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
 import { createLog, type Log, type LogOptions } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-export interface Watched {
+interface Watched {
   readonly subscribeToLifecycle: SubscribeToLifecycle
   readonly redactor: Redactor
-  /** Runs that are being carried here. */
+  /** Number of runs active in this process. */
   readonly active: number
 }
 
-export interface Telemetry {
+interface Telemetry {
   readonly metrics: Metrics
   readonly log: Log | undefined
   end(): void
@@ -21,7 +21,10 @@ export function createTelemetry(app: Watched, log?: Omit<LogOptions, 'redactor'>
   const metrics = createMetrics()
   metrics.watchActive(() => app.active)
   const own = log && createLog({ ...log, redactor: app.redactor })
-  const ends = [app.subscribeToLifecycle(metrics.hear), ...(own ? [app.subscribeToLifecycle(own.hear)] : [])]
+  const ends = [
+    app.subscribeToLifecycle(metrics.onNotice),
+    ...(own ? [app.subscribeToLifecycle(own.onNotice)] : []),
+  ]
   return {
     metrics,
     log: own,

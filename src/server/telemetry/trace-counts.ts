@@ -1,13 +1,13 @@
 /**
- * What the trace events of model calls count as: `agent.usage`, `aros.fallback.stage` (FSD-35), and the family `aros.aop.*`,
- * which is derived from `output.coercion.*` and exists nowhere else (AROS-57, C3).
+ * Derives counters from the trace events of model calls: `agent.usage`, `aros.fallback.stage` (FSD-35), and the family
+ * `aros.aop.*`, which is computed from `output.coercion.*` and is not emitted itself (AROS-57, C3).
  */
 import type { Json } from '../../base/json.ts'
 import type { EventPayloads, JournalEvent } from '../../domain/event.ts'
 
-/** Reading has two halves: making JSON of the text, and making the value fit the schema. */
-export type Half = 'syntactic' | 'coercion'
-export type AopResult = 'success' | 'skip' | 'fail'
+/** Reading has two halves: parsing the text as JSON, and converting the value to the schema. */
+type Half = 'syntactic' | 'coercion'
+type AopResult = 'success' | 'skip' | 'fail'
 
 const halves: { readonly [stage: string]: Half } = {
   extract: 'syntactic',
@@ -17,24 +17,24 @@ const halves: { readonly [stage: string]: Half } = {
   custom: 'coercion',
 }
 
-export type TraceCount =
+type TraceCount =
   | { readonly kind: 'aop'; readonly half: Half; readonly result: AopResult }
   | { readonly kind: 'usage'; readonly model: string; readonly unit: string; readonly amount: number }
   | { readonly kind: 'fallback'; readonly stage: string; readonly result: string }
 
-/** Of events that were appended together: an attempt's trace stands before its end. */
+/** Counts events that were appended together: an attempt's trace precedes its end. */
 export function traceCounts(events: readonly JournalEvent[]): TraceCount[] {
   const counts: TraceCount[] = []
   const touched = new Map<string, Set<Half>>()
   for (const event of events) {
     const node = event.nodeId ?? ''
     if (event.type === 'log') {
-      const found = countsOf(event.payload)
+      const found = toCounts(event.payload)
       counts.push(...found)
       for (const count of found)
         if (count.kind === 'aop') touched.set(node, (touched.get(node) ?? new Set()).add(count.half))
     } else if (event.type === 'attempt_end') {
-      // A model's answer that a half had nothing to do with was skipped by it.
+      // A half that had nothing to do for a model's answer counts as skipped.
       const seen = touched.get(node)
       if (event.payload.model !== undefined && event.payload.usage.calls > 0)
         for (const half of ['syntactic', 'coercion'] as const)
@@ -45,26 +45,26 @@ export function traceCounts(events: readonly JournalEvent[]): TraceCount[] {
   return counts
 }
 
-function countsOf({ event, payload = {} }: EventPayloads['log']): TraceCount[] {
+function toCounts({ event, payload = {} }: EventPayloads['log']): TraceCount[] {
   switch (event) {
     case 'output.coercion.success':
     case 'output.coercion.fail': {
       const half = halves[text(payload['stage'])]
-      // In shadow mode the reader only says what it would have done.
+      // In shadow mode the reader only reports what it would have done.
       if (half === undefined || payload['shadow'] === true) return []
       return [{ kind: 'aop', half, result: event.endsWith('success') ? 'success' : 'fail' }]
     }
     case 'aros.fallback.stage':
       return [{ kind: 'fallback', stage: text(payload['stage']), result: text(payload['result']) }]
     case 'agent.usage':
-      return usageCounts(payload)
+      return toUsageCounts(payload)
     default:
       return []
   }
 }
 
-/** Unlike things under one name are told apart by their unit; what has no known price is counted as that. */
-function usageCounts(payload: { readonly [key: string]: Json }): TraceCount[] {
+/** Separates the amounts under one name by unit; calls without a known price are counted as unpriced. */
+function toUsageCounts(payload: { readonly [key: string]: Json }): TraceCount[] {
   const model = text(payload['model'])
   const { calls, input_tokens, output_tokens, cost_usd } = payload
   const amounts: readonly (readonly [string, Json | undefined])[] = [

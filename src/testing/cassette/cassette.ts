@@ -2,19 +2,75 @@
  * Real calls, recorded once and replayed for ever: a provider in front of another. What is on the tape is redacted; what
  * is not on the tape when it is played is a miss, and a miss is a failing test (`useCassette`).
  */
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { canonicalJson } from '../../base/canonical.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
 import { sha256Hex } from '../../base/hash.ts'
+import { isObject } from '../../base/json.ts'
 import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/provider.ts'
-import { createRedactor, type Redactor } from '../../domain/redact.ts'
+import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
 import { schemaHash } from '../../schema/hash.ts'
-import { type Entry, readTape, writeTape } from './tape.ts'
+
+/** What a cassette looks like on disk: JSON that people read in a review, long texts as lists of lines. */
+interface Entry {
+  /** Names the request: SHA-256 of what it asks. */
+  readonly key: string
+  readonly request: {
+    readonly model: string
+    readonly system: readonly string[]
+    readonly prompt: readonly string[]
+    readonly schemaHash?: string
+    readonly structured?: string
+    readonly maxOutputTokens?: number
+  }
+  readonly answer: ModelAnswer
+}
+
+const version = 1
+
+/** The entries of a cassette; none when the file is not there yet. */
+function readTape(file: string): readonly Entry[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw cause
+  }
+  const tape: unknown = JSON.parse(text)
+  if (!isObject(tape) || tape['version'] !== version || !Array.isArray(tape['entries']))
+    throw new ProvisoError('option/invalid', `${file} is no cassette of version ${version}`, {
+      hint: 'Record it anew',
+    })
+  return tape['entries'].map((entry) => ({ ...entry, answer: unfold(entry.answer) }))
+}
+
+/** Whole or not at all: a test that dies while it records leaves the old cassette. */
+function writeTape(file: string, entries: readonly Entry[]): void {
+  const tape = { version, entries: entries.map((entry) => ({ ...entry, answer: fold(entry.answer) })) }
+  writeFileSync(`${file}.part`, `${JSON.stringify(tape, null, 2)}\n`)
+  renameSync(`${file}.part`, file)
+}
+
+/** Stores multi-line texts as lists of lines, so that diffs are readable. */
+function fold(answer: ModelAnswer): unknown {
+  return 'text' in answer && answer.text?.includes('\n')
+    ? { ...answer, text: answer.text.split('\n') }
+    : answer
+}
+
+function unfold(answer: { readonly text?: string | readonly string[] }): ModelAnswer {
+  const text = Array.isArray(answer.text) ? { text: answer.text.join('\n') } : {}
+  return { ...answer, ...text } as ModelAnswer
+}
 
 export interface CassetteOptions {
   /** Where the tape is. */
   readonly file: string
   /** Who is recorded; a tape that is only played needs no provider. */
   readonly provider?: Provider
-  /** `replay` (default) calls nobody; `record` calls the provider and begins a new tape. */
+  /** `replay` (default) makes no calls; `record` calls the provider and starts a new tape. */
   readonly mode?: 'replay' | 'record'
   /** Which models it answers for. Default: the provider's name, else `*`. */
   readonly name?: string
@@ -25,7 +81,7 @@ export interface CassetteOptions {
 export interface Cassette extends Provider {
   /** Requests that were not on the tape, each said in a sentence. */
   readonly misses: readonly string[]
-  /** Recorded answers that nobody has asked for yet. */
+  /** Recorded answers that have not been requested. */
   readonly unused: number
   /** Writes the tape, if it was recording. */
   save(): void
@@ -80,7 +136,7 @@ export function cassette(options: CassetteOptions): Cassette {
 /** What is recorded of a request; it is redacted first, so that the same call with another key has the same name. */
 function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answer'> {
   const { model, system, prompt, schema, structured, maxOutputTokens } = request
-  const told = {
+  const recorded = {
     model,
     system: redactor.text(system).split('\n'),
     prompt: redactor.text(prompt).split('\n'),
@@ -88,5 +144,5 @@ function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answe
     ...(structured !== undefined && { structured }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   }
-  return { key: sha256Hex(canonicalJson(told)), request: told }
+  return { key: sha256Hex(canonicalJson(recorded)), request: recorded }
 }

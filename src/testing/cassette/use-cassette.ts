@@ -15,10 +15,10 @@ export interface CassetteHooks {
  */
 export function useCassette({ afterEach, afterAll }: CassetteHooks, options: CassetteOptions): Cassette {
   const tape = cassette(options)
-  let told = 0
+  let reported = 0
   afterEach(() => {
-    const news = tape.misses.slice(told)
-    told = tape.misses.length
+    const news = tape.misses.slice(reported)
+    reported = tape.misses.length
     if (news.length > 0) throw new Error(`${news.join('\n')}\nRecord it anew: mode "record", with a provider`)
   })
   afterAll(() => tape.save())

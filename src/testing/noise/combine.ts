@@ -22,7 +22,7 @@ const UNCLEAR: readonly (readonly [string, string])[] = [
   ['date-bare', 'comment-block'],
   ['values-bare', 'closer-missing-end'],
   ['date-bare', 'closer-missing-end'],
-  // A bare number takes in whatever follows it.
+  // A bare number would absorb the characters that follow it.
   ['number-separators-bare', 'comma-missing'],
   ['number-separators-bare', 'comma-missing-line'],
   ['number-separators-bare', 'comma-doubled'],
@@ -41,7 +41,7 @@ const UNCLEAR: readonly (readonly [string, string])[] = [
   ['field-python-list', 'encoded-thrice'],
 ]
 
-export interface Stacked {
+interface Stacked {
   readonly outcome: Outcome
   readonly kinds: readonly string[]
 }

@@ -1,12 +1,12 @@
 /** The noise corpus: seeded samples of damaged model text, each with the one right outcome. */
 import type { Json } from '../../base/json.ts'
-import type { JsonSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { stack } from './combine.ts'
 import { DAMAGES } from './damages.ts'
 import { createRandom, mixSeed, type Random } from './random.ts'
 import { NOISE_SCHEMAS } from './schemas.ts'
 import { type Layout, textOf, write } from './tokens.ts'
-import type { Damage, NoiseSchema, Outcome, Sample } from './types.ts'
+import type { Damage, NoiseSchema, Outcome, ReadOptions, Sample } from './types.ts'
 
 export interface NoiseOptions {
   readonly seed: number
@@ -23,6 +23,10 @@ export interface NoiseSample {
   readonly text: string
   /** The kinds that were applied, in order. */
   readonly kinds: readonly string[]
+  /** The family that the text was drawn from, where it is one of `NOISE_FAMILIES`. */
+  readonly family?: string
+  /** What the reader must be asked with. */
+  readonly options?: ReadOptions
   readonly outcome:
     | { readonly expected: Json }
     /** Information is gone: refuse, or answer with one of these. */

@@ -1,4 +1,4 @@
-/** Every kind of damage, one row each; the corpus draws from this list and the score is told by its names. */
+/** Every kind of damage, one row each; the corpus draws from this list, and scores are reported by its names. */
 import { BARE } from './damage/bare.ts'
 import { CHARACTERS } from './damage/characters.ts'
 import { CLOSERS } from './damage/closers.ts'

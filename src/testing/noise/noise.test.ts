@@ -3,7 +3,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
-import type { JsonSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { makeSample, noiseCorpus } from './corpus.ts'
 import { DAMAGES } from './damages.ts'
 import { createRandom } from './random.ts'
@@ -116,7 +116,7 @@ describe('the score', () => {
     expect(sameJson([1], { 0: 1 })).toBe(false)
   })
 
-  it('tells right, wrong, refused and invented apart', () => {
+  it('distinguishes right, wrong, refused and invented answers', () => {
     const corpus = [...noiseCorpus({ seed: SEED, count: DAMAGES.length * 2 })]
     const refuser = score(corpus, () => ({ ok: false }))
     expect(refuser.recoverable.right).toBe(0)

@@ -1,12 +1,14 @@
 /** Runs a reader over a corpus and says how often it was right, silently wrong, or refused, kind by kind. */
 import { isObject } from '../../base/json.ts'
-import type { JsonSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 import type { NoiseSample } from './corpus.ts'
+import type { ReadOptions } from './types.ts'
 
 /** A reader under test: a value, or a refusal. */
 export type ReadFunction = (
   text: string,
   schema: JsonSchema,
+  options?: ReadOptions,
 ) => { ok: true; value: unknown } | { ok: false; reason?: string }
 
 /** `right` also counts refusals where information was lost; `wrong` is a value other than the right one. */
@@ -51,7 +53,7 @@ export function score(corpus: Iterable<NoiseSample>, read: ReadFunction): Score 
 export function judge(sample: NoiseSample, read: ReadFunction): { verdict: Verdict; got: unknown } {
   let result: ReturnType<ReadFunction>
   try {
-    result = read(sample.text, sample.schema)
+    result = read(sample.text, sample.schema, sample.options)
   } catch (error) {
     return { verdict: 'threw', got: String(error) }
   }

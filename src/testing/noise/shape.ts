@@ -1,7 +1,7 @@
 /** What a schema says about each place of a value: enough for a damage to know whether its outcome is certain. */
 import { isObject, type Json, type JsonType, jsonType } from '../../base/json.ts'
 import { child, type Pointer, tokens as pointerTokens } from '../../base/pointer.ts'
-import type { JsonSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 
 type Schema = { readonly [keyword: string]: unknown }
 
@@ -68,7 +68,7 @@ export function sites(schema: JsonSchema, value: Json): Site[] {
 }
 
 /** The site accepts exactly this type, or this type and null. */
-export function wants(site: Site, ...types: JsonType[]): boolean {
+export function expectsType(site: Site, ...types: JsonType[]): boolean {
   const rest = [...site.types].filter((type) => type !== 'null')
   return rest.length === 1 && types.includes(rest[0] as JsonType)
 }
@@ -76,12 +76,12 @@ export function wants(site: Site, ...types: JsonType[]): boolean {
 /** A string that may be anything: no enum, const, format, pattern or length. */
 export function isFreeText(site: Site): boolean {
   return (
-    wants(site, 'string') &&
+    expectsType(site, 'string') &&
     !['enum', 'const', 'format', 'pattern', 'minLength', 'maxLength'].some((key) => key in site.schema)
   )
 }
 
-export type RootForm = 'object' | 'list-of-objects' | 'list' | 'scalar' | 'text'
+type RootForm = 'object' | 'list-of-objects' | 'list' | 'scalar' | 'text'
 
 /** What kind of document the schema asks for; `text` when any text is an answer. */
 export function rootForm(schema: JsonSchema, value: Json): RootForm {

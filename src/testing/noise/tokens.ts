@@ -1,18 +1,8 @@
 /** JSON as a list of tokens that know their place, so that damages can edit syntax and still be stacked. */
-import type { Json } from '../../base/json.ts'
-import { isObject } from '../../base/json.ts'
+import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 
-export type TokenKind =
-  | 'open'
-  | 'close'
-  | 'comma'
-  | 'colon'
-  | 'key'
-  | 'string'
-  | 'number'
-  | 'literal'
-  | 'space'
+type TokenKind = 'open' | 'close' | 'comma' | 'colon' | 'key' | 'string' | 'number' | 'literal' | 'space'
 
 export interface Token {
   readonly kind: TokenKind

@@ -1,6 +1,6 @@
-/** What a noise sample is, what a damage does to it, and what the right answer is afterwards. */
+/** Types of the noise corpus: a sample, a damage, and the expected answer after the damage. */
 import type { Json } from '../../base/json.ts'
-import type { JsonSchema } from '../../schema/compile.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 import type { Random } from './random.ts'
 import type { Token } from './tokens.ts'
 
@@ -42,6 +42,11 @@ export type Outcome =
       readonly lost: true
       readonly allowed: readonly Json[]
     }
+
+/** Options of the reader that the right answer depends on. */
+export interface ReadOptions {
+  readonly acceptTruncated?: true
+}
 
 export type Family =
   | 'prose'

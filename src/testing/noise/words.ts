@@ -1,7 +1,7 @@
 /** The contents of strings: plain ones, and those that trip readers of model text. */
 import type { Random } from './random.ts'
 
-export const NAMES = [
+const NAMES = [
   'Ann Lee',
   'José Álvarez',
   'Zoë Müller',
@@ -16,7 +16,7 @@ export const NAMES = [
   '김민준',
 ] as const
 
-export const PLAIN = [
+const PLAIN = [
   'hello world',
   'Deliver to the back door',
   'Patient feels better today',
@@ -30,7 +30,7 @@ export const PLAIN = [
 ] as const
 
 /** Each of these has broken some reader of model text. */
-export const TRICKY = [
+const TRICKY = [
   'https://example.com/docs/v2/index.html',
   'She said "no", then left',
   'The "final" version is here',

@@ -1,8 +1,8 @@
 /** A value that satisfies a schema, made of given words: what the rehearsal model answers. Seeded, never random. */
 import { isObject, type Json, setOwn } from '../../base/json.ts'
-import { compileSchema } from '../../schema/compile.ts'
+import { mergeAll } from '../../schema/build/merge.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import { mergeAll } from '../../schema/merge.ts'
 import { createRandom, mixSeed, type Random } from '../noise/random.ts'
 import { textFor } from './from-pattern.ts'
 import { phrase } from './prompt-words.ts'

@@ -6,9 +6,13 @@ import { canonicalJson } from '../../base/canonical.ts'
 import { sha256Hex } from '../../base/hash.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { ModelAnswer, ModelRequest, Provider, StructuredOutcome } from '../../domain/ports/provider.ts'
-import { createRandom, mixSeed } from '../noise/random.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { stack } from '../noise/combine.ts'
+import { DAMAGES } from '../noise/damages.ts'
+import { createRandom, mixSeed, type Random } from '../noise/random.ts'
+import { type Layout, textOf, write } from '../noise/tokens.ts'
+import type { Sample } from '../noise/types.ts'
 import { makeValue } from './make-value.ts'
-import { damagedText } from './noisy.ts'
 import { wordsIn } from './prompt-words.ts'
 
 /** What the n-th call gets instead of an answer; `undefined` lets it through. */
@@ -27,7 +31,7 @@ export interface RehearsalOptions {
   readonly kinds?: readonly string[]
   /** Failures on cue, by the number of the call, which counts from 1, or by a function. */
   readonly faults?: Fault | Readonly<Record<number, ModelAnswer>>
-  /** Which models it answers for. Default `*`: all that nobody else does. */
+  /** Models it serves. Default `*`: all models without another provider. */
   readonly name?: string
 }
 
@@ -80,7 +84,7 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
       const fault = typeof faults === 'function' ? faults({ index, request, text }) : faults?.[index]
       if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
       if (fault) return fault
-      if (request.onText) for (const piece of text.match(/[\s\S]{1,16}/g) ?? []) request.onText(piece)
+      if (request.onText) for (const chunk of text.match(/[\s\S]{1,16}/g) ?? []) request.onText(chunk)
       if (request.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
       const usage = { inputTokens: count(request.system + request.prompt), outputTokens: count(text) }
       const { structured = 'off' } = request
@@ -122,4 +126,27 @@ function isText({ schema }: ModelRequest): boolean {
 
 function count(text: string): number {
   return Math.ceil(text.length / 4)
+}
+
+interface NoisyOptions {
+  readonly random: Random
+  readonly kinds: readonly string[] | undefined
+  readonly words: readonly string[]
+}
+
+/** An answer as a careless model writes it: the damage of the noise generator, one to three kinds on top of each other. */
+function damagedText(value: Json, schema: JsonSchema, { random, kinds, words }: NoisyOptions): string {
+  const damages = kinds === undefined ? DAMAGES : DAMAGES.filter(({ name }) => kinds.includes(name))
+  const tokens = write(value, random.pick<Layout>(['compact', 'spaced', 'pretty']))
+  const decoy = makeValue(schema, { seed: random.int(0, 2 ** 31), words })
+  const sample: Sample = { schema, value, decoy, tokens, text: textOf(tokens) }
+  if (random.chance(0.3)) {
+    const stacked = stack(random, sample, damages)
+    if (stacked) return stacked.outcome.text
+  }
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const damaged = random.pick(damages).apply(random, sample)
+    if (damaged !== undefined && damaged.text !== sample.text) return damaged.text
+  }
+  return sample.text
 }

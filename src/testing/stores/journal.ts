@@ -75,7 +75,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect((await seqs(0)).length).toBe(25)
   })
 
-  test('reads a thousand events if nobody says how many', async ({ store }) => {
+  test('reads a thousand events by default', async ({ store }) => {
     await store.create(newRun('r', { events: Array.from({ length: 1_100 }, (_, index) => logEvent(index)) }))
     expect((await store.read('r', 0)).length).toBe(1_000)
     expect((await store.read('r', 1_000)).map(({ seq }) => seq)).toEqual(

@@ -81,7 +81,7 @@ export function leaseSuite({ test, expect }: Suite): void {
   }) => {
     const old = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     await elapse(leaseMs + 1)
-    expect((await append(store, 1, old)).kind, 'nobody took it yet').toBe('appended')
+    expect((await append(store, 1, old)).kind, 'not claimed yet').toBe('appended')
     const [taken] = await claim(store, 'b')
     expect(taken).toEqual({ runId: 'r', lease: { owner: 'b', epoch: 2 } })
     expect(await append(store, 2, old)).toEqual({ kind: 'fenced' })

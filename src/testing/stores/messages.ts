@@ -1,4 +1,4 @@
-/** Promises about what people and runs say to each other: kept with the journal, once, in order, for whoever may see the run. */
+/** Contract of messages between people and runs: stored with the journal, once, in order, for the tenant of the run. */
 import type { NewEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { logEvent, newRun, runningHead, sampleAsk, sampleEvent, startEvent } from './sample.ts'

@@ -19,7 +19,7 @@ const token = (tokenId: string, members: Partial<NewToken> = {}): NewToken => ({
   ...members,
 })
 
-const offer = (capabilityId: string, members: Partial<NewRegistration> = {}): NewRegistration => ({
+const registration = (capabilityId: string, members: Partial<NewRegistration> = {}): NewRegistration => ({
   tenant: 't-1',
   capabilityId,
   payload: { capabilityId },
@@ -111,7 +111,7 @@ function registrationSuite({ test, expect }: Suite): void {
   test('keeps a registration as it was given, and knows it as alive', async ({ store }) => {
     const { registrations } = store.records
     const payload = JSON.parse('{"__proto__": 1, "$value": "x", "text": "\\u0000\\ud800"}') as Json
-    const put = await registrations.put(offer('cap', { payload, endpoint: payload }))
+    const put = await registrations.put(registration('cap', { payload, endpoint: payload }))
     expect(put?.status).toBe('active')
     expect(put?.heartbeatAt).toBe(put?.registeredAt)
     const [row] = await registrations.list({})
@@ -126,7 +126,7 @@ function registrationSuite({ test, expect }: Suite): void {
     elapse,
   }) => {
     const { registrations } = store.records
-    const put = await registrations.put(offer('cap', { ttlMs: shortMs }))
+    const put = await registrations.put(registration('cap', { ttlMs: shortMs }))
     await elapse(shortMs + 1)
     expect((await registrations.list({}))[0]?.status).toBe('inactive')
     const beaten = await registrations.beat({ tenant: 't-1', capabilityId: 'cap' })
@@ -142,23 +142,27 @@ function registrationSuite({ test, expect }: Suite): void {
     elapse,
   }) => {
     const { registrations } = store.records
-    const first = await registrations.put(offer('cap', { ttlMs: shortMs }))
-    expect(await registrations.put(offer('cap', { tokenId: 'theirs', payload: 2 }))).toBe(undefined)
-    const again = await registrations.put(offer('cap', { ttlMs: shortMs, payload: 3 }))
+    const first = await registrations.put(registration('cap', { ttlMs: shortMs }))
+    expect(await registrations.put(registration('cap', { tokenId: 'theirs', payload: 2 }))).toBe(undefined)
+    const again = await registrations.put(registration('cap', { ttlMs: shortMs, payload: 3 }))
     expect(again?.payload).toBe(3)
     expect(again?.registeredAt).toBe(first?.registeredAt)
     await elapse(shortMs + 1)
-    const taken = await registrations.put(offer('cap', { tokenId: 'theirs', payload: 4 }))
+    const taken = await registrations.put(registration('cap', { tokenId: 'theirs', payload: 4 }))
     expect(taken?.tokenId).toBe('theirs')
     expect(taken?.status).toBe('active')
-    expect(await registrations.put(offer('cap', { payload: 5 })), 'the old owner comes late').toBe(undefined)
+    expect(await registrations.put(registration('cap', { payload: 5 })), 'the old owner comes late').toBe(
+      undefined,
+    )
     expect((await registrations.list({}))[0]?.payload).toBe(4)
   })
 
-  test('lets one of many owners register what nobody has', async ({ store }) => {
+  test('lets one of many owners register a free id', async ({ store }) => {
     const { registrations } = store.records
     const owners = Array.from({ length: 8 }, (_, index) => `o-${index}`)
-    const put = await Promise.all(owners.map((tokenId) => registrations.put(offer('cap', { tokenId }))))
+    const put = await Promise.all(
+      owners.map((tokenId) => registrations.put(registration('cap', { tokenId }))),
+    )
     const winners = put.flatMap((row) => row?.tokenId ?? [])
     expect(winners.length).toBe(1)
     expect((await registrations.list({})).map(({ tokenId }) => tokenId)).toEqual(winners)
@@ -167,7 +171,7 @@ function registrationSuite({ test, expect }: Suite): void {
   test('removes a registration once', async ({ store }) => {
     const { registrations } = store.records
     const key = { tenant: 't-1', capabilityId: 'cap' }
-    await registrations.put(offer('cap'))
+    await registrations.put(registration('cap'))
     expect(await registrations.remove({ ...key, tenant: 't-2' })).toBe(false)
     expect(await registrations.remove(key)).toBe(true)
     expect(await registrations.remove(key)).toBe(false)
@@ -181,15 +185,15 @@ function registrationSuite({ test, expect }: Suite): void {
       ['b', 'odd'],
       ['a', 'even'],
     ] as const) {
-      await registrations.put(offer(capabilityId, { tenant, tokenId: tenant }))
+      await registrations.put(registration(capabilityId, { tenant, tokenId: tenant }))
       await elapse(2)
     }
-    await registrations.put(offer('b', { tenant: 'even', tokenId: 'even', payload: 'anew' }))
+    await registrations.put(registration('b', { tenant: 'even', tokenId: 'even', payload: 'anew' }))
     const names = async (query: { tenant?: string }) =>
       (await registrations.list(query)).map(({ tenant, capabilityId }) => `${tenant} ${capabilityId}`)
     expect(await names({})).toEqual(['even b', 'odd b', 'even a'])
     expect(await names({ tenant: 'even' })).toEqual(['even b', 'even a'])
-    for (const text of hostileNames) await registrations.put(offer(text, { tenant: text }))
+    for (const text of hostileNames) await registrations.put(registration(text, { tenant: text }))
     for (const text of hostileNames) expect(await names({ tenant: text })).toEqual([`${text} ${text}`])
   })
 }
@@ -212,7 +216,7 @@ function onceSuite({ test, expect }: Suite): void {
     expect(await once.take('none', given(6)), 'settling takes nothing').toEqual({ kind: 'taken' })
   })
 
-  test('shows what is written under a name to those who only look', async ({ store, elapse }) => {
+  test('returns the value of a name to readers that do not take it', async ({ store, elapse }) => {
     const { once } = store.records
     expect(await once.look('n')).toBe(undefined)
     expect(await once.take('n', given({ answer: 1 }, shortMs)), 'looking takes nothing').toEqual({

@@ -5,30 +5,30 @@ import type { Output } from '../../domain/output.ts'
 import { newRun, planEvent, runningHead, sampleEvent, startEvent } from './sample.ts'
 import type { Suite, SuiteStore } from './test-api.ts'
 
-export type Told = readonly [event: string, payload?: { readonly [key: string]: Json }]
+export type TraceEntry = readonly [event: string, payload?: { readonly [key: string]: Json }]
 
 export interface Attempt {
   readonly nodeId?: string
   readonly attempt?: number
   readonly endedAt?: number
   readonly model?: string
-  readonly told?: readonly Told[]
+  readonly trace?: readonly TraceEntry[]
   readonly output?: Output
 }
 
-/** One attempt with what it told on its way. */
+/** Events of one attempt with its trace. */
 export function attemptEvents({
   nodeId = 'write',
   attempt = 1,
   endedAt = 2_000,
-  told = [],
+  trace = [],
   ...end
 }: Attempt): NewEvent[] {
   const capabilityId = `cap.${nodeId}`
   const started = { attempt, capabilityId, idempotencyKey: 'k', idempotent: true, inputs: {} } as const
   return [
     sampleEvent('attempt_start', started, { nodeId, at: endedAt - 10 }),
-    ...told.map(([event, payload]) =>
+    ...trace.map(([event, payload]) =>
       sampleEvent('log', { event, ...(payload && { payload }) }, { nodeId, at: endedAt }),
     ),
     sampleEvent(
@@ -39,7 +39,7 @@ export function attemptEvents({
   ]
 }
 
-const mended: readonly Told[] = [
+const repaired: readonly TraceEntry[] = [
   ['aros.soe.skipped', { mode: 'auto', reason: 'no JSON mode' }],
   ['output.coercion.attempt', { stage: 'tolerant', reason: 'comma.trailing' }],
   ['output.coercion.success', { stage: 'tolerant', transforms: ['comma.trailing'] }],
@@ -49,7 +49,7 @@ const mended: readonly Told[] = [
   ['aros.repair.success', { stage: 'llm', input_tokens: 30, output_tokens: 10, cost_usd: 0.25 }],
 ]
 
-const mendedSignals = {
+const repairedSignals = {
   'aros.coercion.places': ['str->int /items/*/count'],
   'aros.coercion.stage.semantic': 1,
   'aros.coercion.stage.tolerant': 1,
@@ -92,8 +92,8 @@ export function sampleSuite({ test, expect }: Suite): void {
     ['two at a time', 2],
     ['all at once', 100],
   ] as const) {
-    test(`puts what an attempt told on its span, appended ${how}`, async ({ store }) => {
-      const events = [planEvent(), ...attemptEvents({ model: 'a/m', told: mended, output })]
+    test(`stores the trace of an attempt on its span, appended ${how}`, async ({ store }) => {
+      const events = [planEvent(), ...attemptEvents({ model: 'a/m', trace: repaired, output })]
       await store.create(newRun('r'))
       for (let from = 0; from < events.length; from += size) {
         const some = events.slice(from, from + size)
@@ -113,15 +113,15 @@ export function sampleSuite({ test, expect }: Suite): void {
         'aros.repair.input_tokens': 30,
         'aros.repair.output_tokens': 10,
         'aros.repair.cost_usd': 0.25,
-        ...mendedSignals,
+        ...repairedSignals,
       })
       expect((await store.nodes('r')).every((row) => !('signals' in row))).toBe(true)
     })
   }
 
-  test('keeps what one attempt told away from the next one', async (made) => {
+  test('separates the traces of attempts', async (made) => {
     await make(made, 'r', [
-      { model: 'a/m', told: mended },
+      { model: 'a/m', trace: repaired },
       { model: 'a/m', attempt: 2 },
     ])
     const second = (await made.store.spans('r')).find(({ spanId }) => spanId === '1:write:2')
@@ -131,7 +131,7 @@ export function sampleSuite({ test, expect }: Suite): void {
   })
 
   test('leaves a span as it would be without a trace that is no good', async (made) => {
-    const bad: Told[] = [
+    const bad: TraceEntry[] = [
       ['output.coercion.success'],
       ['output.coercion.success', { stage: 'semantic', transforms: [] }],
       ['output.coercion.success', { stage: '__proto__', transforms: ['x'] }],
@@ -140,7 +140,7 @@ export function sampleSuite({ test, expect }: Suite): void {
       ['__proto__', { stage: 'semantic' }],
       ['aros.repair.success', { stage: 'deterministic', input_tokens: -1 }],
     ]
-    await make(made, 'r', [{ told: bad }])
+    await make(made, 'r', [{ trace: bad }])
     const [span] = await made.store.spans('r')
     expect(Object.keys(span?.attributes ?? {}).sort()).toEqual(
       ['attempt', 'capabilityId', 'nodeId', 'outcome', 'planVersion', 'usage'].sort(),
@@ -150,19 +150,19 @@ export function sampleSuite({ test, expect }: Suite): void {
 
   test('adds attempts up that are alike, by step, model and part of the time', async (made) => {
     await make(made, 'r-1', [
-      { model: 'a/m', told: mended, output, endedAt: 1_000 },
+      { model: 'a/m', trace: repaired, output, endedAt: 1_000 },
       { nodeId: 'check', endedAt: 1_500 },
     ])
-    await make(made, 'r-2', [{ model: 'a/m', told: mended, output, endedAt: 1_400 }])
+    await make(made, 'r-2', [{ model: 'a/m', trace: repaired, output, endedAt: 1_400 }])
     await make(made, 'r-3', [
-      { model: 'a/m', told: mended, output, endedAt: 2_000 },
+      { model: 'a/m', trace: repaired, output, endedAt: 2_000 },
       { nodeId: 'check', model: 'b/m', endedAt: 2_000 },
     ])
     const { groups, runs } = await made.store.sample({ from: 1_000, to: 2_000, slots: 2 })
     const sorted = [...groups].sort((one, other) => (key(one) < key(other) ? -1 : 1))
     const repair = { calls: 1, inputTokens: 30, outputTokens: 10, costUsd: 0.25, unknownCost: 0 }
     const twice = { calls: 2, inputTokens: 60, outputTokens: 20, costUsd: 0.5, unknownCost: 0 }
-    const write = { nodeId: 'write', model: 'a/m', signals: mendedSignals }
+    const write = { nodeId: 'write', model: 'a/m', signals: repairedSignals }
     expect(sorted).toEqual([
       { nodeId: 'check', model: 'b/m', slot: 1, signals: {}, attempts: 1, repair: free },
       { ...write, slot: 0, attempts: 2, repair: twice },

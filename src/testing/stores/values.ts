@@ -26,7 +26,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
         const whole = { value, padding, more: padding === '' ? 0 : [value, padding] }
         await store.create(newRun('r', { events: [logEvent(whole)] }))
         const [event] = await store.read('r', 0)
-        // Text tells `__proto__` as a key from `__proto__` as a prototype, which comparisons may not.
+        // Text distinguishes `__proto__` as a key from `__proto__` as a prototype, which comparisons may not.
         expect(JSON.stringify(event?.payload)).toBe(JSON.stringify(logEvent(whole).payload))
       })
     }
@@ -95,7 +95,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
     await timeOf(store, { runId: 'long', from: 1, count: total })
     expect((await store.head('long'))?.seq).toBe(total + 1)
     expect((await store.read('long', total - 1)).length).toBe(2)
-    // In turns, and the fastest of each: whatever else the machine does, it does to both.
+    // Alternating, and the fastest of each: other load on the machine affects both.
     const [atLong, atShort]: [number[], number[]] = [[], []]
     const count = 200
     for (let turn = 0; turn < 9; turn++) {

@@ -1,10 +1,11 @@
 /** A random case: the same for the same seed. */
 import { type Random, randomFor } from '../../sim/random.ts'
-import type { Case, CaseNode, CaseOutput, CaseSource } from '../case.ts'
+import type { Case, CaseNode, CaseOutput, CasePolicy, CaseSource } from '../case.ts'
 import { featuresOf } from './features.ts'
 import { makeGraph } from './graph.ts'
-import { makeSources, nodeSource, suppliesByName } from './inputs.ts'
-import { makeDecisions, makePolicies, withStall } from './people.ts'
+import { makeSources, nodeSource, suppliesByName, withUnnamed } from './inputs.ts'
+import { makeDecisions, makePolicies, policiesOnInvalid, withLabels, withStall } from './people.ts'
+import { withUnlike } from './unlike.ts'
 
 const nothingGiven = { v: [], s: [] }
 
@@ -18,11 +19,16 @@ export function makeCase(seed: number): Case {
     start: { v: 'start', s: random.int(10) },
   }
   const count = random.between(2, 8)
-  const graph = makeGraph(random, { count, prefix: 'n', features, given: nothingGiven, depth: 0 })
+  const drawn = makeGraph(random, { count, prefix: 'n', features, given: nothingGiven, depth: 0 })
+  const graph = {
+    ...drawn,
+    nodes: withUnnamed(seed, withUnlike(seed, withLabels(seed, drawn.nodes, features))),
+  }
   const stalled =
     features.policies && random.chance(0.3) ? withStall(random, graph.nodes, features) : undefined
   const nodes = stalled?.nodes ?? graph.nodes
-  const policies = features.policies ? (stalled?.policies ?? makePolicies(random, nodes, features)) : []
+  const onScores = features.policies ? (stalled?.policies ?? makePolicies(random, nodes, features)) : []
+  const policies = [...onScores, ...(stalled ? [] : policiesOnInvalid(seed, nodes, features))]
   const askBeforeFinish = features.asks && random.chance(0.3)
   const sized = !features.namedOutputs && !askBeforeFinish && random.chance(0.15)
   const outputs = features.namedOutputs ? namedOutputs(random, nodes) : makeOutputs(random, nodes)
@@ -38,6 +44,7 @@ export function makeCase(seed: number): Case {
     ...(features.asks && random.chance(0.3) && { onNodeFail: 'ask' as const }),
     sideEffectsAllowed: random.chance(0.5),
     extra: extraNode(random, nodes),
+    ...makeChange(seed, nodes, policies),
     ...(sized && { answerSize: answerSize(random, outputs.length) }),
     tight: random.chance(0.15),
     shuffled: features.shuffled,
@@ -78,6 +85,30 @@ function namedOutputs(random: Random, nodes: readonly CaseNode[]): CaseOutput[] 
     const type = random.pick(['v', 's'] as const)
     return { name: `${type}${key}`, type, required: key === required }
   })
+}
+
+/** What a new plan changes of one of the nodes; not of one that a policy looks at, by its capability. */
+function makeChange(
+  seed: number,
+  nodes: readonly CaseNode[],
+  policies: readonly CasePolicy[],
+): Pick<Case, 'change'> {
+  const random = randomFor(seed, 'change')
+  const calls = nodes.filter(
+    ({ id, role, executor, rao, scripts }) =>
+      role === 'work' &&
+      (executor === 'local' || executor === 'agent' || executor === 'courier') &&
+      !rao &&
+      scripts.length === 1 &&
+      scripts.every(({ answers }) => answers.every(({ kind }) => kind !== 'stall')) &&
+      policies.every(({ nodeId }) => nodeId !== id),
+  )
+  const hasLiteral = ({ inputs }: CaseNode) =>
+    inputs.some(({ sources = [] }) => sources.some((source) => 'literal' in source))
+  const literal = calls.filter(hasLiteral)
+  if (calls.length === 0) return {}
+  const how = literal.length > 0 && random.chance(0.5) ? 'literal' : 'capability'
+  return { change: { nodeId: random.pick(how === 'literal' ? literal : calls).id, how } }
 }
 
 /** One more node, for a new plan. */

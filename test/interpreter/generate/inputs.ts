@@ -2,7 +2,7 @@
  * Where inputs come from. Bindings are drawn apart from control edges: a node may read across branches, from nodes that no
  * edge connects it to, and from several sources in order.
  */
-import type { Random } from '../../sim/random.ts'
+import { type Random, randomFor } from '../../sim/random.ts'
 import type { CaseInput, CaseNode, CaseSource, Graph, Value } from '../case.ts'
 
 /** The nodes before, and in bodies what the map or loop gives. */
@@ -78,6 +78,34 @@ export function withNames(random: Random, { nodes, edges }: Graph): CaseNode[] {
     })
     return { ...node, inputs }
   })
+}
+
+/** Contracts that do not name some of what is bound; some of it is a member that its source does not have. */
+export function withUnnamed(seed: number, nodes: readonly CaseNode[]): CaseNode[] {
+  return nodes.map((node, index) => {
+    const { iteration } = node
+    if (iteration) {
+      const body = { ...iteration.body, nodes: withUnnamed(seed, iteration.body.nodes) }
+      return { ...node, iteration: { ...iteration, body } }
+    }
+    if (node.executor === 'human') return node
+    const before = nodes.slice(0, index).filter(suppliesByName)
+    const inputs = node.inputs.map((input, nth): CaseInput => {
+      const random = randomFor(seed, 'unnamed', node.id, nth)
+      // What others read through a routing node keeps its type.
+      const isRead = node.role === 'routing' && node.inputs.find(sameKind(input)) === input
+      if (!input.required || input.sources === undefined || isRead || !random.chance(0.3)) return input
+      const unnamed = { ...input, unnamed: true } as const
+      if (before.length === 0 || !random.chance(0.2)) return unnamed
+      const absent: CaseSource = { node: random.pick(before).id, type: input.type, name: 'absent' }
+      return { ...unnamed, sources: [absent, ...input.sources].slice(0, random.between(1, 2)) }
+    })
+    return { ...node, inputs }
+  })
+}
+
+function sameKind({ type }: CaseInput): (other: CaseInput) => boolean {
+  return (other) => other.required && other.type === type
 }
 
 export function suppliesByName({ role }: CaseNode): boolean {

@@ -1,13 +1,14 @@
 /**
- * What becomes of a node that calls a capability: tries, retries, alternates, people. From docs/reference/engine.md ("When
- * an attempt does not succeed", "Asks", "Rejections").
+ * Decides what follows a call of a capability: retries, alternates, asks. From docs/reference/engine.md ("Retries and
+ * failures", "Asks", "Rejections").
  */
-import type { Answer, CaseNode } from '../case.ts'
+import type { Answer, CaseNode, CasePolicy, Decision } from '../case.ts'
 import {
   answerAt,
   capabilityId,
   decisionAt,
   editedOutput,
+  effectDecisionOf,
   outputOf,
   refuses,
   unknownDecisionAt,
@@ -28,7 +29,11 @@ interface Work {
   readonly scope: Scope
   readonly node: CaseNode
   readonly address: string
+  /** What calls show of the inputs: a model's prompt is not read. */
   readonly inputs: Values
+  readonly bound: Values
+  /** A required input has no value: nothing is called. */
+  readonly isLacking: boolean
   readonly isCaught: boolean
   /** Attempts that have ended, by candidate. */
   readonly ended: number[]
@@ -38,7 +43,11 @@ interface Work {
   noted: boolean
   stalled: boolean
   failureAsks: number
+  written: boolean
   doubts: number
+  /** The policy on outputs that do not satisfy their contract; it acts once. */
+  onInvalid: CasePolicy | undefined
+  endedBy: string | undefined
 }
 
 /** How the capabilities of a node fare: a value, none, or a person who ends it. */
@@ -46,17 +55,20 @@ type Result =
   | { readonly kind: 'value'; readonly output: Values; readonly answer: Answer; readonly written?: true }
   | { readonly kind: 'failed' }
   | { readonly kind: 'ended' }
+  | { readonly kind: 'again' }
 
 export function attempt(
   scope: Scope,
   node: CaseNode,
-  { inputs, isCaught }: { inputs: Values; isCaught: boolean },
+  { inputs, isLacking, isCaught }: { inputs: Values; isLacking: boolean; isCaught: boolean },
 ): NodeEnd {
   const work: Work = {
     scope,
     node,
     address: `${scope.prefix}${node.id}`,
     inputs: node.executor === 'model' ? {} : inputs,
+    bound: inputs,
+    isLacking,
     isCaught,
     ended: node.scripts.map(() => 0),
     calls: [],
@@ -65,7 +77,10 @@ export function attempt(
     noted: false,
     stalled: false,
     failureAsks: 0,
+    written: false,
     doubts: 0,
+    onInvalid: scope.given.policies.find((policy) => policy.onInvalid && policy.nodeId === node.id),
+    endedBy: undefined,
   }
   const output = settle(work)
   const log: Log = {
@@ -73,8 +88,10 @@ export function attempt(
     routes: work.routes,
     noted: work.noted ? [work.address] : [],
     stalled: work.stalled,
+    ...(work.endedBy !== undefined && { endedBy: work.endedBy }),
   }
-  return output === undefined ? { ...log, status: 'failed' } : { ...log, status: 'completed', output }
+  if (output === undefined) return { ...log, status: 'failed' }
+  return { ...log, status: 'completed', output, ...(work.written && { written: true }) }
 }
 
 /** The value that counts in the end; a person may send it back three times. */
@@ -82,9 +99,12 @@ function settle(work: Work): Values | undefined {
   const { scope, node, address } = work
   const decision = decisionAt(scope.given, address)
   if (node.executor === 'human') return refuses(decision) ? undefined : editedOutput(node)
+  // Nobody lets it change the world: it is not called at all.
+  if (!work.isLacking && effectDecisionOf(scope.given, node) === 'reject') return undefined
   for (let reworks = 0; ; reworks++) {
     const result = produce(work)
     if (result.kind !== 'value') return undefined
+    work.written = result.written === true
     if (!node.labelled || result.written || decision === 'approve' || decision === 'replan')
       return result.output
     if (decision === 'edit') return editedOutput(node)
@@ -96,23 +116,37 @@ function settle(work: Work): Values | undefined {
   }
 }
 
+const failed: Result = { kind: 'failed' }
+
 /** The capabilities, then the RAO contract, then a person about a failure. */
 function produce(work: Work): Result {
   for (;;) {
-    const result = judge(work, callAll(work))
+    const result = work.isLacking ? failed : judge(work, callAll(work))
+    if (result.kind === 'again') continue
     if (result.kind !== 'failed') return result
     const reply = askAboutFailure(work)
-    if (reply !== 'again') return reply
+    if (reply.kind !== 'again') return reply
   }
 }
 
-/** The node's own capability with its retries, then each alternate with as many. */
+/** The node's own capability with its retries, then each alternate with as many that takes the inputs. */
 function callAll(work: Work): Result {
   for (let candidate = 0; candidate < work.node.scripts.length; candidate++) {
+    if (!takesInputs(work, candidate)) continue
     const result = callOne(work, candidate)
     if (result.kind !== 'failed') return result
   }
   return { kind: 'failed' }
+}
+
+/** An alternate is called only with what its own contract takes, and only if it may supply what the node does. */
+function takesInputs({ node, bound }: Work, candidate: number): boolean {
+  const { input, never } = node.scripts[candidate]?.unlike ?? {}
+  if (never !== undefined) return false
+  if (input === undefined) return true
+  const value = bound[node.inputs[input.index]!.name]
+  if (input.least === undefined) return value !== undefined
+  return value === undefined || (value as number) >= input.least
 }
 
 function callOne(work: Work, candidate: number): Result {
@@ -121,12 +155,17 @@ function callOne(work: Work, candidate: number): Result {
   for (let failures = 0; failures <= node.retryMax; ) {
     const answer = answerAt(node, candidate, { address, nth: work.ended[candidate]! })
     work.ended[candidate]!++
-    const [least, most] = triesOf(node, answer)
+    const output = outputOf(node, id, inputs)
+    const score = output[`s${node.key}`] as number
+    const own = node.scripts[candidate]?.unlike?.output
+    const breaksOwn = own !== undefined && score < own.least
+    const [least, most] = triesOf(node, answer, breaksOwn && own.by === 'schema')
     work.calls.push({ address, capabilityId: id, inputs, least, most, cost: costOf(node, answer) })
     if (answer.kind === 'stall') work.stalled = true
-    const output = outputOf(node, id, inputs)
-    if (brings(answer) && (output[`s${node.key}`] as number) >= (node.leastScore ?? 0))
+    if (brings(answer) && score >= (node.leastScore ?? 0) && !breaksOwn)
       return { kind: 'value', output, answer }
+    const acted = isInvalid(answer) ? actOnInvalid(work) : undefined
+    if (acted) return acted
     if (isFinal(answer)) break
     if (answer.kind === 'unclear') {
       // A question is no failure.
@@ -149,20 +188,49 @@ function brings(answer: Answer): boolean {
   return answer.kind === 'ok' || answer.kind === 'stall'
 }
 
+/** An answer with a value that the contract of the node does not allow. */
+function isInvalid(answer: Answer): boolean {
+  return answer.kind === 'bad-value' || brings(answer)
+}
+
+/** A policy acts at once, before any retry: it ends the run, or a person gives the value, wants it made again, or ends it. */
+function actOnInvalid(work: Work): Result | undefined {
+  const { onInvalid: policy, scope, address, node } = work
+  work.onInvalid = undefined
+  if (policy?.action !== 'fail' && policy?.action !== 'hitl') return undefined
+  const decision = decisionAt(scope.given, address)
+  if (policy.action === 'fail' || refuses(decision)) {
+    work.endedBy = policy.id
+    return { kind: 'ended' }
+  }
+  return giveOrRepeat(work, decision, node)
+}
+
+/** Who wants it tried again says so once, and then gives a value. */
+function giveOrRepeat(work: Work, decision: Decision, node: CaseNode): Result {
+  if (decision === 'retry' && work.failureAsks++ === 0) {
+    work.noted = true
+    return { kind: 'again' }
+  }
+  return { kind: 'value', output: editedOutput(node), answer: { kind: 'ok' }, written: true }
+}
+
 /** Another try of the same capability is no use. */
 function isFinal(answer: Answer): boolean {
   if (answer.kind === 'final-error' || answer.kind === 'refused') return true
   return answer.kind === 'throttled' && !brings(answer)
 }
 
-/** The fewest and the most calls of an attempt. */
-function triesOf({ executor }: CaseNode, answer: Answer): [number, number] {
+/** The fewest and the most calls of an attempt; a model is asked to repair what a schema does not allow. */
+function triesOf({ executor }: CaseNode, answer: Answer, isWrong: boolean): [number, number] {
+  const repairs = executor === 'model' && isWrong && brings(answer) ? callBudget - 1 : 0
   if (answer.kind === 'throttled') {
     const tries = Math.min(answer.times + 1, mostTries)
-    return [tries, tries]
+    return [tries, tries + repairs]
   }
   if (answer.kind === 'stall') return [1, 2]
-  const climbs = executor === 'model' && answer.kind !== 'ok' && answer.kind !== 'refused'
+  if (answer.kind === 'ok') return [1, 1 + repairs]
+  const climbs = executor === 'model' && answer.kind !== 'refused'
   return climbs ? [1, callBudget] : [1, 1]
 }
 
@@ -196,15 +264,11 @@ function judge({ scope, node, address, routes }: Work, result: Result): Result {
   return decision === 'edit' ? { ...result, output: editedOutput(node), written: true } : result
 }
 
-/** A fail edge goes before a person. Who wants it tried again says so once, and then gives a value. */
-function askAboutFailure(work: Work): Result | 'again' {
+/** A fail edge goes before a person. */
+function askAboutFailure(work: Work): Result {
   const { scope, node, address } = work
   const asks = (node.onFail ?? scope.given.onNodeFail) === 'ask'
   const decision = decisionAt(scope.given, address)
   if (!asks || work.isCaught || refuses(decision)) return { kind: 'ended' }
-  if (decision === 'retry' && work.failureAsks++ === 0) {
-    work.noted = true
-    return 'again'
-  }
-  return { kind: 'value', output: editedOutput(node), answer: { kind: 'ok' }, written: true }
+  return giveOrRepeat(work, decision, node)
 }

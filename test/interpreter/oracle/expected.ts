@@ -28,11 +28,15 @@ export interface Log {
   readonly routes: readonly Decided[]
   /** A call hung until a policy interrupted it. */
   readonly stalled: boolean
+  /** The policy on outputs that do not satisfy their contract that ends the run. */
+  readonly endedBy?: string
 }
 
 export interface NodeEnd extends Log {
   readonly status: 'completed' | 'failed' | 'skipped'
   readonly output?: Value
+  /** A person gave the value instead: no approval follows. */
+  readonly written?: true
   /** The targets that a routing node has chosen. */
   readonly chosen?: readonly string[]
 }
@@ -40,6 +44,8 @@ export interface NodeEnd extends Log {
 export interface Expected {
   readonly status: 'completed' | 'failed'
   readonly nodes: ReadonlyMap<string, NodeEnd>
+  /** What was begun under the plan that was replaced. */
+  readonly earlier?: ReadonlyMap<string, NodeEnd>
   readonly output?: Values
   /** Why a run fails: the node that is lost, a policy, or a person. */
   readonly cause?: string

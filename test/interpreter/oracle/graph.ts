@@ -1,9 +1,9 @@
 /**
  * Which nodes of a graph run, and with which inputs: control activates, data only supplies. From docs/reference/plan.md
- * ("What makes a node run").
+ * ("Node activation").
  */
 import type { CaseInput, CaseNode, CaseRoute, CaseSource, Graph, Value } from '../case.ts'
-import type { Values } from '../values.ts'
+import { decisionAt, editedShown, mayEdit, refuses, type Values } from '../values.ts'
 import { attempt } from './attempts.ts'
 import { type Ends, type NodeEnd, nothingDone, type Scope } from './expected.ts'
 import { iterate } from './iterations.ts'
@@ -22,14 +22,18 @@ export function interpretGraph(scope: Scope): { ends: Ends; lost: readonly CaseN
 
 const skipped: NodeEnd = { ...nothingDone, status: 'skipped' }
 
-/** With control edges, one of them has to be live. Each required input needs a value. */
+/** With control edges, one of them has to be live. Each required input needs a value, or a source that completed. */
 function isActivated(scope: Scope, node: CaseNode, ends: Ends): boolean {
   const control = controlEdges(scope.graph, node)
   if (control.length > 0 && !control.some((edge) => isLive(edge, ends.get(edge.from)))) return false
-  return node.inputs.every(
-    (input) =>
-      !input.required || firstSupplied(scope, sourcesOf(scope.graph, node, input), ends) !== undefined,
-  )
+  return node.inputs.every((input) => {
+    const sources = sourcesOf(scope.graph, node, input)
+    return (
+      !input.required ||
+      firstSupplied(scope, sources, ends) !== undefined ||
+      sources.some((source) => 'node' in source && ends.get(source.node)?.status === 'completed')
+    )
+  })
 }
 
 interface ControlEdge {
@@ -116,10 +120,33 @@ function runNode(scope: Scope, node: CaseNode, ends: Ends): NodeEnd {
     const value = firstSupplied(scope, sourcesOf(scope.graph, node, input), ends)
     if (value !== undefined) inputs[input.name] = value
   }
-  if (node.role === 'routing') return chooseRoute(node, inputs)
+  // Its source completed without the value: it fails, and nothing is called.
+  const isLacking = node.inputs.some(({ name, required }) => required && inputs[name] === undefined)
+  if (node.role === 'routing' && isLacking) return { ...nothingDone, status: 'failed' }
+  if (node.role === 'routing') return held(scope, node, chooseRoute(node, inputs))
   return node.iteration
-    ? iterate(node, inputs, (body) => yielded(scope, node, body))
-    : attempt(scope, node, { inputs, isCaught: isCaught(scope.graph, node) })
+    ? held(
+        scope,
+        node,
+        iterate(node, inputs, (body) => yielded(scope, node, body)),
+      )
+    : attempt(scope, node, { inputs, isLacking, isCaught: isCaught(scope.graph, node) })
+}
+
+/**
+ * A list, a state or a route that a label names: a person approves it before anything behind it runs. What is sent back is
+ * made again and comes out alike, so only who never approves it changes how it ends.
+ */
+function held(scope: Scope, node: CaseNode, end: NodeEnd): NodeEnd {
+  if (!node.labelled || end.status !== 'completed') return end
+  const decision = decisionAt(scope.given, `${scope.prefix}${node.id}`)
+  if (refuses(decision)) {
+    const { output: _, chosen: __, ...log } = end
+    return { ...log, status: 'failed' }
+  }
+  if (decision !== 'edit' || !mayEdit(node)) return end
+  const output = editedShown(node, end.output!)
+  return node.role === 'routing' ? chooseRoute(node, output as Values) : { ...end, output }
 }
 
 /** One item or round: what it yields, unless a failure in it is not caught. */

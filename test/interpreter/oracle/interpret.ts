@@ -11,14 +11,26 @@ import { firstSupplied, interpretGraph, sourcesByName } from './graph.ts'
 
 export function interpret(given: Case): Expected {
   const first = interpretPlan(given)
-  // A new plan keeps what is done, or does it again: every attempt ends alike where new plans are ordered.
-  return ordersPlan(given, first.nodes) ? interpretPlan(replanned(given)) : first
+  if (!ordersPlan(given, first.nodes)) return first
+  // A new plan keeps what is done, or does it again: every attempt ends alike where new plans are ordered. What it changes
+  // is done anew, and so is all that was made from it: the answer is that of the new plan alone.
+  return { ...interpretPlan(replanned(given)), earlier: first.nodes }
+}
+
+/**
+ * The case as it can be foretold: where something ends the first plan, it depends on who was faster whether the new plan
+ * comes before, and then it changes nothing.
+ */
+export function foreseeable(given: Case): Case {
+  const { change: _, ...unchanged } = given
+  return interpretPlan(given).status === 'completed' ? given : unchanged
 }
 
 export function interpretPlan(given: Case): Expected {
   const scope: Scope = { given, graph: given, prefix: '', supplied: {} }
   const { ends, lost } = interpretGraph(scope)
   const causes = lost.map(({ id }) => id)
+  for (const { endedBy } of ends.values()) if (endedBy !== undefined) causes.push(endedBy)
   for (const policy of actingPolicies(given, ends)) {
     const rejected = policy.action === 'hitl' && refuses(given.decisions[policy.id])
     if (policy.action === 'fail' || rejected) causes.push(policy.id)
@@ -72,9 +84,9 @@ function actingPolicies({ policies, nodes }: Case, ends: Ends): CasePolicy[] {
 function actingOn(policies: readonly CasePolicy[], node: CaseNode, end: NodeEnd | undefined): CasePolicy[] {
   if (end?.status !== 'completed') return []
   const output = end.output as Values
-  const first = policies.find(({ nodeId, below }) => {
+  const first = policies.find(({ nodeId, below, onInvalid }) => {
     const score = output[below.name]
-    return nodeId === node.id && typeof score === 'number' && score < below.value
+    return nodeId === node.id && !onInvalid && typeof score === 'number' && score < below.value
   })
   return first ? [first] : []
 }
@@ -84,7 +96,8 @@ function ordersPlan(given: Case, ends: Ends): boolean {
   const { nodes, decisions, askBeforeFinish } = given
   if (actingPolicies(given, ends).some(({ action }) => action === 'replan')) return true
   if (askBeforeFinish && decisions['final'] === 'replan') return true
-  return nodes.some(
-    ({ id, labelled }) => labelled && decisions[id] === 'replan' && ends.get(id)?.status === 'completed',
-  )
+  return nodes.some(({ id, labelled }) => {
+    const { status, written } = ends.get(id) ?? {}
+    return labelled && decisions[id] === 'replan' && status === 'completed' && !written
+  })
 }

@@ -1,6 +1,6 @@
 /** The capabilities of a case: functions, agents that answer at once or later, models. They answer as their scripts say. */
 import { type DefinedCapability, defineCapability } from '../../../src/app.ts'
-import { ProvisoError } from '../../../src/base/error.ts'
+import { ProvisoError } from '../../../src/base/errors/error.ts'
 import type { Json } from '../../../src/base/json.ts'
 import type { Feedback } from '../../../src/domain/feedback.ts'
 import type { AttemptResult } from '../../../src/domain/output.ts'
@@ -8,8 +8,8 @@ import type { AcceptedCall, Dispatch, Dispatcher } from '../../../src/domain/por
 import type { ModelAnswer, Provider } from '../../../src/domain/ports/provider.ts'
 import type { Life } from '../../sim/life.ts'
 import { randomFor } from '../../sim/random.ts'
-import { type Answer, allNodes, type Case, type CaseNode } from '../case.ts'
-import { inputSchema, outputSchema, raoPlaceOf } from '../draft.ts'
+import { type Answer, allNodes, type Case, type CaseNode, type Executor } from '../case.ts'
+import { inputSchema, outputSchema, ownConditions, raoPlaceOf, replanned } from '../draft.ts'
 import { answerAt, capabilityId, outputOf, type Values } from '../values.ts'
 import { note, runId, type Stage } from './stage.ts'
 
@@ -17,10 +17,21 @@ export function nodesOf(given: Case): CaseNode[] {
   return [...allNodes(given), given.extra]
 }
 
+/** With those that a new plan gives to other capabilities. */
+function calledNodes(given: Case): CaseNode[] {
+  const others = replanned(given).nodes.filter(({ variant }) => variant !== undefined)
+  return [...nodesOf(given), ...others]
+}
+
 export function capabilitiesOf(stage: Stage, life: Life): DefinedCapability[] {
-  return nodesOf(stage.given).flatMap((node) =>
+  return calledNodes(stage.given).flatMap((node) =>
     node.scripts.map((_, candidate) => capabilityOf(stage, life, { node, candidate })),
   )
+}
+
+/** Agents are of a kind whose words nobody vouches for: what changes the world after them needs a person. */
+function kindOf(executor: Executor): string {
+  return executor === 'agent' ? 'mcp' : executor
 }
 
 function capabilityOf(
@@ -30,25 +41,28 @@ function capabilityOf(
 ): DefinedCapability {
   const id = capabilityId(node, candidate)
   const { executor } = node
+  const { unlike } = node.scripts[candidate] ?? {}
+  const conditions = ownConditions(node, unlike)
   return defineCapability({
     capabilityId: id,
-    kind: executor,
-    inputContract: inputSchema(node.inputs),
-    outputContract: outputSchema(node),
+    kind: kindOf(executor),
+    inputContract: inputSchema(node.inputs, unlike),
+    outputContract: outputSchema(node, unlike),
+    ...(conditions.length > 0 && { postConditions: conditions as never }),
     idempotent: node.idempotent,
     sideEffect: node.sideEffect,
     ...(raoPlaceOf(node) === 'capability' && { rao: {} }),
     ...(executor === 'model' && { preferredModels: [`case/${id}`] }),
     ...(executor === 'local' && {
-      run: async (given: Json, { signal, nodeId, feedback }: LocalContext) => {
+      run: async (given: Json, { signal, nodeId, feedback, idempotencyKey: key }: LocalContext) => {
         const inputs = given as Values
-        const asked = { node, candidate, address: nodeId, inputs, signal, noted: isNoted(feedback) }
+        const asked = { node, candidate, address: nodeId, inputs, key, signal, noted: isNoted(feedback) }
         const answer = await perform(stage, life, asked)
         if (answer.kind === 'error') throw new Error('It broke')
         if (answer.kind === 'unclear') throw new ProvisoError('capability/unclear', 'How much?')
         if (answer.kind === 'final-error')
           throw new ProvisoError('capability/refused', 'Not with these inputs')
-        return valueFor(asked, answer)
+        return valueFor(stage, asked, answer)
       },
     }),
   })
@@ -57,17 +71,18 @@ function capabilityOf(
 interface LocalContext {
   readonly signal: AbortSignal
   readonly nodeId: string
+  readonly idempotencyKey: string
   readonly feedback?: readonly Feedback[]
 }
 
 export function dispatchersOf(stage: Stage, life: Life): Dispatcher[] {
   return [
     {
-      kind: 'agent',
+      kind: kindOf('agent'),
       remote: true,
       async dispatch(call) {
         const asked = askedBy(stage, call)
-        return resultOf(asked, await perform(stage, life, asked), call.rao)
+        return resultOf(stage, asked, await perform(stage, life, asked), call.rao)
       },
     },
     {
@@ -84,23 +99,29 @@ interface Asked {
   readonly candidate: number
   readonly address: string
   readonly inputs: Values
+  /** The idempotency key; models get none. */
+  readonly key?: string
   readonly noted: boolean
   readonly signal: AbortSignal
 }
 
-function askedBy({ given }: Stage, { nodeId, capability, bundle, signal }: Dispatch): Asked {
+function askedBy(
+  { given }: Stage,
+  { nodeId, capability, bundle, signal, idempotencyKey: key }: Dispatch,
+): Asked {
   return {
     ...nodeFor(given, capability.capabilityId),
     address: nodeId,
     inputs: bundle.inputs as Values,
+    key,
     noted: isNoted(bundle.feedback),
     signal,
   }
 }
 
 function nodeFor(given: Case, id: string): { node: CaseNode; candidate: number } {
-  const [nodeId, candidate] = id.split('.c')
-  return { node: nodesOf(given).find((node) => node.id === nodeId)!, candidate: Number(candidate) }
+  const candidate = Number(id.split('.c')[1])
+  return { node: calledNodes(given).find((node) => capabilityId(node, candidate) === id)!, candidate }
 }
 
 function isNoted(feedback: readonly Feedback[] = []): boolean {
@@ -122,11 +143,12 @@ function perform(stage: Stage, life: Life, asked: Asked): Promise<Answer> {
 }
 
 /** What this try brings; a throttled attempt gets through in the end, a stalled one when it is called again. */
-function nextAnswer(stage: Stage, { node, candidate, address, inputs, noted }: Asked) {
+function nextAnswer(stage: Stage, { node, candidate, address, inputs, noted, key }: Asked) {
   const id = capabilityId(node, candidate)
   const nth = stage.ledger.ends(runId, address, id)
   const answer = answerAt(node, candidate, { address, nth })
   stage.calls.push({ capabilityId: id, nodeId: address, inputs, noted, at: stage.world.now })
+  if (key !== undefined && !stage.keyed.has(key)) stage.keyed.set(key, inputs)
   const turn = `${id} ${address} ${nth}`
   const before = stage.tries.get(turn) ?? 0
   stage.tries.set(turn, before + 1)
@@ -136,7 +158,7 @@ function nextAnswer(stage: Stage, { node, candidate, address, inputs, noted }: A
   return { answer: shown, nth }
 }
 
-function resultOf(asked: Asked, answer: Answer, rao: boolean): AttemptResult {
+function resultOf(stage: Stage, asked: Asked, answer: Answer, rao: boolean): AttemptResult {
   const usage = { calls: 1 }
   const issues = [{ code: 'case/failed', at: { pointer: '' }, message: `It ended as ${answer.kind}` }]
   switch (answer.kind) {
@@ -157,14 +179,16 @@ function resultOf(asked: Asked, answer: Answer, rao: boolean): AttemptResult {
       return { outcome: 'throttled', issues, usage: { calls: 0 }, ...wait }
     }
     default: {
-      const value = valueFor(asked, answer)
+      const value = valueFor(stage, asked, answer)
       return { outcome: 'ok', output: { value: rao ? envelopeFor(answer, value) : value }, issues: [], usage }
     }
   }
 }
 
-function valueFor({ node, candidate, inputs }: Asked, answer: Answer): Json {
-  const value = outputOf(node, capabilityId(node, candidate), inputs) as { [name: string]: Json }
+/** What was done under a key is not done again: a call under it brings what the first one was for. */
+function valueFor({ keyed }: Stage, { node, candidate, inputs, key = '' }: Asked, answer: Answer): Json {
+  const meant = keyed.get(key) ?? inputs
+  const value = outputOf(node, capabilityId(node, candidate), meant) as { [name: string]: Json }
   return answer.kind === 'bad-value' ? { ...value, [`s${node.key}`]: 'a lot' } : value
 }
 
@@ -187,7 +211,7 @@ async function accept(stage: Stage, life: Life, call: Dispatch): Promise<Attempt
   const { answer, nth } = nextAnswer(stage, asked)
   mailbox.delete(key)
   const later = 1 + randomFor(stage.given.seed, 'later', asked.address, nth).pick([20, 600, 4_000])
-  world.after(later, () => mailbox.set(key, resultOf(asked, answer, call.rao)))
+  world.after(later, () => mailbox.set(key, resultOf(stage, asked, answer, call.rao)))
   await new Promise<void>((resolve) => world.after(5, () => life.alive && resolve()))
   const deadlineAt = world.now + 60_000
   call.onAccepted?.({ deadlineAt })
@@ -234,7 +258,7 @@ export function providerOf(stage: Stage, life: Life): Provider {
           ? apology
           : answer.kind === 'babble'
             ? 'Let me think about this for a while.'
-            : JSON.stringify(valueFor(asked, answer))
+            : JSON.stringify(valueFor(stage, asked, answer))
       return { kind: 'text', text, finish: 'stop', usage }
     },
   }

@@ -1,8 +1,17 @@
 /** People look every now and then, and decide as the case says. */
-import { ProvisoError } from '../../../src/base/error.ts'
+import { ProvisoError } from '../../../src/base/errors/error.ts'
 import type { Ask } from '../../../src/domain/ask.ts'
-import type { Case, CaseNode } from '../case.ts'
-import { decisionAt, editedAnswer, editedOutput, isInterrupted, unknownDecisionAt } from '../values.ts'
+import type { Case, CaseNode, Value } from '../case.ts'
+import {
+  decisionAt,
+  editedAnswer,
+  editedOutput,
+  editedShown,
+  effectDecisionOf,
+  isInterrupted,
+  mayEdit,
+  unknownDecisionAt,
+} from '../values.ts'
 import { nodesOf } from './capabilities.ts'
 import { note, runId, type Stage } from './stage.ts'
 
@@ -67,7 +76,7 @@ function replyTo(given: Case, ask: Ask, nth: number): object | undefined {
       return { decision: said === 'reject' ? said : 'approve' }
     }
     case 'side_effect':
-      return { decision: 'approve' }
+      return { decision: node ? effectDecisionOf(given, node) : 'approve' }
     case 'policy':
       return { decision: decision === 'reject' ? 'reject' : 'approve' }
     case 'final':
@@ -75,7 +84,9 @@ function replyTo(given: Case, ask: Ask, nth: number): object | undefined {
       if (decision === 'reject') return reject
       return sentBack(ask, decision, nth) ?? { decision: 'approve' }
     case 'approval':
-      if (decision === 'edit') return { decision, value: editedOutput(node as CaseNode) }
+      // Without another way, an edited value may choose no route at all.
+      if (decision === 'edit' && node && !mayEdit(node)) return { decision: 'approve' }
+      if (decision === 'edit') return { decision, value: editedShown(node as CaseNode, ask.value as Value) }
       if (decision === 'reject') return reject
       return (node?.labelled ? sentBack(ask, decision, nth) : undefined) ?? { decision: 'approve' }
   }

@@ -2,9 +2,9 @@
  * Plays a case for real: an app made with `createApp`, capabilities of kinds of our own, functions and models, people who
  * answer asks, virtual time. Where the case says so the process dies at calls of the store and another takes over.
  */
-import { createMemoryStore } from '../../../src/adapters/stores/memory.ts'
+import { createMemoryStore } from '../../../src/adapters/stores/memory/memory.ts'
 import { createApp } from '../../../src/app.ts'
-import { ProvisoError } from '../../../src/base/error.ts'
+import { ProvisoError } from '../../../src/base/errors/error.ts'
 import type { Json } from '../../../src/base/json.ts'
 import type { JournalEvent } from '../../../src/domain/event.ts'
 import type { Draft } from '../../../src/domain/plan.ts'
@@ -89,6 +89,7 @@ function createStage(given: Case, world: World, maxCalls: number | undefined): S
     planRequests: [],
     tries: new Map(),
     mailbox: new Map(),
+    keyed: new Map(),
     store,
     app: undefined,
     refused: undefined,

@@ -1,5 +1,5 @@
 /** What the parts of a real run of a case share. */
-import type { createMemoryStore } from '../../../src/adapters/stores/memory.ts'
+import type { createMemoryStore } from '../../../src/adapters/stores/memory/memory.ts'
 import type { App } from '../../../src/app.ts'
 import type { AttemptResult } from '../../../src/domain/output.ts'
 import type { DraftRequest } from '../../../src/domain/ports/planner.ts'
@@ -32,6 +32,8 @@ export interface Stage {
   readonly tries: Map<string, number>
   /** Answers of agents that answer later, by idempotency key; they outlive every process. */
   readonly mailbox: Map<string, AttemptResult>
+  /** What the first call under each idempotency key was given. */
+  readonly keyed: Map<string, Values>
   readonly store: ReturnType<typeof createMemoryStore>
   /** The app that is alive. */
   app: App | undefined

@@ -1,9 +1,9 @@
 /**
- * Gathers what is to be written while a commit is under way, and commits it together: one wait for the disk for all. A
- * write is answered only when its commit is done.
+ * Group commit: collects writes while a commit is in progress and commits them together, so that all share one disk sync. A
+ * write is acknowledged only when its commit is done.
  */
-import { ProvisoError } from '../../../base/error.ts'
-import { eventLoop } from '../../../base/pace.ts'
+import { ProvisoError } from '../../../base/errors/error.ts'
+import { eventLoop } from '../../../base/time/pace.ts'
 
 export interface GroupCommitOptions<W, R> {
   /** Writes all of them or none; results in the order of the writes. */
@@ -14,7 +14,7 @@ export interface GroupCommitOptions<W, R> {
   readonly most: number
   /** Whether one write of several may be to blame for the error, so that each is tried alone. */
   readonly isOnesFault: (error: unknown) => boolean
-  /** Whose answers come before the others'. Default: nobody's. */
+  /** Writes that are answered first. Default: none. */
   readonly comesFirst?: (write: W) => boolean
 }
 
@@ -66,7 +66,7 @@ export function createGroupCommit<W, R>({
     try {
       const results = await commit(batch.map(({ write }) => write))
       for (const [index, { write, resolve }] of batch.entries()) {
-        // Each of them goes on with its work now: a few at once, and the others in turn.
+        // Each answered writer continues its work: answer a few at once, the others in later turns.
         const answer = () => resolve(results[index] as R)
         if (index < atOnce) answer()
         else void eventLoop.turn(comesFirst(write) ? 'first' : 'usual').then(answer)

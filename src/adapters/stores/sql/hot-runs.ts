@@ -1,12 +1,12 @@
 /**
- * Runs as the only writer of a database last wrote them, so that it need not read back its own rows: from their creation
- * until they are given back or over. Whoever shares the database with other writers must not use this.
+ * Write-through cache of active runs, for the only writer of a database, so that it need not read its own rows back. A run
+ * is cached from its creation until it is released or over. Not for databases with several writers.
  */
 import type { AskRow } from '../../../domain/ports/store.ts'
-import type { HeadCore } from '../heads.ts'
-import type { StoredNode } from '../node-steps.ts'
-import { type Before, type Changes, keepNewest } from '../projections.ts'
-import type { PlanView } from '../snapshot.ts'
+import type { HeadCore } from '../projections/heads.ts'
+import type { StoredNode } from '../projections/node-steps.ts'
+import type { Before, Changes } from '../projections/projections.ts'
+import type { PlanView } from '../projections/snapshot.ts'
 
 export interface HotRun extends Before {
   readonly head: HeadCore
@@ -18,7 +18,7 @@ export interface HotRuns {
   wrote(head: HeadCore, changes: Changes, begins: boolean): void
   /** Their leases were prolonged. */
   renewed(runIds: Iterable<string>, leaseUntil: number): void
-  /** Something else was written to these runs, or nobody knows: they are read again. */
+  /** Invalidates runs that were changed otherwise, or whose state is unknown. */
   forget(runIds?: Iterable<string>): void
 }
 
@@ -47,13 +47,13 @@ export function createHotRuns(most = 1_000): HotRuns {
 
     wrote(head, changes, begins) {
       const { runId } = head
-      // Nobody carries it any more: it lives in the database alone.
+      // The run is released: only the database has it.
       if (head.owner === undefined) return void runs.delete(runId)
       const run: Kept | undefined =
         runs.get(runId) ?? (begins ? { head, nodes: new Map(), asks: new Map(), plan: undefined } : undefined)
       if (run === undefined) return
       run.head = head
-      for (const node of changes.nodes.values()) keepNewest(run.nodes, node)
+      for (const [nodeId, node] of changes.nodes) run.nodes.set(nodeId, node)
       for (const [requestId, ask] of changes.asks) run.asks.set(requestId, ask)
       if (changes.plan !== undefined) run.plan = changes.plan
       runs.set(runId, run)

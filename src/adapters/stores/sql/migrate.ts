@@ -1,6 +1,6 @@
-/** Brings the tables up to date, or refuses when they are ahead of this version. Whoever calls holds off other processes. */
+/** Migrates the tables, or refuses when they are newer than this version. The caller must lock out other processes. */
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
-import { ProvisoError } from '../../../base/error.ts'
+import { ProvisoError } from '../../../base/errors/error.ts'
 import { ledgerMigrations, ledgerMigrationTable } from './ledger.ts'
 import { migrations } from './migrations.ts'
 
@@ -8,11 +8,11 @@ const migrationTableName = 'proviso_migrations'
 
 export interface MigrateOptions {
   readonly dialect: 'sqlite' | 'postgres'
-  /** How messages name the store: a path, or an address without its password. */
-  readonly place: string
+  /** Location of the store in messages: a path, or an address without its password. */
+  readonly location: string
   /** The schema of the tables, where a database has several. */
   readonly schema?: string
-  /** Only look whether the tables are there and not newer. Default false. */
+  /** Only checks that the tables exist and are not newer. Default false. */
   readonly readOnly?: boolean
   /** Also the tables of the correction ledger, which have a history of their own (C9). Default false. */
   readonly ledger?: boolean
@@ -34,18 +34,22 @@ export async function migrate(db: Kysely<unknown>, options: MigrateOptions): Pro
 async function bringUpToDate(
   db: Kysely<unknown>,
   { known, table }: History,
-  { place, schema, readOnly = false }: MigrateOptions,
+  { location, schema, readOnly = false }: MigrateOptions,
 ): Promise<void> {
   const done = await executed(db, table)
   const foreign = done.filter((name) => !Object.hasOwn(known, name))
   if (foreign.length > 0) {
-    throw new ProvisoError('store/newer', `The store at ${place} has migrations unknown here: ${foreign}`)
+    throw new ProvisoError('store/newer', `The store at ${location} has unknown migrations: ${foreign}`)
   }
   if (Object.keys(known).every((name) => done.includes(name))) return
   if (readOnly) {
-    throw new ProvisoError('store/unavailable', `The store at ${place} has no tables of this version yet`, {
-      hint: 'Open it once for writing; a reader does not change it',
-    })
+    throw new ProvisoError(
+      'store/unavailable',
+      `The store at ${location} does not have the tables of this version`,
+      {
+        hint: 'Open it once for writing; readOnly does not migrate it',
+      },
+    )
   }
   const migrator = new Migrator({
     db,
@@ -56,7 +60,7 @@ async function bringUpToDate(
   })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) {
-    throw new ProvisoError('store/unavailable', `The tables at ${place} could not be brought up to date`, {
+    throw new ProvisoError('store/unavailable', `Cannot migrate the tables at ${location}`, {
       cause: error,
     })
   }

@@ -7,7 +7,7 @@ import { type CreateTableBuilder, type Kysely, type Migration, sql } from 'kysel
 /** Times and counters: whole numbers up to 2^53 are exact in both databases, and no fraction is ever refused. */
 const number = 'double precision'
 
-// Migrations stand outside of today's table types: they say what was, not what is.
+// Migrations do not use the current table types: they describe earlier versions.
 type Builder = CreateTableBuilder<string, string>
 
 /** `key`: the type of texts that are compared and ordered, by code point in every database. */
@@ -127,8 +127,8 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
   }
 
   /**
-   * What a server keeps beside the runs. `flex_capabilities` stood empty since the first migration; a column that is added
-   * to a table needs a default, or the version before could not write there.
+   * Tables of the server. `flex_capabilities` has been empty since the first migration. A column that is added to a table
+   * needs a default, because processes of the previous version still insert rows.
    */
   async function server(db: Kysely<unknown>): Promise<void> {
     const added = [
@@ -163,9 +163,9 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
   }
 
   /**
-   * Which run uses which large value, so that those which nobody uses can go. Of values that were there before, nobody
-   * noted it: they are used by a run without a name, and stay. While a process of the version before writes, nothing must
-   * be pruned, because it does not note what it uses.
+   * Tracks which run uses which large value, so that unused values can be deleted. The uses of earlier values are unknown:
+   * they belong to a run without a name, and are kept. While a process of the previous version writes, do not prune, because
+   * it does not record its uses.
    */
   async function uses(db: Kysely<unknown>): Promise<void> {
     const table = keyColumns(db.schema.createTable('flex_value_uses'), 'hash', 'run_id')
@@ -234,7 +234,7 @@ export function migrations(dialect: 'sqlite' | 'postgres'): Record<string, Migra
     }
   }
 
-  /** Which pipeline a run was started from; of runs from before nobody noted it. */
+  /** The pipeline of a run; unknown for earlier runs. */
   async function pipelines(db: Kysely<unknown>): Promise<void> {
     await db.schema.alterTable('flex_runs').addColumn('pipeline', 'text').execute()
   }

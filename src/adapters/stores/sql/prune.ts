@@ -1,12 +1,17 @@
 /**
- * Deletes what is over and old. Runs go in transactions of a bounded number of events, each whole. Values go afterwards: a
- * value is held first and then asked for once more, so that an append which is just about to use it either has noted that
- * by then or waits and writes the value anew (`write-statements.ts`).
+ * Deletes old runs that are over. Runs are deleted in transactions of a bounded number of events. Values follow: a value is
+ * locked and its uses are checked again, so that an append that is about to use it has either recorded the use by then, or
+ * waits and writes the value again (`write-statements.ts`).
  */
 import type { Prune, Pruned } from '../../../domain/ports/store.ts'
-import { overStatuses } from '../heads.ts'
-import { createPruneStatements, type PruneStatements, type SeenRun, type Walker } from './prune-statements.ts'
+import { overStatuses } from '../projections/heads.ts'
 import type { SqlDriver } from './sql-driver.ts'
+import {
+  createPruneStatements,
+  type PruneStatements,
+  type SeenRun,
+  type Walker,
+} from './statements/prune-statements.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
 
 const pageSize = 500
@@ -43,8 +48,8 @@ export function createPrune(
       return { runs, events, values: Number(row?.count ?? 0) }
     }
     await walk(request, async (over) => {
-      for (const piece of pieces(over)) {
-        const gone = await driver.transaction(() => deleteRuns(piece, statements, { begin, commit }))
+      for (const group of groupByEvents(over)) {
+        const gone = await driver.transaction(() => deleteRuns(group, statements, { begin, commit }))
         runs += gone.length
         events += gone.reduce((sum, { seq }) => sum + seq, 0)
       }
@@ -60,12 +65,12 @@ export function createPrune(
   }
 }
 
-/** A run that is over stays as it is: nobody can have changed it since it was seen. */
+/** A run that is over is immutable. */
 function isOver({ status, updated_at }: SeenRun, before: number): boolean {
   return (overStatuses as readonly string[]).includes(status) && updated_at < before
 }
 
-function pieces(over: readonly SeenRun[]): string[][] {
+function groupByEvents(over: readonly SeenRun[]): string[][] {
   const found: string[][] = []
   let events = Number.POSITIVE_INFINITY
   for (const { run_id, seq } of over) {
@@ -95,7 +100,7 @@ function* deleteRuns(
 
 interface Swept {
   readonly gone: number
-  /** Where to go on, if there may be more. */
+  /** Cursor for the next batch, if there may be more. */
   readonly last: string | undefined
 }
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openLibsql } from '../open-sqlite.ts'
-import { openSqliteStore } from '../sqlite.ts'
-import { sqliteBuilder } from '../sqlite-dialect.ts'
+import { openLibsql } from '../sqlite/open-sqlite.ts'
+import { openSqliteStore } from '../sqlite/sqlite.ts'
+import { sqliteBuilder } from '../sqlite/sqlite-dialect.ts'
 import { sampleStatements } from './sample.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('reads nothing but its index, whatever is asked for', async () => {
+it('reads only its index, for every query', async () => {
   const path = join(folder, 'plan.db')
   await (await openSqliteStore({ path })).close()
   const connection = openLibsql(path)

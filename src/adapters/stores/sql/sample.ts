@@ -1,9 +1,9 @@
 /** Health figures of a database: three queries over the columns that spans have for it, one pass each. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
-import { slotWidth } from '../span-signals.ts'
-import type { Dialect } from './now.ts'
+import { slotWidth } from '../projections/span-signals.ts'
 import type { SqlDriver } from './sql-driver.ts'
+import type { Dialect } from './statements/templates.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
 import type { Tables } from './tables.ts'
 
@@ -65,7 +65,7 @@ export function sampleStatements(db: Kysely<Tables>, dialect: Dialect) {
   const slotOf = (query: SampleQuery) => {
     const width = slotWidth(query)
     if (width === undefined) return sql<number>`0`
-    // In the text and not as parameters: what is grouped by must be the same expression wherever it stands.
+    // Literals instead of parameters: the expression must be identical in select and group by.
     const since = sql`(spans.ended_at - ${sql.lit(query.from)}) / ${sql.lit(width)}`
     return dialect === 'postgres' ? sql<number>`floor(${since})` : sql<number>`cast(${since} as integer)`
   }

@@ -1,9 +1,9 @@
 /** What a database brings to a SQL store: a connection that runs steps, and how it differs from the other. */
 import type { Kysely } from 'kysely'
-import type { Listeners } from '../listeners.ts'
+import type { Listeners } from '../shared/listeners.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
 import type { HotRuns } from './hot-runs.ts'
-import type { Dialect } from './now.ts'
+import type { Dialect } from './statements/templates.ts'
 import type { Steps } from './steps.ts'
 import type { Tables } from './tables.ts'
 import type { Write, WriteResult } from './writes.ts'
@@ -23,10 +23,10 @@ export interface SqlDriver {
   transaction<T>(steps: (again: boolean) => Steps<T>): Promise<T>
   /** The ledger of corrections was switched on, and its table is there. */
   readonly ledger?: boolean
-  /** Where nobody else writes to the database. */
+  /** Only for databases with a single writer. */
   readonly hot?: HotRuns
-  /** After a commit: tells other processes, where that is possible. */
-  tellOthers(changed: ReadonlyMap<string, number>): void
+  /** Called after a commit: notifies other processes, if possible. */
+  notifyOthers(changed: ReadonlyMap<string, number>): void
   /** Nothing more comes; what is under way need not be tried for long. */
   closing?(): void
   close(): Promise<void>

@@ -1,16 +1,14 @@
-/** A Store on a SQL database: everything that is the same for SQLite and PostgreSQL, which is all but the connection. */
+/** A Store on a SQL database: everything that SQLite and PostgreSQL share, which is all but the connection. */
 import { randomBytes } from 'node:crypto'
-import { numbered } from '../../../domain/numbered.ts'
+import { numbered } from '../../../domain/event/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
-import { defaultLimits } from '../default-limits.ts'
-import { publicHead } from '../heads.ts'
+import { publicHead } from '../projections/heads.ts'
+import { defaultLimits } from '../shared/list-order.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { createLeaseStatements } from './lease-statements.ts'
 import { createSqlLedger } from './ledger.ts'
-import { loadValues } from './load-values.ts'
-import { pieces } from './pieces.ts'
 import { createPrune } from './prune.ts'
-import { createReadStatements } from './read-statements.ts'
+import { toChunks } from './rows/chunk.ts'
+import { loadValues } from './rows/load-values.ts'
 import {
   toAsk,
   toAudit,
@@ -21,11 +19,14 @@ import {
   toOutput,
   toSnapshot,
   type Values,
-} from './rows.ts'
+} from './rows/rows.ts'
+import { toSpan } from './rows/span-rows.ts'
 import { createSample } from './sample.ts'
-import { toSpan } from './span-rows.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
+import { createLeaseStatements } from './statements/lease-statements.ts'
+import { createReadStatements } from './statements/read-statements.ts'
+import { createWriteStatements } from './statements/write-statements.ts'
 import { ask, askAll, type Statement } from './steps.ts'
 import type {
   AskTable,
@@ -39,8 +40,7 @@ import type {
   SpanTable,
 } from './tables.ts'
 import { createTails, type Tails } from './tails.ts'
-import { writeBatch } from './write-batch.ts'
-import { createWriteStatements } from './write-statements.ts'
+import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
@@ -62,12 +62,24 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   const group = createGroupCommit<Write, WriteResult>({
     ...driver.group,
-    // Somebody waits to hear that his run was taken.
+    // A caller waits for the answer to its new run.
     comesFirst: ({ kind }) => kind === 'create',
     async commit(writes) {
-      const context = { begin, commit, statements: writeStatements, reads, ledger, ...(hot && { hot }) }
+      const statements = writeStatements
       const results = await driver
-        .transaction((again) => writeBatch(writes, { ...context, now: driver.now(), again }))
+        .transaction((again) => {
+          const now = driver.now()
+          return writeBatch(writes, {
+            begin,
+            commit,
+            statements,
+            reads,
+            ledger,
+            now,
+            again,
+            ...(hot && { hot }),
+          })
+        })
         .catch((error: unknown) => {
           hot?.forget()
           tails?.forget()
@@ -80,8 +92,8 @@ export function createSqlStore(driver: SqlDriver): Store {
         changed.set(write.runId, result.seq)
         if (tails && write.kind !== 'release') keepTail(tails, write, result.seq)
       }
-      if (changed.size > 0) driver.tellOthers(changed)
-      for (const [runId, seq] of changed) listeners.tell(runId, seq)
+      if (changed.size > 0) driver.notifyOthers(changed)
+      for (const [runId, seq] of changed) listeners.notify(runId, seq)
       return results
     },
   })
@@ -168,7 +180,7 @@ export function createSqlStore(driver: SqlDriver): Store {
       const now = driver.now()
       const held = await driver.run(() =>
         askAll<Pick<RunTable, 'run_id'>>(
-          pieces(runIds).map((some) => leases.renew({ owner, leaseMs, now }, some)),
+          toChunks(runIds).map((some) => leases.renew({ owner, leaseMs, now }, some)),
         ),
       )
       const ids = held.map((row) => row.run_id)

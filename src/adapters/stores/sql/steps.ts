@@ -1,6 +1,6 @@
 /**
- * Work on a database, written once for a driver that answers at once (SQLite) and one that answers later (PostgreSQL):
- * a generator yields statements that may be sent together, and gets their rows.
+ * Database work as generators, written once for a synchronous driver (SQLite) and an asynchronous one (PostgreSQL): a
+ * generator yields statements that may be sent together, and receives their rows.
  */
 
 export interface Statement {

@@ -1,7 +1,7 @@
 /** What was just written is answered from memory exactly as the database would answer, or not at all. */
 import { expect, it } from 'vitest'
+import { numbered } from '../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
-import { numbered } from '../../../domain/numbered.ts'
 import { sampleEvent } from '../../../testing/stores/sample.ts'
 import { createTails } from './tails.ts'
 
@@ -13,7 +13,7 @@ const events = (runId: string, after: number, count: number): JournalEvent[] =>
   )
 const seqs = (page: readonly JournalEvent[] | undefined) => page?.map(({ seq }) => seq)
 
-it('gives what stands after a place, as many as are wanted', () => {
+it('returns the events after a sequence number, up to the limit', () => {
   const tails = createTails()
   tails.wrote('r', events('r', 0, 2), 10)
   tails.wrote('r', events('r', 2, 3), 10)
@@ -22,7 +22,7 @@ it('gives what stands after a place, as many as are wanted', () => {
   expect(seqs(tails.read('r', 5, 2))).toEqual([])
 })
 
-it('knows nothing of what came before it, of other runs, and of what it was told to forget', () => {
+it('does not return earlier events, other runs, or forgotten runs', () => {
   const tails = createTails()
   tails.wrote('r', events('r', 7, 2), 10)
   expect(seqs(tails.read('r', 7, 10))).toEqual([8, 9])
@@ -41,7 +41,7 @@ it('begins anew where events do not follow each other', () => {
   expect(seqs(tails.read('r', 5, 10))).toEqual([6])
 })
 
-it('keeps to its bounds: of one run the newest, of all runs those that grew last', () => {
+it('is bounded: keeps the newest events of a run, and the runs that grew last', () => {
   const tails = createTails({ all: 3_000, run: 1_000 })
   tails.wrote('long', events('long', 0, 1), 700)
   tails.wrote('long', events('long', 1, 1), 700)

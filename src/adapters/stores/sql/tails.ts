@@ -1,16 +1,16 @@
 /**
- * The newest events of runs as the only writer of a database committed them, so that those who follow a run need not read
- * back what was just written. It answers as the database would, or not at all; whoever shares the database with other
- * writers must not use this. Bounded by size: runs that grew longest ago go first.
+ * Cache of the newest events of runs, for the only writer of a database, so that streams need not read back what was just
+ * written. It returns what the database would, or nothing. Not for databases with several writers. Bounded by size: runs
+ * that grew longest ago are evicted first.
  */
 import type { JournalEvent } from '../../../domain/event.ts'
 
 export interface Tails {
-  /** What stands after this place; `undefined` where only the database knows. */
+  /** Returns the events after a sequence number; `undefined` if the cache does not have all of them. */
   read(runId: string, after: number, limit: number): JournalEvent[] | undefined
   /** After a commit, with the length of the events as text. */
   wrote(runId: string, events: readonly JournalEvent[], length: number): void
-  /** Something else was done to runs, or nobody knows what was. */
+  /** Invalidates runs that were changed otherwise, or whose state is unknown. */
   forget(): void
 }
 

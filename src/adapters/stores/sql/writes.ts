@@ -1,7 +1,7 @@
 /** What is written, encoded before anything is locked. */
 import type { NewEvent } from '../../../domain/event.ts'
 import type { Append, AppendResult, Lease, NewRun } from '../../../domain/ports/store.ts'
-import { encode } from '../codec.ts'
+import { encode, encodeOnce } from '../shared/codec.ts'
 import type { EventTable } from './tables.ts'
 
 /** Payloads as text, with the large values that were put aside. */
@@ -29,8 +29,8 @@ export type WriteResult =
 
 export function encodeEvents(events: readonly NewEvent[]): EncodedEvents {
   const values = new Map<string, string>()
-  const texts = events.map(({ payload }) => {
-    const { text, values: apart } = encode(payload)
+  const texts = events.map(({ type, payload }) => {
+    const { text, values: apart } = type === 'plan_generated' ? encodeOnce(payload) : encode(payload)
     for (const [hash, body] of apart ?? []) values.set(hash, body)
     return text
   })

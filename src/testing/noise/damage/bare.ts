@@ -2,7 +2,7 @@
 import { isFreeText } from '../shape.ts'
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, isText, pickOrNot, pickSome, places, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
 import { pythonString } from './quotes.ts'
 
 const LITERAL = /^(true|false|null|none|nan|infinity|undefined|yes|no|on|off)$/i
@@ -36,7 +36,10 @@ const isConstant = (token: Token): boolean => token.kind === 'literal' && !token
 
 export const BARE: readonly Damage[] = [
   syntax('keys-bare', 'bare', (_random, _sample, tokens) => {
-    const keys = places(tokens, (token) => token.kind === 'key' && /^[A-Za-z_]\w*$/.test(String(token.value)))
+    const keys = findIndexes(
+      tokens,
+      (token) => token.kind === 'key' && /^[A-Za-z_]\w*$/.test(String(token.value)),
+    )
     if (keys.length === 0) return undefined
     return keys.reduce<readonly Token[]>(
       (now, index) => retext(now, index, String(tokens[index]?.value)),
@@ -44,7 +47,7 @@ export const BARE: readonly Damage[] = [
     )
   }),
   syntax('values-bare', 'bare', (random, _sample, tokens) => {
-    const fitting = places(tokens, (token) => token.kind === 'string' && isBareable(String(token.value)))
+    const fitting = findIndexes(tokens, (token) => token.kind === 'string' && isBareable(String(token.value)))
     const chosen = pickSome(random, fitting)
     if (chosen.length === 0) return undefined
     return chosen.reduce<readonly Token[]>(
@@ -61,7 +64,7 @@ export const BARE: readonly Damage[] = [
           .filter(isFreeText)
           .map((site) => site.at),
       )
-      const fitting = places(tokens, (token, index) => {
+      const fitting = findIndexes(tokens, (token, index) => {
         const next = tokens[index + 1]
         const follower = next?.kind === 'comma' ? tokens[nextSolid(tokens, index + 1)] : next
         return (
@@ -88,7 +91,7 @@ export const BARE: readonly Damage[] = [
       )
       const index = pickOrNot(
         random,
-        places(
+        findIndexes(
           tokens,
           (token) =>
             token.kind === 'string' &&
@@ -103,7 +106,7 @@ export const BARE: readonly Damage[] = [
   syntax('date-bare', 'bare', (random, _sample, tokens) => {
     const index = pickOrNot(
       random,
-      places(tokens, (token) => /^"\d{4}-\d\d-\d\d(T[\d:]+Z)?"$/.test(token.text)),
+      findIndexes(tokens, (token) => /^"\d{4}-\d\d-\d\d(T[\d:]+Z)?"$/.test(token.text)),
     )
     return index === undefined ? undefined : retext(tokens, index, String(tokens[index]?.value))
   }),
@@ -135,7 +138,7 @@ export const BARE: readonly Damage[] = [
   syntax('python-tuple', 'literal', (random, _sample, tokens) => {
     const open = pickOrNot(
       random,
-      places(
+      findIndexes(
         tokens,
         (token, index) =>
           token.text === '[' &&
@@ -153,7 +156,7 @@ export const BARE: readonly Damage[] = [
     (random, _sample, tokens) => {
       const open = pickOrNot(
         random,
-        places(tokens, (token, index) => {
+        findIndexes(tokens, (token, index) => {
           if (token.text !== '[' || tokens[nextSolid(tokens, index)]?.kind !== 'string') return false
           const items = tokens.filter((t) => t.kind === 'string' && t.at.startsWith(`${token.at}/`))
           return items.length > 1 && new Set(items.map((t) => t.value)).size === items.length
@@ -166,7 +169,7 @@ export const BARE: readonly Damage[] = [
     true,
   ),
   syntax('null-as-undefined', 'literal', (random, _sample, tokens) => {
-    const nulls = places(tokens, (token) => token.text === 'null')
+    const nulls = findIndexes(tokens, (token) => token.text === 'null')
     const index = pickOrNot(random, nulls)
     return index === undefined
       ? undefined

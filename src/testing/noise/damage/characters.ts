@@ -1,7 +1,7 @@
-/** Damage by characters nobody sees: byte order marks, NUL, carriage returns, spaces that are not spaces. */
+/** Damage by invisible characters: byte order marks, NUL, carriage returns, spaces that are not spaces. */
 import { retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, embedded, isText, pickSome, places } from './outcome.ts'
+import { edited, embedded, findIndexes, isText, pickSome } from './outcome.ts'
 
 function invisible(name: string, apply: Damage['apply']): Damage {
   return {
@@ -17,7 +17,7 @@ function between(name: string, characters: readonly string[]): Damage {
   return invisible(name, (random, sample: Sample) => {
     const { tokens } = sample
     if (tokens === undefined || tokens.length < 4) return undefined
-    const joints = places(tokens, (token) => ['comma', 'colon', 'open'].includes(token.kind))
+    const joints = findIndexes(tokens, (token) => ['comma', 'colon', 'open'].includes(token.kind))
     const chosen = pickSome(random, joints, 5)
     if (chosen.length === 0) return undefined
     return edited(

@@ -1,7 +1,7 @@
 /** Damage to closing brackets: missing at the end, missing inside, too many, of the wrong kind. */
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, isText, pickOrNot, places } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot } from './outcome.ts'
 
 function closer(name: string, apply: Damage['apply'], alone?: true): Damage {
   return {
@@ -61,7 +61,7 @@ export const CLOSERS: readonly Damage[] = [
       if (tokens === undefined) return undefined
       const index = pickOrNot(
         random,
-        places(tokens, (token, i) => token.kind === 'close' && endsPlainly(tokens, i)),
+        findIndexes(tokens, (token, i) => token.kind === 'close' && endsPlainly(tokens, i)),
       )
       return index === undefined ? undefined : edited(sample, retext(tokens, index, ''))
     },
@@ -86,7 +86,7 @@ export const CLOSERS: readonly Damage[] = [
       if (tokens === undefined) return undefined
       const index = pickOrNot(
         random,
-        places(tokens, (token, i) => token.text === '}' && endsPlainly(tokens, i)),
+        findIndexes(tokens, (token, i) => token.text === '}' && endsPlainly(tokens, i)),
       )
       return index === undefined ? undefined : edited(sample, retext(tokens, index, '}}'))
     },
@@ -99,7 +99,7 @@ export const CLOSERS: readonly Damage[] = [
       if (tokens === undefined || sample.open) return undefined
       const index = pickOrNot(
         random,
-        places(
+        findIndexes(
           tokens,
           (token, i) =>
             token.kind === 'close' &&

@@ -1,7 +1,7 @@
 /** Damage to commas and colons: one too many, one too few, another sign in their place. */
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, isText, pickSome, places } from './outcome.ts'
+import { edited, findIndexes, isText, pickSome } from './outcome.ts'
 
 type Edit = (tokens: readonly Token[], index: number) => Token[]
 
@@ -16,7 +16,7 @@ function some(name: string, fits: (tokens: readonly Token[], index: number) => b
       if (tokens === undefined || isText(sample)) return undefined
       const chosen = pickSome(
         random,
-        places(tokens, (_, index) => fits(tokens, index)),
+        findIndexes(tokens, (_, index) => fits(tokens, index)),
       )
       if (chosen.length === 0) return undefined
       return edited(

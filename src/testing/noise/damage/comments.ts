@@ -2,7 +2,7 @@
 import type { Random } from '../random.ts'
 import { nextSolid, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, isText, pickSome, places } from './outcome.ts'
+import { edited, findIndexes, isText, pickSome } from './outcome.ts'
 
 const REMARKS = [
   'taken from the text',
@@ -36,7 +36,7 @@ function additions(
       if (tokens === undefined || isText(sample) || tokens.length < 4) return undefined
       const chosen = pickSome(
         random,
-        places(tokens, (_, index) => fits(tokens, index)),
+        findIndexes(tokens, (_, index) => fits(tokens, index)),
       )
       if (chosen.length === 0) return undefined
       return edited(

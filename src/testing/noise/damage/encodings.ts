@@ -1,6 +1,6 @@
 /** Damage by encoding: JSON inside JSON strings, at the root or in a field. */
 import { isObject } from '../../../base/json.ts'
-import { wants } from '../shape.ts'
+import { expectsType } from '../shape.ts'
 import { rangeOf, type Token, textOf } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
 import { edited, embedded, isDocument, isStrict, isText, pickOrNot, sitesOf } from './outcome.ts'
@@ -31,13 +31,13 @@ function field(
     apply(random, sample) {
       const { tokens } = sample
       if (tokens === undefined) return undefined
-      const places = sitesOf(sample).filter(
+      const sites = sitesOf(sample).filter(
         (site) =>
           site.at !== '' &&
-          wants(site, wanted) &&
+          expectsType(site, wanted) &&
           (Array.isArray(site.value) ? site.value.length > 0 : isObject(site.value)),
       )
-      const site = pickOrNot(random, places)
+      const site = pickOrNot(random, sites)
       const range = site && rangeOf(tokens, site.at)
       if (!site || !range || tokens.slice(...range).some((token) => token.touched)) return undefined
       const text = encode(textOf(tokens.slice(...range)), { ...sample, value: site.value })

@@ -12,7 +12,7 @@ function fence(name: string, apply: Damage['apply']): Damage {
   }
 }
 
-/** A fence inside the document would end the one around it for a reader that only looks at lines. */
+/** A fence inside the document would end the one around it for a reader that only checks lines. */
 const hasRawFence = (sample: Sample): boolean => /^\s*(```|~~~)/m.test(sample.text)
 
 export const FENCES: readonly Damage[] = [

@@ -1,9 +1,9 @@
 /** Damage that destroys information: the right answer is a refusal, or what policy says is left; never a guess. */
 import { isObject, type Json } from '../../../base/json.ts'
-import { replaceAt, rootForm, type Site, wants } from '../shape.ts'
+import { expectsType, replaceAt, rootForm, type Site } from '../shape.ts'
 import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
 import type { Damage, Outcome, Sample } from '../types.ts'
-import { isDocument, isText, lost, pickOrNot, places, rewritten, sitesOf } from './outcome.ts'
+import { findIndexes, isDocument, isText, lost, pickOrNot, rewritten, sitesOf } from './outcome.ts'
 import { closedValues } from './truncation.ts'
 
 function loss(name: string, apply: Damage['apply']): Damage {
@@ -17,7 +17,7 @@ function loss(name: string, apply: Damage['apply']): Damage {
   }
 }
 
-/** Writes something in one required place that says nothing about the value that stood there. */
+/** Replaces one required value with something unrelated. */
 function emptied(
   name: string,
   fits: (site: Site) => boolean,
@@ -40,8 +40,8 @@ function emptied(
   })
 }
 
-const isNumeric = (site: Site): boolean => wants(site, 'integer', 'number')
-const isNumberOrFlag = (site: Site): boolean => wants(site, 'integer', 'number', 'boolean')
+const isNumeric = (site: Site): boolean => expectsType(site, 'integer', 'number')
+const isNumberOrFlag = (site: Site): boolean => expectsType(site, 'integer', 'number', 'boolean')
 
 function truncate(
   name: string,
@@ -103,13 +103,13 @@ export const LOSSES: readonly Damage[] = [
   ),
   emptied(
     'fraction-for-integer',
-    (site) => wants(site, 'integer') && typeof site.value === 'number',
+    (site) => expectsType(site, 'integer') && typeof site.value === 'number',
     (site) => String(Number(site.value) + 0.5),
   ),
   emptied('boolean-for-number', isNumeric, () => 'true'),
   emptied(
     'yes-for-boolean',
-    (site) => wants(site, 'boolean'),
+    (site) => expectsType(site, 'boolean'),
     () => '"yes"',
   ),
   emptied(
@@ -134,7 +134,7 @@ export const LOSSES: readonly Damage[] = [
   ),
   emptied(
     'big-integer-refused',
-    (site) => wants(site, 'integer'),
+    (site) => expectsType(site, 'integer'),
     () => '9007199254740993123',
   ),
   loss('only-refusal', (random, sample) =>
@@ -178,7 +178,7 @@ export const BIG_INTEGERS: readonly Damage[] = [
       )
       const index = pickOrNot(
         random,
-        places(tokens, (token) => token.kind === 'number' && wide.has(token.at)),
+        findIndexes(tokens, (token) => token.kind === 'number' && wide.has(token.at)),
       )
       if (index === undefined) return undefined
       const digits = `9007199254${random.int(100000000, 999999999)}1`

@@ -1,8 +1,8 @@
 /** Damage to numbers: as strings, with separators, signs, currencies, other notations. */
-import { type Site, wants } from '../shape.ts'
+import { expectsType, type Site } from '../shape.ts'
 import { nextSolid, retext } from '../tokens.ts'
 import type { Damage } from '../types.ts'
-import { edited, isText, pickOrNot, places, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot, sitesOf } from './outcome.ts'
 
 interface Options {
   /** Only when the schema wants an integer. */
@@ -27,13 +27,16 @@ function number(
       const wanted = new Map(
         sitesOf(sample)
           .filter((site) =>
-            wants(site, ...(options.integer ? (['integer'] as const) : (['integer', 'number'] as const))),
+            expectsType(
+              site,
+              ...(options.integer ? (['integer'] as const) : (['integer', 'number'] as const)),
+            ),
           )
           .map((site) => [site.at, site]),
       )
       const index = pickOrNot(
         random,
-        places(tokens, (token, i) => {
+        findIndexes(tokens, (token, i) => {
           const site = wanted.get(token.at)
           if (token.kind !== 'number' || site === undefined || typeof token.value !== 'number') return false
           if (options.member && tokens[nextSolid(tokens, i, -1)]?.kind !== 'colon') return false

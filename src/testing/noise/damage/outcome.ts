@@ -33,7 +33,10 @@ export function rewritten(sample: Sample, value: Json): Token[] {
 }
 
 /** The places of tokens that no damage has changed yet and that the test likes. */
-export function places(tokens: readonly Token[], likes: (token: Token, index: number) => boolean): number[] {
+export function findIndexes(
+  tokens: readonly Token[],
+  likes: (token: Token, index: number) => boolean,
+): number[] {
   return tokens.flatMap((token, index) => (!token.touched && likes(token, index) ? [index] : []))
 }
 
@@ -56,7 +59,7 @@ export function isDocument(sample: Sample): boolean {
   return (form === 'object' && isDistinctive(sample.schema)) || form === 'list-of-objects'
 }
 
-/** Any text is an answer to this schema, so whatever is put around it becomes part of it. */
+/** Any text is an answer to this schema, so text around it becomes part of it. */
 export function isText(sample: Sample): boolean {
   return rootForm(sample.schema, sample.value) === 'text'
 }

@@ -71,7 +71,7 @@ function talk(name: string, before: readonly string[], after: readonly string[])
   }
 }
 
-/** Brackets in prose are only told from the answer when the answer is made of objects. */
+/** Brackets in prose can only be distinguished from the answer when the answer consists of objects. */
 export const PROSE: readonly Damage[] = [
   talk('prose-before', BEFORE, ['']),
   talk('prose-after', [''], AFTER),

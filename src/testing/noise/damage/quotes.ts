@@ -2,7 +2,7 @@
 import { isFreeText } from '../shape.ts'
 import { retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, isText, pickOrNot, pickSome, places, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
 
 const isQuoted = (token: Token): boolean => token.kind === 'string' || token.kind === 'key'
 
@@ -67,7 +67,7 @@ export const QUOTES: readonly Damage[] = [
     requote(tokens, (value) => (/[＂“”]/.test(value) ? undefined : `＂${body(value)}＂`)),
   ),
   quotes('quotes-back-tick', ({ tokens }, random) => {
-    const fitting = places(
+    const fitting = findIndexes(
       tokens,
       (token) => token.kind === 'string' && !/[`\\]|\$\{/.test(String(token.value)) && token.value !== '',
     )
@@ -84,7 +84,7 @@ export const QUOTES: readonly Damage[] = [
         .filter(isFreeText)
         .map((site) => site.at),
     )
-    const fitting = places(
+    const fitting = findIndexes(
       tokens,
       (token) =>
         token.kind === 'string' &&
@@ -107,7 +107,7 @@ export const QUOTES: readonly Damage[] = [
       const { tokens } = sample
       const index = pickOrNot(
         random,
-        places(tokens, (token, i) => {
+        findIndexes(tokens, (token, i) => {
           const next = tokens[i + 1]
           const line = next?.kind === 'comma' ? tokens[i + 2] : next
           return (
@@ -136,7 +136,7 @@ export const QUOTES: readonly Damage[] = [
       )
       const index = pickOrNot(
         random,
-        places(
+        findIndexes(
           tokens,
           (token, i) =>
             token.kind === 'string' &&

@@ -2,10 +2,10 @@
 import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Random } from '../random.ts'
-import { replaceAt, type Site, wants } from '../shape.ts'
+import { expectsType, replaceAt, type Site } from '../shape.ts'
 import { rangeOf, retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, isText, pickOrNot, places, rewritten, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot, rewritten, sitesOf } from './outcome.ts'
 
 type Edit = (random: Random, sample: Sample, tokens: readonly Token[]) => readonly Token[] | undefined
 
@@ -77,7 +77,7 @@ function rekey(name: string, spell: (parts: string[], key: string) => string): D
         .filter((site) => site.declared && !site.contested)
         .map((site) => site.at),
     )
-    const keys = places(tokens, (token) => token.kind === 'key' && declared.has(token.at))
+    const keys = findIndexes(tokens, (token) => token.kind === 'key' && declared.has(token.at))
     const changed = keys.filter(
       (index) =>
         spell(words(String(tokens[index]?.value)), String(tokens[index]?.value)) !== tokens[index]?.value,
@@ -118,7 +118,7 @@ const EXTRA: readonly (readonly [string, Json])[] = [
 export const SCHEMA_KINDS: readonly Damage[] = [
   respell(
     'boolean-quoted',
-    (site) => wants(site, 'boolean') && typeof site.value === 'boolean',
+    (site) => expectsType(site, 'boolean') && typeof site.value === 'boolean',
     (site, r) => {
       const text = String(site.value)
       return JSON.stringify(r.pick([text, capital(text), text.toUpperCase()]))
@@ -153,7 +153,12 @@ export const SCHEMA_KINDS: readonly Damage[] = [
     const site = pickOrNot(
       random,
       sitesOf(sample).filter((one) => {
-        if (!wants(one, 'array') || !Array.isArray(one.value) || one.value.length !== 1 || one.at === '')
+        if (
+          !expectsType(one, 'array') ||
+          !Array.isArray(one.value) ||
+          one.value.length !== 1 ||
+          one.at === ''
+        )
           return false
         const [item] = one.value as readonly Json[]
         return (

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts'
 import { isFreeText, replaceAt, type Site } from '../shape.ts'
 import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
-import { edited, isText, pickOrNot, pickSome, places, sitesOf } from './outcome.ts'
+import { edited, findIndexes, isText, pickOrNot, pickSome, sitesOf } from './outcome.ts'
 
 type Write = (value: string, token: Token, random: Parameters<Damage['apply']>[0]) => string
 
@@ -35,7 +35,7 @@ function strings(
         )
       const chosen = pickSome(
         random,
-        places(
+        findIndexes(
           tokens,
           (token, index) =>
             token.kind === 'string' &&
@@ -117,7 +117,7 @@ export const STRINGS: readonly Damage[] = [
   }),
 ]
 
-/** Text that a model put into the document as it stands: a number or an object where a string is wanted. */
+/** A number or an object that a model put where a string is expected. */
 export const UNQUOTED_TEXT: readonly Damage[] = [
   {
     name: 'number-for-string',
@@ -162,5 +162,5 @@ function freeString(random: Random, sample: Sample, likes: (value: string) => bo
   )
   const fits = (token: Token): boolean =>
     token.kind === 'string' && free.has(token.at) && likes(String(token.value))
-  return pickOrNot(random, places(sample.tokens, fits))
+  return pickOrNot(random, findIndexes(sample.tokens, fits))
 }

@@ -1,5 +1,5 @@
 /** Short spellings for the schemas of the noise corpus. */
-import type { JsonSchema } from '../../../schema/compile.ts'
+import type { JsonSchema } from '../../../schema/compile/compile.ts'
 
 type Schema = Exclude<JsonSchema, boolean>
 

@@ -1,0 +1,64 @@
+/** Signs and verifies calls between Proviso and its agents: HMAC-SHA256 over `timestamp.nonce.runId.nodeId.attempt.body`, both ways. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export interface Signed {
+  /** Seconds since 1970, as in the header. */
+  readonly timestamp: string
+  readonly nonce: string
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
+  readonly body: string | Uint8Array
+}
+
+/** Names of the headers, the same in both directions; run, node and attempt are sent with calls alone. */
+export const signatureHeaders = {
+  timestamp: 'proviso-timestamp',
+  nonce: 'proviso-nonce',
+  signature: 'proviso-signature',
+  runId: 'proviso-run-id',
+  nodeId: 'proviso-node-id',
+  attempt: 'proviso-attempt',
+} as const
+
+/** Maximum clock difference, and lifetime of a signature. */
+export const windowSeconds = 300
+
+/** Creates one signature per valid key, so that an agent without the newest key can still verify. */
+export function sign(signed: Signed, secrets: readonly string[]): string {
+  return secrets.map((secret) => `v1=${hmac(signed, secret)}`).join(',')
+}
+
+export type Verdict = 'good' | 'forged' | 'stale'
+
+export interface Verification {
+  /** The header. */
+  readonly signature: string
+  readonly secrets: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Verifies the signature before the timestamp, so that a caller without a key learns nothing about clocks. */
+export function verify(signed: Signed, { signature, secrets, now }: Verification): Verdict {
+  const given = signature
+    .split(',')
+    .slice(0, 4)
+    .map((part) => part.trim().replace(/^v1=/, ''))
+  const good = secrets.some((secret) => given.some((each) => same(each, hmac(signed, secret))))
+  if (!good) return 'forged'
+  if (!/^\d{1,12}$/.test(signed.timestamp)) return 'stale'
+  return Math.abs(now / 1_000 - Number(signed.timestamp)) <= windowSeconds ? 'good' : 'stale'
+}
+
+function hmac({ timestamp, nonce, runId, nodeId, attempt, body }: Signed, secret: string): string {
+  return createHmac('sha256', secret)
+    .update(`${timestamp}.${nonce}.${runId}.${nodeId}.${attempt}.`)
+    .update(body)
+    .digest('hex')
+}
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,181 @@
+/**
+ * Makes the model calls of one attempt and tracks the budget, usage and structured output. Every model call of the package
+ * goes through here, and every prompt through the redactor.
+ */
+import type { Issue } from '../../../base/errors/issue.ts'
+import type { Json } from '../../../base/json.ts'
+import { roughTokens } from '../../../base/rough-tokens.ts'
+import type { Retries, RetryOptions } from '../../../base/time/retry.ts'
+import { createCallRetries } from '../../../domain/attempt/call-retries.ts'
+import type { Usage } from '../../../domain/output.ts'
+import {
+  type CallUsage,
+  failedTry,
+  type ModelAnswer,
+  type Provider,
+  wasGenerated,
+} from '../../../domain/ports/provider.ts'
+import type { Trace } from '../../../domain/ports/trace.ts'
+import type { Redactor } from '../../../domain/redaction/redact.ts'
+import { schemaHash } from '../../../schema/hash.ts'
+import { parseModelId } from '../../providers/model-id.ts'
+import { costOf, nothing, type Price, priceOf } from '../prices.ts'
+import { type Allowed, allowance, type Budget, isLimited } from './call-budget.ts'
+import type { Words } from './prompts.ts'
+import { type CallOptions, sendRequest } from './send-request.ts'
+
+export type OnEvent = (event: string, payload?: { readonly [key: string]: Json }) => void
+
+export interface CallerOptions {
+  readonly budget: Budget
+  readonly redactor: Redactor
+  readonly prices: readonly Price[]
+  readonly idempotencyKey: string
+  readonly trace?: Trace | undefined
+  readonly signal: AbortSignal
+  readonly onEvent: OnEvent
+  readonly onUsage?: ((usage: Usage) => void) | undefined
+  /** Clock, randomness and deadline for retries of throttled or undelivered calls. */
+  readonly retry?: Omit<RetryOptions, 'signal' | 'onRetry'>
+}
+
+export type Called =
+  | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly doomed?: readonly Issue[] }
+  /** The budget does not allow the call. */
+  | { readonly kind: 'refused'; readonly issue: Issue }
+
+export interface Caller {
+  /** Number of calls left. */
+  left(): number
+  spent(): Usage
+  call(options: CallOptions): Promise<Called>
+}
+
+export function createCaller(options: CallerOptions): Caller {
+  const { budget, redactor, prices, onEvent } = options
+  let spent: Usage = { calls: 0 }
+  let asked = 0
+  let unknownCost = false
+  /** Providers whose retries in this attempt are exhausted: they are not called again. */
+  const turnedAway = new Map<Provider, ModelAnswer>()
+  const retriesFor = createRetriesByProvider(options)
+
+  return {
+    left: () => Math.max(budget.calls - spent.calls, 0),
+    spent: () => (unknownCost ? withoutCost(spent) : spent),
+    async call(given) {
+      const refused = turnedAway.get(given.provider)
+      if (refused) return { kind: 'answer', answer: refused }
+      const words = { system: redactor.text(given.system), prompt: redactor.text(given.prompt) }
+      const price = given.provider.free ? { model: given.model, ...nothing } : priceOf(given.model, prices)
+      const { maxOutputTokens } = given
+      const beside = isLimited(budget) ? await tokensBeside(given) : 0
+      const allowed = allowance(budget, spent, { words, beside, price, maxOutputTokens })
+      if ('code' in allowed) return { kind: 'refused', issue: allowed }
+      const most = allowed.most?.outputTokens ?? maxOutputTokens
+      const key = `${options.idempotencyKey}:${++asked}`
+      const send = async () => {
+        // Reported before it is sent: an interrupted call counts, and may have used its whole reservation.
+        options.onUsage?.(add(spent, { calls: 1, ...priced(allowed.most ?? {}, price) }))
+        const sent = await sendRequest(
+          { ...given, ...words },
+          { key, most, trace: options.trace, signal: options.signal },
+        )
+        if (!wasGenerated(sent.answer)) options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
+        return sent
+      }
+      const last = await retriesFor(given.provider).run(send, (sent) => failedTry(sent.answer))
+      const { doomed } = last
+      const isStopped = failedTry(last.answer) !== undefined && options.signal.aborted
+      const answer: ModelAnswer = isStopped
+        ? { kind: 'cancelled', message: 'The call was cancelled' }
+        : last.answer
+      if (failedTry(answer)) turnedAway.set(given.provider, answer)
+      reportStructured(onEvent, given, answer)
+      if (!isStopped && wasGenerated(answer)) {
+        const usage = priced(counted(answer, words, allowed), price)
+        unknownCost ||= usage.costUsd === undefined
+        spent = add(spent, { calls: 1, ...usage })
+      }
+      options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
+      return { kind: 'answer', answer, ...(doomed && { doomed }) }
+    },
+  }
+}
+
+/** All calls of an attempt to one provider share its retries; a precheck with another provider has its own. */
+function createRetriesByProvider({ retry, signal, onEvent }: CallerOptions) {
+  const made = new Map<Provider, Retries>()
+  return (provider: Provider): Retries => {
+    const retries = made.get(provider) ?? createCallRetries({ ...retry, signal, onEvent })
+    made.set(provider, retries)
+    return retries
+  }
+}
+
+/** Reports how the structured output intent was applied, for every call that had one (AROS-10, 52, 53). */
+function reportStructured(
+  onEvent: OnEvent,
+  { structured = 'off', schema, schemaName }: CallOptions,
+  answer: ModelAnswer,
+): void {
+  if (structured === 'off' || schema === undefined) return
+  const outcome = answer.structured ?? { kind: 'skipped', reason: 'the provider has no JSON mode' }
+  const base = { mode: structured, schema_hash: schemaHash(schema) }
+  if (outcome.kind === 'skipped') {
+    onEvent('aros.soe.skipped', { ...base, reason: outcome.reason })
+    return
+  }
+  const { as, weakened } = outcome
+  onEvent('aros.soe.enabled', { ...base, applied: as, weakened })
+  onEvent('grammar.applied', {
+    ...base,
+    applied: as,
+    ...(schemaName !== undefined && { schema_name: schemaName }),
+  })
+}
+
+/**
+ * Returns the usage that the provider reported. Without a report: the whole reservation under a limit, because it may have
+ * been used (reasoning is not visible); otherwise a rough estimate.
+ */
+function counted(answer: ModelAnswer, { system, prompt }: Words, { most }: Allowed): CallUsage {
+  const usage = 'usage' in answer ? (answer.usage ?? {}) : {}
+  const said = 'text' in answer ? (answer.text ?? '') : ''
+  return {
+    ...usage,
+    inputTokens: usage.inputTokens ?? most?.inputTokens ?? roughTokens(system) + roughTokens(prompt),
+    outputTokens: usage.outputTokens ?? most?.outputTokens ?? roughTokens(said),
+  }
+}
+
+/** Returns the tokens that the provider sends in addition to the words. */
+async function tokensBeside({ provider, model, schema, structured = 'off' }: CallOptions): Promise<number> {
+  if (structured === 'off' || schema === undefined) return 0
+  const outcome = await provider.structured?.({ model: parseModelId(model).model, schema, structured })
+  return outcome?.kind === 'applied' ? (outcome.bytes ?? 0) : 0
+}
+
+function priced(usage: CallUsage, price: Price | undefined): CallUsage {
+  const cost = costOf(usage, price)
+  return cost === undefined ? usage : { ...usage, costUsd: cost }
+}
+
+/** Adds usage; what neither of them knows stays unknown. */
+function add(a: Usage, b: Usage): Usage {
+  const sum = (name: 'inputTokens' | 'outputTokens') =>
+    (a[name] !== undefined || b[name] !== undefined) && { [name]: (a[name] ?? 0) + (b[name] ?? 0) }
+  return {
+    calls: a.calls + b.calls,
+    ...sum('inputTokens'),
+    ...sum('outputTokens'),
+    ...((a.costUsd !== undefined || b.costUsd !== undefined) && {
+      costUsd: (a.costUsd ?? 0) + (b.costUsd ?? 0),
+    }),
+  }
+}
+
+/** A sum of which a part is unknown is unknown. */
+function withoutCost({ costUsd: _, ...usage }: Usage): Usage {
+  return usage
+}

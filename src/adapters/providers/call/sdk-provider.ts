@@ -1,0 +1,136 @@
+/** A provider of ours from a provider package of the AI SDK: one call, generated or streamed, and what it was asked for. */
+import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import type { ModelAnswer, ModelRequest, Provider } from '../../../domain/ports/provider.ts'
+import { createRedactor } from '../../../domain/redaction/redact.ts'
+import { schemaHash } from '../../../schema/hash.ts'
+import type { DialectName } from '../structured-output/dialects.ts'
+import { planStructured, type Way } from '../structured-output/structured-plan.ts'
+import { answerOf, gather } from './answers.ts'
+import { failureOf, isFormatRefusal } from './failures.ts'
+import { readStream } from './streams.ts'
+
+export interface SdkProviderOptions {
+  readonly name: string
+  readonly dialect: DialectName
+  readonly jsonObject?: boolean
+  readonly guides?: boolean
+  readonly overhead?: number
+  /** Keys, to be kept out of messages. */
+  readonly secrets: readonly string[]
+  readonly model: (id: string) => LanguageModelV3
+  /** What this provider's package wants beside the common options. */
+  readonly extras?: (
+    request: ModelRequest,
+    way: Way | undefined,
+  ) => LanguageModelV3CallOptions['providerOptions']
+  readonly now?: () => number
+}
+
+/** How many schemas a provider remembers the working way of. */
+const remembered = 256
+
+export function sdkProvider(options: SdkProviderOptions): Provider {
+  const { name, secrets, now = Date.now } = options
+  const redactor = createRedactor({ secrets })
+  /** How many ways a server has refused, by model and schema. */
+  const refusals = new Map<string, number>()
+  const waysFor = ({
+    model,
+    schema,
+    structured = 'off',
+  }: Parameters<NonNullable<Provider['structured']>>[0]) =>
+    planStructured({ ...options, provider: name, model, intent: structured, schema })
+
+  const call = async (
+    model: LanguageModelV3,
+    request: ModelRequest,
+    way: Way | undefined,
+  ): Promise<ModelAnswer> => {
+    const given = callOptions(request, way, options.extras?.(request, way))
+    const context = { signal: request.signal, now }
+    if (request.onText === undefined) return answerOf(gather(await model.doGenerate(given)))
+    const { stream } = await model.doStream({ ...given, includeRawChunks: true })
+    return readStream(stream, request.onText, context)
+  }
+
+  /** A name that cannot be called is no call that failed: nothing left, and nothing will. */
+  const modelFor = (id: string): LanguageModelV3 | ModelAnswer => {
+    try {
+      return options.model(id)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      return { kind: 'error', message, fatal: true }
+    }
+  }
+
+  return {
+    name,
+    secrets: () => secrets,
+    structured: (request) =>
+      waysFor(request)?.[0]?.outcome ?? { kind: 'skipped', reason: 'nothing was asked for' },
+    async generate(request) {
+      const model = modelFor(request.model)
+      if ('kind' in model) return redacted(model, redactor.text)
+      const ways = waysFor(request)
+      const key = `${request.model} ${request.structured} ${schemaHash(request.schema ?? true)}`
+      for (let index = refusals.get(key) ?? 0; ; index++) {
+        const way = ways?.[Math.min(index, ways.length - 1)]
+        const structured = way && { structured: way.outcome }
+        try {
+          return redacted({ ...(await call(model, request, way)), ...structured }, redactor.text)
+        } catch (cause) {
+          const more = ways !== undefined && index < ways.length - 1
+          if (!more || !isFormatRefusal(cause) || request.signal.aborted)
+            return redacted(
+              { ...failureOf(cause, { signal: request.signal, now }), ...structured },
+              redactor.text,
+            )
+          remember(refusals, key, index + 1)
+        }
+      }
+    },
+  }
+}
+
+function remember(refusals: Map<string, number>, key: string, count: number): void {
+  refusals.delete(key)
+  refusals.set(key, count)
+  for (const oldest of refusals.keys()) {
+    if (refusals.size <= remembered) break
+    refusals.delete(oldest)
+  }
+}
+
+function callOptions(
+  request: ModelRequest,
+  way: Way | undefined,
+  providerOptions: LanguageModelV3CallOptions['providerOptions'],
+): LanguageModelV3CallOptions {
+  const { system, prompt, maxOutputTokens, signal, idempotencyKey, schemaName, trace } = request
+  const format = way?.format && { ...way.format, name: legible(schemaName ?? 'answer') }
+  return {
+    prompt: [
+      { role: 'system', content: system },
+      { role: 'user', content: [{ type: 'text', text: prompt }] },
+    ],
+    abortSignal: signal,
+    headers: {
+      'Idempotency-Key': idempotencyKey,
+      ...(trace && { traceparent: trace.traceparent }),
+    },
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    // The package's type is draft-07; what is sent is what the dialect takes.
+    ...(format && { responseFormat: format as NonNullable<LanguageModelV3CallOptions['responseFormat']> }),
+    ...(providerOptions && { providerOptions }),
+  }
+}
+
+/** Providers take letters, digits, `_` and `-`, at most 64. */
+function legible(name: string): string {
+  return name.replace(/[^\w-]+/g, '_').slice(0, 64) || 'answer'
+}
+
+/** Providers quote keys in their messages; they go no further. */
+function redacted(answer: ModelAnswer, text: (text: string) => string): ModelAnswer {
+  return 'message' in answer ? { ...answer, message: text(answer.message) } : answer
+}

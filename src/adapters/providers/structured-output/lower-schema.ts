@@ -1,0 +1,158 @@
+/**
+ * Rewrites an author's schema into a provider's dialect: closed objects, nullable optionals, references, with a note for
+ * everything that is changed, weakened or not supported there. Pure; the caller decides what to do with a refusal.
+ */
+import { isObject } from '../../../base/json.ts'
+import { child, type Pointer } from '../../../base/pointer.ts'
+import { lookUp, mergeAll } from '../../../schema/build/merge.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
+import type { Dialect } from './dialects.ts'
+import { lowerList, lowerObject } from './lower-parts.ts'
+import {
+  type Here,
+  type Keywords,
+  type LoweringNote,
+  mostParts,
+  note,
+  startWalk,
+  type Walk,
+} from './lowering-walk.ts'
+import { annotations, impliedType, show, structural } from './schema-words.ts'
+
+export interface Lowered {
+  /** Absent when a part was refused. */
+  readonly schema?: { readonly [keyword: string]: unknown }
+  /** The answer is under this member of an object. */
+  readonly wrapped?: 'value'
+  readonly notes: readonly LoweringNote[]
+}
+
+export function lowerSchema(schema: JsonSchema, dialect: Dialect): Lowered {
+  const walk = startWalk(schema, dialect, lower)
+  const lowered = lower(schema, '', walk)
+  const wrapped = dialect.objectRoot && lowered['type'] !== 'object' ? 'value' : undefined
+  if (wrapped)
+    note(walk, 'changed', '', 'type', 'the root is no object: it becomes the member "value" of one')
+  if (walk.notes.some(({ kind }) => kind === 'refused')) return { notes: walk.notes }
+  const body = wrapped
+    ? { type: 'object', properties: { value: lowered }, required: ['value'], additionalProperties: false }
+    : lowered
+  const $defs = Object.fromEntries(walk.defs)
+  return {
+    schema: walk.defs.size > 0 ? { ...body, $defs } : body,
+    ...(wrapped && { wrapped }),
+    notes: walk.notes,
+  }
+}
+
+function lower(given: unknown, pointer: Pointer, walk: Walk): Keywords {
+  if (++walk.parts.count > mostParts) {
+    note(walk, 'refused', '', '$ref', `has more than ${mostParts} parts once its references are written out`)
+    return {}
+  }
+  if (walk.depth > walk.dialect.maxDepth) {
+    note(walk, 'refused', pointer, 'properties', `is nested deeper than ${walk.dialect.maxDepth} levels`)
+    return {}
+  }
+  if (given === false) {
+    note(walk, 'refused', pointer, 'false', 'a schema that allows nothing cannot be said')
+    return {}
+  }
+  if (!isObject(given)) return anything(pointer, walk)
+  if (typeof given['$ref'] === 'string') return lowerReference(given, given['$ref'], { pointer, walk })
+  const schema = Array.isArray(given['allOf']) ? merged(given, pointer, walk) : given
+  return lowerKeywords(schema, pointer, walk)
+}
+
+function anything(pointer: Pointer, walk: Walk): Keywords {
+  if (!walk.dialect.anything)
+    note(walk, 'refused', pointer, 'true', 'a schema that allows anything cannot be said')
+  return {}
+}
+
+function merged(given: Keywords, pointer: Pointer, walk: Walk): Keywords {
+  const { schema, conflicts } = mergeAll(given, walk.root)
+  note(walk, 'changed', pointer, 'allOf', 'its members are merged into one schema')
+  for (const keyword of conflicts)
+    note(walk, 'weakened', pointer, keyword, 'differs between members of allOf; only the first is sent')
+  return schema
+}
+
+function lowerKeywords(schema: Keywords, pointer: Pointer, walk: Walk): Keywords {
+  const { dialect } = walk
+  const type = schema['type'] ?? impliedType(schema)
+  const result: Keywords = {}
+  if (typeof schema['description'] === 'string') result['description'] = schema['description']
+  if (type !== undefined) result['type'] = type
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (annotations.has(keyword) || structural.has(keyword)) continue
+    if (isKept(keyword, value, dialect)) result[keyword] = value
+    else note(walk, 'weakened', pointer, keyword, `${show(keyword, value)} is not enforced`)
+  }
+  lowerUnion(schema, result, { pointer, walk })
+  if (
+    type === 'object' ||
+    (Array.isArray(type) && type.includes('object')) ||
+    schema['properties'] !== undefined
+  )
+    lowerObject(schema, result, { pointer, walk })
+  if (type === 'array' || (Array.isArray(type) && type.includes('array')))
+    lowerList(schema, result, { pointer, walk })
+  if (type === undefined && !('anyOf' in result) && !('oneOf' in result)) {
+    const open = !('enum' in result) && !('const' in result)
+    if (open) return { ...result, ...anything(pointer, walk) }
+  }
+  return result
+}
+
+function isKept(keyword: string, value: unknown, dialect: Dialect): boolean {
+  if (!dialect.enforces.has(keyword)) return false
+  if (keyword === 'format') return typeof value === 'string' && dialect.formats.has(value)
+  return true
+}
+
+function lowerUnion(schema: Keywords, result: Keywords, { pointer, walk }: Here): void {
+  for (const keyword of ['anyOf', 'oneOf'] as const) {
+    const branches = schema[keyword]
+    if (!Array.isArray(branches)) continue
+    const at = child(pointer, keyword)
+    const lowered = branches.map((branch, index) => lower(branch, child(at, String(index)), walk))
+    if (walk.dialect.enforces.has(keyword)) result[keyword] = lowered
+    else {
+      result['anyOf'] = lowered
+      note(walk, 'weakened', pointer, keyword, 'becomes anyOf: more than one branch may hold')
+    }
+  }
+}
+
+/** References in a provider's dialect: kept under `$defs`, written out, or refused where they lead into themselves. */
+function lowerReference(given: Keywords, ref: string, { pointer, walk }: Here): Keywords {
+  const target = lookUp(walk.root, ref)
+  if (target === undefined) {
+    note(walk, 'refused', pointer, '$ref', `leads to "${ref}", which is not in this schema`)
+    return {}
+  }
+  const { $ref: _, ...beside } = given
+  const said = Object.keys(beside).filter((keyword) => !annotations.has(keyword))
+  const recursive = walk.open.includes(ref)
+  if (recursive && !walk.dialect.recursion) {
+    note(walk, 'refused', pointer, '$ref', 'recursion cannot be said')
+    return {}
+  }
+  const inside = { ...walk, open: [...walk.open, ref] }
+  if (walk.dialect.refs === 'inline' || (said.length > 0 && !recursive))
+    return walk.lower({ allOf: [beside, target] }, pointer, inside)
+  let name = walk.names.get(ref)
+  if (name === undefined) {
+    name = nameOf(ref, walk.names.size)
+    walk.names.set(ref, name)
+    walk.defs.set(name, {})
+    walk.defs.set(name, walk.lower(target, ref.slice(1), { ...inside, depth: 0 }))
+  }
+  return { $ref: `#/$defs/${name}` }
+}
+
+function nameOf(ref: string, index: number): string {
+  const last = ref.split('/').at(-1)?.replace(/\W+/g, '_') ?? ''
+  return `${last === '' || last === '#' ? 'root' : last}_${index + 1}`
+}

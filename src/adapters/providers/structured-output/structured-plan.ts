@@ -1,0 +1,96 @@
+/** What to ask of a provider for one intent and one schema: the ways from the strongest down, and why there is none. */
+import { isObject } from '../../../base/json.ts'
+import type { StructuredIntent, StructuredOutcome } from '../../../domain/ports/provider.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
+import { type JsonMode, jsonModeOf } from '../profiles.ts'
+import { type Dialect, type DialectName, dialects } from './dialects.ts'
+import { lowerSchema } from './lower-schema.ts'
+
+/** One way to ask; the last of a plan asks for nothing. */
+export interface Way {
+  readonly outcome: StructuredOutcome
+  readonly format?: { readonly type: 'json'; readonly schema?: { readonly [keyword: string]: unknown } }
+  /** Guided decoding: the backend and the schema it holds the model to. */
+  readonly guided?: { readonly backend: 'outlines' | 'xgrammar'; readonly schema: JsonSchema }
+}
+
+export interface PlanRequest {
+  readonly provider: string
+  readonly model: string
+  readonly intent: StructuredIntent
+  readonly schema: JsonSchema | undefined
+  readonly dialect: DialectName
+  /** Its JSON mode without a schema exists. Default true. */
+  readonly jsonObject?: boolean
+  /** What a schema takes beyond itself, in bytes. Default 0. */
+  readonly overhead?: number
+  /** The server can be asked for guided decoding. Default false. */
+  readonly guides?: boolean
+}
+
+/** `undefined` when nothing was wanted. */
+export function planStructured(request: PlanRequest): readonly Way[] | undefined {
+  const { intent, schema, provider, model } = request
+  if (intent === 'off') return undefined
+  const skip = (reason: string): Way => ({ outcome: { kind: 'skipped', reason } })
+  if (schema === undefined) return [skip('there is no schema')]
+  if (isTextContract(schema)) return [skip('the contract is plain text')]
+  if (intent === 'outlines' || intent === 'xgrammar') return guidedWays(request, schema, intent)
+  const mode = jsonModeOf(provider, model)
+  if (mode === 'none') return [skip(`"${model}" has no JSON mode`)]
+  return [...jsonWays(request, schema, mode), skip('the provider refused every JSON mode')]
+}
+
+function jsonWays(request: PlanRequest, schema: JsonSchema, mode: JsonMode): Way[] {
+  const ways: Way[] = []
+  const dialect: Dialect = dialects[request.dialect]
+  if (mode === 'json_schema') {
+    const lowered = lowerSchema(schema, dialect)
+    if (lowered.schema) {
+      const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
+      const { wrapped } = lowered
+      const bytes = bytesOf(lowered.schema) + (request.overhead ?? 0)
+      ways.push({
+        outcome: { kind: 'applied', as: 'json_schema', weakened, bytes, ...(wrapped && { wrapped }) },
+        format: { type: 'json', schema: lowered.schema },
+      })
+    }
+  }
+  if ((request.jsonObject ?? true) && hasObjectRoot(schema))
+    ways.push({ outcome: { kind: 'applied', as: 'json_object', weakened: 1 }, format: { type: 'json' } })
+  if (ways.length > 0) return ways
+  return [{ outcome: { kind: 'skipped', reason: 'the schema cannot be said in this provider’s dialect' } }]
+}
+
+function guidedWays(
+  { guides, provider }: PlanRequest,
+  schema: JsonSchema,
+  backend: 'outlines' | 'xgrammar',
+): Way[] {
+  if (!guides) return [{ outcome: { kind: 'skipped', reason: `${provider} has no guided decoding` } }]
+  const lowered = lowerSchema(schema, dialects[backend])
+  const refused: Way = { outcome: { kind: 'skipped', reason: `the server refused ${backend}` } }
+  if (!lowered.schema)
+    return [{ outcome: { kind: 'skipped', reason: `the schema cannot be said in ${backend}` } }]
+  const weakened = lowered.notes.filter(({ kind }) => kind === 'weakened').length
+  return [
+    {
+      outcome: { kind: 'applied', as: backend, weakened, bytes: bytesOf(lowered.schema) },
+      guided: { backend, schema: lowered.schema },
+    },
+    refused,
+  ]
+}
+
+/** A contract of plain text is answered with text, and not promoted to JSON (C14). */
+export function isTextContract(schema: JsonSchema): boolean {
+  return isObject(schema) && schema['type'] === 'string'
+}
+
+function hasObjectRoot(schema: JsonSchema): boolean {
+  return isObject(schema) && (schema['type'] === 'object' || isObject(schema['properties']))
+}
+
+function bytesOf(schema: JsonSchema): number {
+  return Buffer.byteLength(JSON.stringify(schema))
+}

@@ -1,0 +1,131 @@
+/** A connection that pipelines statements and reconnects after a loss. */
+
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { Client, type ClientConfig } from 'pg'
+import { fromColumn, toColumn } from '../shared/column-text.ts'
+import type { Row, Statement } from '../sql/steps.ts'
+
+export interface PostgresConnection {
+  /** Sends all at once; rows of each, or the first error when all have come back. */
+  execute(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>
+  /** Forgets the connection; the next statement makes a new one. */
+  discard(): void
+  end(): Promise<void>
+}
+
+/** Part of every client, and not of its types. */
+interface Wired {
+  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'uncork'> }
+}
+
+export function createConnection(config: ClientConfig): PostgresConnection {
+  let connecting: Promise<Client> | undefined
+
+  function connected(): Promise<Client> {
+    connecting ??= connect(config, () => {
+      connecting = undefined
+    })
+    return connecting
+  }
+
+  return {
+    async execute(statements) {
+      const client = await connected()
+      // The driver writes each statement by itself; held back, they leave in one piece.
+      const { stream } = (client as unknown as Wired).connection
+      stream.cork()
+      const answers = statements.map((statement) => query(client, statement))
+      stream.uncork()
+      const settled = await Promise.allSettled(answers)
+      return settled.map((one) => {
+        if (one.status === 'rejected') throw one.reason
+        return one.value
+      })
+    },
+    discard() {
+      const old = connecting
+      connecting = undefined
+      // It is broken or in an unknown state: how it ends does not matter.
+      old?.then((client) => client.end()).catch(() => {})
+    },
+    async end() {
+      const old = connecting
+      connecting = undefined
+      await old?.then((client) => client.end()).catch(() => {})
+    },
+  }
+}
+
+async function connect(config: ClientConfig, onLost: () => void): Promise<Client> {
+  // `pipeline` is newer than its types.
+  const client = new Client({ ...config, pipeline: true } as ClientConfig)
+  // Without a listener a lost connection would end the process; the driver rejects the pending queries.
+  client.on('error', onLost)
+  client.on('end', onLost)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    onLost()
+    throw error
+  }
+}
+
+async function query(client: Client, { sql, name, parameters }: Statement): Promise<readonly Row[]> {
+  const values = parameters.map(toParameter)
+  const result = await client.query<Row>({ text: sql, values, ...(name !== undefined && { name }) })
+  // A transaction in which something failed answers a commit with a rollback.
+  if (sql === 'commit' && result.command !== 'COMMIT') throw new Error('The transaction was rolled back')
+  return result.rows.map(fromRow)
+}
+
+export function toParameter(value: unknown): unknown {
+  return typeof value === 'string' ? toColumn(value) : value
+}
+
+export function fromRow(row: Row): Row {
+  const own = row as Record<string, unknown>
+  for (const column in own) {
+    const value = own[column]
+    if (typeof value === 'string') own[column] = fromColumn(value)
+  }
+  return row
+}
+
+/**
+ * Tracks every socket to a PostgreSQL server. A half-open connection (a pulled cable, a firewall timeout) reports no error for
+ * a long time; connections that receive nothing can be closed here, so that callers do not wait for them.
+ */
+interface Sockets {
+  /** Makes the socket of a new connection. */
+  readonly stream: () => Socket
+  /** Cuts the connections on which nothing has been heard for so many milliseconds. */
+  cutSilent(ms: number): void
+  /** Closes all remaining connections after this many milliseconds; the timer does not keep the process alive. */
+  cutAllAfter(ms: number): void
+}
+
+export function createSockets(now: () => number = () => performance.now()): Sockets {
+  /** Time of the last data received, per socket. */
+  const lastReceived = new Map<Socket, number>()
+  return {
+    stream() {
+      const socket = new Socket()
+      lastReceived.set(socket, now())
+      socket.on('data', () => lastReceived.set(socket, now()))
+      socket.once('close', () => lastReceived.delete(socket))
+      return socket
+    },
+    cutSilent(ms) {
+      const since = now() - ms
+      for (const [socket, at] of lastReceived) if (at <= since) socket.destroy()
+    },
+    cutAllAfter(ms) {
+      const cut = () => {
+        for (const socket of lastReceived.keys()) socket.destroy()
+      }
+      setTimeout(cut, ms).unref()
+    },
+  }
+}

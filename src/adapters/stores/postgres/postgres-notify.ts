@@ -1,0 +1,146 @@
+/**
+ * Notifies other processes with NOTIFY. A notification only wakes readers, so a lost one loses no data. Changes are batched
+ * while one message is in flight and are sent outside of the appends' transactions, which it would slow down.
+ */
+import { Client, type ClientConfig, escapeIdentifier, type Pool } from 'pg'
+import { createListeners, type Listeners } from '../shared/listeners.ts'
+
+interface NotifyOptions {
+  readonly config: ClientConfig
+  readonly pool: Pool
+  readonly channel: string
+  /** Identifies this store, to ignore its own notifications. */
+  readonly self: string
+  /** Interval of the check that the connection is alive. */
+  readonly answerMs: number
+  /** Called when the connection does not answer. */
+  readonly onSilent: () => void
+}
+
+export interface Notifier extends Listeners {
+  /** Runs, and the sequence numbers that they have grown to. */
+  notifyOthers(changed: ReadonlyMap<string, number>): void
+  close(): Promise<void>
+}
+
+/** A message may have 8,000 bytes. */
+const longestPayload = 7_000
+const reconnectMs = { first: 50, most: 2_000 }
+/** What may have changed a little before a connection was seen to be lost. */
+const overlapMs = 5_000
+
+export function createNotifier(options: NotifyOptions): Notifier {
+  const { config, pool, channel, self } = options
+  const listeners = createListeners()
+  const waiting = new Map<string, number>()
+  let sending: Promise<void> | undefined
+  let client: Client | undefined
+  let retry: ReturnType<typeof setTimeout> | undefined
+  let closed = false
+
+  async function send(): Promise<void> {
+    while (waiting.size > 0) {
+      const payload = JSON.stringify([self, ...take(waiting)])
+      // Sent without waiting for the disk: a notification that is lost in a power failure has no reader to wake.
+      await pool
+        .query(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [channel, payload])
+        // A reader that misses a notification polls later.
+        .catch(() => {})
+    }
+    sending = undefined
+  }
+
+  /** `since`: when the connection before was lost, by the database's clock. */
+  async function listen(since?: number): Promise<void> {
+    const next = new Client(config)
+    client = next
+    let offset = 0
+    let ready = false
+    const lost = () => {
+      // Until it is ready, the caller of `listen` handles a loss: reconnecting here as well would open two connections.
+      if (client !== next || !ready) return
+      client = undefined
+      reconnect(Date.now() + offset - overlapMs, reconnectMs.first)
+    }
+    next.on('error', lost)
+    next.on('end', lost)
+    next.on('notification', ({ payload = '[]' }) => {
+      const [from, ...changed] = JSON.parse(payload) as [string, ...[string, number][]]
+      if (from !== self) for (const [runId, seq] of changed) listeners.notify(runId, seq)
+    })
+    await next.connect()
+    await next.query(`listen ${escapeIdentifier(channel)}`)
+    const { rows } = await next.query<{ now: number }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::double precision as now',
+    )
+    offset = (rows[0]?.now ?? Date.now()) - Date.now()
+    if (since !== undefined) await notifyMissed(next, since)
+    ready = true
+    keepPinging(next)
+  }
+
+  /** Pings the connection: a listener that only waits would not notice a dead peer. */
+  function keepPinging(listening: Client): void {
+    const asking = setInterval(() => {
+      if (client !== listening) return clearInterval(asking)
+      listening.query('select 1').catch(options.onSilent)
+    }, options.answerMs)
+    asking.unref()
+  }
+
+  async function notifyMissed(next: Client, since: number): Promise<void> {
+    const missed = await next.query<{ run_id: string; seq: number }>(
+      'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
+      [since],
+    )
+    for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq)
+  }
+
+  function reconnect(since: number | undefined, delayMs: number): void {
+    if (closed) return
+    retry = setTimeout(() => {
+      listen(since).catch(() => {
+        client?.end().catch(() => {})
+        client = undefined
+        reconnect(since, Math.min(delayMs * 2, reconnectMs.most))
+      })
+    }, delayMs)
+    retry.unref()
+  }
+
+  return {
+    add(listener) {
+      if (client === undefined && retry === undefined) reconnect(undefined, 0)
+      return listeners.add(listener)
+    },
+    notify: listeners.notify,
+    clear: listeners.clear,
+    notifyOthers(changed) {
+      for (const [runId, seq] of changed) waiting.set(runId, seq)
+      sending ??= send()
+    },
+    async close() {
+      closed = true
+      clearTimeout(retry)
+      await sending
+      const last = client
+      client = undefined
+      await last?.end().catch(() => {})
+    },
+  }
+}
+
+/** Takes as many entries as fit into one message; an entry that is too long for any message is skipped. */
+function take(waiting: Map<string, number>): [runId: string, seq: number][] {
+  const taken: [string, number][] = []
+  let available = longestPayload
+  for (const entry of waiting) {
+    const length = Buffer.byteLength(JSON.stringify(entry)) + 1
+    if (length > available && taken.length > 0) break
+    waiting.delete(entry[0])
+    if (length > available) continue
+    available -= length
+    taken.push(entry)
+  }
+  return taken
+}

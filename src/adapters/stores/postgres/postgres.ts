@@ -1,0 +1,235 @@
+/**
+ * The PostgreSQL store, for several processes. Every append locks the row of its run, so sequence numbers have no gaps and
+ * one writer wins; leases use the database's clock and carry an epoch (fencing token). After a lost connection the store
+ * reconnects and retries: every write has an id, by which it is found in the journal if only its answer was lost.
+ */
+import { randomBytes } from 'node:crypto'
+import { Kysely, PostgresDialect } from 'kysely'
+import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
+import { ProvisoError } from '../../../base/errors/error.ts'
+import type { Store } from '../../../domain/ports/store.ts'
+import { isProgrammingError } from '../shared/is-programming-error.ts'
+import { migrate } from '../sql/migrate.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
+import { runStepsLater } from '../sql/steps.ts'
+import type { Tables } from '../sql/tables.ts'
+import { createConnection, createSockets, fromRow, toParameter } from './postgres-connection.ts'
+import { isLost, isOnesFault, isRace, isSilent, isStarting } from './postgres-errors.ts'
+import { createNotifier } from './postgres-notify.ts'
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database`. The database must be in UTF-8. */
+  readonly url: string
+  /** The schema that has the tables; made when it is missing. Default `public`. */
+  readonly schema?: string
+  /** Connections for reading. Default 4. */
+  readonly readers?: number
+  /** Connections for writing; each has one transaction under way. Default 2. */
+  readonly writers?: number
+  /** How long work is tried again while the server is away, in milliseconds. Default 30,000. */
+  readonly retryMs?: number
+  /**
+   * Timeout of one answer of the server, in milliseconds. Default 10,000. The server cancels statements that take longer; a
+   * connection that is silent beyond that is half open, and is replaced.
+   */
+  readonly answerMs?: number
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
+}
+
+export async function openPostgresStore({
+  url,
+  schema = 'public',
+  readers = 4,
+  writers = 2,
+  retryMs = 30_000,
+  answerMs = 10_000,
+  ledger = false,
+}: PostgresStoreOptions): Promise<Store> {
+  const location = redactUrl(url)
+  const sockets = createSockets()
+  const config: ClientConfig = {
+    connectionString: url,
+    application_name: 'proviso',
+    stream: sockets.stream,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: 5_000,
+    // A server that lives ends a statement that takes too long; a connection that says nothing even then is a lost one.
+    statement_timeout: answerMs,
+    query_timeout: answerMs + answerGraceMs,
+    // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
+    idle_in_transaction_session_timeout: 10_000,
+    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on ${keepAlives}`,
+  }
+  const pool = new Pool({ ...config, max: readers })
+  // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
+  pool.on('error', () => {})
+  const builder = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+
+  /** Shortens retries while closing: do not wait long for an unavailable server. */
+  let closesAt = Number.POSITIVE_INFINITY
+
+  async function trying<T>(work: (again: boolean) => Promise<T>, away = isLost): Promise<T> {
+    const until = Date.now() + retryMs
+    for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
+      try {
+        return await work(again)
+      } catch (error) {
+        if (error instanceof ProvisoError || isProgrammingError(error)) throw error
+        const last = Math.min(until, closesAt)
+        if (!(away(error) || isRace(error)) || Date.now() + delay > last) throw unavailable(location, error)
+        again ||= isLost(error)
+        if (isSilent(error)) sockets.cutSilent(answerMs)
+        await new Promise((resolve) => setTimeout(resolve, delay))
+      }
+    }
+  }
+
+  try {
+    // Wait for a server that is starting up; an address that does not answer is a configuration error.
+    await trying(
+      () =>
+        prepareTables(builder as unknown as Kysely<unknown>, {
+          // Others may be at it, one after the other.
+          config: { ...config, statement_timeout: retryMs, query_timeout: retryMs },
+          schema,
+          location,
+          ledger,
+        }),
+      isStarting,
+    )
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+
+  const lanes = Array.from({ length: writers }, () => createConnection(config))
+  const self = randomBytes(9).toString('base64url')
+  const notifier = createNotifier({
+    config,
+    pool,
+    channel: `proviso_${schema}`,
+    self,
+    answerMs,
+    onSilent: () => sockets.cutSilent(answerMs),
+  })
+  let closed = false
+
+  return createSqlStore({
+    name: 'postgres',
+    dialect: 'postgres',
+    builder,
+    begin: 'begin isolation level read committed',
+    listeners: notifier,
+    group: { lanes: writers, most: 128, isOnesFault },
+    // The database has its own clock.
+    now: () => 0,
+    ledger,
+    run: (steps) =>
+      trying((again) => {
+        if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+        return runStepsLater(steps(again), (statements) =>
+          Promise.all(
+            statements.map(async ({ sql, name, parameters }) => {
+              const values = parameters.map(toParameter)
+              const { rows } = await pool.query({ text: sql, values, ...(name !== undefined && { name }) })
+              return rows.map(fromRow)
+            }),
+          ),
+        )
+      }),
+    async transaction(steps) {
+      const lane = lanes.pop() ?? createConnection(config)
+      try {
+        return await trying(async (again) => {
+          try {
+            return await runStepsLater(steps(again), lane.execute)
+          } catch (error) {
+            // The server rolls back when the connection ends, and a new connection has nothing left over.
+            lane.discard()
+            throw error
+          }
+        })
+      } finally {
+        lanes.push(lane)
+      }
+    },
+    notifyOthers: notifier.notifyOthers,
+    closing() {
+      closesAt = Math.min(closesAt, Date.now() + goodbyeMs)
+    },
+    async close() {
+      closed = true
+      // A half-open connection does not answer a goodbye.
+      sockets.cutAllAfter(goodbyeMs)
+      await notifier.close()
+      await Promise.all(lanes.map((lane) => lane.end()))
+      await pool.end()
+    },
+  })
+}
+
+const answerGraceMs = 1_000
+const goodbyeMs = 2_000
+/** The server's side: a client that has vanished is noticed after about 25 seconds. */
+const keepAlives = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+
+interface Preparing {
+  readonly config: ClientConfig
+  readonly schema: string
+  readonly location: string
+  readonly ledger: boolean
+}
+
+/** Prepares the tables under an advisory lock: one process migrates, the others wait and find them ready. */
+async function prepareTables(
+  db: Kysely<unknown>,
+  { config, schema, location, ledger }: Preparing,
+): Promise<void> {
+  const lock = new Client(config)
+  lock.on('error', () => {})
+  await lock.connect()
+  try {
+    const { rows } = await lock.query<{ encoding: string }>(
+      `select current_setting('server_encoding') as encoding, pg_advisory_lock(hashtext('proviso migrations'))`,
+    )
+    if (rows[0]?.encoding !== 'UTF8') {
+      throw new ProvisoError(
+        'option/invalid',
+        `The database at ${location} is in ${rows[0]?.encoding}, not in UTF8`,
+        {
+          hint: `Create it with: create database … encoding 'UTF8' template template0`,
+        },
+      )
+    }
+    await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
+    await migrate(db, { dialect: 'postgres', location, schema, ledger })
+  } finally {
+    await lock.end()
+  }
+}
+
+/** The address without the password. */
+function redactUrl(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return `postgres://${host}${pathname}`
+  } catch {
+    throw new ProvisoError('option/invalid', 'The address of the PostgreSQL store is no URL', {
+      hint: 'It looks like postgres://user@host:5432/database, with the password after the user and a colon',
+    })
+  }
+}
+
+/** Spaces and backslashes in an option of the start-up message. */
+function escapeOption(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')
+}
+
+function unavailable(location: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `Cannot use PostgreSQL at ${location}: ${message}`, {
+    cause,
+  })
+}

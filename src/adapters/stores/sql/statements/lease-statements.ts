@@ -1,0 +1,97 @@
+/** Statements that claim runs and renew leases: each is one statement, and so its own transaction. */
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import type { Statement } from '../steps.ts'
+import type { Tables } from '../tables.ts'
+import { createTemplates, type Dialect, nowIn, type Param, type Templates, type Timed } from './templates.ts'
+
+export type LeaseStatements = ReturnType<typeof createLeaseStatements>
+
+interface ClaimValues extends Timed {
+  readonly owner: string
+  readonly leaseMs: number
+  readonly limit: number
+  readonly claimId: string
+}
+
+interface Claiming {
+  readonly runId?: string | undefined
+  readonly except?: readonly string[] | undefined
+}
+
+export function createLeaseStatements(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  templates: Templates = createTemplates('l'),
+) {
+  const until = (param: Param<Timed & { leaseMs: number }>) =>
+    sql<number>`${nowIn(dialect, param)} + ${param('leaseMs')}`
+
+  const due = (param: Param<ClaimValues>) =>
+    db
+      .selectFrom('flex_runs')
+      .select('run_id')
+      .where('due_at', '<=', nowIn(dialect, param))
+      .orderBy('due_at')
+      .orderBy('run_id')
+      .limit(param('limit'))
+
+  /** Skips runs whose row is being written, instead of waiting for it. */
+  const take = (
+    param: Param<ClaimValues>,
+    ready: SelectQueryBuilder<Tables, 'flex_runs', { run_id: string }>,
+  ) =>
+    db
+      .updateTable('flex_runs')
+      .set((eb) => ({
+        lease_owner: param('owner'),
+        lease_epoch: eb('lease_epoch', '+', 1),
+        lease_until: until(param),
+        due_at: until(param),
+        claim_id: param('claimId'),
+      }))
+      .where('run_id', 'in', dialect === 'postgres' ? ready.forUpdate().skipLocked() : ready)
+      .returning(['run_id', 'lease_epoch'])
+
+  const claimAny = templates.query<ClaimValues>((param) => take(param, due(param)))
+  const claimOne = templates.query<ClaimValues & { runId: string }>((param) =>
+    take(param, due(param).where('run_id', '=', param('runId'))),
+  )
+
+  /** Built each time: lists of runs that are left to others are rare, and each is another. */
+  const claimOthers = (values: ClaimValues, except: readonly string[]): Statement => {
+    const param: Param<ClaimValues> = (name) => values[name]
+    return take(param, due(param).where('run_id', 'not in', except)).compile()
+  }
+  const wakes = () =>
+    db.selectFrom('flex_runs').select('due_at').where('due_at', 'is not', null).orderBy('due_at').limit(1)
+  const firstWake = templates.one<object>(wakes)
+
+  return {
+    claim({ runId, except = [], ...values }: ClaimValues & Claiming): Statement {
+      if (runId !== undefined) return claimOne({ ...values, runId })
+      return except.length === 0 ? claimAny(values) : claimOthers(values, except)
+    },
+
+    /** What a claim got whose answer was lost. */
+    claimed: templates.query<{ owner: string; claimId: string }>((param) =>
+      db
+        .selectFrom('flex_runs')
+        .select(['run_id', 'lease_epoch'])
+        .where('lease_owner', '=', param('owner'))
+        .where('claim_id', '=', param('claimId')),
+    ),
+
+    renew: templates.list<Timed & { owner: string; leaseMs: number }, string>((param, runIds) =>
+      db
+        .updateTable('flex_runs')
+        .set({ lease_until: until(param), due_at: until(param) })
+        .where('run_id', 'in', runIds)
+        .where('lease_owner', '=', param('owner'))
+        .where('due_at', 'is not', null)
+        .returning('run_id'),
+    ),
+
+    nextWake: (except: readonly string[] = []): Statement =>
+      except.length === 0 ? firstWake({}) : wakes().where('run_id', 'not in', except).compile(),
+  }
+}

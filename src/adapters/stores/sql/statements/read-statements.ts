@@ -1,0 +1,109 @@
+/** The statements that answer questions. Those without a fixed form are built each time. */
+import type { Kysely } from 'kysely'
+import type { AskQuery, RunQuery } from '../../../../domain/ports/store.ts'
+import { defaultLimits } from '../../shared/list-order.ts'
+import type { Statement } from '../steps.ts'
+import type { Tables } from '../tables.ts'
+import { createTemplates, type Templates } from './templates.ts'
+
+export type ReadStatements = ReturnType<typeof createReadStatements>
+
+export function createReadStatements(db: Kysely<Tables>, templates: Templates = createTemplates('r')) {
+  const ofRun = (table: 'flex_plan_snapshots' | 'spans' | 'hitl_events') =>
+    templates.query<{ runId: string }>((param) =>
+      db.selectFrom(table).selectAll().where('run_id', '=', param('runId')).orderBy('seq'),
+    )
+
+  return {
+    head: templates.one<{ runId: string }>((param) =>
+      db.selectFrom('flex_runs').selectAll().where('run_id', '=', param('runId')),
+    ),
+
+    events: templates.query<{ runId: string; after: number; limit: number }>((param) =>
+      db
+        .selectFrom('flex_events')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .where('seq', '>', param('after'))
+        .orderBy('seq')
+        .limit(param('limit')),
+    ),
+
+    values: templates.list<object, string>((_, hashes) =>
+      db.selectFrom('flex_values').selectAll().where('hash', 'in', hashes),
+    ),
+
+    nodes: templates.query<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_plan_nodes')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .orderBy('position')
+        .orderBy('node_id'),
+    ),
+
+    output: templates.one<{ runId: string }>((param) =>
+      db.selectFrom('flex_run_outputs').selectAll().where('run_id', '=', param('runId')),
+    ),
+
+    ask: templates.one<{ requestId: string }>((param) =>
+      db.selectFrom('hitl_requests').selectAll().where('request_id', '=', param('requestId')).limit(1),
+    ),
+
+    snapshots: ofRun('flex_plan_snapshots'),
+    spans: ofRun('spans'),
+    audit: ofRun('hitl_events'),
+
+    /** The newest first. */
+    messages: templates.query<{ runId: string; limit: number }>((param) =>
+      db
+        .selectFrom('agent_messages')
+        .selectAll()
+        .where('flex_run_id', '=', param('runId'))
+        .orderBy('seq', 'desc')
+        .limit(param('limit')),
+    ),
+
+    runs({ tenant, status, threadId, limit = defaultLimits.runs, before }: RunQuery): Statement {
+      let query = db.selectFrom('flex_runs').selectAll()
+      if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+      if (threadId !== undefined) query = query.where('thread_id', '=', threadId)
+      // A list that names nothing matches nothing; SQL has no empty list.
+      if (status !== undefined) query = query.where('status', 'in', status.length > 0 ? status : [''])
+      if (before !== undefined) {
+        query = query.where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('created_at', 'run_id'),
+            '<',
+            selectFrom('flex_runs as last')
+              .select(['last.created_at', 'last.run_id'])
+              .where('last.run_id', '=', before)
+              .$asTuple('created_at', 'run_id'),
+          ),
+        )
+      }
+      return query.orderBy('created_at', 'desc').orderBy('run_id', 'desc').limit(limit).compile()
+    },
+
+    asks({ tenant, runId, status, limit = defaultLimits.asks, after }: AskQuery): Statement {
+      let query = db.selectFrom('hitl_requests').selectAll()
+      if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+      if (runId !== undefined) query = query.where('run_id', '=', runId)
+      if (status !== undefined) query = query.where('status', '=', status)
+      if (after !== undefined) {
+        query = query.where(({ eb, refTuple, selectFrom }) =>
+          eb(
+            refTuple('created_at', 'request_id'),
+            '>',
+            selectFrom('hitl_requests as last')
+              .select(['last.created_at', 'last.request_id'])
+              .where('last.request_id', '=', after)
+              .limit(1)
+              .$asTuple('created_at', 'request_id'),
+          ),
+        )
+      }
+      return query.orderBy('created_at').orderBy('request_id').limit(limit).compile()
+    },
+  }
+}

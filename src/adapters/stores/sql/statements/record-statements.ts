@@ -1,0 +1,210 @@
+/** The statements about tokens, registrations and names: each is one statement, and so its own transaction. */
+import { type Kysely, sql } from 'kysely'
+import type { Statement } from '../steps.ts'
+import type { CapabilityTable, NameTable, Tables, TokenTable } from '../tables.ts'
+import { createTemplates, type Dialect, nowIn, type Templates, type Timed } from './templates.ts'
+
+/** A registration with the time at which it was read. */
+export type TimedCapability = CapabilityTable & Timed
+
+type Key = Pick<CapabilityTable, 'tenant' | 'capability_id'>
+type Put = Omit<CapabilityTable, 'status' | 'registered_at' | 'last_seen_at'> & Timed
+type Take = Pick<NameTable, 'name_hash' | 'name' | 'body' | 'take_id'> & Timed & { readonly keepMs: number }
+
+export function createRecordStatements(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  templates: Templates = createTemplates('k'),
+) {
+  return {
+    addToken: templates.query<Omit<TokenTable, 'created_at' | 'revoked_at'> & Timed>((param) =>
+      db
+        .insertInto('api_tokens')
+        .values({
+          token_id: param('token_id'),
+          tenant: param('tenant'),
+          role: param('role'),
+          name: param('name'),
+          hash: param('hash'),
+          created_at: nowIn(dialect, param),
+          expires_at: param('expires_at'),
+          revoked_at: null,
+          capability_id: param('capability_id'),
+        })
+        .onConflict((conflict) => conflict.column('token_id').doNothing())
+        .returningAll(),
+    ),
+
+    token: templates.one<{ token_id: string }>((param) =>
+      db.selectFrom('api_tokens').selectAll().where('token_id', '=', param('token_id')),
+    ),
+
+    tokenByHash: templates.one<{ hash: string } & Timed>((param) =>
+      db
+        .selectFrom('api_tokens')
+        .selectAll()
+        .where('hash', '=', param('hash'))
+        .where('revoked_at', 'is', null)
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', nowIn(dialect, param))]))
+        .orderBy('created_at')
+        .orderBy('token_id')
+        .limit(1),
+    ),
+
+    tokens({ tenant }: { readonly tenant?: string }): Statement {
+      let query = db.selectFrom('api_tokens').selectAll()
+      if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+      return query.orderBy('created_at').orderBy('token_id').compile()
+    },
+
+    revokeToken: templates.query<{ token_id: string } & Timed>((param) =>
+      db
+        .updateTable('api_tokens')
+        .set({ revoked_at: nowIn(dialect, param) })
+        .where('token_id', '=', param('token_id'))
+        .where('revoked_at', 'is', null)
+        .returning('token_id'),
+    ),
+
+    /** One that is alive is written over by its own token alone; who comes second waits for the row and is judged then. */
+    putCapability: templates.query<Put>((param) => {
+      const now = nowIn(dialect, param)
+      return db
+        .insertInto('flex_capabilities')
+        .values({
+          tenant: param('tenant'),
+          capability_id: param('capability_id'),
+          body: param('body'),
+          endpoint: param('endpoint'),
+          status: 'active',
+          registered_at: now,
+          last_seen_at: now,
+          ttl_ms: param('ttl_ms'),
+          token_id: param('token_id'),
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['tenant', 'capability_id'])
+            .doUpdateSet((eb) => ({
+              body: eb.ref('excluded.body'),
+              endpoint: eb.ref('excluded.endpoint'),
+              status: eb.ref('excluded.status'),
+              last_seen_at: eb.ref('excluded.last_seen_at'),
+              ttl_ms: eb.ref('excluded.ttl_ms'),
+              token_id: eb.ref('excluded.token_id'),
+            }))
+            .where((eb) =>
+              eb.or([
+                eb('flex_capabilities.token_id', '=', eb.ref('excluded.token_id')),
+                eb(sql`flex_capabilities.last_seen_at + flex_capabilities.ttl_ms`, '<=', now),
+              ]),
+            ),
+        )
+        .returningAll()
+        .returning(now.as('now'))
+    }),
+
+    beatCapability: templates.query<Key & Timed>((param) =>
+      db
+        .updateTable('flex_capabilities')
+        .set({ last_seen_at: nowIn(dialect, param), status: 'active' })
+        .where('tenant', '=', param('tenant'))
+        .where('capability_id', '=', param('capability_id'))
+        .returningAll()
+        .returning(nowIn(dialect, param).as('now')),
+    ),
+
+    removeCapability: templates.query<Key>((param) =>
+      db
+        .deleteFrom('flex_capabilities')
+        .where('tenant', '=', param('tenant'))
+        .where('capability_id', '=', param('capability_id'))
+        .returning('capability_id'),
+    ),
+
+    capabilities: templates.query<Timed>((param) =>
+      db
+        .selectFrom('flex_capabilities')
+        .selectAll()
+        .select(nowIn(dialect, param).as('now'))
+        .orderBy('registered_at')
+        .orderBy('tenant')
+        .orderBy('capability_id'),
+    ),
+
+    capabilitiesOf: templates.query<Timed & { tenant: string }>((param) =>
+      db
+        .selectFrom('flex_capabilities')
+        .selectAll()
+        .select(nowIn(dialect, param).as('now'))
+        .where('tenant', '=', param('tenant'))
+        .orderBy('registered_at')
+        .orderBy('capability_id'),
+    ),
+
+    /** Gives a row to the one who has the name now. The same call again has it still. */
+    takeName: templates.query<Take>((param) => {
+      const now = nowIn(dialect, param)
+      return db
+        .insertInto('once_names')
+        .values({
+          name_hash: param('name_hash'),
+          name: param('name'),
+          body: param('body'),
+          taken_at: now,
+          expires_at: sql<number>`${now} + ${param('keepMs')}`,
+          take_id: param('take_id'),
+        })
+        .onConflict((conflict) =>
+          conflict
+            .column('name_hash')
+            .doUpdateSet((eb) => ({
+              body: eb.ref('excluded.body'),
+              taken_at: eb.ref('excluded.taken_at'),
+              expires_at: eb.ref('excluded.expires_at'),
+              take_id: eb.ref('excluded.take_id'),
+            }))
+            .where((eb) =>
+              eb.or([
+                eb('once_names.expires_at', '<=', now),
+                eb('once_names.take_id', '=', eb.ref('excluded.take_id')),
+              ]),
+            ),
+        )
+        .returning('name_hash')
+    }),
+
+    heldName: templates.one<{ name_hash: string } & Timed>((param) =>
+      db
+        .selectFrom('once_names')
+        .select('body')
+        .where('name_hash', '=', param('name_hash'))
+        .where('expires_at', '>', nowIn(dialect, param)),
+    ),
+
+    settleName: templates.query<{ name_hash: string; body: string } & Timed>((param) =>
+      db
+        .updateTable('once_names')
+        .set({ body: param('body') })
+        .where('name_hash', '=', param('name_hash'))
+        .where('expires_at', '>', nowIn(dialect, param)),
+    ),
+
+    releaseName: templates.query<{ name_hash: string }>((param) =>
+      db.deleteFrom('once_names').where('name_hash', '=', param('name_hash')),
+    ),
+
+    /** Expired names, oldest first; a name whose row is locked is skipped. */
+    sweepNames: templates.query<Timed & { limit: number }>((param) => {
+      const expired = db
+        .selectFrom('once_names')
+        .select('name_hash')
+        .where('expires_at', '<=', nowIn(dialect, param))
+        .orderBy('expires_at')
+        .limit(param('limit'))
+      return db
+        .deleteFrom('once_names')
+        .where('name_hash', 'in', dialect === 'postgres' ? expired.forUpdate().skipLocked() : expired)
+    }),
+  }
+}

@@ -1,0 +1,198 @@
+/** Query templates: compiled once and bound to new values each time, because building a query costs more than running it. */
+import type { Compilable } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Statement } from '../steps.ts'
+
+/** Marks a value that is bound later. */
+class Placeholder {
+  readonly name: string
+  /** Which item of a list, or which row. */
+  readonly index: number
+  constructor(name: string, index = 0) {
+    this.name = name
+    this.index = index
+  }
+}
+
+/** Returns the placeholder of a value, typed as the value, so that the query is type-checked. */
+export type Param<P> = <K extends keyof P & string>(name: K) => P[K]
+
+/** Rows of placeholders. */
+export type Placeholders = Record<string, unknown>[]
+
+export interface Templates {
+  /** A query with named values. */
+  query<P>(build: (param: Param<P>) => Compilable): (values: P) => Statement
+  /** A query for at most one row. */
+  one<P>(build: (param: Param<P>) => Compilable): (values: P) => Statement
+  /** A query by a list of unique keys, of any length but zero. It is filled up to a power of two with its last key. */
+  list<P, T>(
+    build: (param: Param<P>, items: T[]) => Compilable,
+  ): (values: P, items: readonly T[]) => Statement
+  /**
+   * A query that takes whole rows, in as few statements as are worth preparing, and with as few values as possible, for
+   * binding them costs more than the rest. Columns that hold nothing in all of the rows are left out: they must be null where
+   * nothing is said of them. What is often the same in all rows (`alike`) is given once when it is.
+   */
+  rows<R extends object>(
+    columns: readonly string[],
+    alike: readonly string[],
+    build: (placeholders: Placeholders) => Compilable,
+  ): (rows: readonly R[]) => Statement[]
+}
+
+/** The most items or rows in one statement. */
+const largest = 64
+
+/** `prefix` keeps the names of several sets of templates on one connection apart. */
+export function createTemplates(prefix: string): Templates {
+  let names = 0
+  const compile = (query: Compilable, single = false): Required<Statement> => {
+    const { sql, parameters } = query.compile()
+    names += 1
+    return { sql, parameters, single, name: `proviso_${prefix}${names}` }
+  }
+  const fill = (
+    { sql, name, single, parameters }: Required<Statement>,
+    value: (placeholder: Placeholder) => unknown,
+  ): Statement => {
+    const filled = new Array<unknown>(parameters.length)
+    for (let index = 0; index < filled.length; index++) {
+      const item = parameters[index]
+      filled[index] = item instanceof Placeholder ? value(item) : item
+    }
+    return { sql, name, single, parameters: filled }
+  }
+  // A placeholder passes for the value: only the compiler sees it.
+  const param = (name: string) => new Placeholder(name) as never
+
+  function once<P>(build: (param: Param<P>) => Compilable, single: boolean) {
+    let template: Required<Statement> | undefined
+    return (values: P) => {
+      template ??= compile(build(param), single)
+      return fill(template, ({ name }) => (values as Record<string, unknown>)[name])
+    }
+  }
+
+  return {
+    query: (build) => once(build, false),
+    one: (build) => once(build, true),
+
+    list<P, T>(build: (param: Param<P>, items: T[]) => Compilable) {
+      const bySize = new Map<number, Required<Statement>>()
+      return (values: P, items: readonly T[]) => {
+        const size = 2 ** Math.ceil(Math.log2(items.length))
+        let template = bySize.get(size)
+        if (template === undefined) {
+          const placeholders = Array.from(
+            { length: size },
+            (_, index) => new Placeholder('#', index) as never,
+          )
+          template = compile(build(param, placeholders), size === 1)
+          // Longer lists are rare and their statements large: not worth remembering.
+          if (size <= largest) bySize.set(size, template)
+        }
+        return fill(template, ({ name, index }) =>
+          name === '#' ? items[Math.min(index, items.length - 1)] : (values as Record<string, unknown>)[name],
+        )
+      }
+    },
+
+    rows(columns, alike, build) {
+      const byForm = new Map<string, Required<Statement>>()
+      const templateOf = (size: number, form: string): Required<Statement> => {
+        const name = `${size} ${form}`
+        let template = byForm.get(name)
+        if (template === undefined) {
+          if (form !== '' && byForm.size >= mostForms) return templateOf(size, '')
+          template = numbered(compile(build(toPlaceholderRows(columns, size, form))))
+          byForm.set(name, template)
+        }
+        return template
+      }
+      return (rows) => {
+        const statements: Statement[] = []
+        const form = formOf(rows as readonly Record<string, unknown>[], columns, alike)
+        for (let from = 0; from < rows.length; ) {
+          const size = chunk(rows.length - from)
+          const first = from
+          statements.push(
+            fill(
+              templateOf(size, form),
+              ({ name, index }) => (rows[first + index] as Record<string, unknown>)[name],
+            ),
+          )
+          from += size
+        }
+        return statements
+      }
+    },
+  }
+}
+
+/** Beyond as many forms of one query, all values are given: each form is a statement to prepare. */
+const mostForms = 64
+
+/** What each column of some rows holds: nothing (`0`), the same in all (`=`) or its own in each (`*`). */
+function formOf(
+  rows: readonly Record<string, unknown>[],
+  columns: readonly string[],
+  alike: readonly string[],
+): string {
+  let form = ''
+  for (const name of columns) {
+    const value = rows[0]?.[name]
+    const isSame = (value === null || alike.includes(name)) && isSameInAll(rows, name)
+    form += !isSame ? '*' : value === null ? '0' : '='
+  }
+  return form
+}
+
+function isSameInAll(rows: readonly Record<string, unknown>[], name: string): boolean {
+  const value = rows[0]?.[name]
+  for (let index = 1; index < rows.length; index++) if (rows[index]?.[name] !== value) return false
+  return true
+}
+
+/** Numbers equal placeholders once, so that a value used in several rows is bound once. */
+function numbered({ sql, parameters, ...rest }: Required<Statement>): Required<Statement> {
+  const placeholders = [...new Set(parameters)]
+  if (placeholders.length === parameters.length) return { sql, parameters, ...rest }
+  let index = 0
+  const numberedSql = sql.replace(/\?|\$\d+/g, (mark) => {
+    const placeholder = placeholders.indexOf(parameters[index++]) + 1
+    return `${mark[0]}${placeholder}`
+  })
+  return { sql: numberedSql, parameters: placeholders, ...rest }
+}
+
+/** Small numbers as they are, larger ones by powers of two: few statements to prepare, and few to run. */
+function chunk(rows: number): number {
+  return rows <= 8 ? rows : Math.min(largest, 2 ** Math.floor(Math.log2(rows)))
+}
+
+function toPlaceholderRows(columns: readonly string[], count: number, form: string): Placeholders {
+  const shared = new Map<string, Placeholder>()
+  for (const [index, column] of columns.entries()) {
+    if (form[index] === '=') shared.set(column, new Placeholder(column))
+  }
+  const given = columns.filter((_, index) => form[index] !== '0')
+  return Array.from({ length: count }, (_, row) =>
+    Object.fromEntries(given.map((column) => [column, shared.get(column) ?? new Placeholder(column, row)])),
+  )
+}
+
+/** The clock of statements: SQLite gets the time from its one writer, PostgreSQL uses its own clock. */
+export type Dialect = 'sqlite' | 'postgres'
+
+export interface Timed {
+  /** Milliseconds since 1970; ignored by PostgreSQL. */
+  readonly now: number
+}
+
+export function nowIn(dialect: Dialect, param: Param<Timed>): RawBuilder<number> {
+  // The start of the statement and not the moment of evaluation: only with that one can an index be used.
+  return dialect === 'postgres'
+    ? sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::double precision`
+    : sql<number>`${param('now')}`
+}

@@ -1,0 +1,180 @@
+/** Statements of an append: lock the heads, read the rows that will change, write. */
+import { type Insertable, type Kysely, sql } from 'kysely'
+import type { RunTable, Tables } from '../tables.ts'
+import { alike, columns, keys } from './columns.ts'
+import { createTemplates, type Dialect, nowIn, type Templates, type Timed } from './templates.ts'
+
+export type WriteStatements = ReturnType<typeof createWriteStatements>
+
+type HeadChange = Pick<RunTable, (typeof changingColumns)[number] | 'run_id'>
+
+/** The columns of a head that every append changes, or may. */
+const progressColumns = [
+  'seq',
+  'status',
+  'plan_version',
+  'wake_at',
+  'updated_at',
+  'satisfaction_score',
+  'observed_satisfaction',
+] as const satisfies readonly (keyof RunTable)[]
+
+/** The columns of a head that an append can change. */
+const changingColumns = [
+  ...progressColumns,
+  'lease_owner',
+  'lease_until',
+  'due_at',
+] as const satisfies readonly (keyof RunTable)[]
+
+/** The columns of a head that judging and projecting read. */
+const lockedColumns = [
+  'run_id',
+  'tenant',
+  'created_at',
+  'schema_hash',
+  'lease_epoch',
+  ...changingColumns,
+] as const satisfies readonly (keyof RunTable)[]
+
+export type LockedRow = Pick<RunTable, (typeof lockedColumns)[number]> & Timed
+
+export function createWriteStatements(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  templates: Templates = createTemplates('w'),
+) {
+  /** Upserts rows. Keys are not set again: SQLite would rewrite their index. */
+  const upsert = <T extends keyof typeof keys>(table: T) =>
+    templates.rows(columns[table], alike[table], (placeholders) =>
+      db
+        .insertInto(table)
+        // The places of all columns, in their order, pass for complete rows.
+        .values(placeholders as unknown as Insertable<Tables[T]>[])
+        .onConflict((conflict) =>
+          conflict
+            .columns([...keys[table]] as never)
+            .doUpdateSet(
+              () =>
+                Object.fromEntries(
+                  columns[table]
+                    .filter((name) => !(keys[table] as readonly string[]).includes(name))
+                    .map((name) => [name, sql.ref(`excluded.${name}`)]),
+                ) as never,
+            ),
+        ),
+    )
+
+  const updateOf = (names: readonly (typeof changingColumns)[number][]) =>
+    templates.query<HeadChange>((param) =>
+      db
+        .updateTable('flex_runs')
+        .set(Object.fromEntries(names.map((name) => [name, param(name)])))
+        .where('run_id', '=', param('run_id')),
+    )
+
+  return {
+    /** Whether the database has its own clock. */
+    hasClock: dialect === 'postgres',
+
+    now: templates.one<Timed>((param) => db.selectNoFrom(nowIn(dialect, param).as('now'))),
+
+    /** Locked in one order by everybody, so that two batches never wait for each other. */
+    lockHeads: templates.list<Timed, string>((param, runIds) => {
+      const query = db
+        .selectFrom('flex_runs')
+        .select(lockedColumns)
+        .select(nowIn(dialect, param).as('now'))
+        .where('run_id', 'in', runIds)
+        .orderBy('run_id')
+      return dialect === 'postgres' ? query.forUpdate() : query
+    }),
+
+    /** Returns the inserted runs; an id that exists is not returned. */
+    insertHeads: templates.rows<RunTable>(columns.flex_runs, alike.flex_runs, (placeholders) =>
+      db
+        .insertInto('flex_runs')
+        .values(placeholders as unknown as RunTable[])
+        .onConflict((conflict) => conflict.column('run_id').doNothing())
+        .returning('run_id'),
+    ),
+
+    updateHead: updateOf(changingColumns),
+
+    /** While holder and due time stay as they are: SQLite would write their indexes again. */
+    updateProgress: updateOf(progressColumns),
+
+    /** Returns the id of the append that wrote an event: whether an append without an answer has happened. */
+    writeIdAt: templates.one<{ runId: string; seq: number }>((param) =>
+      db
+        .selectFrom('flex_events')
+        .select('write_id')
+        .where('run_id', '=', param('runId'))
+        .where('seq', '=', param('seq')),
+    ),
+
+    someNodes: templates.list<{ runId: string }, string>((param, nodeIds) =>
+      db
+        .selectFrom('flex_plan_nodes')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .where('node_id', 'in', nodeIds),
+    ),
+
+    someAsks: templates.list<{ runId: string }, string>((param, requestIds) =>
+      db
+        .selectFrom('hitl_requests')
+        .selectAll()
+        .where('run_id', '=', param('runId'))
+        .where('request_id', 'in', requestIds),
+    ),
+
+    plan: templates.one<{ runId: string }>((param) =>
+      db
+        .selectFrom('flex_plan_snapshots')
+        .select('plan')
+        .where('run_id', '=', param('runId'))
+        .orderBy('seq', 'desc')
+        .limit(1),
+    ),
+
+    /** Held until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
+    knownValues: templates.list<object, string>((_, hashes) => {
+      const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
+      return dialect === 'postgres' ? query.forKeyShare() : query
+    }),
+
+    insertValues: templates.rows(columns.flex_values, [], (placeholders) =>
+      db
+        .insertInto('flex_values')
+        .values(placeholders as unknown as Tables['flex_values'][])
+        .onConflict((conflict) => {
+          const there = conflict.column('hash')
+          // Another process has just written it: an update without a change locks the row as above.
+          return dialect === 'postgres'
+            ? there.doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') }))
+            : there.doNothing()
+        }),
+    ),
+
+    insertUses: templates.rows(columns.flex_value_uses, ['run_id'], (placeholders) =>
+      db
+        .insertInto('flex_value_uses')
+        .values(placeholders as unknown as Tables['flex_value_uses'][])
+        .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
+    ),
+
+    insertEvents: templates.rows(columns.flex_events, alike.flex_events, (placeholders) =>
+      db.insertInto('flex_events').values(placeholders as unknown as Tables['flex_events'][]),
+    ),
+
+    upsertNodes: upsert('flex_plan_nodes'),
+    upsertSnapshots: upsert('flex_plan_snapshots'),
+    upsertOutputs: upsert('flex_run_outputs'),
+    upsertAsks: upsert('hitl_requests'),
+    upsertAudit: upsert('hitl_events'),
+    upsertMessages: upsert('agent_messages'),
+    upsertSpans: upsert('spans'),
+    upsertCorrections: upsert('correction_ledger'),
+  }
+}

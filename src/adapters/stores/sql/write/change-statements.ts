@@ -1,0 +1,102 @@
+/** Writes what a batch changes: large values first, then heads, journal and projections, and the end of the transaction. */
+
+import { dueAt, type HeadCore } from '../../projections/heads.ts'
+import type { Changes } from '../../projections/projections.ts'
+import { type Encoded, encode, encodeOnce } from '../../shared/codec.ts'
+import { correctionRow } from '../ledger.ts'
+import { toChunks } from '../rows/chunk.ts'
+import { askRow, auditRow, changeRow, messageRow, nodeRow, outputRow, snapshotRow } from '../rows/rows.ts'
+import { spanRow } from '../rows/span-rows.ts'
+import type { WriteStatements } from '../statements/write-statements.ts'
+import { askAll, type Statement, type Steps } from '../steps.ts'
+import type { OpenRun } from './project-runs.ts'
+
+interface Context {
+  readonly statements: WriteStatements
+  readonly commit: Statement
+  /** The ledger of corrections is kept. */
+  readonly ledger?: boolean
+}
+
+/** `changes` are those of the runs that were touched, in the same order. */
+export function* changeStatements(
+  touched: readonly OpenRun[],
+  changes: readonly Changes[],
+  { statements, commit, ledger = false }: Context,
+): Steps<void> {
+  const own = touched.map((run, index) => rowsOf(run, changes[index]))
+  const all = <R>(pick: (rows: RunRows) => R[]): R[] => own.flatMap(pick)
+  const writes = [
+    ...touched
+      .filter((run) => run.head !== run.stored)
+      .map(({ head, stored }) =>
+        statements[isHeldAlike(head, stored) ? 'updateProgress' : 'updateHead'](changeRow(head)),
+      ),
+    ...statements.insertEvents(touched.flatMap((run) => run.rows)),
+    ...statements.upsertNodes(all(({ nodes }) => nodes)),
+    ...statements.upsertSnapshots(all(({ snapshots }) => snapshots)),
+    ...statements.upsertOutputs(all(({ outputs }) => outputs)),
+    ...statements.upsertAsks(all(({ asks }) => asks)),
+    ...statements.upsertAudit(all(({ audit }) => audit)),
+    ...statements.upsertMessages(all(({ messages }) => messages)),
+    ...statements.upsertSpans(all(({ spans }) => spans)),
+    ...(ledger ? statements.upsertCorrections(all(({ corrections }) => corrections)) : []),
+  ]
+  yield [...(yield* newValues(touched, statements)), ...writes, commit]
+}
+
+/** Whether an append leaves the holder and the due time of a run as they are in its row. */
+function isHeldAlike(head: HeadCore, stored: HeadCore): boolean {
+  return head.owner === stored.owner && head.leaseUntil === stored.leaseUntil && dueAt(head) === dueAt(stored)
+}
+
+type RunRows = ReturnType<typeof rowsOf>
+
+/** The rows of one run that change; the large values in them are added to the run's. */
+function rowsOf(run: OpenRun, changes: Changes | undefined) {
+  const kept = ({ text, values }: Encoded) => {
+    for (const [hash, body] of values ?? []) run.values.set(hash, body)
+    return text
+  }
+  const text = (value: unknown) => kept(encode(value))
+  return {
+    nodes: [...(changes?.olderNodes ?? []), ...(changes?.nodes.values() ?? [])].map((node) =>
+      nodeRow(node, text),
+    ),
+    snapshots: (changes?.snapshots ?? []).map((row) => snapshotRow(row, text, kept(encodeOnce(row.plan)))),
+    outputs: changes?.output ? [outputRow(changes.output, text)] : [],
+    asks: [...(changes?.asks.values() ?? [])].map((row) => askRow(row, text)),
+    audit: (changes?.audit ?? []).map(auditRow),
+    messages: (changes?.messages ?? []).map((row) => messageRow(row, text)),
+    corrections: (changes?.corrections ?? []).map(correctionRow),
+    spans: lastOfEach(changes?.spans ?? []).map((span) => spanRow(span, text)),
+  }
+}
+
+/** One statement may write a row only once. */
+function lastOfEach<S extends { readonly spanId: string }>(spans: readonly S[]): S[] {
+  return [...new Map(spans.map((span) => [span.spanId, span])).values()]
+}
+
+/**
+ * Sends only values that are not there: they are large. In one order by everybody, as the locks are. And notes which run
+ * uses them, so that they can go when the last one is gone.
+ */
+function* newValues(touched: readonly OpenRun[], statements: WriteStatements): Steps<Statement[]> {
+  const values = new Map(touched.flatMap((run) => [...run.values]))
+  if (values.size === 0) return []
+  const rows = yield* askAll<{ hash: string }>(
+    toChunks(values.keys()).map((hashes) => statements.knownValues({}, hashes)),
+  )
+  const known = new Set(rows.map(({ hash }) => hash))
+  const missing = [...values]
+    .filter(([hash]) => !known.has(hash))
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  const uses = touched.flatMap((run) =>
+    [...run.values.keys()].map((hash) => ({ hash, run_id: run.head.runId })),
+  )
+  return [
+    ...statements.insertValues(missing.map(([hash, body]) => ({ hash, body }))),
+    ...statements.insertUses(uses),
+  ]
+}

@@ -1,0 +1,61 @@
+/** Projects the new events of a batch onto the rows that are there. */
+import type { JournalEvent } from '../../../../domain/event.ts'
+import type { HeadCore } from '../../projections/heads.ts'
+import { type Before, type Changes, project } from '../../projections/projections.ts'
+import type { PlanView } from '../../projections/snapshot.ts'
+import { decode } from '../../shared/codec.ts'
+import type { HotRuns } from '../hot-runs.ts'
+import { loadValues } from '../rows/load-values.ts'
+import { toAsk, toStoredNode, type Values } from '../rows/rows.ts'
+import type { ReadStatements } from '../statements/read-statements.ts'
+import type { Steps } from '../steps.ts'
+import type { EventTable } from '../tables.ts'
+import type { RowsBefore } from './rows-before.ts'
+
+/** A run in the middle of a batch: its head as it will be, and what is added to its journal. */
+export interface OpenRun {
+  head: HeadCore
+  /** The head as it is in its row. */
+  readonly stored: HeadCore
+  /** It is created with this batch. */
+  readonly begins: boolean
+  touched: boolean
+  readonly events: JournalEvent[]
+  readonly rows: EventTable[]
+  /** Large values of its new events and rows. */
+  readonly values: Map<string, string>
+}
+
+const nothing: Before = { node: () => undefined, ask: () => undefined, plan: () => undefined }
+
+export function* projectRuns(
+  runs: readonly OpenRun[],
+  before: ReadonlyMap<string, RowsBefore>,
+  { reads, hot }: { readonly reads: Pick<ReadStatements, 'values'>; readonly hot?: HotRuns },
+): Steps<Changes[]> {
+  const rows = [...before.values()].flatMap(({ nodes, asks, plan }) => [
+    ...nodes.values(),
+    ...asks.values(),
+    ...(plan === undefined ? [] : [{ plan }]),
+  ])
+  const values = yield* loadValues(rows, reads)
+  return runs.map((run) => {
+    const { runId } = run.head
+    const found = before.get(runId)
+    const rows = hot?.get(runId) ?? (found === undefined ? nothing : readBefore(found, values))
+    return project(run.head, run.events, rows)
+  })
+}
+
+function readBefore({ nodes, asks, plan }: RowsBefore, values: Values): Before {
+  return {
+    node: (nodeId) => mapped(nodes.get(nodeId), (row) => toStoredNode(row, values)),
+    ask: (requestId) => mapped(asks.get(requestId), (row) => toAsk(row, values)),
+    // What a snapshot wrote: a plan.
+    plan: () => mapped(plan, (text) => decode(text, values) as unknown as PlanView),
+  }
+}
+
+function mapped<A, B>(value: A | undefined, map: (value: A) => B): B | undefined {
+  return value === undefined ? undefined : map(value)
+}

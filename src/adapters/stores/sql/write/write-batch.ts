@@ -1,0 +1,235 @@
+/**
+ * Writes a batch in one transaction. Locks the heads of all runs, judges each write on its own, in order, so that a conflict
+ * of one does not affect the others, and then writes everything that was accepted at once. `again` means that an earlier
+ * try may have been committed without an answer: a write whose id is at its position in the journal has happened.
+ */
+
+import { isObject } from '../../../../base/json.ts'
+import type { Envelope } from '../../../../domain/envelope.ts'
+import { numbered } from '../../../../domain/event/numbered.ts'
+import type { NewEvent } from '../../../../domain/event.ts'
+import type { Append, Lease } from '../../../../domain/ports/store.ts'
+import {
+  appended,
+  firstHead,
+  type HeadCore,
+  holds,
+  refusal,
+  released,
+  type StoredHead,
+} from '../../projections/heads.ts'
+import type { Changes } from '../../projections/projections.ts'
+import type { HotRuns } from '../hot-runs.ts'
+import { headRow, toCore } from '../rows/rows.ts'
+import type { ReadStatements } from '../statements/read-statements.ts'
+import type { LockedRow, WriteStatements } from '../statements/write-statements.ts'
+import { askAll, type Statement, type Steps } from '../steps.ts'
+import type { RunTable } from '../tables.ts'
+import { eventRow, type Write, type WriteResult } from '../writes.ts'
+import { changeStatements } from './change-statements.ts'
+import { type OpenRun, projectRuns } from './project-runs.ts'
+import { type RowsBefore, rowsBefore, selectsBefore } from './rows-before.ts'
+
+export interface BatchContext {
+  readonly begin: Statement
+  readonly commit: Statement
+  readonly statements: WriteStatements
+  readonly reads: Pick<ReadStatements, 'values' | 'nodes'>
+  /** The time, for databases without their own clock. */
+  readonly now: number
+  readonly again: boolean
+  /** The ledger of corrections is kept. */
+  readonly ledger?: boolean
+  /** Cached rows that need not be read, for a single writer. */
+  readonly hot?: HotRuns
+}
+
+type Create = Extract<Write, { kind: 'create' }>
+
+export function* writeBatch(writes: readonly Write[], context: BatchContext): Steps<WriteResult[]> {
+  const opened = yield* open(writes, context)
+  const { runs, results, before, now } = opened
+  yield* createRuns(writes, opened, context)
+  for (const write of writes) {
+    if (!results.has(write)) results.set(write, judge(write, runs.get(write.runId), now))
+  }
+  const touched = [...runs.values()].filter((run) => run.touched)
+  const changes = yield* projectRuns(touched, before, context)
+  yield* changeStatements(touched, changes, context)
+  for (const [index, { head, begins }] of touched.entries())
+    context.hot?.wrote(head, changes[index] as Changes, begins)
+  return writes.map((write) => results.get(write) ?? { kind: 'missing' })
+}
+
+interface Opened {
+  readonly runs: Map<string, OpenRun>
+  /** What is decided already. */
+  readonly results: Map<Write, WriteResult>
+  readonly before: Map<string, RowsBefore>
+  readonly now: number
+}
+
+/** Begins the transaction and holds the heads; finds out which writes have happened before, if that is possible. */
+function* open(writes: readonly Write[], context: BatchContext): Steps<Opened> {
+  const { statements, now } = context
+  const events = newEvents(writes)
+  const cold = [...events].filter(([runId]) => context.hot?.get(runId) === undefined)
+  // Of a new run only its creation is asked for: whether the id is taken shows when its row is inserted.
+  const existing = new Set(writes.filter(({ kind }) => kind !== 'create').map(({ runId }) => runId))
+  const locked = cold.map(([runId]) => runId).filter((runId) => existing.has(runId))
+  const selects = cold.flatMap(([runId, own]) => selectsBefore(runId, own, context))
+  const asked = context.again ? writes.filter((write) => write.kind !== 'release') : []
+  // A new run has no row that returns the time.
+  const asksTime = statements.hasClock && writes.some((write) => write.kind === 'create')
+  const [, ...answers] = [
+    ...(yield [
+      context.begin,
+      ...(locked.length > 0 ? [statements.lockHeads({ now }, locked)] : []),
+      ...selects.map(({ statement }) => statement),
+      ...(asksTime ? [statements.now({ now })] : []),
+      ...asked.map(({ runId, ...write }) =>
+        statements.writeIdAt({ runId, seq: write.kind === 'append' ? write.append.expectedSeq + 1 : 1 }),
+      ),
+    ]),
+  ]
+  const headRows = locked.length > 0 ? (answers.shift() ?? []) : []
+  const runs = new Map<string, OpenRun>()
+  for (const runId of events.keys()) {
+    const hot = context.hot?.get(runId)
+    if (hot) runs.set(runId, openRun(hot.head))
+  }
+  for (const row of headRows as unknown as LockedRow[]) runs.set(row.run_id, openRun(toCore(row)))
+  const before = rowsBefore(selects, answers.splice(0, selects.length))
+  const time = (asksTime ? answers.shift() : headRows)?.[0]?.['now']
+  const results = new Map<Write, WriteResult>()
+  for (const [index, write] of asked.entries()) {
+    if (answers[index]?.[0]?.['write_id'] === write.writeId) results.set(write, happened(write))
+  }
+  return { runs, results, before, now: typeof time === 'number' ? time : now }
+}
+
+/** Returns the new events of each run; a run that is created has no rows to read. */
+function newEvents(writes: readonly Write[]): Map<string, NewEvent[]> {
+  const events = new Map<string, NewEvent[]>()
+  for (const write of writes) {
+    const own = events.get(write.runId) ?? []
+    // One by one, here and below: an append may have more events than a call may have arguments.
+    if (write.kind === 'append') for (const event of write.append.events) own.push(event)
+    events.set(write.runId, own)
+  }
+  return events
+}
+
+function happened(write: Write): WriteResult {
+  if (write.kind === 'append') {
+    return { kind: 'appended', seq: write.append.expectedSeq + write.append.events.length }
+  }
+  return write.kind === 'create' ? created(write) : { kind: 'released' }
+}
+
+/** A run that another process is just creating is waited for here; then it is taken. */
+function* createRuns(
+  writes: readonly Write[],
+  { runs, results, now }: Opened,
+  { statements }: BatchContext,
+): Steps<void> {
+  const creates: Create[] = []
+  const ids = new Set(runs.keys())
+  for (const write of writes) {
+    if (write.kind !== 'create' || results.has(write)) continue
+    if (ids.has(write.runId)) results.set(write, { kind: 'taken' })
+    else creates.push(write)
+    ids.add(write.runId)
+  }
+  if (creates.length === 0) return
+  // In one order by everybody, as the locks are.
+  creates.sort((one, other) => (one.runId < other.runId ? -1 : 1))
+  const heads = creates.map(({ run }) => firstHead(run, now))
+  const inserted = yield* askAll<Pick<RunTable, 'run_id'>>(
+    statements.insertHeads(
+      creates.map((write, index) => ({
+        claim_id: null,
+        ...headRow(heads[index] as StoredHead),
+        ...policyColumns(readEnvelope(write)),
+      })),
+    ),
+  )
+  const ours = new Set(inserted.map(({ run_id }) => run_id))
+  for (const [index, write] of creates.entries()) {
+    const head = heads[index] as StoredHead
+    const taken = !ours.has(write.runId)
+    results.set(write, taken ? { kind: 'taken' } : created(write))
+    if (taken) continue
+    const run = openRun(head, true)
+    accept(run, write, { after: 0, head })
+    runs.set(write.runId, run)
+  }
+}
+
+function created({ run }: Create): WriteResult {
+  return {
+    kind: 'created',
+    seq: run.events.length,
+    ...(run.claim !== undefined && { lease: firstLease(run.claim.owner) }),
+  }
+}
+
+function firstLease(owner: string): Lease {
+  return { owner, epoch: 1 }
+}
+
+function readEnvelope({ run }: Create) {
+  return run.events.find((event) => event.type === 'start')?.payload.envelope
+}
+
+function judge(write: Write, run: OpenRun | undefined, now: number): WriteResult {
+  if (write.kind === 'append') {
+    const refused = refusal(run?.head, write.append)
+    if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
+    accept(run, write, { after: run.head.seq, head: appended(run.head, write.append, now) })
+    return { kind: 'appended', seq: run.head.seq }
+  }
+  if (write.kind === 'release' && run !== undefined && holds(run.head, write.lease)) {
+    run.head = released(run.head)
+    run.touched = true
+  }
+  return { kind: 'released' }
+}
+
+function openRun(head: HeadCore, begins = false): OpenRun {
+  return { head, stored: head, begins, touched: false, events: [], rows: [], values: new Map() }
+}
+
+function accept(
+  run: OpenRun,
+  write: Exclude<Write, { kind: 'release' }>,
+  { after, head }: { after: number; head: HeadCore },
+): void {
+  const { runId, writeId, encoded } = write
+  const events: Append['events'] = write.kind === 'create' ? write.run.events : write.append.events
+  run.head = head
+  run.touched = true
+  for (const event of numbered(runId, after, events)) run.events.push(event)
+  for (const [index, event] of events.entries()) {
+    const payload = encoded.texts[index] ?? 'null'
+    run.rows.push(eventRow(event, { runId, seq: after + index + 1, payload, writeId }))
+  }
+  for (const [hash, body] of encoded.values) run.values.set(hash, body)
+}
+
+/** What the specifications want to see of an envelope beside its run: derived, and empty where the envelope says nothing. */
+function policyColumns(envelope: Envelope | undefined): Pick<RunTable, 'persona' | 'variant_policy'> {
+  const topology = envelope?.policies?.planner?.topology
+  return {
+    persona: personaOf(envelope) ?? null,
+    variant_policy: topology?.variantCount === undefined ? null : JSON.stringify(topology),
+  }
+}
+
+/** Who is written for; the flat policy `persona` became this input. */
+function personaOf(envelope: Envelope | undefined): string | undefined {
+  const profile: unknown = envelope?.inputs?.['audienceProfile']
+  const said = isObject(profile) ? profile['persona'] : undefined
+  const named = said ?? envelope?.metadata?.['persona']
+  return typeof named === 'string' ? named : undefined
+}

@@ -1,0 +1,415 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Migrator } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Append } from '../../../domain/ports/store.ts'
+import { storeSuite } from '../../../testing/store-suite.ts'
+import {
+  logEvent,
+  newRun,
+  runningHead,
+  sampleAsk,
+  sampleEvent,
+  startEvent,
+} from '../../../testing/stores/sample.ts'
+import { migrations } from '../sql/migrations.ts'
+import { openLibsql } from './open-sqlite.ts'
+import { openSqliteStore } from './sqlite.ts'
+import { sqliteBuilder } from './sqlite-dialect.ts'
+
+const long = process.env['PROVISO_LONG'] === '1'
+let folder: string
+let files = 0
+const newPath = () => join(folder, `${++files}.db`)
+
+// In a hook: when a filter skips every test nothing is made, because nothing would remove it.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'proviso-sqlite-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+storeSuite(
+  'sqlite',
+  async () => {
+    const path = newPath()
+    let now = 1_700_000_000_000
+    return {
+      store: await openSqliteStore({ path, clock: { now: () => now } }),
+      elapse: async (ms) => {
+        now += ms
+      },
+      countValues: async () => Number(query(path, 'select count(*) as n from flex_values')[0]?.['n']),
+    }
+  },
+  { describe, it, expect, long },
+)
+
+function query(path: string, sql: string) {
+  const connection = openLibsql(path)
+  try {
+    return connection.execute(sql)
+  } finally {
+    connection.close()
+  }
+}
+
+describe('a SQLite file', () => {
+  it('has everything again when it is opened again', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('r'))
+    await first.append({ runId: 'r', expectedSeq: 1, events: [logEvent(1)], head: runningHead })
+    await first.close()
+    const second = await openSqliteStore({ path })
+    expect((await second.read('r', 0)).map(({ seq }) => seq)).toEqual([1, 2])
+    await second.close()
+  })
+
+  it('can be opened after a process died while it made the tables', async () => {
+    const path = newPath()
+    let left = 6
+    const dies = (file: string) => {
+      const connection = openLibsql(file)
+      const execute: typeof connection.execute = (sql, ...rest) => {
+        if (/^create table/.test(sql) && --left === 0) throw new Error('died')
+        return connection.execute(sql, ...rest)
+      }
+      return Object.create(connection, { execute: { value: execute } })
+    }
+    await expect(openSqliteStore({ path, open: dies })).rejects.toMatchObject({ code: 'store/unavailable' })
+    const store = await openSqliteStore({ path })
+    expect(await store.create(newRun('r'))).toBe(true)
+    await store.close()
+  })
+
+  it('gives away at once what a process held that is gone', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const lease = await first.create({ ...newRun('held'), claim: { owner: 'gone', leaseMs: 60_000 } })
+    await first.create({ ...newRun('waits'), head: { ...runningHead, wakeAt: Date.now() + 60_000 } })
+    await first.close()
+    const second = await openSqliteStore({ path })
+    const claims = await second.claim({ owner: 'heir', leaseMs: 60_000, limit: 10 })
+    expect(claims).toEqual([{ runId: 'held', lease: { owner: 'heir', epoch: 2 } }])
+    const late = { runId: 'held', expectedSeq: 1, events: [logEvent(1)], head: runningHead, lease } as Append
+    expect(await second.append(late)).toEqual({ kind: 'fenced' })
+    await second.close()
+  })
+
+  it('puts appends that are pending together into one transaction', async () => {
+    const path = newPath()
+    const statements: string[] = []
+    const store = await openSqliteStore({
+      path,
+      open: (file) => {
+        const connection = openLibsql(file)
+        return {
+          execute(sql, ...rest) {
+            statements.push(sql)
+            return connection.execute(sql, ...rest)
+          },
+          get inTransaction() {
+            return connection.inTransaction
+          },
+          close: () => connection.close(),
+        }
+      },
+    })
+    await Promise.all(Array.from({ length: 50 }, (_, index) => store.create(newRun(`r-${index}`))))
+    statements.length = 0
+    const appends = Array.from({ length: 50 }, (_, index) =>
+      store.append({ runId: `r-${index}`, expectedSeq: 1, events: [logEvent(1)], head: runningHead }),
+    )
+    await Promise.all(appends)
+    expect(statements.filter((sql) => sql === 'commit').length).toBe(1)
+    await store.close()
+  })
+
+  it('has one writer, and says which file is taken', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/locked',
+      message: `This process is writing to ${path} already`,
+    })
+    await store.close()
+    await (await openSqliteStore({ path })).close()
+  })
+
+  it('has one writer, also through symbolic links', async () => {
+    const path = newPath()
+    const [link, early] = [`${path}-link`, `${path}-early`]
+    symlinkSync(path, early)
+    const store = await openSqliteStore({ path: early })
+    symlinkSync(path, link)
+    for (const way of [path, link, early])
+      await expect(openSqliteStore({ path: way }), way).rejects.toMatchObject({ code: 'store/locked' })
+    await store.close()
+    await (await openSqliteStore({ path: link })).close()
+  })
+
+  it('does not take a lock that is broken for one that another process holds', async () => {
+    const path = newPath()
+    writeFileSync(`${path}-writer`, 'no database '.repeat(100))
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/unavailable',
+      message: `Cannot lock ${path} for writing: file is not a database`,
+      hint: expect.stringContaining(`${path}-writer`),
+    })
+  })
+
+  it('is followed by a reader that never writes', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const reader = await openSqliteStore({ path, readOnly: true, pollMs: 5 })
+    const woken = new Promise<string>((resolve) => reader.onChange(resolve))
+    await store.create(newRun('r'))
+    expect(await woken).toBe('r')
+    expect((await reader.head('r'))?.seq).toBe(1)
+    const refused = { code: 'store/unavailable', message: expect.stringContaining('for reading only') }
+    await expect(reader.create(newRun('s'))).rejects.toMatchObject(refused)
+    const { tokens, registrations, once } = reader.records
+    const writes = [
+      tokens.revoke('t'),
+      registrations.remove({ tenant: 't', capabilityId: 'c' }),
+      once.take('n', { body: 1, keepMs: 1 }),
+    ]
+    for (const write of writes) await expect(write).rejects.toMatchObject(refused)
+    expect(await tokens.list({})).toEqual([])
+    await reader.close()
+    await store.close()
+  })
+
+  it('continues to follow the file when a poll fails', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    let fails = 0
+    const reader = await openSqliteStore({
+      path,
+      readOnly: true,
+      pollMs: 5,
+      open: (file) => {
+        const connection = openLibsql(file)
+        return {
+          execute(sql, ...rest) {
+            // Within the look, and at its beginning.
+            const broken =
+              fails > 0 && (fails % 2 === 0 ? sql.includes('max(seq)') : sql.includes('data_version'))
+            if (broken) {
+              fails -= 1
+              throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' })
+            }
+            return connection.execute(sql, ...rest)
+          },
+          get inTransaction() {
+            return connection.inTransaction
+          },
+          close: () => connection.close(),
+        }
+      },
+    })
+    const notified: string[] = []
+    const woken = new Promise<void>((resolve) =>
+      reader.onChange((runId) => {
+        notified.push(runId)
+        if (runId === 's') resolve()
+      }),
+    )
+    fails = 4
+    await store.create(newRun('r'))
+    await store.create(newRun('s'))
+    await woken
+    expect(new Set(notified)).toEqual(new Set(['r', 's']))
+    expect(fails).toBe(0)
+    expect((await reader.head('s'))?.seq).toBe(1)
+    await reader.close()
+    await store.close()
+  })
+
+  it('of the first release gets the tables that came later, and keeps what it has', async () => {
+    const path = newPath()
+    const connection = openLibsql(path)
+    const { '0001_first_tables': first } = migrations('sqlite')
+    const migrator = new Migrator({
+      db: sqliteBuilder<unknown>(connection),
+      provider: { getMigrations: async () => (first ? { '0001_first_tables': first } : {}) },
+      migrationTableName: 'proviso_migrations',
+      migrationLockTableName: 'proviso_migrations_lock',
+    })
+    expect((await migrator.migrateToLatest()).error).toBe(undefined)
+    const values = `'t', 'old', '{"capabilityId":"old"}', 'active', 1, 1`
+    connection.execute(
+      `insert into flex_capabilities (tenant, capability_id, body, status, registered_at, last_seen_at) values (${values})`,
+    )
+    connection.close()
+    await expect(openSqliteStore({ path, readOnly: true })).rejects.toMatchObject({
+      message: expect.stringContaining('not have the tables of this version'),
+    })
+    const store = await openSqliteStore({ path })
+    const [old] = await store.records.registrations.list({})
+    expect(old).toMatchObject({ capabilityId: 'old', endpoint: null, status: 'inactive', tokenId: '' })
+    await store.close()
+  })
+
+  it('does not grow with names whose time is over', async () => {
+    const path = newPath()
+    let now = 1_000
+    const store = await openSqliteStore({ path, synchronous: 'NORMAL', clock: { now: () => now } })
+    const { once } = store.records
+    const take = (name: string) => once.take(name, { body: null, keepMs: 10 })
+    for (let index = 0; index < 250; index++) await take(`n-${index}`)
+    now += 10
+    const left = () => Number(query(path, 'select count(*) as n from once_names')[0]?.['n'])
+    const counts: number[] = []
+    for (let index = 0; index < 4; index++) {
+      await take(`new-${index}`)
+      counts.push(left())
+    }
+    expect(counts, 'a hundred at a time').toEqual([151, 52, 3, 4])
+    await store.close()
+  })
+
+  it('is followed by a reader also when the newest rows were pruned and their numbers given again', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path })
+    const events = Array.from({ length: 20 }, (_, index) => logEvent(index))
+    await store.create(newRun('old', { events, head: { status: 'completed', planVersion: 0 } }))
+    const reader = await openSqliteStore({ path, readOnly: true, pollMs: 5 })
+    const woken = new Promise<void>((resolve) => reader.onChange((runId) => runId === 'new' && resolve()))
+    await store.prune({ before: Number.MAX_SAFE_INTEGER })
+    await store.create(newRun('new'))
+    await woken
+    expect(await reader.head('old')).toBe(undefined)
+    await reader.close()
+    await store.close()
+  })
+
+  it('keeps large values whose uses are unknown', async () => {
+    const path = newPath()
+    const first = await openSqliteStore({ path })
+    const head = { status: 'completed', planVersion: 0 } as const
+    await first.create(newRun('old', { events: [logEvent('x'.repeat(20_000))], head }))
+    await first.close()
+    undoHealthColumns(path)
+    query(path, 'drop table flex_value_uses')
+    query(path, `delete from proviso_migrations where name = '0003_value_uses'`)
+    const store = await openSqliteStore({ path })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER, dryRun: true })).toMatchObject({ values: 0 })
+    expect(await store.prune({ before: Number.MAX_SAFE_INTEGER })).toEqual({ runs: 1, events: 1, values: 0 })
+    expect(query(path, 'select hash from flex_values').length).toBe(1)
+    await store.close()
+  })
+
+  it('of a version without health figures gets their columns, and counts from there on', async () => {
+    const path = newPath()
+    const events = attemptOf('a/m')
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('old', { events }))
+    await first.close()
+    undoHealthColumns(path)
+    const store = await openSqliteStore({ path })
+    expect((await store.spans('old')).length).toBe(1)
+    expect((await store.sample({})).runs.total).toBe(0)
+    await store.create(newRun('new', { events }))
+    expect((await store.sample({})).runs).toEqual({ total: 1, byNode: { write: 1 }, byModel: { 'a/m': 1 } })
+    await store.close()
+  })
+
+  it('of a version without messages gets them, has none of what was asked before, and joins them by the run', async () => {
+    const path = newPath()
+    const asked = (requestId: string) => [
+      startEvent(),
+      sampleEvent('hitl_request', {
+        ...sampleAsk(requestId),
+        audit: { prev: '', subjectHash: 'v', hash: requestId },
+      }),
+    ]
+    const first = await openSqliteStore({ path })
+    await first.create(newRun('old', { events: asked('q-old') }))
+    await first.close()
+    query(path, 'delete from agent_messages')
+    undoMessages(path)
+    const store = await openSqliteStore({ path })
+    await store.create(newRun('new', { events: asked('q-new') }))
+    expect(await store.messages('old')).toEqual([])
+    expect((await store.messages('new')).map(({ requestId, role }) => [requestId, role])).toEqual([
+      ['q-new', 'agent'],
+    ])
+    const joined = `select flex_run_id, m.role, r.status, e.what from agent_messages m
+      join hitl_requests r using (flex_run_id) join hitl_events e using (flex_run_id)`
+    expect(query(path, joined)).toEqual([
+      { flex_run_id: 'new', role: 'agent', status: 'pending', what: 'asked' },
+    ])
+    await store.close()
+  })
+
+  it('is refused when a newer version has written it, or when it is not a database', async () => {
+    const path = newPath()
+    await (await openSqliteStore({ path })).close()
+    query(path, `insert into proviso_migrations values ('9999_future', '2099')`)
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: 'store/newer',
+      message: expect.stringContaining('9999_future'),
+    })
+    await expect(openSqliteStore({ path: ':memory:' })).rejects.toMatchObject({ code: 'option/invalid' })
+    await expect(openSqliteStore({ path: newPath(), readOnly: true })).rejects.toMatchObject({
+      code: 'store/unavailable',
+    })
+    const inside = mkdtempSync(join(folder, 'no-file-'))
+    await expect(openSqliteStore({ path: inside })).rejects.toMatchObject({
+      code: expect.stringMatching(/store/),
+    })
+  })
+})
+
+/** The tables as they were before a migration, and before those after it. */
+/** The table as the first migration made it, with one row per node. */
+function undoNodeVersions(path: string): void {
+  for (const name of ['context_hash', 'validation_status'])
+    query(path, `alter table flex_plan_nodes drop column ${name}`)
+  query(path, 'alter table flex_run_outputs drop column facets')
+  const [table] = query(path, `select sql from sqlite_master where name = 'flex_plan_nodes'`)
+  const old = String(table?.['sql'])
+    .replace(/flex_plan_nodes(_copy)?"? \(/, 'old_nodes" (')
+    .replace('"node_id", "plan_version")', '"node_id")')
+  query(path, old)
+  query(path, 'insert into old_nodes select * from flex_plan_nodes')
+  query(path, 'drop table flex_plan_nodes')
+  query(path, 'alter table old_nodes rename to flex_plan_nodes')
+  query(path, `delete from proviso_migrations where name = '0007_node_versions'`)
+}
+
+function undoPipelineNames(path: string): void {
+  undoNodeVersions(path)
+  query(path, 'alter table flex_runs drop column pipeline')
+  query(path, `delete from proviso_migrations where name = '0006_pipeline_names'`)
+}
+
+function undoMessages(path: string): void {
+  undoPipelineNames(path)
+  for (const table of ['hitl_requests', 'hitl_events'])
+    query(path, `alter table ${table} drop column flex_run_id`)
+  query(path, 'drop index agent_messages_order')
+  query(path, 'create index agent_messages_run on agent_messages (flex_run_id, at)')
+  for (const name of ['tenant', 'request_id', 'seq'])
+    query(path, `alter table agent_messages drop column ${name}`)
+  query(path, `delete from proviso_migrations where name = '0005_messages'`)
+}
+
+function undoHealthColumns(path: string): void {
+  undoMessages(path)
+  query(path, 'drop index spans_health')
+  const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown']
+  for (const name of ['node_id', 'model_id', 'signals', ...amounts.map((amount) => `repair_${amount}`)])
+    query(path, `alter table spans drop column ${name}`)
+  query(path, 'alter table flex_plan_nodes drop column signals')
+  query(path, `delete from proviso_migrations where name = '0004_health_columns'`)
+}
+
+function attemptOf(model: string) {
+  const start = { attempt: 1, capabilityId: 'c', idempotencyKey: 'k', idempotent: true, inputs: {} } as const
+  const end = { attempt: 1, outcome: 'ok', issues: [], usage: { calls: 1 }, model } as const
+  const at = { nodeId: 'write' }
+  return [startEvent(), sampleEvent('attempt_start', start, at), sampleEvent('attempt_end', end, at)]
+}

@@ -1,0 +1,211 @@
+/**
+ * The SQLite store in one file: the default for one process. It uses a write-ahead log, synced before a write is
+ * acknowledged; concurrent appends share one commit. One process writes, any number may read (`readOnly`).
+ */
+import { existsSync } from 'node:fs'
+import { ProvisoError } from '../../../base/errors/error.ts'
+import { type Clock, systemClock } from '../../../base/time/clock.ts'
+import type { Store } from '../../../domain/ports/store.ts'
+import { isProgrammingError } from '../shared/is-programming-error.ts'
+import { createListeners } from '../shared/listeners.ts'
+import { createHotRuns } from '../sql/hot-runs.ts'
+import { migrate } from '../sql/migrate.ts'
+import { createSqlStore } from '../sql/sql-store.ts'
+import { runSteps, type Steps } from '../sql/steps.ts'
+import type { Tables } from '../sql/tables.ts'
+import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
+import { sqliteBuilder } from './sqlite-dialect.ts'
+import { createDurability, type Durability } from './sqlite-durability.ts'
+import { followFile } from './sqlite-follow.ts'
+import { lockWriter } from './writer-lock.ts'
+
+export interface SqliteStoreOptions {
+  /** The file; it and its companions (`-wal`, `-shm`, `-writer`) are made when they are missing. */
+  readonly path: string
+  /** Clock of leases and wake-ups. Default: the system's. */
+  readonly clock?: Pick<Clock, 'now'>
+  /**
+   * `FULL`: an acknowledged append survives a loss of power. `NORMAL`: it survives the death of the process, but the last
+   * ones may be lost with the power; several times faster. Default `FULL`.
+   */
+  readonly synchronous?: 'FULL' | 'NORMAL'
+  /** Only follow what another process writes. Default false. */
+  readonly readOnly?: boolean
+  /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
+  readonly ledger?: boolean
+  /** How often a reader looks for changes while there are listeners, in milliseconds. Default 100. */
+  readonly pollMs?: number
+  /** How a file is opened. Default: libsql. */
+  readonly open?: OpenSqlite
+}
+
+/** Cache size: SQLite's default of 2 MB is too small for some thousand runs. */
+const cacheKiB = 16_384
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, readOnly = false, open = openLibsql } = options
+  if (path === '' || path.startsWith(':')) {
+    throw new ProvisoError('option/invalid', `A SQLite store must have a file path, got "${path}"`, {
+      hint: 'Use memory: for a store without a file',
+    })
+  }
+  if (readOnly && !existsSync(path)) {
+    throw new ProvisoError('store/unavailable', `Cannot read ${path}: the file does not exist`)
+  }
+  const unlock = readOnly ? () => {} : lockWriter(path, open)
+  try {
+    const connection = await openTables(options, open)
+    return createStore(connection, options, unlock)
+  } catch (error) {
+    unlock()
+    throw error instanceof ProvisoError ? error : unavailable(path, error)
+  }
+}
+
+async function openTables(
+  { path, synchronous = 'FULL', readOnly = false, ledger = false }: SqliteStoreOptions,
+  open: OpenSqlite,
+): Promise<SqliteConnection> {
+  const connection = open(path)
+  const bringUpToDate = () =>
+    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', location: path, readOnly, ledger })
+  try {
+    if (readOnly) connection.execute('pragma query_only = on')
+    else connection.execute('pragma journal_mode = wal')
+    connection.execute(`pragma cache_size = -${cacheKiB}`)
+    // Twice SQLite's default: pages that many commits change are written back once.
+    connection.execute('pragma wal_autocheckpoint = 2000')
+    connection.execute(`pragma synchronous = ${synchronous === 'NORMAL' ? 'normal' : 'full'}`)
+    if (readOnly) await bringUpToDate()
+    else {
+      // In one transaction: kysely migrates SQLite table by table, and a process may die in between.
+      connection.execute('begin immediate')
+      await bringUpToDate()
+      freeHeldRuns(connection)
+      connection.execute('commit')
+      // From here on the log is synced outside of SQLite.
+      if (connection.sync && connection.syncNow) connection.execute('pragma synchronous = normal')
+    }
+    return connection
+  } catch (error) {
+    // Closing alone would keep the file locked until the connection is collected.
+    if (connection.inTransaction) connection.execute('rollback')
+    connection.close()
+    throw error
+  }
+}
+
+/**
+ * Releases all leases on open: only one process writes, so the previous holder is gone and its leases need not expire.
+ * Every such run becomes due, because it was in progress.
+ */
+function freeHeldRuns(connection: SqliteConnection): void {
+  connection.execute(
+    `update flex_runs set lease_owner = null, lease_until = null, due_at = case when due_at is null then null else 0 end
+     where lease_owner is not null`,
+  )
+}
+
+function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
+  const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false } = options
+  const durability = durabilityOf(connection, options)
+  const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
+  let closed = false
+
+  function run<T>(steps: Steps<T>): T {
+    if (closed) throw isClosed()
+    try {
+      return runSteps(steps, ({ sql, parameters, single }) => connection.execute(sql, parameters, single))
+    } catch (error) {
+      if (error instanceof ProvisoError || isProgrammingError(error)) throw error
+      throw readOnly && codeOf(error).startsWith('SQLITE_READONLY')
+        ? onlyRead(path)
+        : unavailable(path, error)
+    }
+  }
+
+  /** What the work wrote is on the disk when this resolves; where SQLite itself sees to that, it is already. */
+  async function onDisk<T>(work: () => T, about?: { readonly writes: boolean }): Promise<T> {
+    if (closed) throw isClosed()
+    if (!durability) return work()
+    try {
+      return await durability.whenDurable(work, about)
+    } catch (error) {
+      if (error instanceof ProvisoError || isProgrammingError(error)) throw error
+      throw closed ? isClosed() : unavailable(path, error)
+    }
+  }
+
+  return createSqlStore({
+    name: 'sqlite',
+    dialect: 'sqlite',
+    builder: sqliteBuilder<Tables>(connection),
+    begin: 'begin immediate',
+    listeners,
+    group: { lanes: 1, most: 64, isOnesFault },
+    now: () => clock.now(),
+    ledger,
+    ...(!readOnly && { hot: createHotRuns() }),
+    run: (steps) => onDisk(() => run(steps(false))),
+    transaction: (steps) =>
+      onDisk(
+        () => {
+          try {
+            return run(steps(false))
+          } catch (error) {
+            // What failed is undone, so that nothing of it is seen and the next write finds a clean connection.
+            if (!closed && connection.inTransaction) connection.execute('rollback')
+            throw error
+          }
+        },
+        { writes: true },
+      ),
+    // Readers in other processes poll the file.
+    notifyOthers: () => {},
+    async close() {
+      closed = true
+      await durability?.settled()
+      connection.close()
+      unlock()
+    },
+  })
+}
+
+function durabilityOf(
+  { sync, syncNow, execute }: SqliteConnection,
+  { synchronous = 'FULL', readOnly = false }: SqliteStoreOptions,
+): Durability | undefined {
+  const canSync = sync && syncNow && synchronous === 'FULL' && !readOnly
+  return canSync ? createDurability({ sync, syncNow, execute }) : undefined
+}
+
+function isClosed(): ProvisoError {
+  return new ProvisoError('store/closed', 'The store is closed')
+}
+
+/** Errors of the values and not of the file. */
+function isOnesFault(error: unknown): boolean {
+  if (isProgrammingError(error)) return true
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(codeOf((error as { cause?: unknown }).cause))
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '')
+}
+
+function onlyRead(path: string): ProvisoError {
+  return new ProvisoError(
+    'store/unavailable',
+    `Cannot write to the store at ${path}: it is open for reading only`,
+    {
+      hint: 'Open it without readOnly to write',
+    },
+  )
+}
+
+function unavailable(path: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `Cannot use SQLite at ${path}: ${message}`, { cause })
+}
+
+export type { OpenSqlite, SqliteConnection }

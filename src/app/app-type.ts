@@ -1,0 +1,68 @@
+/** The interface that `createApp` returns: runs, models and the catalog. */
+import type { Estimate, GenerateOptions } from '../adapters/models/index.ts'
+import type { RunOptions } from '../app-options.ts'
+import type { Reply } from '../domain/ask.ts'
+import type { Capability } from '../domain/capability.ts'
+import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
+import type { JournalEvent } from '../domain/event.ts'
+import type { Facet } from '../domain/facet.ts'
+import type { AttemptResult } from '../domain/output.ts'
+import type { Store } from '../domain/ports/store.ts'
+import type { Redactor } from '../domain/redaction/redact.ts'
+import type { TaskResult } from '../domain/run/task-result.ts'
+import type { RunState } from '../domain/run.ts'
+import type { Answer } from '../engine/capabilities/missing-capabilities.ts'
+import type { WatchOptions } from '../engine/journal/journal.ts'
+import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
+import type { AgentServices } from '../server/agents/agents.ts'
+import type { RunResult } from './run-result.ts'
+
+/** Providers and secrets come from the app, and so does the model unless one is named. */
+export interface GenerateRequest
+  extends Omit<GenerateOptions, 'providers' | 'model' | 'prices' | 'secrets' | 'processing'> {
+  readonly model?: string
+  readonly maxOutputTokens?: number
+}
+
+export interface App {
+  /** Runs to the end, or until a person is needed. */
+  run(envelope: unknown, options?: RunOptions): Promise<RunResult>
+  /** Starts a run and returns its id. The run continues whether or not the caller waits for it. */
+  start(envelope: unknown, options?: RunOptions): Promise<string>
+  /** Resolves to the result of a run when it is over or waits for a person. */
+  result(runId: string, signal?: AbortSignal): Promise<RunResult>
+  /** Yields every event once and in order, until the run is over. */
+  watch(runId: string, options?: WatchOptions): AsyncGenerator<JournalEvent, void, void>
+  reply(runId: string, reply: Reply): Promise<void>
+  resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
+  cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
+  trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
+  /** Generates a value under contract with the app's models, without a run: with the same reader, fallbacks and budget. Nothing is stored. */
+  generate(request: GenerateRequest): Promise<AttemptResult>
+  /** Estimates calls, tokens and cost of a draft before anything is called: from one answer per node to the whole budget. */
+  estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
+  /** Claims a run that a dead process left. Only needed with `carry: 'own'`; other modes find such runs themselves. */
+  adopt(runId: string): Promise<void>
+  /** Replays a recorded run offline, without calls; with changed policies or node data, reports the differences. */
+  replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
+  state(runId: string): Promise<RunState>
+  /** Returns the capabilities that the rest of a run may need and that are unknown here; with a reply, after that reply. */
+  missingCapabilities(runId: string, answer?: Answer): Promise<string[]>
+  /** Returns every node's result by id, as `{ content, status, notes, parsedContent? }`. */
+  taskResults(runId: string): Promise<ReadonlyMap<string, TaskResult>>
+  /** Notifies of what happens to runs in this process, as soon as it is in the journal (FLEX-77). */
+  readonly subscribeToLifecycle: SubscribeToLifecycle
+  /** Every capability a tenant (default `default`) can plan with: the app's own, built-in, and registered while active. */
+  capabilities(tenant?: string): readonly Capability[]
+  /** Known capabilities that cannot be executed here, such as those of a model without a provider, with the reason. */
+  inactive(tenant?: string): ReadonlyMap<string, string>
+  facets(): readonly Facet[]
+  /** Registration and callbacks of agents, for a server's routes; absent without `http`. */
+  readonly agents?: AgentServices
+  /** Redacts everything that leaves the app. */
+  readonly redactor: Redactor
+  readonly store: Store
+  /** Number of runs active in this process. */
+  readonly active: number
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}

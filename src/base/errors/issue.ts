@@ -1,0 +1,28 @@
+/** One located problem: the format in which all modules report invalid input (DECISIONS 2). */
+import type { Pointer } from '../pointer.ts'
+
+/** A half-open range of UTF-16 offsets in the original text. */
+export type Span = readonly [start: number, end: number]
+
+/** A location: a range of the text, or a pointer into the value. */
+export type Place = { readonly span: Span } | { readonly pointer: Pointer }
+
+export interface Issue {
+  /** Stable machine-readable code, `area/problem`. */
+  readonly code: string
+  readonly at: Place
+  /** What happened, in words that the reader can act on. */
+  readonly message: string
+  /** What to do about it. */
+  readonly hint?: string
+  readonly expected?: unknown
+  readonly actual?: unknown
+  /** Text edits that would fix it, if known. */
+  readonly fix?: readonly Edit[]
+}
+
+/** Replaces a range of the text. */
+export interface Edit {
+  readonly span: Span
+  readonly text: string
+}

@@ -1,0 +1,62 @@
+/** Cancels a call. Creates its AbortSignal lazily: that takes longer than most functions run, and most never read it. */
+export interface Stop {
+  readonly aborted: boolean
+  readonly reason: unknown
+  readonly signal: AbortSignal
+  /** Calls the listener on abort, or at once if already aborted. Returns a function that removes the listener. */
+  listen(hear: () => void): () => void
+  abort(reason: unknown): void
+}
+
+export function createStop(): Stop {
+  const listeners = new Set<() => void>()
+  let controller: AbortController | undefined
+  let aborted = false
+  let reason: unknown
+  return {
+    get aborted() {
+      return aborted
+    },
+    get reason() {
+      return reason
+    },
+    get signal() {
+      controller ??= new AbortController()
+      if (aborted) controller.abort(reason)
+      return controller.signal
+    },
+    listen(hear) {
+      if (aborted) hear()
+      else listeners.add(hear)
+      return () => listeners.delete(hear)
+    },
+    abort(why) {
+      if (aborted) return
+      aborted = true
+      reason = why
+      for (const hear of listeners) hear()
+      listeners.clear()
+      controller?.abort(why)
+    },
+  }
+}
+
+const stopOf = Symbol('stop')
+
+/** One shared descriptor, so that all objects with it have the same hidden class. */
+const signalMember = {
+  enumerable: true,
+  configurable: true,
+  get(this: { readonly [stopOf]: Pick<Stop, 'signal'> }) {
+    return this[stopOf].signal
+  },
+}
+
+/** Adds a `signal` getter that creates the signal on first read. */
+export function withSignal<T extends object>(
+  members: T,
+  stop: Pick<Stop, 'signal'>,
+): T & { readonly signal: AbortSignal } {
+  Object.defineProperty(members, stopOf, { value: stop })
+  return Object.defineProperty(members, 'signal', signalMember) as T & { readonly signal: AbortSignal }
+}

@@ -1,0 +1,51 @@
+/** Loads the settings of a command. Precedence: `--config` and `--set`, then the environment, then `proviso.toml`. */
+import type { Command } from 'commander'
+import { type Config, resolveConfig, type SettingFlag } from '../../pipeline/index.ts'
+import { env } from '../env.ts'
+import type { Unreadable } from '../read-input.ts'
+import { cannotUse } from './source-issues.ts'
+
+export interface ConfigFlags {
+  readonly config?: string
+  readonly set?: readonly string[]
+}
+
+export function addConfigOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'settings (default: $PROVISO_CONFIG, else proviso.toml here or above)')
+    .option('--set <key=value>', 'one setting of [aros], over all others; may be repeated', collect, [])
+}
+
+function collect(pair: string, before: readonly string[]): readonly string[] {
+  return [...before, pair]
+}
+
+/** Returns the run settings that do not concern parsing. */
+export function settingsOfWork({ correctionLedgerEnabled, telemetry }: Config['aros']): {
+  readonly ledger?: true
+  readonly verbose?: true
+} {
+  return {
+    ...(correctionLedgerEnabled && { ledger: true }),
+    ...(telemetry.verbose && { verbose: true }),
+  }
+}
+
+export async function readSettings({
+  config,
+  set = [],
+  flags = [],
+}: ConfigFlags & { readonly flags?: readonly SettingFlag[] }): Promise<
+  { config: Config } | { unreadable: Unreadable }
+> {
+  const resolved = await resolveConfig({
+    cwd: process.cwd(),
+    env: env.settings,
+    set,
+    flags,
+    ...(config !== undefined && { file: config }),
+  })
+  return resolved.ok
+    ? { config: resolved.config }
+    : { unreadable: cannotUse('The settings', resolved.issues) }
+}

@@ -1,0 +1,28 @@
+/** Parses an option that must be a whole number above zero. */
+import { InvalidArgumentError } from 'commander'
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+
+/** Parses a duration option, such as 30d or 12h, to milliseconds. */
+export function duration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([smhdw])$/.exec(text) ?? []
+  const ms = Number(count) * (units[unit as keyof typeof units] ?? Number.NaN)
+  if (!Number.isSafeInteger(ms)) {
+    throw new InvalidArgumentError('It must be a whole number and a unit: 45s, 30m, 12h, 30d or 4w.')
+  }
+  return ms
+}
+
+export function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidArgumentError('It must be a whole number above zero.')
+  }
+  return value
+}
+
+/** Parses a port from 0 to 65535, where 0 picks a free one. */
+export function readPort(text: string): number | undefined {
+  const value = Number(text)
+  return /^\d+$/.test(text) && value <= 65_535 ? value : undefined
+}

@@ -1,0 +1,78 @@
+/** Chooses the store of a command: `--store`, else the environment, else the command's default. */
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { openStore } from '../../app.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { env } from '../env.ts'
+
+export interface StoreChoice {
+  readonly spec: string
+  /** Flags that select this store in a suggested command. */
+  readonly flags: readonly string[]
+  /** In-memory store: its data ends with this process. */
+  readonly forgets: boolean
+}
+
+export function addStoreOption(command: Command): Command {
+  return command.option(
+    '--store <spec>',
+    'where runs live: sqlite:PATH, postgres://… or memory: (default: $PROVISO_STORE)',
+  )
+}
+
+/** For a command that starts a run: defaults to an in-memory store. */
+export function chooseStore(given: string | undefined): StoreChoice {
+  const spec = given ?? env.store ?? 'memory:'
+  const forgets = spec.startsWith('memory:')
+  return { spec, forgets, flags: given === undefined ? [] : ['--store', withoutPassword(given)] }
+}
+
+/** For a server: defaults to a file, so that its data survives a restart. */
+export function chooseLastingStore(given: string | undefined): StoreChoice {
+  return chooseStore(given ?? env.store ?? 'sqlite:proviso.db')
+}
+
+/** For a command on a server's data: the server's store, which must already exist. */
+export function chooseServersStore(given: string | undefined): StoreChoice {
+  return chooseExistingStore(chooseLastingStore(given).spec)
+}
+
+/** For a command on existing runs: the store must be named, and its file must exist, so that a typo does not create an empty one. */
+export function chooseExistingStore(given: string | undefined): StoreChoice {
+  const spec = given ?? env.store
+  if (spec === undefined)
+    throw new ProvisoError('option/invalid', 'Which store?', {
+      hint: 'Say --store sqlite:PATH or --store postgres://…, or set PROVISO_STORE',
+    })
+  const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
+  if (path !== undefined && !existsSync(path))
+    throw new ProvisoError('option/invalid', `There is no store ${spec}`, {
+      hint: 'Check the path; `proviso run --store`, `serve` and `token create` make a new one',
+    })
+  return chooseStore(given)
+}
+
+/** Opens the store read-only, and closes it after use. It claims no runs, so that other processes keep theirs. */
+export async function readStore<T>(choice: StoreChoice, look: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(choice.spec, { readOnly: true })
+  try {
+    return await look(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Opens the store for writing, and closes it after use. */
+export async function writeStore<T>(choice: StoreChoice, write: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(choice.spec)
+  try {
+    return await write(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function withoutPassword(spec: string): string {
+  return spec.replace(/^(\w+:\/\/[^:/@]+):[^@]*@/, '$1:***@')
+}

@@ -1,0 +1,218 @@
+/** Runs the server of `proviso serve`: a store, an app on it, the routes, and a graceful shutdown. */
+import { type App, createApp, fallbackModel, openStore } from '../../app.ts'
+import { ProvisoError } from '../../base/errors/error.ts'
+import { pick } from '../../base/json.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { commaList, type EnvConfig, readEnv } from '../../env.ts'
+import type { Config } from '../../pipeline/index.ts'
+import { createServer, defaultPort, type Server, shortestToken } from '../../server/index.ts'
+import { env as own } from '../env.ts'
+import { exitCode } from '../exit-codes.ts'
+import { readSettings } from '../input/config-option.ts'
+import { readWork } from '../input/read-work.ts'
+import { readPort } from '../options/option-parsers.ts'
+import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
+import { colors, printNote, printText, refuse } from '../print.ts'
+import { commandLine } from '../shell.ts'
+import { version } from '../version.ts'
+import { chooseServedPlanner } from './choose-planner.ts'
+import { missingTeller } from './missing-capability-notice.ts'
+import { startRetention } from './retention.ts'
+import { chooseModels } from './serve-models.ts'
+import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
+import { serverLimits, settingFlags } from './setting-flags.ts'
+import { exitOnAnythingUnforeseen, untilToldToStop } from './stop.ts'
+import { misreadVariables, unreadVariables } from './unused-variables.ts'
+
+export interface ServeFlags {
+  readonly port?: number
+  readonly host?: string
+  readonly store?: string
+  readonly dev?: true
+  readonly use: readonly string[]
+  readonly preset?: readonly string[]
+  readonly cors: readonly string[]
+  readonly config?: string
+}
+
+/** Graceful shutdown: time limits for requests and, in parallel, attempts; the total, with closing the store, stays below ten seconds. */
+const grace = { requests: 2_000, attempts: 4_000, all: 9_500 } as const
+
+export async function serve(flags: ServeFlags): Promise<number> {
+  const env = readEnv()
+  const misread = misreadVariables(own.settings)
+  const choice = chooseLastingStore(flags.store)
+  const settings = await readSettings({
+    ...(flags.config !== undefined && { config: flags.config }),
+    flags: settingFlags({ ...flags }),
+  })
+  if ('unreadable' in settings) return refuse(settings.unreadable)
+  const { config } = settings
+  const work = await readWork(pick(flags, ['use', 'preset', 'config']))
+  if ('unreadable' in work) return refuse(work.unreadable)
+  const store = await openStore(choice.spec, { ledger: env.ledger === '1' })
+  try {
+    if (!flags.dev) await requireTokens(store, env)
+    const { capabilities, facets, stages = [] } = work
+    const secrets = env.flexToken === undefined ? [] : [env.flexToken]
+    const { note, ...models } = await chooseModels(env, { dev: flags.dev === true })
+    const defaultModel = models.defaultModel ?? env.defaultModel ?? fallbackModel
+    const planned = chooseServedPlanner(config.serve.planner, { env, defaultModel })
+    const tracing = { captureContent: isOn(env.captureContent) }
+    let server: Server | undefined
+    const http = {
+      allowLoopback: flags.dev ?? false,
+      allow: commaList(env.agentHosts),
+      maxBytes: config.serve.server.answerBytes,
+      // An in-memory store keeps nothing that could leak later.
+      ...(flags.dev && !choice.forgets && { clearSecrets: tellClear }),
+      // In development, agents run on this machine and can call the server's own address.
+      callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
+    }
+    const options = {
+      store,
+      capabilities,
+      facets,
+      stages,
+      env,
+      secrets,
+      tracing,
+      http,
+      ...models,
+      planner: planned.planner,
+    }
+    const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller(printNote) })
+    const onServer = (made: Server) => {
+      server = made
+    }
+    const retention = startRetention(store, config.serve.retention, (cause) => tellCrash('', cause))
+    const notes = [note, planned.note, ...misread, ...unreadVariables(own.settings)]
+    try {
+      return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
+    } finally {
+      retention.stop()
+      await app.close({ graceMs: grace.attempts })
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+async function serveApp(
+  app: App,
+  env: EnvConfig,
+  flags: Omit<ServeFlags, 'config'> & {
+    readonly choice: StoreChoice
+    /** Lines to print for the operator. */
+    readonly notes: readonly string[]
+    readonly settings: Config
+    readonly onServer: (server: Server) => void
+  },
+): Promise<number> {
+  const { dev = false } = flags
+  const cors = flags.cors.length > 0 ? flags.cors : commaList(env.cors)
+  const auth = dev ? { open: true } : env.flexToken === undefined ? {} : { token: env.flexToken }
+  const routes = sandboxOf(env, app)
+  const { settings: config } = flags
+  const telemetry = logOptions(env, { dev, verbose: config.aros.telemetry.verbose })
+  const isSet = (key: string) => config.settings.some((one) => one.key === key && one.from !== 'default')
+  const limits = serverLimits(config.serve, { dev, isSet })
+  const server = createServer(
+    { app },
+    { auth, cors, routes, limits, version: version(), onError: tellError, ...telemetry },
+  )
+  flags.onServer(server)
+  try {
+    await listen(server, env, flags)
+    if (dev)
+      printNote(
+        colors.yellow('Development mode: everybody who reaches this port may do everything. Loopback only.'),
+      )
+    for (const line of flags.notes) printNote(line)
+    if (routes.length > 0)
+      printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
+    if (!dev && !flags.choice.forgets && env.secretKey === undefined)
+      printNote('Agents cannot register: there is no PROVISO_SECRET_KEY to keep their secrets with.')
+    for (const line of whereRunsAre(flags.choice)) printNote(line)
+    exitOnAnythingUnforeseen()
+    const signal = await untilToldToStop()
+    printNote(`${signal}: stopping. A second signal leaves at once.`)
+    leaveAfter(grace.all)
+    return exitCode('ok')
+  } finally {
+    // In parallel: open requests are answered while the app starts nothing new and other processes claim its runs.
+    await Promise.all([server.close({ graceMs: grace.requests }), app.close({ graceMs: grace.attempts })])
+  }
+}
+
+/** Describes where the runs are stored. A file can be inspected beside the server; a database address may contain a password and is not printed. */
+function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
+  if (forgets) return ['The store is in memory: runs end with this process.']
+  if (!spec.startsWith('sqlite:')) return []
+  return [
+    `Runs are kept: ${commandLine([...own.program, 'runs', '--store', spec])} lists them, also meanwhile.`,
+  ]
+}
+
+async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
+  const at = chosen ?? (env.port === undefined ? defaultPort : readPort(env.port))
+  if (at === undefined)
+    throw new ProvisoError('option/invalid', `PROVISO_PORT or PORT is no port: ${env.port}`, {
+      hint: 'Set it to a number from 0 to 65535',
+    })
+  const address = await server.listen({ host: host ?? env.host ?? '127.0.0.1', port: at })
+  printText(`Proviso serves on ${address}`)
+}
+
+/** Requires a token: access without authentication must be chosen explicitly, never by default. */
+async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<void> {
+  if (flexToken !== undefined) {
+    if (flexToken.length >= shortestToken) return
+    throw new ProvisoError(
+      'option/invalid',
+      `FLEX_TOKEN has fewer than ${shortestToken} characters and could be guessed`,
+      {
+        hint: 'Make one with `openssl rand -hex 32`',
+      },
+    )
+  }
+  const tokens = await store.records.tokens.list({})
+  const isGood = tokens.some(
+    ({ revokedAt, expiresAt }) =>
+      revokedAt === undefined && (expiresAt ?? Number.POSITIVE_INFINITY) > Date.now(),
+  )
+  if (isGood) return
+  throw new ProvisoError(
+    'option/invalid',
+    'Cannot serve: there is no token, so no request could authenticate',
+    {
+      hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
+    },
+  )
+}
+
+function tellClear(): void {
+  printNote(
+    colors.yellow(
+      'Development mode: the signing key of an agent was stored in the clear. Set PROVISO_SECRET_KEY to seal it.',
+    ),
+  )
+}
+
+function tellCrash(runId: string, cause: unknown): void {
+  const what = runId === '' ? 'The store does not answer' : `The run ${runId} could not go on here`
+  printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
+}
+
+function tellError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  printNote(`${colors.red('error')} ${route} ${traceId}: ${text}`)
+}
+
+/** Forces the process to exit when shutdown exceeds its limit. */
+function leaveAfter(ms: number): void {
+  setTimeout(() => {
+    printNote('Not everything has ended in time; leaving.')
+    process.exit(exitCode('internal'))
+  }, ms).unref()
+}

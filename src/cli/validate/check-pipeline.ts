@@ -1,0 +1,76 @@
+/** Lints a pipeline file and prints the report. */
+import {
+  countIssues,
+  type JsonReport,
+  type LintIssue,
+  loadPipeline,
+  reportJson,
+  reportSarif,
+  reportText,
+  type SeenImports,
+  type Source,
+  type SourceIssue,
+  seeImports,
+  type ValidateOptions,
+  validatePipeline,
+} from '../../pipeline/index.ts'
+import { readYamlFile } from '../input/read-bytes.ts'
+import { pageColors, printJson, printNote, printText } from '../print.ts'
+import type { Unreadable } from '../read-input.ts'
+import { version } from '../version.ts'
+
+/** The result of linting a file. */
+export interface Looked {
+  readonly text: string
+  readonly sources: readonly Source[]
+  readonly issues: readonly LintIssue[]
+  readonly suppressed: number
+  readonly imports: SeenImports
+  /** The file is not YAML. */
+  readonly unread: boolean
+  readonly extra?: Pick<JsonReport, 'baseline' | 'fixes' | 'fixes_dry_run'>
+}
+
+export type Format = 'text' | 'json' | 'sarif'
+
+export type Or<T> = T | { readonly unreadable: Unreadable }
+
+export async function lookAtPipeline(file: string, options: ValidateOptions): Promise<Or<Looked>> {
+  const found = await readYamlFile(file)
+  if ('unreadable' in found) return found
+  const { read, text } = found
+  if (read.ok) {
+    const loaded = await loadPipeline(file)
+    const imports = loaded.ok ? await seeImports(loaded.pipeline, file, options) : new Map()
+    const { issues, suppressed } = validatePipeline(read.document, { ...options, imports })
+    const all = loaded.ok ? issues : [...issues, ...importIssues(file, loaded.issues)]
+    return { text, sources: [read.document.source], issues: all, suppressed, imports, unread: false }
+  }
+  const issues = read.issues.map((issue) => ({ ...issue, severity: 'error' as const, fixable: false }))
+  return { text, sources: [], issues, suppressed: 0, imports: new Map(), unread: true }
+}
+
+/** Returns the issues of imported files; issues of the pipeline itself are already reported. */
+function importIssues(file: string, issues: readonly SourceIssue[]): LintIssue[] {
+  return issues
+    .filter(({ code, file: where }) => isImport(code) || where !== file)
+    .map((issue) => ({ ...issue, severity: 'error', fixable: false }))
+}
+
+export function isImport(code: string): boolean {
+  return code.startsWith('import/')
+}
+
+export function reportLooked(
+  file: string,
+  { issues, suppressed, sources, extra }: Looked,
+  format: Format,
+): void {
+  if (format === 'json') printJson(reportJson({ path: file, issues, suppressed }, extra), 'line')
+  else if (format === 'sarif') printJson(reportSarif(issues, { sources, version: version() }), 'indented')
+  else {
+    // A dry run prints a patch on stdout; a report would make it invalid.
+    if (issues.length > 0 && !extra?.fixes_dry_run) printText(reportText(issues, pageColors))
+    printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} switched off in it` : ''}`)
+  }
+}

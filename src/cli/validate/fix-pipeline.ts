@@ -1,0 +1,108 @@
+/** `validate --fix` and `--fix-dry-run`: applies fixes to a pipeline file, or shows them. */
+
+import {
+  type AppliedFix,
+  type Fixed,
+  fixText,
+  type JsonReport,
+  type LintIssue,
+  mendable,
+  unifiedDiff,
+  type ValidateOptions,
+  validatePipeline,
+} from '../../pipeline/index.ts'
+import { env } from '../env.ts'
+import { printNote, printText } from '../print.ts'
+import type { Unreadable } from '../read-input.ts'
+import { type Format, type Looked, lookAtPipeline, type Or } from './check-pipeline.ts'
+import { fixFile } from './fix-file.ts'
+
+export interface MendFlags {
+  readonly format: Format
+  readonly fix?: true
+  readonly yes?: true
+  readonly fixRules?: string
+  readonly fixDryRun?: true
+}
+
+interface Mending {
+  readonly flags: MendFlags
+  readonly options: ValidateOptions
+}
+
+/** Returns the result of linting the fixed file. */
+export async function mendPipeline(
+  file: string,
+  looked: Looked,
+  { flags, options }: Mending,
+): Promise<Or<Looked>> {
+  if (!flags.fix && !flags.fixDryRun) return looked
+  const given = flags.fixRules ?? env.fixRules
+  const rules = given
+    ?.split(',')
+    .map((glob) => glob.trim())
+    .filter(Boolean)
+  const idle = rules?.find((glob) => mendable([glob]).length === 0)
+  if (idle !== undefined) return { unreadable: nothingMends(idle) }
+  const { imports } = looked
+  const fixed = fixText(looked.text, {
+    ...options,
+    imports,
+    name: file,
+    check: (document) => validatePipeline(document, { ...options, imports }).issues,
+    ...(rules && { rules }),
+  })
+  const diff = unifiedDiff(file, looked.text, fixed.text)
+  const tried = ({ fixable, code }: LintIssue) => fixable && mendable(rules).includes(code)
+  if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
+  if (diff === '') {
+    printNote('There is nothing that --fix could mend.')
+    return { ...looked, issues: leftOver(looked.issues, tried), extra: { fixes: applied([]) } }
+  }
+  // With a machine-readable format there is no person to confirm.
+  if (flags.format !== 'text' && !flags.yes) {
+    printNote(`Nothing was written: --format ${flags.format} needs --yes.`)
+    return { ...looked, extra: { fixes: applied([]) } }
+  }
+  const done = await fixFile({ file, before: looked.text, after: fixed.text, diff, yes: flags.yes === true })
+  if ('unreadable' in done) return done
+  if (!done.written) {
+    printNote('Nothing was written.')
+    return looked
+  }
+  printNote(`Mended ${inWords(fixed.applied)}; the original is ${file}.bak.`)
+  const again = await lookAtPipeline(file, options)
+  if ('unreadable' in again) return again
+  return { ...again, issues: leftOver(again.issues, tried), extra: { fixes: applied(fixed.applied) } }
+}
+
+/** Marks issues that remain after a fix was applied as not fixable. */
+function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boolean): readonly LintIssue[] {
+  const cannotFix = 'mending it would change something else in the file'
+  return issues.map((issue) => {
+    if (!tried(issue)) return issue
+    const { fix: _, ...rest } = issue
+    return { ...rest, fixable: false, cannotFix }
+  })
+}
+
+function nothingMends(glob: string): Unreadable {
+  return {
+    message: `--fix-rules: nothing mends "${glob}"`,
+    hint: `There are ${mendable().join(', ')}, and globs such as V-T*`,
+  }
+}
+
+function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {
+  if (flags.format === 'text') printText(diff === '' ? 'There is nothing that --fix could mend.' : diff)
+  return { ...looked, extra: { fixes_dry_run: { would_apply: fixed.applied, patch: diff } } }
+}
+
+function applied(fixes: readonly AppliedFix[]): NonNullable<JsonReport['fixes']> {
+  return { applied: fixes, total_applied: fixes.length }
+}
+
+function inWords(fixes: readonly AppliedFix[]): string {
+  const rules = [...new Set(fixes.map(({ rule }) => rule))]
+  return rules.map((rule) => `${fixes.filter((fix) => fix.rule === rule).length} × ${rule}`).join(', ')
+}

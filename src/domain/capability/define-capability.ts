@@ -1,0 +1,84 @@
+/** Defines a capability in code: its data together with its function. */
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { Json } from '../../base/json.ts'
+import type { Capability } from '../capability.ts'
+import type { Feedback } from '../feedback.ts'
+import type { Bundle } from '../ports/dispatcher.ts'
+import { parseCapability } from './parse-capability.ts'
+
+export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
+  /** What people and checks said about earlier outputs of the node, oldest first; empty for the first attempt. */
+  readonly feedback: readonly Feedback[]
+  readonly runId: string
+  readonly nodeId: string
+  readonly attempt: number
+  /** The same for every retry of this call: pass it to operations that must not happen twice. */
+  readonly idempotencyKey: string
+  readonly signal: AbortSignal
+}
+
+/**
+ * The function of a capability of kind `local`. Throw `ProvisoError` with the code `capability/refused` for inputs that can
+ * never succeed: the call is not retried. With the code `capability/unclear` the message is a question to a person, and the
+ * function is called again with the answer in `clarifications`. Any other exception counts as `provider_error` and may be
+ * retried.
+ */
+export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
+
+/** The fields of a capability, plus its function. Everything but the id and the two contracts has a default. */
+export interface CapabilityDefinition
+  extends Partial<Omit<Capability, 'capabilityId' | 'inputContract' | 'outputContract'>>,
+    Pick<Capability, 'capabilityId' | 'inputContract' | 'outputContract'> {
+  /** For kind `local` (the default): the function to call. */
+  readonly run?: LocalFunction
+}
+
+export interface DefinedCapability {
+  readonly capability: Capability
+  readonly run?: LocalFunction
+}
+
+/**
+ * Checks a definition and fills its defaults; throws `option/invalid` with every issue.
+ *
+ * @example
+ * const greet = defineCapability({
+ *   capabilityId: 'greet',
+ *   inputContract: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+ *   outputContract: { type: 'object', properties: { greeting: { type: 'string' } }, required: ['greeting'] },
+ *   run: (inputs) => ({ greeting: `Hello, ${(inputs as { name: string }).name}` }),
+ * })
+ */
+export function defineCapability(definition: CapabilityDefinition): DefinedCapability {
+  const { run, ...data } = definition
+  const parsed = parseCapability(data)
+  if (!parsed.ok)
+    throw new ProvisoError(
+      'option/invalid',
+      `Cannot use the capability${formatId(definition)}: ${parsed.issues[0]?.message ?? ''}`,
+      { issues: parsed.issues },
+    )
+  if (parsed.value.kind === 'local' && !run)
+    throw new ProvisoError('option/invalid', `The capability "${definition.capabilityId}" has no function`, {
+      hint: 'Add `run`, or set another `kind`',
+    })
+  return { capability: parsed.value, ...(run && { run }) }
+}
+
+/** Formats the id; it may be the missing field. */
+const formatId = ({ capabilityId }: CapabilityDefinition): string =>
+  typeof capabilityId === 'string' ? ` "${capabilityId}"` : ''
+
+/** Defines a built-in capability that is only validated on first use, so that loading the package stays fast. */
+export function defineLater(
+  definition: CapabilityDefinition & { readonly run: LocalFunction },
+): DefinedCapability {
+  let capability: Capability | undefined
+  return {
+    get capability() {
+      capability ??= defineCapability(definition).capability
+      return capability
+    },
+    run: definition.run,
+  }
+}

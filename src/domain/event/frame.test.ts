@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { JournalEvent } from '../event.ts'
+import { createRedactor } from '../redaction/redact.ts'
+import { frameOf } from './frame.ts'
+
+const common = { runId: 'r', seq: 7, at: Date.UTC(2026, 0, 2), version: 1, planVersion: 1 }
+
+it('carries what a reader of streams needs, and nothing that is absent', () => {
+  const facetProvenance = { input: [], output: [{ facet: 'tone', pointer: '/tone' }] }
+  const event: JournalEvent = { ...common, type: 'node_start', nodeId: 'n', payload: { facetProvenance } }
+  expect(frameOf(event, 'c', createRedactor())).toEqual({
+    type: 'node_start',
+    id: 7,
+    timestamp: '2026-01-02T00:00:00.000Z',
+    payload: { facetProvenance },
+    runId: 'r',
+    nodeId: 'n',
+    planVersion: 1,
+    correlationId: 'c',
+    facetProvenance,
+  })
+})
+
+it('redacts payloads, but gives the answer as it is', () => {
+  const log: JournalEvent = {
+    ...common,
+    type: 'log',
+    payload: { event: 'x', payload: { password: 'p', n: 1 } },
+  }
+  expect(frameOf(log, 'c', createRedactor()).payload).toEqual({
+    event: 'x',
+    payload: { password: '[redacted]', n: 1 },
+  })
+  const complete: JournalEvent = {
+    ...common,
+    type: 'complete',
+    payload: { status: 'completed', output: { password: 'chosen' }, usage: { calls: 1 } },
+  }
+  expect(frameOf(complete, 'c', createRedactor()).payload).toMatchObject({ output: { password: 'chosen' } })
+})

@@ -1,0 +1,95 @@
+/**
+ * Copies submitted input as plain JSON: the caller cannot change the copy later, and parsers may rely on it having no
+ * functions, no cycles and bounded depth.
+ */
+import type { Issue } from '../../base/errors/issue.ts'
+import { type Json, setOwn } from '../../base/json.ts'
+import { child, type Pointer } from '../../base/pointer.ts'
+import { isForeignSchema } from '../../schema/standard.ts'
+
+export const plainLimits = { depth: 100, nodes: 1_000_000 } as const
+
+export type PlainCopy =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly issue: Issue }
+
+interface Visit {
+  readonly value: unknown
+  readonly into: object
+  readonly key: string
+  readonly pointer: Pointer
+  readonly depth: number
+}
+
+export interface PlainOptions {
+  /** How `undefined` and holes in lists are treated: as `null`, like `JSON.stringify` (default), or as an issue. */
+  readonly holes?: 'null' | 'refuse'
+}
+
+/** Members of objects that are `undefined` are left out, as `JSON.stringify` does. */
+export function plainCopy(given: unknown, { holes = 'null' }: PlainOptions = {}): PlainCopy {
+  const root: { value: Json } = { value: null }
+  const stack: Visit[] = [{ value: given, into: root, key: 'value', pointer: '', depth: 0 }]
+  let nodes = 0
+  for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
+    const { value, into, key, pointer, depth } = visit
+    if (++nodes > plainLimits.nodes) return tooMany()
+    if (isScalar(value)) {
+      setOwn(into, key, value)
+      continue
+    }
+    if (isForeignSchema(value)) return refuseSchema(pointer)
+    const what = unrepresentable(value)
+    if (what !== undefined) return refuse(pointer, what)
+    if (depth >= plainLimits.depth) return refuse('', `is nested deeper than ${plainLimits.depth}`)
+    // Before anything is made of it: a list may be as long as it says, and hold nothing.
+    if (Array.isArray(value) && value.length > plainLimits.nodes) return tooMany()
+    const copy: object = Array.isArray(value) ? new Array(value.length).fill(null) : {}
+    setOwn(into, key, copy)
+    // A list member by member where holes count: they are no entries.
+    const inList = Array.isArray(value) && holes === 'refuse'
+    const members = inList
+      ? Array.from(value, (member, index) => [String(index), member] as const)
+      : Object.entries(value as object)
+    // Before they are on the stack: what holds itself many times would fill the memory on its way down.
+    if (nodes + stack.length + members.length > plainLimits.nodes) return tooMany()
+    // Last first: the stack gives them back in order.
+    for (const [name, member] of members.reverse()) {
+      if (member === undefined && !inList) continue
+      stack.push({ value: member, into: copy, key: name, pointer: child(pointer, name), depth: depth + 1 })
+    }
+  }
+  return { ok: true, value: root.value }
+}
+
+function isScalar(value: unknown): value is null | boolean | number | string {
+  return (
+    value === null ||
+    typeof value === 'boolean' ||
+    typeof value === 'string' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
+}
+
+function unrepresentable(value: unknown): string | undefined {
+  if (value === undefined) return 'is absent'
+  if (typeof value === 'number') return `is ${value}, which JSON cannot hold`
+  if (typeof value !== 'object') return `is a ${typeof value}, which JSON cannot hold`
+  const kind = Object.prototype.toString.call(value).slice(8, -1)
+  return kind === 'Object' || kind === 'Array' ? undefined : `is a ${kind}, which JSON cannot hold`
+}
+
+function tooMany(): PlainCopy {
+  return refuse('', `has more than ${plainLimits.nodes} values`)
+}
+
+/** Its members look like a JSON Schema that allows nearly everything; read as one, the contract would not hold. */
+function refuseSchema(pointer: Pointer): PlainCopy {
+  const hint = 'Pass its JSON Schema: z.toJSONSchema(schema) with Zod, schema.toJsonSchema() with ArkType'
+  return refuse(pointer, 'is a schema object of another library, which JSON cannot hold', hint)
+}
+
+function refuse(pointer: Pointer, what: string, hint = 'Pass plain JSON data'): PlainCopy {
+  const issue = { code: 'json/unrepresentable', at: { pointer }, message: `the value ${what}`, hint }
+  return { ok: false, issue }
+}

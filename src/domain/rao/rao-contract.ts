@@ -1,0 +1,175 @@
+/**
+ * RAO's contract of a node: when a model's own confidence is enough, when a person looks, when the answer is dropped.
+ * Read from the node's data by the prover and the engine; the thresholds never reach a prompt.
+ */
+import { closest } from '../../base/closest.ts'
+import { isObject, own } from '../../base/json.ts'
+import {
+  cut,
+  decimal,
+  invalidField,
+  invalidThresholds,
+  isRaoError,
+  type RaoError,
+  shown,
+} from './rao-error.ts'
+
+export { isRaoError, type RaoError } from './rao-error.ts'
+
+/** How a confidence came about: said by the model, from token probabilities, or calibrated afterwards. */
+export const confidenceTypes = ['verbalized', 'token_level', 'calibrated'] as const
+export type ConfidenceType = (typeof confidenceTypes)[number]
+
+export type RouteDecision = 'auto_approve' | 'human_review' | 'suppress'
+
+/** What a RAO contract made of an answer, and of what: in the journal, in the stream and on the ask. */
+export interface RaoDecision {
+  readonly thresholds: Thresholds
+  /** As the model reports it; null where none came, which a person reviews. */
+  readonly confidence: number | null
+  /** How the confidence came about. */
+  readonly type: string | null
+  readonly escalate: boolean
+  readonly decision: RouteDecision
+  readonly reasoning?: string
+}
+
+/** `0 <= suppressBelow <= reviewLow <= reviewHigh <= autoApproveAbove <= 1`. */
+export interface Thresholds {
+  /** Confidence strictly above goes on without a person. */
+  readonly autoApproveAbove: number
+  /** The band that is meant for review. Only its order is checked: gaps beside the band are reviewed too. */
+  readonly reviewLow: number
+  readonly reviewHigh: number
+  /** Confidence strictly below drops the answer and fails the node. */
+  readonly suppressBelow: number
+}
+
+export const defaultThresholds: Thresholds = {
+  autoApproveAbove: 0.85,
+  reviewLow: 0.5,
+  reviewHigh: 0.85,
+  suppressBelow: 0.5,
+}
+
+export interface RaoContract {
+  readonly contractVersion: string
+  readonly thresholds: Thresholds
+  /** When set, the answer's `confidence_type` must be the same. */
+  readonly confidenceType?: ConfidenceType
+  /** Time for one inference; exceeding it fails the node. */
+  readonly maxInferenceMs?: number
+}
+
+/**
+ * The contract in a node's data; `undefined` when the node does not opt in (`contract` absent or false).
+ *
+ * @example
+ * readRaoContract({ contract: true, suppressBelow: 0.3 })
+ */
+export function readRaoContract(data: unknown): RaoContract | RaoError | undefined {
+  if (!isObject(data)) return undefined
+  const enabled = readOptIn(own(data, 'contract'))
+  if (enabled !== true) return enabled === false ? undefined : enabled
+  const misspelled = findMisspelled(data)
+  if (misspelled) return misspelled
+  const thresholds = readThresholds(data)
+  if (isRaoError(thresholds)) return thresholds
+  const confidenceType = readConfidenceType(own(data, 'confidenceType'))
+  if (isRaoError(confidenceType)) return confidenceType
+  const maxInferenceMs = readMaxInferenceMs(own(data, 'maxInferenceMs'))
+  if (isRaoError(maxInferenceMs)) return maxInferenceMs
+  const version = own(data, 'contractVersion')
+  return {
+    contractVersion: typeof version === 'string' ? version : '1.0.0',
+    thresholds,
+    ...(confidenceType !== undefined && { confidenceType }),
+    ...(maxInferenceMs !== undefined && { maxInferenceMs }),
+  }
+}
+
+/**
+ * Where an answer goes. Decided here, by the engine, never by the model: `escalate` can only force a person,
+ * it lifts nothing past one and nothing past suppression.
+ */
+export function routeConfidence(
+  thresholds: Thresholds,
+  confidence: number,
+  escalate: boolean,
+): RouteDecision {
+  if (confidence < thresholds.suppressBelow) return 'suppress'
+  if (escalate) return 'human_review'
+  return confidence > thresholds.autoApproveAbove ? 'auto_approve' : 'human_review'
+}
+
+export function isConfidenceType(value: unknown): value is ConfidenceType {
+  return confidenceTypes.some((type) => type === value)
+}
+
+const optIns = new Map<unknown, boolean>([
+  [undefined, false],
+  [false, false],
+  ['false', false],
+  [true, true],
+  ['true', true],
+])
+
+function readOptIn(value: unknown): boolean | RaoError {
+  return optIns.get(value) ?? invalidField('contract', `expected a boolean, got ${shown(value)}`)
+}
+
+/** The keys of a contract in a node's data. */
+export const raoFields: readonly string[] = [
+  'contract',
+  'autoApproveAbove',
+  'reviewLow',
+  'reviewHigh',
+  'suppressBelow',
+  'confidenceType',
+  'maxInferenceMs',
+  'contractVersion',
+]
+
+/** Data of a node may hold anything; what is nearly a field of the contract is a mistake that would loosen it in silence. */
+function findMisspelled(data: object): RaoError | undefined {
+  for (const key of Object.keys(data)) {
+    if (raoFields.includes(key)) continue
+    const meant = closest(key, raoFields.slice(1))
+    if (meant !== undefined) return invalidField(key, `unknown field, did you mean \`${meant}\`?`)
+  }
+  return undefined
+}
+
+function readThresholds(data: object): Thresholds | RaoError {
+  const read: Record<keyof Thresholds, number> = { ...defaultThresholds }
+  for (const field of ['autoApproveAbove', 'reviewLow', 'reviewHigh', 'suppressBelow'] as const) {
+    const value = own(data, field)
+    if (value === undefined) continue
+    if (typeof value !== 'number') return invalidField(field, `expected a number, got ${shown(value)}`)
+    if (!(value >= 0 && value <= 1)) return invalidField(field, `${decimal(value)} is outside [0.0, 1.0]`)
+    read[field] = value
+  }
+  return checkOrder(read)
+}
+
+function checkOrder(thresholds: Thresholds): Thresholds | RaoError {
+  const { suppressBelow, reviewLow, reviewHigh, autoApproveAbove } = thresholds
+  const ordered = suppressBelow <= reviewLow && reviewLow <= reviewHigh && reviewHigh <= autoApproveAbove
+  if (ordered) return thresholds
+  return invalidThresholds(
+    `expected 0 <= suppressBelow (${decimal(suppressBelow)}) <= reviewLow (${decimal(reviewLow)}) ` +
+      `<= reviewHigh (${decimal(reviewHigh)}) <= autoApproveAbove (${decimal(autoApproveAbove)}) <= 1`,
+  )
+}
+
+function readConfidenceType(value: unknown): ConfidenceType | RaoError | undefined {
+  if (value === undefined || isConfidenceType(value)) return value
+  const got = typeof value === 'string' ? `\`${cut(value)}\`` : shown(value)
+  return invalidField('confidenceType', `expected one of ${confidenceTypes.join(' | ')}, got ${got}`)
+}
+
+function readMaxInferenceMs(value: unknown): number | RaoError | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+  return invalidField('maxInferenceMs', `expected a positive integer, got ${shown(value)}`)
+}

@@ -1,0 +1,119 @@
+/** What a person's reply changes in the state of a run. */
+import { jsonType } from '../../base/json.ts'
+import { type Ask, type AskKind, isAboutAnswer } from '../ask.ts'
+import type { EventPayloads, PlanTrigger } from '../event.ts'
+import type { Action } from '../policy.ts'
+import type { AskReply, NodeState, RunState } from '../run.ts'
+import { setStatus } from './fold-graph.ts'
+import { endIterations } from './fold-iterations.ts'
+
+/** What a reply changes at once; where it leads to an event of its own, `decide` finds it on the node or in `followUps`. */
+export function applyReply(state: RunState, reply: AskReply): void {
+  const ask = state.asks.get(reply.requestId)
+  // What settled it is an event of its own; what is withdrawn is decided by the new plan.
+  if (!ask || reply.decision === 'settled' || reply.decision === 'withdrawn') return
+  const { action } = reply
+  const byPolicy = ask.policyId !== undefined
+  // A value that failed is made again by its ask, not by the policy.
+  if (byPolicy && action && !(ask.kind === 'failure' && action.type === 'retry'))
+    orderFollowUp(state, ask, reply)
+  if (ask.kind === 'policy') return
+  if (isAboutAnswer(ask)) {
+    if (!byPolicy || decidesValue(reply)) state.finalReply = reply
+    if (!byPolicy && action?.type === 'replan') state.replan = rejectedTrigger(ask, reply)
+    return
+  }
+  applyToNode(state, ask, reply)
+}
+
+function orderFollowUp(
+  state: RunState,
+  { policyId = '', nodeId }: Ask,
+  { requestId, action, decision }: AskReply,
+): void {
+  if (action === undefined) return
+  state.followUps.push({ requestId, policyId, action, decision, ...(nodeId !== undefined && { nodeId }) })
+}
+
+/** Whether a reply says which value counts, or that it is made again; else a policy's action takes its place. */
+export function decidesValue({ decision, action }: AskReply): boolean {
+  return action === undefined || action.type === 'retry' || (action.type === 'emit' && decision === 'approve')
+}
+
+function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
+  const agreed = reply.decision !== 'reject' && reply.decision !== 'expired'
+  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
+  if (node === undefined || node.status !== 'awaiting_hitl') return
+  if (ask.policyId !== undefined && moves.has(reply.action?.type ?? 'emit')) {
+    // Another person is asked, or the run fails or gets a new plan: the node itself has nothing more to do.
+    if (reply.action?.type === 'hitl') return
+    endIterations(state, node)
+    setStatus(state, node, 'pending')
+  } else if (agreed && reply.value === undefined && !takesShown.has(ask.kind)) {
+    // Who allows a change of the world has not said that it be tried more often, nor that it may be made twice.
+    if (ask.kind === 'side_effect') node.approved = true
+    else forgive(node)
+    setStatus(state, node, 'ready')
+  } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
+    node.clarifications.push(
+      jsonType(reply.value) === 'string' ? String(reply.value) : JSON.stringify(reply.value),
+    )
+    setStatus(state, node, 'ready')
+  } else if (reply.action?.type === 'replan') {
+    state.replan = rejectedTrigger(ask, reply)
+    // Items and rounds of what was rejected do not count under the next plan.
+    endIterations(state, node)
+    setStatus(state, node, 'pending')
+  } else {
+    node.reply = reply
+    // What a person gives is an answer, whatever stood in for one in the items or rounds.
+    if (reply.value !== undefined) delete node.degradedWithin
+    setStatus(state, node, 'judging')
+  }
+}
+
+/** Actions of policies after which the node that failed does not continue. */
+const moves: ReadonlySet<Action['type']> = new Set(['hitl', 'replan', 'fail'])
+
+/** Approval of these takes the value that is shown; of others it lets the node be tried. */
+const takesShown: ReadonlySet<AskKind> = new Set(['approval', 'task', 'failure'])
+
+/**
+ * What a reply leads to. After approval: what a policy says. After a rejection: what the reply says, else what the ask says,
+ * else failure. Silence never orders more work, and a value that is given ends the matter.
+ */
+export function actionAfter(ask: Ask, reply: EventPayloads['hitl_resolved']): { readonly action?: Action } {
+  const { decision, rejectAction } = reply
+  if (decision === 'approve') return ask.approveAction ? { action: ask.approveAction } : {}
+  if (decision !== 'reject' && decision !== 'expired') return {}
+  const fail: Action = { type: 'fail', message: refusal(reply) }
+  if (rejectAction === 'retry') return { action: { type: 'retry' } }
+  if (rejectAction === 'replan') return { action: { type: 'replan', ...said(reply) } }
+  const isPolicy = ask.policyId !== undefined && ask.rejectAction?.type !== 'retry'
+  if (rejectAction === 'fail' || (decision === 'expired' && !isPolicy)) return { action: fail }
+  return { action: ask.rejectAction ?? fail }
+}
+
+function said({ note }: { readonly note?: string }): { readonly rationale?: string } {
+  return note === undefined ? {} : { rationale: note }
+}
+
+function rejectedTrigger({ requestId, nodeId, producers }: Ask, reply: AskReply): PlanTrigger {
+  return {
+    requestId,
+    ...said(reply),
+    ...(nodeId !== undefined && { nodeId }),
+    ...(producers && { nodeIds: producers }),
+  }
+}
+
+/** A person wants it done again, whatever became of it before. */
+function forgive(node: NodeState): void {
+  node.failures = 0
+  delete node.unsure
+}
+
+export function refusal(reply: Pick<AskReply, 'decision' | 'by' | 'note'>): string {
+  if (reply.decision === 'expired') return 'No answer came in time'
+  return `${reply.by} said no${reply.note ? `: ${reply.note}` : ''}`
+}

@@ -1,0 +1,64 @@
+/**
+ * Claim back-off: after this process releases a run for lack of a capability, it does not claim the run again for a pause
+ * that doubles each time, so that two such processes do not pass the run back and forth forever. Any event of the run, or
+ * the capability becoming available here, ends the pause.
+ */
+import type { Clock } from '../../base/time/clock.ts'
+
+export interface Elsewhere {
+  /**
+   * Records a run released for lack of these capabilities. `timerAt`: when a timer of the run is due, which any process
+   * can fire.
+   */
+  put(runId: string, lack: Lack, timerAt: number | undefined): void
+  /** Ends the pause: the run continued here, or has new events. */
+  forget(runId: string): void
+  /** Run ids to skip while claiming. */
+  ids(): string[]
+}
+
+/** The capabilities that a run of this tenant needs and this process lacks. */
+export interface Lack {
+  readonly tenant: string
+  readonly missing: readonly string[]
+}
+
+interface Left extends Lack {
+  readonly until: number
+  readonly pauseMs: number
+}
+
+const longestMs = 60_000
+/** Each claim lists all of them; beyond this limit the oldest entry is dropped, and its run may be claimed once more. */
+const most = 1_000
+
+export function createElsewhere({
+  clock,
+  firstMs,
+  knows,
+}: {
+  readonly clock: Pick<Clock, 'now'>
+  /** Length of the first pause. */
+  readonly firstMs: number
+  readonly knows: (capabilityId: string, tenant: string) => boolean
+}): Elsewhere {
+  const left = new Map<string, Left>()
+  return {
+    put(runId, { tenant, missing }, timerAt = Number.POSITIVE_INFINITY) {
+      const before = left.get(runId)
+      const pauseMs = Math.min(before === undefined ? firstMs : before.pauseMs * 2, longestMs)
+      left.delete(runId)
+      left.set(runId, { tenant, missing, pauseMs, until: Math.min(clock.now() + pauseMs, timerAt) })
+      const [oldest] = left.keys()
+      if (left.size > most && oldest !== undefined) left.delete(oldest)
+    },
+    forget: (runId) => void left.delete(runId),
+    ids() {
+      if (left.size === 0) return []
+      const now = clock.now()
+      return [...left].flatMap(([runId, { until, tenant, missing }]) =>
+        until > now && !missing.some((capabilityId) => knows(capabilityId, tenant)) ? [runId] : [],
+      )
+    },
+  }
+}

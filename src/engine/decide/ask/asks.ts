@@ -1,0 +1,307 @@
+/** Asks (human-in-the-loop requests): creates them, binds each to the value it shows by a hash, and validates replies. */
+import type { Issue } from '../../../base/errors/issue.ts'
+import { isObject, type Json } from '../../../base/json.ts'
+import {
+  type Ask,
+  type AskKind,
+  type Decision,
+  isAboutAnswer,
+  type RejectAction,
+  type Reply,
+  type Resolution,
+} from '../../../domain/ask.ts'
+import type { AttemptRef } from '../../../domain/attempt/call-key.ts'
+import type { Failure, NewEvent } from '../../../domain/event.ts'
+import { defaultMaxAsks } from '../../../domain/plan/count-asks.ts'
+import type { Action } from '../../../domain/policy.ts'
+import type { NodeState, RunState } from '../../../domain/run.ts'
+import { compileSchema } from '../../../schema/compile/compile.ts'
+import { factsFor, type Moment } from '../../events.ts'
+import { brokenConditions, checkAnswer } from '../checks/obligations.ts'
+import { takeRoute } from '../checks/routes.ts'
+import { auditLink, valueHash } from './audit.ts'
+import { allowedAfterRejection } from './rework.ts'
+
+/** Allowed decisions per kind of ask. */
+export const decisionsOf: Record<AskKind, readonly Decision[]> = {
+  approval: ['approve', 'edit', 'reject'],
+  final: ['approve', 'edit', 'reject'],
+  policy: ['approve', 'reject'],
+  side_effect: ['approve', 'reject'],
+  failure: ['approve', 'edit', 'answer', 'reject'],
+  unknown_outcome: ['approve', 'edit', 'answer', 'reject'],
+  task: ['answer', 'reject'],
+  clarify: ['answer', 'reject'],
+}
+
+export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'expiresAt' | 'rejectActions'> & {
+  /** Default: the decisions of the kind. */
+  readonly decisions?: readonly Decision[]
+  /** The call of an earlier plan that the ask is about. */
+  readonly continues?: AttemptRef
+}
+
+/** Creates an ask and its expiry timer; returns `limit` if the run has reached its limit of asks. */
+export function askFacts(state: RunState, moment: Moment, wanted: WantedAsk): NewEvent[] | 'limit' {
+  const most = maxAsks(state)
+  const raised = asksRaised(state)
+  if (raised >= most) return 'limit'
+  const make = factsFor(state, moment.now)
+  const requestId = `${state.runId}:ask:${state.asks.size + 1}`
+  const expiresAt = moment.now + moment.askMs
+  const hash = valueHash(wanted.value)
+  const audit = auditLink(state.audit, {
+    runId: state.runId,
+    requestId,
+    at: moment.now,
+    by: 'system',
+    what: 'asked',
+    subjectHash: hash,
+    words: wanted.question,
+  })
+  const ask = {
+    ...wanted,
+    ...afterRejection(state, wanted, raised + 1 >= most),
+    requestId,
+    valueHash: hash,
+    decisions: wanted.decisions ?? decisionsOf[wanted.kind],
+    expiresAt,
+  }
+  return [
+    make('hitl_request', { ...ask, audit }, { nodeId: wanted.nodeId }),
+    make(
+      'timer_set',
+      { timerId: `ask:${requestId}`, dueAt: expiresAt, purpose: { kind: 'ask', requestId } },
+      { nodeId: wanted.nodeId },
+    ),
+  ]
+}
+
+/** Counts asks without withdrawn ones: a new plan raises those again for the same value, or does not need them. */
+function asksRaised({ asks, withdrawals }: RunState): number {
+  return asks.size - withdrawals
+}
+
+function maxAsks(state: RunState): number {
+  return state.plan?.limits.maxAsks ?? defaultMaxAsks
+}
+
+/** The failure of an ask beyond the limit: why it was needed, and where the limit is set. */
+export function askLimitFailure(state: RunState, why: string): Failure {
+  const most = maxAsks(state)
+  return {
+    code: 'ask/limit',
+    message: `Cannot ask a person (${why}): the run has asked ${asksRaised(state)} of at most ${most} times (constraints.maxAsks)`,
+    details: { limit: 'maxAsks', most, setting: 'constraints.maxAsks' },
+  }
+}
+
+/** Extends a failure that a person should have been asked about with the limit of asks that prevented it. */
+export function unaskedFailure(state: RunState, failure: Failure): Failure {
+  const { message, details } = askLimitFailure(state, 'about this failure')
+  return {
+    ...failure,
+    message: `${failure.message}. ${message}`,
+    details: { ...failure.details, ...details },
+  }
+}
+
+/**
+ * Returns the default action after a rejection and those that a reply may choose instead. A policy's own action cannot be
+ * overridden by a reply.
+ */
+function afterRejection(
+  state: RunState,
+  { kind, nodeId, policyId, producers, rejectAction }: WantedAsk,
+  isLastAsk: boolean,
+): Pick<Ask, 'rejectAction' | 'rejectActions'> {
+  if (!answersRejection.has(kind)) return {}
+  const about = { subject: nodeId ?? '', producers: producers ?? [], isLastAsk }
+  const rejectActions = allowedAfterRejection(state, about)
+  if (rejectAction === undefined) return { rejectActions }
+  const { type } = rejectAction
+  // A policy's new plan need not ask again.
+  const isMoreWork = type === 'retry' || (type === 'replan' && policyId === undefined)
+  const isPossible = !isMoreWork || rejectActions.includes(type)
+  const usual: Action = isPossible ? rejectAction : { type: 'fail' }
+  return policyId === undefined ? { rejectActions, rejectAction: usual } : { rejectAction: usual }
+}
+
+/** Kinds whose rejection may lead to more work. A rejected side effect has produced nothing, so only a new plan can follow. */
+const answersRejection: ReadonlySet<AskKind> = new Set([
+  'approval',
+  'final',
+  'failure',
+  'policy',
+  'side_effect',
+])
+
+/** Records a decision, linked to the audit chain. */
+export function resolveFact(
+  state: RunState,
+  now: number,
+  reply: Omit<Reply, 'decision'> & { readonly decision: Resolution },
+): NewEvent {
+  const { requestId, decision, value, by, note, rejectAction } = reply
+  const audit = auditLink(state.audit, {
+    runId: state.runId,
+    requestId,
+    at: now,
+    by,
+    what: decision,
+    subjectHash: value === undefined ? reply.valueHash : valueHash(value),
+    words: note,
+    action: rejectAction,
+  })
+  const nodeId = state.asks.get(requestId)?.nodeId
+  return factsFor(state, now)(
+    'hitl_resolved',
+    {
+      requestId,
+      decision,
+      ...(value !== undefined && { value }),
+      valueHash: reply.valueHash,
+      by,
+      ...(note !== undefined && { note }),
+      ...(rejectAction !== undefined && { rejectAction }),
+      audit,
+    },
+    { nodeId },
+  )
+}
+
+/** Closes an ask without an answer: it expired, or the run no longer needs it. */
+export function expireFact(
+  state: RunState,
+  now: number,
+  details: { requestId: string; note?: string },
+): NewEvent {
+  const shown = state.asks.get(details.requestId)?.valueHash ?? ''
+  return resolveFact(state, now, { ...details, decision: 'expired', valueHash: shown, by: 'system' })
+}
+
+/** Withdraws an ask because of a new plan, which raises it again for the same value if it has the same work. */
+export function withdrawFact(state: RunState, now: number, requestId: string): NewEvent {
+  const valueHash = state.asks.get(requestId)?.valueHash ?? ''
+  const note = 'A new plan is made'
+  return resolveFact(state, now, { requestId, decision: 'withdrawn', valueHash, by: 'system', note })
+}
+
+/** Why a reply is refused: `resolved` is a conflict with another reply, all others are errors in this one. */
+export type ReplyRefusal =
+  | { readonly reason: 'unknown' | 'resolved' | 'expired' | 'stale'; readonly message: string }
+  | {
+      readonly reason: 'invalid'
+      readonly message: string
+      readonly issues: readonly Issue[]
+      readonly hint?: string
+    }
+
+export function checkReply(state: RunState, now: number, reply: Reply): ReplyRefusal | undefined {
+  const ask = state.asks.get(reply.requestId)
+  if (!ask) return { reason: 'unknown', message: `There is no ask "${reply.requestId}" in this run` }
+  if (!state.openAsks.has(reply.requestId))
+    return { reason: 'resolved', message: whyClosed(state, reply.requestId) }
+  if (now >= ask.expiresAt) return { reason: 'expired', message: `The ask "${reply.requestId}" has expired` }
+  // The form is checked before the hash: an invalid decision is invalid for any value.
+  const wrongForm = checkForm(ask, reply)
+  if (wrongForm) return wrongForm
+  if (reply.valueHash !== ask.valueHash)
+    return {
+      reason: 'stale',
+      message: 'The reply is about another value than the one shown: look at it again',
+    }
+  return checkValue(state, ask, reply)
+}
+
+/** Says why an ask is closed: answered, withdrawn or expired, or closed by the end of the run. */
+function whyClosed({ finished, unanswered }: RunState, requestId: string): string {
+  const about = `The ask "${requestId}"`
+  if (!unanswered?.has(requestId)) return `${about} has been answered already`
+  if (!finished) return `${about} was taken back or has expired: nobody can answer it `
+  const why = finished.error ? ` (${finished.error.code}: ${finished.error.message})` : ''
+  return `${about} was not answered before the run ended: it is ${finished.status}${why}`
+}
+
+const withValue: ReadonlySet<Decision> = new Set(['edit', 'answer'])
+
+/** Checks that the ask allows the decision, and that it has a value if and only if it needs one. */
+function checkForm(ask: Ask, { decision, value, rejectAction }: Reply): ReplyRefusal | undefined {
+  const given = JSON.stringify(decision) ?? 'Nothing'
+  const taken = ask.decisions.join(', ')
+  if (!ask.decisions.includes(decision))
+    return malformed(ask, '/decision', `${given} is no answer to this ask; it takes ${taken}`)
+  if (withValue.has(decision) && value === undefined)
+    return malformed(ask, '/value', `"${decision}" needs a value`)
+  if (!withValue.has(decision) && value !== undefined)
+    return malformed(ask, '/value', `"${decision}" takes no value`)
+  return rejectAction === undefined ? undefined : checkRejectAction(ask, decision, rejectAction)
+}
+
+/** A reply may choose the action after a rejection only where the ask allows it. */
+function checkRejectAction(
+  { kind, rejectActions = [] }: Ask,
+  decision: Decision,
+  given: RejectAction,
+): ReplyRefusal | undefined {
+  if (decision === 'reject' && rejectActions.includes(given)) return undefined
+  const message =
+    decision !== 'reject'
+      ? `rejectAction belongs to "reject", not to ${JSON.stringify(decision)}`
+      : `rejectAction ${JSON.stringify(given)} is not possible for this ask`
+  const hint =
+    rejectActions.length === 0
+      ? `Leave rejectAction out: an ask of kind "${kind}" does not take one`
+      : `Use one of: ${rejectActions.join(', ')}${rejectActions.includes('retry') || kind === 'side_effect' ? '' : '; retry and replan need a further ask (constraints.maxAsks), and the same value is made again at most 3 times'}`
+  const issue = { code: 'ask/invalid', at: { pointer: '/rejectAction' }, message, hint }
+  return { reason: 'invalid', message, hint, issues: [issue] }
+}
+
+function malformed({ decisions }: Ask, pointer: string, message: string): ReplyRefusal {
+  const ways = decisions.map((decision) => (withValue.has(decision) ? `${decision} with a value` : decision))
+  const hint = `Decide one of: ${ways.join(', ')}`
+  return {
+    reason: 'invalid',
+    message,
+    hint,
+    issues: [{ code: 'ask/invalid', at: { pointer }, message, hint }],
+  }
+}
+
+function checkValue(state: RunState, ask: Ask, reply: Reply): ReplyRefusal | undefined {
+  if (reply.value === undefined) return undefined
+  const issues = obligations(state, ask, reply.value)
+  const what = ask.kind === 'clarify' ? 'what the question asks for' : 'the contract'
+  return issues.length === 0
+    ? undefined
+    : { reason: 'invalid', message: `The value does not satisfy ${what}`, issues }
+}
+
+/** Validates a value from a person against the same contract and conditions as any other output. */
+function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
+  if (isAboutAnswer(ask)) return checkAnswer(state, value).issues
+  // An answer is not an output: only the schema of the question applies, which may be untrusted.
+  if (ask.kind === 'clarify')
+    return ask.schema === undefined ? [] : compileSchema(ask.schema, { untrusted: true }).validate(value)
+  const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
+  const issues = ask.schema === undefined ? [] : compileSchema(ask.schema).validate(value)
+  if (issues.length > 0 || !node) return issues
+  return node.node.routing ? routeIssues(node, value) : brokenConditions(state, node, value)
+}
+
+/** The conditions choose the route, even for a value from a person: the plan is proved for these conditions. */
+function routeIssues(node: NodeState, value: Json): Issue[] {
+  const taken = takeRoute(node, value)
+  if (!taken) {
+    const message = `No route of "${node.node.id}" applies to the value, and it has no elseTo`
+    return [{ code: 'node/no-route', at: { pointer: '' }, message }]
+  }
+  const { label } = taken
+  const given = isObject(value) ? value['route'] : undefined
+  // Without a label, an input of that name is passed through unchanged.
+  const isOwn = label === undefined && Object.hasOwn(node.node.inputs, 'route')
+  if (given === undefined || given === label || isOwn) return []
+  const message = `The conditions choose ${label === undefined ? 'a route without a label' : `the route ${JSON.stringify(label)}`}, not ${JSON.stringify(given)}`
+  const hint = 'Leave `route` out, and change the values that the conditions look at'
+  return [{ code: 'ask/invalid', at: { pointer: '/route' }, message, hint }]
+}

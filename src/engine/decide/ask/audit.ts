@@ -1,0 +1,37 @@
+/**
+ * Audit hash chain of asks and decisions: each link contains the hash of the one before, so that a row cannot be changed,
+ * inserted or removed without breaking all later ones.
+ */
+import { canonicalJson } from '../../../base/canonical.ts'
+import { sha256Hex } from '../../../base/hash.ts'
+import type { Json } from '../../../base/json.ts'
+import type { AuditLink } from '../../../domain/event.ts'
+
+export interface AuditSubject {
+  readonly runId: string
+  readonly requestId: string
+  readonly at: number
+  /** The person or `system`. */
+  readonly by: string
+  /** `asked`, or the decision. */
+  readonly what: string
+  /** Hash of the value that was shown or submitted. */
+  readonly subjectHash: string
+  /** The question, or the note of the decision. */
+  readonly words?: string | undefined
+  /** The action that a reply requests after its rejection. */
+  readonly action?: string | undefined
+}
+
+export function auditLink(prev: string, subject: AuditSubject): AuditLink {
+  return {
+    prev,
+    subjectHash: subject.subjectHash,
+    hash: sha256Hex(`${prev}\n${canonicalJson({ ...subject })}`),
+  }
+}
+
+/** Identifies the value that an ask shows. */
+export function valueHash(value: Json): string {
+  return sha256Hex(canonicalJson(value))
+}

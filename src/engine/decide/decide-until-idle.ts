@@ -1,0 +1,99 @@
+/**
+ * Decides until only attempts are left to perform. As in a write-ahead log, all events are appended to the journal in one
+ * batch before the attempts start.
+ */
+import type { NewEvent } from '../../domain/event.ts'
+import { applyEvent } from '../../domain/run/fold.ts'
+import type { RunState } from '../../domain/run.ts'
+import type { Moment } from '../events.ts'
+import { defaultConcurrency } from '../journal/run-head.ts'
+import { decide } from './decide.ts'
+import { decideStart, type Start } from './start-nodes.ts'
+
+export interface Step {
+  /** In the order in which they were applied to the state; to be appended unchanged. */
+  readonly events: NewEvent[]
+  readonly starts: Start[]
+  /** Whether a draft is needed. */
+  readonly plan: boolean
+  /** Whether more could start, but capacity was used up. */
+  readonly crowded: boolean
+  /** Capabilities of nodes that could start if this process had them. */
+  readonly missing: readonly string[]
+}
+
+/** Guard against a plan or policy that would decide forever. */
+const mostFacts = 1_000_000
+
+/**
+ * Applies new events and all decisions that follow to the state. `room` returns whether the capability has capacity for
+ * one more attempt.
+ */
+export function step(
+  state: RunState,
+  moment: Moment,
+  given: { readonly happened: readonly NewEvent[]; readonly room: (capabilityId: string) => boolean },
+): Step {
+  const events: NewEvent[] = []
+  const starts: Start[] = []
+  const take = (facts: readonly NewEvent[]) => {
+    for (const event of facts) {
+      applyEvent(state, event)
+      events.push(event)
+    }
+  }
+  take(given.happened)
+  for (;;) {
+    const decision = decide(state, moment)
+    switch (decision.kind) {
+      case 'facts':
+        take(decision.facts)
+        if (events.length > mostFacts) throw new Error('The run decides without end')
+        continue
+      case 'ready': {
+        const missing: string[] = []
+        const outcome = startReady(state, moment, { room: given.room, take, starts, missing })
+        if (outcome === 'decided') continue
+        return { events, starts, plan: false, crowded: outcome === 'crowded', missing }
+      }
+      case 'plan':
+      case 'wait':
+        return { events, starts, plan: decision.kind === 'plan', crowded: false, missing: [] }
+    }
+  }
+}
+
+interface Starting {
+  readonly room: (capabilityId: string) => boolean
+  readonly take: (facts: readonly NewEvent[]) => void
+  readonly starts: Start[]
+  readonly missing: string[]
+}
+
+/** Starts ready nodes. `decided`: a node was settled without an attempt, so there is more to decide. */
+function startReady(
+  state: RunState,
+  moment: Moment,
+  { room, take, starts, missing }: Starting,
+): 'decided' | 'crowded' | 'done' {
+  const most = state.plan?.limits.concurrency ?? defaultConcurrency
+  for (const nodeId of state.ready) {
+    const node = state.nodes.get(nodeId)
+    if (node === undefined) continue
+    const decision = decideStart(state, moment, node)
+    if (decision === 'later') continue
+    if ('missing' in decision) {
+      missing.push(decision.missing)
+      continue
+    }
+    if ('facts' in decision) {
+      take(decision.facts)
+      return 'decided'
+    }
+    if (state.running.size >= most) return 'done'
+    if (!room(decision.start.capabilityId)) return 'crowded'
+    take(decision.start.events)
+    starts.push(decision.start)
+  }
+  return 'done'
+}

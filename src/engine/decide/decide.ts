@@ -1,0 +1,229 @@
+/**
+ * Decides the next step of a run. Pure: the same state and decision context always give the same result. Events come
+ * first, one group at a time; `decide-until-idle.ts` applies them and decides again until only work is left.
+ */
+import { plannerFailed, rootOf } from '../../domain/diagnostic.ts'
+import { asPlannerFailure } from '../../domain/errors/planner-failure.ts'
+import type { Failure, NewEvent } from '../../domain/event.ts'
+import { listTriggers } from '../../domain/policy.ts'
+import { isActivated, unmetNeed } from '../../domain/run/fold-graph.ts'
+import type { RunState } from '../../domain/run.ts'
+import { envelopeLimits } from '../../plan/index.ts'
+import { policyFields } from '../capabilities/planning-input.ts'
+import { factsFor, type Moment } from '../events.ts'
+import { firstDue, isHeld, isToGoOn, policyAskOpen } from '../journal/run-head.ts'
+import { expireFact, withdrawFact } from './ask/asks.ts'
+import { mayReplan, replanLimitFailure } from './ask/rework.ts'
+import { settlement, worstCaseUsage } from './budget.ts'
+import { knownValues } from './checks/values.ts'
+import { deadlineFacts } from './deadline.ts'
+import { endFacts, finishFacts } from './finish.ts'
+import { interruptFacts } from './interrupt.ts'
+import { iterationFacts } from './iterations.ts'
+import { judgeFacts } from './judge.ts'
+import { actionFacts, policyFacts } from './policies.ts'
+
+export type Decision =
+  | { readonly kind: 'facts'; readonly facts: readonly NewEvent[] }
+  /** Nodes may start, within capacity (`start-nodes.ts`). */
+  | { readonly kind: 'ready' }
+  /** A draft has to be made and proved. */
+  | { readonly kind: 'plan' }
+  /** Nothing to do until the next event. */
+  | { readonly kind: 'wait' }
+
+export const maxPlanAttempts = 3
+
+/** Each rule handles one kind of pending decision; the first one that returns events wins. */
+const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])[] = [
+  dueTimers,
+  interruptFacts,
+  judged,
+  followedUp,
+  skipped,
+  iterationFacts,
+  ended,
+  replanned,
+  planned,
+  finished,
+]
+
+export function decide(state: RunState, moment: Moment): Decision {
+  if (state.finished) return { kind: 'wait' }
+  for (const rule of rules) {
+    const facts = rule(state, moment)
+    if (facts.length > 0) return { kind: 'facts', facts }
+  }
+  if (state.planning && !state.planning.rejected && !state.cancel && !state.failing) return { kind: 'plan' }
+  if (!isHeld(state) && state.ready.size > 0) return { kind: 'ready' }
+  return { kind: 'wait' }
+}
+
+/** What the owning process knows about an attempt: in flight here, never sent, or unknown. */
+export type Whereabouts = 'here' | 'never-left' | 'unknown'
+
+/** Ends attempts that no process performs any more: their outcome is unknown, unless they were never sent. */
+export function orphanFacts(
+  state: RunState,
+  moment: Pick<Moment, 'now' | 'capability'>,
+  whereIs: (nodeId: string, attempt: number) => Whereabouts,
+): NewEvent[] {
+  const { now } = moment
+  const make = factsFor(state, now)
+  const facts: NewEvent[] = []
+  for (const nodeId of state.running) {
+    const node = state.nodes.get(nodeId)
+    // An accepted call is awaited by the process that owns the run.
+    if (node?.attempt?.accepted) continue
+    const attempt = node?.attempts ?? 0
+    const where = whereIs(nodeId, attempt)
+    if (where === 'here') continue
+    const left = where === 'unknown'
+    const usage = left ? worstCaseUsage(state, moment, nodeId) : { calls: 0 }
+    facts.push(...settlement(state, now, { nodeId, attempt, usage }))
+    const end = {
+      attempt,
+      outcome: 'outcome_unknown',
+      issues: [],
+      usage,
+      ...(!left && { notApplied: true }),
+    } as const
+    facts.push(make('attempt_end', end, { nodeId }))
+  }
+  return facts
+}
+
+function dueTimers(state: RunState, moment: Moment): NewEvent[] {
+  const due = firstDue(state, moment.now)
+  if (due === undefined) return []
+  const { timerId, purpose } = due
+  const fired = factsFor(state, moment.now)('timer_fired', { timerId })
+  if (purpose.kind === 'ask') {
+    if (!state.openAsks.has(purpose.requestId)) return [fired]
+    return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
+  }
+  if (purpose.kind !== 'policy') return [fired]
+  const policy = listTriggers(state.envelope.policies).find(({ id }) => id === purpose.policyId)
+  if (!policy) return [fired]
+  return [
+    fired,
+    ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
+  ]
+}
+
+function judged(state: RunState, moment: Moment): NewEvent[] {
+  for (const nodeId of state.judging) {
+    const node = state.nodes.get(nodeId)
+    const facts = node ? judgeFacts(state, moment, node) : []
+    if (facts.length > 0) return facts
+  }
+  return []
+}
+
+function followedUp(state: RunState, moment: Moment): NewEvent[] {
+  const [next] = state.followUps
+  // Nodes run again once no attempt is in flight that could depend on them.
+  if (next?.action.type === 'retry' && state.running.size > 0) return []
+  return next ? actionFacts(state, moment, { ...next, trigger: 'follow_up' }) : []
+}
+
+function skipped(state: RunState, { now }: Moment): NewEvent[] {
+  const make = factsFor(state, now)
+  return [...state.dead].map((nodeId) =>
+    make('node_skipped', { reason: skipReason(state, nodeId) }, { nodeId }),
+  )
+}
+
+function skipReason(state: RunState, nodeId: string): string {
+  const node = state.nodes.get(nodeId)
+  const need = node && isActivated(node) ? unmetNeed(state, node) : undefined
+  if (need === undefined) return 'No control edge to it was followed'
+  const sources = need.from.map((id) => `"${id}"`).join(' or ')
+  return `Required input "${need.input}" has no source: ${sources} did not complete`
+}
+
+/** Ends a run that is cancelled, failing or has lost a node for good, once no attempt is in flight. */
+function ended(state: RunState, { now }: Moment): NewEvent[] {
+  if (state.running.size > 0) return []
+  if (state.cancel) {
+    const { by, reason } = state.cancel
+    const message = `Cancelled by ${by}${reason ? `: ${reason}` : ''}`
+    return endFacts(state, now, { status: 'cancelled', error: { code: 'run/cancelled', message } })
+  }
+  if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
+  if (state.fatal.size === 0 || isToGoOn(state)) return []
+  const [nodeId] = state.fatal
+  const failed = state.nodes.get(nodeId ?? '')?.failed?.error
+  const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }
+  return endFacts(state, now, {
+    status: 'failed',
+    error: { ...error, details: { ...error.details, nodeId: nodeId ?? '' } },
+  })
+}
+
+/** Requests an ordered new plan as soon as no attempt is in flight, within the limit of new plans. */
+function replanned(state: RunState, moment: Moment): NewEvent[] {
+  const { replan } = state
+  if (!replan || state.running.size > 0 || state.paused || policyAskOpen(state)) return []
+  if (!mayReplan(state))
+    return endFacts(state, moment.now, { status: 'failed', error: replanLimitFailure(state, replan) })
+  const [open] = state.openAsks
+  if (open !== undefined) return [withdrawFact(state, moment.now, open)]
+  return [requestPlan(state, moment, 1)]
+}
+
+/** Requests the first plan, and the next draft after a rejected one. */
+function planned(state: RunState, moment: Moment): NewEvent[] {
+  if (state.planning?.rejected) {
+    const { attempt, phase, final } = state.planning
+    const tries = final !== undefined || (state.draft && phase === 'initial') ? 1 : maxPlanAttempts
+    if (attempt < tries) return [requestPlan(state, moment, attempt + 1)]
+    const failure = rootOf(state.planning.rejected.failures)
+    const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
+    const closing = final === undefined ? '' : `; ${final}`
+    const message =
+      failure?.details?.['code'] === plannerFailed
+        ? `Cannot plan: ${what}${closing}`
+        : `No plan satisfies the contract: it does not hold that ${what} (${why})${closing}`
+    const unanswered = asPlannerFailure(failure?.details)
+    const error: Failure = {
+      code: unanswered ? `planner/${unanswered.outcome}` : 'plan/rejected',
+      message,
+      details: { ...unanswered, diagnostics: state.planning.rejected as never },
+    }
+    return endFacts(state, moment.now, { status: 'failed', error })
+  }
+  return state.plan || state.planning || state.paused || policyAskOpen(state)
+    ? []
+    : [requestPlan(state, moment, 1)]
+}
+
+function requestPlan(state: RunState, moment: Moment, attempt: number): NewEvent {
+  const trigger = state.replan ?? state.planning?.trigger
+  return factsFor(state, moment.now)('plan_requested', {
+    attempt,
+    phase: state.plan ? 'replan' : 'initial',
+    ...policyFields(state),
+    ...moment.considered(state),
+    ...(trigger && { trigger }),
+  })
+}
+
+/** Finishes the run when all nodes are settled. */
+function finished(state: RunState, moment: Moment): NewEvent[] {
+  if (!state.plan || isHeld(state) || state.unsettled > 0 || state.running.size > 0) return []
+  return finishFacts(state, moment)
+}
+
+/** The events that follow `start`: timers, and the actions of policies on start. */
+export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
+  const make = factsFor(state, moment.now)
+  // The caller's deadline also applies before there is a plan: to planners, and to asks on start.
+  const facts = deadlineFacts(state, moment.now, envelopeLimits(state.envelope))
+  for (const { id, enabled, trigger } of listTriggers(state.envelope.policies)) {
+    if (!enabled || trigger.kind !== 'onTimeout') continue
+    const purpose = { kind: 'policy', policyId: id } as const
+    facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))
+  }
+  return [...facts, ...policyFacts(state, moment, { kinds: ['onStart'], values: () => knownValues(state) })]
+}

@@ -1,0 +1,360 @@
+/** Decides how a ready node starts: with an attempt, a route, an ask first, or an error at once. */
+
+import type { Issue } from '../../base/errors/issue.ts'
+import { sha256Hex } from '../../base/hash.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import { callInDoubt, type DoubtfulCall, refOf } from '../../domain/attempt/call-key.ts'
+import type { EventPayloads, Failure, NewEvent } from '../../domain/event.ts'
+import { withFacets } from '../../domain/plan/facet-issue.ts'
+import { isIterated, outputContractFor } from '../../domain/plan.ts'
+import { findRaoContract } from '../../domain/rao/effective.ts'
+import { isRaoError } from '../../domain/rao/rao-contract.ts'
+import { createRedactor } from '../../domain/redaction/redact.ts'
+import { assembleInputs, describeSource } from '../../domain/run/bound-values.ts'
+import { around, isDoomed } from '../../domain/run/iterations.ts'
+import type { NodeState, RunState } from '../../domain/run.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
+import { candidateOf } from '../capabilities/missing-capabilities.ts'
+import { factsFor, type Moment } from '../events.ts'
+import { unfitFacts } from './after-failure.ts'
+import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
+import { failureAskFacts } from './ask/failure-asks.ts'
+import { feedbackFor } from './ask/feedback.ts'
+import { type Reserved, reservation } from './budget.ts'
+import { takeRoute } from './checks/routes.ts'
+import { earlierCall, otherCallInDoubt, ownCall, unsureCall } from './earlier-calls.ts'
+import { usedUp } from './exhausted-limit.ts'
+import { countIterations } from './iterations.ts'
+import { approvedFacts, nodeError, unknownFacts } from './judge.ts'
+
+/** An attempt that may be sent as soon as these events are in the journal (write-ahead). */
+export interface Start {
+  readonly nodeId: string
+  readonly capabilityId: string
+  /** The inputs of the call; the journal records them without the values of keys that name secrets. */
+  readonly inputs: Json
+  readonly events: readonly NewEvent[]
+}
+
+/**
+ * Events without an attempt; a start; `later` (budget may become available again); or `missing`: only a process that has
+ * the capability can decide and start it.
+ */
+export type StartDecision =
+  | { readonly facts: NewEvent[] }
+  | { readonly start: Start }
+  | { readonly missing: string }
+  | 'later'
+
+export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
+  // Its item or round has failed, and ends once none of its attempts is in flight.
+  if (isDoomed(state, node)) return 'later'
+  const inputs = assembleInputs(state, node.node.inputs)
+  const found = compileSchema(node.node.contracts.input).validate(inputs)
+  const issues = [...absentInputs(node, inputs), ...withFacets(found, node.node.facetProvenance.input)]
+  if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
+  if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
+  if (isIterated(node.node)) return { facts: iteratedFacts(state, moment, node, inputs) }
+  const capabilityId = candidateOf(node)
+  const unfit = alternateIssues(node, inputs)
+  if (unfit.length > 0) return { facts: unfitFacts(state, moment, node, unfit) }
+  const known = moment.capability(capabilityId)
+  if (known === undefined) return { missing: capabilityId }
+  const asked = askedFirst(state, moment, node, inputs)
+  if (asked) return { facts: asked }
+  const earlier = earlierCall(state, node, { capabilityId, inputs: () => told(inputs) })?.call
+  if (known.kind === 'human') return { facts: taskFacts(state, moment, node, told(inputs)) }
+  const reserved = reservation(state, node, {
+    kind: known.kind,
+    tokens: known.tokens,
+    prompt: () => promptBytes(state, node, inputs),
+  })
+  if (reserved === 'later') return 'later'
+  if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
+  return {
+    start: startOf(state, moment, node, {
+      inputs,
+      capabilityId,
+      idempotent: known.idempotent,
+      sideEffect: known.sideEffect,
+      reserved,
+      earlier,
+    }),
+  }
+}
+
+/** A bound input needs a value, even if the contract does not name it: no call or route happens without it. */
+function absentInputs({ node }: NodeState, inputs: object): readonly Issue[] {
+  const absent = (node.requires ?? []).filter((name) => !Object.hasOwn(inputs, name))
+  return absent.map((name) => {
+    const from = (node.inputs[name] ?? []).map(describeSource).join(' and ')
+    return {
+      code: 'schema/required',
+      at: { pointer: child('', name) },
+      message: `input "${name}" has no value${from && ` (${from})`}`,
+      hint: `Bind another source, or name "${name}" in contracts.input of the node without requiring it if it is optional`,
+    }
+  })
+}
+
+/** An alternate is called only with inputs that satisfy its own contract. */
+function alternateIssues(node: NodeState, inputs: Json): readonly Issue[] {
+  const input = node.candidate > 0 ? node.node.alternateContracts?.[candidateOf(node)]?.input : undefined
+  return input === undefined ? [] : compileSchema(input).validate(inputs)
+}
+
+interface Chosen {
+  readonly inputs: Json
+  readonly capabilityId: string
+  readonly idempotent: boolean
+  readonly sideEffect: boolean
+  readonly reserved: Reserved | undefined
+  /** The call of an earlier plan that this one repeats. */
+  readonly earlier: DoubtfulCall | undefined
+}
+
+/** Asks for approval before the call where needed: of a side effect, or of repeating a call in doubt. */
+function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Json): NewEvent[] | undefined {
+  const capabilityId = candidateOf(node)
+  const wanted = { capabilityId, inputs: () => told(given) }
+  const unsure = unsureCall(node, wanted)
+  const earlier = unsure === undefined ? earlierCall(state, node, wanted) : undefined
+  const isRepeated = unsure ?? ownCall(node, wanted) ?? earlier
+  const other = isRepeated ? undefined : otherCallInDoubt(state, node, wanted)
+  const isUnchecked =
+    moment.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, moment)
+  if (!node.approved && (isUnchecked || other))
+    return sideEffectFacts(state, moment, node, { inputs: told(given), isUnchecked, other })
+  if (unsure === undefined && !earlier?.mustAsk) return undefined
+  const about = { inputs: told(given), earlier: earlier?.call }
+  return unknownFacts(state, moment, node, about) ?? [tooManyAsks(state, moment, node)]
+}
+
+function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chosen): Start {
+  const make = factsFor(state, moment.now)
+  const { id } = node.node
+  const attempt = node.attempts + 1
+  const events: NewEvent[] = []
+  if (!node.started) events.push(startFact(state, moment, node))
+  if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
+  const allowed = durationOf(node)
+  const inputs = told(chosen.inputs)
+  const { capabilityId } = chosen
+  const repeated = ownCall(node, { capabilityId, inputs: () => inputs }) ?? chosen.earlier
+  const payload: EventPayloads['attempt_start'] = {
+    attempt,
+    capabilityId,
+    idempotencyKey: repeated?.idempotencyKey ?? newKey(state, node, capabilityId),
+    idempotent: chosen.idempotent,
+    ...(chosen.sideEffect && { sideEffect: true }),
+    inputs,
+    ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
+    ...(chosen.earlier && { continues: refOf(chosen.earlier) }),
+  }
+  events.push(make('attempt_start', payload, { nodeId: id }))
+  return { nodeId: id, capabilityId: chosen.capabilityId, inputs: chosen.inputs, events }
+}
+
+/**
+ * Creates the idempotency key of a call that is not a repetition. If a call in doubt of the same capability had other
+ * inputs, its number is not used again.
+ */
+function newKey({ runId }: RunState, { node, key }: NodeState, capabilityId: string): string {
+  const number = callInDoubt(key, capabilityId) ? key.used + 1 : key.logical
+  return sha256Hex(`${runId}\n${node.id}\n${key.version}\n${number}`)
+}
+
+/** Estimates the prompt of a model: instructions, inputs, and the schema twice, as text and for the provider. */
+function promptBytes(state: RunState, told: NodeState, inputs: Json): number {
+  const { envelope } = state
+  const { node, clarifications } = told
+  const feedback = feedbackFor(state, node.id, ...around(state, told))
+  const schema = JSON.stringify(outputContractFor(node, candidateOf(told)))
+  const words = [
+    envelope.objective,
+    ...envelope.specialInstructions,
+    node.instructions,
+    ...clarifications,
+    ...(feedback.length > 0 ? [JSON.stringify(feedback)] : []),
+  ]
+  return Buffer.byteLength([...words, JSON.stringify(inputs), schema, schema].join(' ')) + instructions
+}
+
+/** Bytes of the package's own instructions around a task. */
+const instructions = 1000
+
+const redactor = createRedactor()
+
+/** Redacts inputs for the journal and for asks; a call gets the real ones, which are assembled anew for every attempt. */
+function told(inputs: Json): Json {
+  return redactor.value(inputs) as Json
+}
+
+/** Returns the shortest time limit of the node. */
+function durationOf(node: NodeState): number | undefined {
+  const { timeoutMs, constraints } = node.node
+  const contract = findRaoContract(node.node, candidateOf(node))
+  const limits = [
+    timeoutMs,
+    constraints?.max_duration_ms,
+    contract === undefined || isRaoError(contract) ? undefined : contract.maxInferenceMs,
+  ]
+  const given = limits.filter((limit) => limit !== undefined)
+  return given.length > 0 ? Math.min(...given) : undefined
+}
+
+function startFact(state: RunState, moment: Moment, node: NodeState, iterations?: number): NewEvent {
+  const { id, capabilityId, label, derived, facetProvenance, kind } = node.node
+  return factsFor(state, moment.now)(
+    'node_start',
+    {
+      facetProvenance,
+      ...(capabilityId !== undefined && { capabilityId }),
+      ...(label !== undefined && { label }),
+      ...(derived && { derived }),
+      ...(node.instance !== undefined && { kind }),
+      ...(iterations !== undefined && { iterations }),
+    },
+    { nodeId: id },
+  )
+}
+
+/** Starts a map or a loop, or fails it if it has too many items. */
+function iteratedFacts(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  inputs: { readonly [name: string]: Json },
+): NewEvent[] {
+  const count = countIterations(node, inputs)
+  if (typeof count === 'number') return [startFact(state, moment, node, count)]
+  return [startFact(state, moment, node), nodeError(state, moment, node, { outcome: 'rejected', ...count })]
+}
+
+/** Whether the run has read untrusted content that no person has approved (DECISIONS 31). */
+function needsApproval(state: RunState, node: NodeState, moment: Moment): boolean {
+  if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
+  for (const other of state.nodes.values()) {
+    for (const read of other.unapproved ?? []) if (moment.capability(read)?.untrusted ?? true) return true
+    if (other === node || other.status !== 'completed' || other.completed?.person !== undefined) continue
+    const capabilityId = other.completed?.capabilityId
+    if (capabilityId !== undefined && (moment.capability(capabilityId)?.untrusted ?? true)) return true
+  }
+  return false
+}
+
+interface Change {
+  readonly inputs: Json
+  /** Whether the run has read untrusted content that no person has checked. */
+  readonly isUnchecked: boolean
+  /** A call in doubt of the same capability with other inputs. */
+  readonly other: DoubtfulCall | undefined
+}
+
+function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, change: Change): NewEvent[] {
+  const { inputs, isUnchecked, other } = change
+  const name = node.node.label ?? node.node.id
+  const reasons = [
+    ...(isUnchecked
+      ? [`"${name}" changes something outside, after content that no person has checked.`]
+      : []),
+    ...(other
+      ? [
+          `"${name}" calls "${other.capabilityId}", and "${other.nodeId}" called it under plan ${other.planVersion} with other inputs, which may have taken effect.`,
+        ]
+      : []),
+  ]
+  const ask = askFacts(state, moment, {
+    kind: 'side_effect',
+    nodeId: node.node.id,
+    question: `${reasons.join(' ')} Go ahead?`,
+    value: inputs,
+  })
+  return ask === 'limit' ? [tooManyAsks(state, moment, node)] : ask
+}
+
+/** A person does the work: the ask is the call, and the reply its result. */
+function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+  const { id, label, instructions } = node.node
+  const feedback = feedbackFor(state, id)
+  const ask = askFacts(state, moment, {
+    kind: 'task',
+    nodeId: id,
+    question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
+    value: inputs,
+    schema: outputContractFor(node.node, candidateOf(node)),
+    ...(feedback.length > 0 && { feedback }),
+  })
+  const started = node.started ? [] : [startFact(state, moment, node)]
+  return ask === 'limit' ? [...started, tooManyAsks(state, moment, node)] : [...started, ...ask]
+}
+
+/** Returns a question that is part of the inputs, such as the message of a pipeline step. */
+function messageIn(inputs: Json): string | undefined {
+  const message = isObject(inputs) ? inputs['message'] : undefined
+  return typeof message === 'string' ? message : undefined
+}
+
+function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent {
+  const failure = askLimitFailure(state, `"${node.node.label ?? node.node.id}" needs one`)
+  return nodeError(state, moment, node, { outcome: 'rejected', ...failure })
+}
+
+/**
+ * The input does not satisfy the node's contract, so no attempt is made. Asks a person for the output if node or envelope
+ * request it; not for a routing node, whose value would choose no route.
+ */
+function invalidInput(
+  state: RunState,
+  moment: Moment,
+  node: NodeState,
+  issues: EventPayloads['validation_error']['errors'],
+): NewEvent[] {
+  const { id, routing } = node.node
+  const errors = factsFor(state, moment.now)(
+    'validation_error',
+    { scope: `input:${id}`, errors: issues },
+    { nodeId: id },
+  )
+  const facts = [...(node.started ? [] : [startFact(state, moment, node)]), errors]
+  const ask = routing ? undefined : failureAskFacts(state, moment, node, { outcome: 'input_invalid', issues })
+  if (ask !== undefined && ask !== 'limit') return [...facts, ...ask]
+  const failure: Failure = {
+    code: 'node/input-invalid',
+    message: `The input of "${id}" does not satisfy its contract: ${issues[0]?.message ?? ''}`,
+    issues,
+  }
+  const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
+  return [...facts, nodeError(state, moment, node, { outcome: 'input_invalid', ...error })]
+}
+
+function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+  const facts = node.started ? [] : [startFact(state, moment, node)]
+  return [
+    ...facts,
+    nodeError(state, moment, node, {
+      outcome: 'rejected',
+      code: 'budget/exhausted',
+      message: `The budget of the run does not allow "${node.node.id}" to start`,
+      details: { ...usedUp(state) },
+    }),
+  ]
+}
+
+function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+  const taken = takeRoute(node, inputs)
+  const start = startFact(state, moment, node)
+  if (!taken) {
+    return [
+      start,
+      nodeError(state, moment, node, {
+        outcome: 'rejected',
+        code: 'node/no-route',
+        message: `No route of "${node.node.id}" applies, and it has no elseTo`,
+      }),
+    ]
+  }
+  const { value, chosen } = taken
+  return [start, ...approvedFacts(state, moment, node, { output: { value }, chosen })]
+}

@@ -1,0 +1,70 @@
+/** Reads the journal of a run: folded to a state, or as a stream of events. */
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { JournalEvent } from '../../domain/event.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import { fold } from '../../domain/run/fold.ts'
+import type { RunState } from '../../domain/run.ts'
+import type { Changes } from './watch-changes.ts'
+
+const pageSize = 5000
+
+/** Returns the state of a run; throws `run/missing` if there is none. */
+export async function loadState(store: Store, runId: string): Promise<RunState> {
+  const state = fold(await loadEvents(store, runId))
+  // There is at least one event, and folding one gives a state.
+  return state as RunState
+}
+
+/** Returns all events of a run, oldest first. */
+export async function loadEvents(store: Store, runId: string): Promise<JournalEvent[]> {
+  const events: JournalEvent[] = []
+  for (;;) {
+    const page = await store.read(runId, events.length, pageSize)
+    for (const event of page) events.push(event)
+    if (page.length < pageSize) break
+  }
+  if (events.length === 0) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  return events
+}
+
+export interface WatchOptions {
+  /** Only events after this sequence number. Default 0: from the start. */
+  readonly after?: number
+  readonly signal?: AbortSignal
+}
+
+/** Yields every event once and in order, read from the journal, until the run has ended or the signal is aborted. */
+export async function* watchRun(
+  store: Store,
+  changes: Changes,
+  request: WatchOptions & { readonly runId: string },
+): AsyncGenerator<JournalEvent, void, void> {
+  const { runId, signal } = request
+  let after = request.after ?? 0
+  while (!signal?.aborted) {
+    const news = new AbortController()
+    const change = changes.next(runId, signal ? AbortSignal.any([signal, news.signal]) : news.signal)
+    const page = await store.read(runId, after, 500)
+    for (const event of page) {
+      after = event.seq
+      yield event
+      if (event.type === 'complete') return news.abort()
+    }
+    if (page.length > 0) {
+      news.abort()
+      continue
+    }
+    if (await isOver(store, runId, after)) return news.abort()
+    await change
+  }
+}
+
+/**
+ * Whether the run has ended and no event follows this sequence number. Throws for an unknown run, which would be awaited
+ * forever.
+ */
+async function isOver(store: Store, runId: string, after: number): Promise<boolean> {
+  const head = await store.head(runId)
+  if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+  return after >= head.seq && ['completed', 'failed', 'cancelled'].includes(head.status)
+}

@@ -1,0 +1,146 @@
+/**
+ * Notifies subscribers of events in this process. A listener that throws stays subscribed, a slow one loses the oldest
+ * notices of its buffer, and neither blocks a run.
+ */
+import { ProvisoError } from '../../base/errors/error.ts'
+import type {
+  AppendedNotice,
+  EndedNode,
+  LifecycleListener,
+  LifecycleNotice,
+  SubscribeToLifecycle,
+} from '../../domain/event/lifecycle.ts'
+import { numbered } from '../../domain/event/numbered.ts'
+import type { EventType, JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { RunState } from '../../domain/run.ts'
+import { statusOf } from './run-head.ts'
+
+export const lifecycleLimits = { subscribers: 100, buffer: 1_000 } as const
+
+export interface Lifecycle {
+  readonly subscribe: SubscribeToLifecycle
+  /** Called after the events are applied to the state and stored in the journal. Costs nothing without subscribers. */
+  appended(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): void
+  tell(notice: LifecycleNotice): void
+  readonly subscribers: number
+}
+
+interface Subscriber {
+  readonly types: ReadonlySet<EventType> | undefined
+  readonly hear: (notice: LifecycleNotice) => void
+}
+
+export function createLifecycle(): Lifecycle {
+  const subscribers = new Set<Subscriber>()
+  const tell = (notice: LifecycleNotice) => {
+    for (const { hear } of subscribers) hear(notice)
+  }
+  return {
+    tell,
+    get subscribers() {
+      return subscribers.size
+    },
+    appended(state, events, by) {
+      // Created once, and only if a subscriber needs it.
+      let all: AppendedNotice | undefined
+      for (const { hear, types } of subscribers) {
+        if (types === undefined) {
+          all ??= noticeOf(state, events, by)
+          hear(all)
+        } else if (events.some(({ type }) => types.has(type))) hear(noticeOf(state, events, by, types))
+      }
+    },
+    subscribe(listener, { buffer = lifecycleLimits.buffer, types } = {}) {
+      if (subscribers.size >= lifecycleLimits.subscribers)
+        throw new ProvisoError(
+          'option/invalid',
+          `The lifecycle has ${lifecycleLimits.subscribers} subscribers, which is the limit`,
+          { hint: 'End subscriptions that are not needed: call what subscribeToLifecycle returned' },
+        )
+      if (!Number.isInteger(buffer) || buffer < 1)
+        throw new ProvisoError('option/invalid', 'The buffer of a subscription must be at least 1')
+      const subscriber = { ...createSubscriber(listener, buffer), types: types && new Set(types) }
+      subscribers.add(subscriber)
+      return () => {
+        subscribers.delete(subscriber)
+      }
+    },
+  }
+}
+
+/** Calls an idle listener synchronously, so that a synchronous listener misses no notice and runs before all that follows. */
+function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Subscriber, 'hear'> {
+  const waiting: LifecycleNotice[] = []
+  let busy = false
+  let missed = 0
+  const call = (notice: LifecycleNotice): void | Promise<void> => {
+    const before = missed
+    missed = 0
+    try {
+      return listener(notice, { missed: before })
+    } catch {
+      // Errors of a listener are ignored: they must not affect the run or other listeners.
+      return undefined
+    }
+  }
+  const drain = async (first: Promise<void>) => {
+    let pending: void | Promise<void> = first
+    for (;;) {
+      await Promise.resolve(pending).catch(() => {})
+      const next = waiting.shift()
+      if (next === undefined) break
+      pending = call(next)
+    }
+    busy = false
+  }
+  return {
+    hear(notice) {
+      if (busy) {
+        waiting.push(notice)
+        if (waiting.length <= buffer) return
+        waiting.shift()
+        missed++
+        return
+      }
+      const pending = call(notice)
+      if (!(pending instanceof Promise)) return
+      busy = true
+      void drain(pending)
+    },
+  }
+}
+
+function noticeOf(
+  state: RunState,
+  events: readonly NewEvent[],
+  by: AppendedNotice['by'],
+  types?: ReadonlySet<EventType>,
+): AppendedNotice {
+  const { runId, correlationId, traceparent } = state
+  const all = numbered(runId, state.seq - events.length, events)
+  const told = types === undefined ? all : all.filter(({ type }) => types.has(type))
+  return {
+    kind: 'appended',
+    runId,
+    correlationId,
+    ...(traceparent !== undefined && { traceparent }),
+    status: statusOf(state),
+    by,
+    events: told,
+    ended: told.flatMap((event) => endedNode(state, event)),
+  }
+}
+
+function endedNode(state: RunState, { type, nodeId = '', at }: JournalEvent): EndedNode[] {
+  if (type !== 'node_complete' && type !== 'node_error') return []
+  const node = state.nodes.get(nodeId)
+  if (node?.startedAt === undefined) return []
+  const capabilityId = node.attempt?.capabilityId ?? node.node.capabilityId
+  return [
+    {
+      nodeId,
+      ...(capabilityId !== undefined && { capabilityId }),
+      durationMs: Math.max(at - node.startedAt, 0),
+    },
+  ]
+}

@@ -1,0 +1,132 @@
+/** Waits until a run has ended or waits for a person, in whichever process it is executed. */
+import { messageOf, ProvisoError } from '../../base/errors/error.ts'
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { EventPayloads } from '../../domain/event.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { RunState } from '../../domain/run.ts'
+import type { RunStatus } from '../../domain/status.ts'
+import { loadState } from './journal.ts'
+import { statusOf } from './run-head.ts'
+import type { Changes } from './watch-changes.ts'
+
+/** The state of a run that has ended or needs a person to continue. */
+export interface Settled {
+  readonly runId: string
+  readonly status: RunStatus
+  readonly finished?: EventPayloads['complete']
+  readonly openAsks: readonly string[]
+  /** Warnings from the proof of the current plan. */
+  readonly warnings: readonly Diagnostic[]
+}
+
+export interface Settling {
+  wait(runId: string, signal?: AbortSignal): Promise<Settled>
+  /** Called when an actor releases a run in this state: local waiters need not read the journal. */
+  tell(runId: string, state: RunState): void
+  /** Called when an actor crashes: rejects the local waiters, or else the next one, instead of letting them wait. */
+  crashed(runId: string, cause: unknown): void
+  /** The run continues, here or in another process. */
+  goesOn(runId: string): void
+}
+
+const settledStatuses: ReadonlySet<RunStatus> = new Set([
+  'completed',
+  'failed',
+  'cancelled',
+  'awaiting_hitl',
+  'awaiting_human',
+])
+
+/** One caller of `wait`; holds the final state or the crash for it. */
+interface Waiter {
+  state?: RunState
+  crash?: ProvisoError
+}
+
+/** Crashes without a waiter are kept for the next one; at most this many, the newest. */
+const mostCrashes = 1000
+
+export function createSettling(given: {
+  readonly store: Store
+  readonly changes: Changes
+  readonly isCarried: (runId: string) => boolean
+  readonly isClosed: () => boolean
+}): Settling {
+  const { store, changes, isCarried, isClosed } = given
+  const waiters = new Map<string, Set<Waiter>>()
+  const crashes = new Map<string, ProvisoError>()
+
+  /** Reads the state from the store. */
+  const look = async (runId: string): Promise<RunState | undefined> => {
+    const head = await store.head(runId)
+    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!settledStatuses.has(head.status) || isCarried(runId)) return undefined
+    const state = await loadState(store, runId)
+    // A reply may have been recorded between the two reads.
+    return settledStatuses.has(statusOf(state)) ? state : undefined
+  }
+
+  const settled = async (runId: string, waiter: Waiter, signal?: AbortSignal): Promise<Settled> => {
+    for (;;) {
+      const news = changes.next(runId, signal)
+      // While the run is active here, its actor reports when it settles.
+      const state = isCarried(runId) ? undefined : (waiter.state ?? (await look(runId)))
+      if (state) {
+        const { finished, openAsks, plan } = state
+        return {
+          runId,
+          status: statusOf(state),
+          ...(finished && { finished }),
+          openAsks: [...openAsks],
+          warnings: plan?.diagnostics.warnings ?? [],
+        }
+      }
+      signal?.throwIfAborted()
+      const crash = waiter.crash ?? crashes.get(runId)
+      // A crash is reported once: the next wait waits for the next claim of the run.
+      crashes.delete(runId)
+      if (crash) throw crash
+      if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
+      await news
+    }
+  }
+
+  return {
+    async wait(runId, signal) {
+      const waiter: Waiter = {}
+      // Many callers may share one signal: each uses its own derived signal and removes its listener at the end.
+      const over = signal && new AbortController()
+      const others = waiters.get(runId)
+      waiters.set(runId, others ? others.add(waiter) : new Set([waiter]))
+      try {
+        return await settled(runId, waiter, over && AbortSignal.any([signal, over.signal]))
+      } finally {
+        over?.abort()
+        const left = waiters.get(runId)
+        left?.delete(waiter)
+        if (left?.size === 0) waiters.delete(runId)
+      }
+    },
+    tell(runId, state) {
+      if (!settledStatuses.has(statusOf(state))) return
+      for (const waiter of waiters.get(runId) ?? []) waiter.state = state
+    },
+    crashed(runId, cause) {
+      const crash = crashError(runId, cause)
+      const waiting = waiters.get(runId)
+      for (const waiter of waiting ?? []) waiter.crash = crash
+      if (waiting) return
+      crashes.set(runId, crash)
+      const [oldest] = crashes.keys()
+      if (crashes.size > mostCrashes && oldest !== undefined) crashes.delete(oldest)
+    },
+    goesOn(runId) {
+      crashes.delete(runId)
+    },
+  }
+}
+
+function crashError(runId: string, cause: unknown): ProvisoError {
+  const message = `The run "${runId}" could not go on in this process: ${messageOf(cause)}. Nothing of it is lost: it can be claimed again`
+  return new ProvisoError('run/crashed', message, { cause })
+}

@@ -1,0 +1,47 @@
+/** Waits for changes of a run without missing any: callers subscribe first and read afterwards. */
+import type { Clock } from '../../base/time/clock.ts'
+import type { Store } from '../../domain/ports/store.ts'
+
+export interface Changes {
+  /** Resolves with the next change of the run after the call, or after `pollMs` at the latest. */
+  next(runId: string, signal?: AbortSignal): Promise<void>
+  /** Notifies all waiters of a change. */
+  tell(runId: string): void
+  close(): void
+}
+
+/** Combines notifications with polling: not every store can notify about writes of other processes. */
+export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
+  const waiting = new Map<string, Set<() => void>>()
+  const tell = (runId: string) => {
+    const listeners = waiting.get(runId)
+    waiting.delete(runId)
+    for (const listener of listeners ?? []) listener()
+  }
+  const stop = store.onChange(tell)
+  return {
+    tell,
+    next(runId, signal) {
+      return new Promise((resolve) => {
+        const done = () => {
+          takeBack()
+          signal?.removeEventListener('abort', done)
+          const listeners = waiting.get(runId)
+          listeners?.delete(done)
+          if (listeners?.size === 0) waiting.delete(runId)
+          resolve()
+        }
+        const takeBack = clock.timer(clock.now() + pollMs, done)
+        if (signal?.aborted) return done()
+        signal?.addEventListener('abort', done, { once: true })
+        const listeners = waiting.get(runId) ?? new Set()
+        listeners.add(done)
+        waiting.set(runId, listeners)
+      })
+    },
+    close() {
+      stop()
+      for (const runId of [...waiting.keys()]) tell(runId)
+    },
+  }
+}

@@ -1,0 +1,213 @@
+/** Prepares a started attempt and performs it: deep copies of its data, its dispatcher, and the limits of its node. */
+
+import { ProvisoError } from '../../base/errors/error.ts'
+import { copyJson, type Json } from '../../base/json.ts'
+import { createStop } from '../../base/stop.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import { callInDoubt, type DoubtfulCall } from '../../domain/attempt/call-key.ts'
+import type { Feedback } from '../../domain/feedback.ts'
+import type { AttemptResult } from '../../domain/output.ts'
+import { plainCopy } from '../../domain/parse/plain-copy.ts'
+import { outputContractFor } from '../../domain/plan.ts'
+import type { Catalog } from '../../domain/ports/catalog.ts'
+import type { Bundle, Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { findRaoContract } from '../../domain/rao/effective.ts'
+import { isRaoError } from '../../domain/rao/rao-contract.ts'
+import { type Redactor, secretsIn } from '../../domain/redaction/redact.ts'
+import { redactResult } from '../../domain/redaction/redact-result.ts'
+import { around } from '../../domain/run/iterations.ts'
+import type { NodeState, RunState } from '../../domain/run.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { defaultCallBudget } from '../decide/after-failure.ts'
+import { feedbackFor } from '../decide/ask/feedback.ts'
+import { deadlineTimer } from '../decide/deadline.ts'
+import type { Start } from '../decide/start-nodes.ts'
+import type { Work } from '../run-loop/run-actor-context.ts'
+import { type AttemptCall, runAttempt } from './attempt.ts'
+import { awaitAnswer, findAnswer } from './await-answer.ts'
+
+export interface Performance {
+  readonly catalog: Catalog
+  readonly dispatchers: ReadonlyMap<string, Dispatcher>
+  readonly clock: Clock
+  readonly random: (() => number) | undefined
+  readonly state: RunState
+  readonly start: Start
+  readonly work: Work
+  readonly redactor: Redactor
+  /** Keep the redacted raw output of models as evidence. */
+  readonly storeRaw: boolean
+}
+
+export async function performAttempt(performance: Performance): Promise<AttemptResult> {
+  const { state, start, dispatchers } = performance
+  const { attempt, clean } = prepare(performance)
+  const accepted = state.nodes.get(start.nodeId)?.attempt?.accepted
+  if (accepted === undefined) return clean(await runAttempt(attempt))
+  const dispatcher = attempt.dispatcher ?? anyWithResume(dispatchers)
+  const { capabilityId } = start
+  return clean(await awaitAnswer({ ...attempt, dispatcher }, { capabilityId, ...accepted }))
+}
+
+/**
+ * Finds the answer to a call that a node waits for, if it is in the store; nothing if its dispatcher does not support late
+ * answers.
+ */
+export async function lookForAnswer(
+  given: Omit<Performance, 'start' | 'work'> & { readonly nodeId: string; readonly call: DoubtfulCall },
+): Promise<AttemptResult | undefined> {
+  const { nodeId, call, dispatchers, clock } = given
+  const { capabilityId, inputs } = call
+  const node = given.state.nodes.get(nodeId)
+  if (node === undefined) return undefined
+  // The call may belong to an earlier plan.
+  const nodes = new Map(given.state.nodes).set(nodeId, { ...node, attempt: call })
+  const ignore = () => {}
+  const { attempt, clean } = prepare({
+    ...given,
+    state: { ...given.state, nodes },
+    start: { nodeId, capabilityId, inputs, events: [] },
+    work: {
+      stop: createStop(),
+      log: ignore,
+      onUsage: ignore,
+      onAccepted: ignore,
+      onLateResult: ignore,
+    },
+  })
+  const dispatcher = attempt.capability ? attempt.dispatcher : anyWithResume(dispatchers)
+  if (!dispatcher?.resume) return undefined
+  const found = await findAnswer({ ...attempt, dispatcher }, { capabilityId, deadlineAt: clock.now() })
+  return found && clean(found)
+}
+
+/** Builds the call, and the function that redacts its result. */
+function prepare(performance: Performance) {
+  const { catalog, dispatchers, clock, state, start, work, redactor } = performance
+  const node = state.nodes.get(start.nodeId)
+  if (!node?.attempt) throw new Error(`"${start.nodeId}" was not started`)
+  const capability = catalog.capability(start.capabilityId)
+  const contract = findRaoContract(node.node, start.capabilityId)
+  const rao = isRaoError(contract) ? undefined : contract
+  // Evidence of the call must not contain the secrets it was called with.
+  const evidence = redactor.with([...secretsIn(start.inputs), ...secretsIn(capability?.settings)])
+  const clean = (result: AttemptResult) =>
+    redactResult(result, { redactor, evidence, raw: performance.storeRaw })
+  const returns = outputContractFor(node.node, start.capabilityId)
+  const attempt: AttemptCall = {
+    node: node.node,
+    returns,
+    rao,
+    capability,
+    dispatcher: capability && dispatchers.get(capability.kind),
+    call: {
+      tenant: state.tenant,
+      runId: state.runId,
+      nodeId: start.nodeId,
+      attempt: node.attempt.attempt,
+      idempotencyKey: node.attempt.idempotencyKey,
+      ...(callInDoubt(node.key, start.capabilityId) && { repeated: true }),
+      bundle: bundleOf(state, node, { inputs: start.inputs, returns, redactor }),
+      rao: rao !== undefined,
+      constraints: { ...node.node.constraints },
+      calls: callsFor(state, node),
+      ...limitsFor(state, node),
+      ...deadlineOf(state, node),
+      ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
+      constrained: isConstrained(state, node),
+      ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
+      onUsage: work.onUsage,
+      onAccepted: ({ deadlineAt }) => work.onAccepted(deadlineAt),
+      onEvent: (event, payload) =>
+        work.log(String(event), payload && (evidence.value(plainPayload(payload)) as typeof payload)),
+    },
+    clock,
+    random: performance.random,
+    deadlineAt: node.attempt.deadlineAt,
+    stop: work.stop,
+    onLateResult: (late) => work.onLateResult(clean(late)),
+  }
+  return { attempt, clean }
+}
+
+/** Returns a dispatcher that can wait for the answer of an agent that this process does not know. */
+function anyWithResume(dispatchers: ReadonlyMap<string, Dispatcher>): Dispatcher | undefined {
+  return [...dispatchers.values()].find(({ resume }) => resume !== undefined)
+}
+
+/** Progress events go into the journal like results; throws at once for data that JSON cannot represent. */
+function plainPayload(payload: unknown): Json {
+  const copy = plainCopy(payload)
+  if (copy.ok) return copy.value
+  throw new ProvisoError('json/unrepresentable', copy.issue.message, { at: copy.issue.at })
+}
+
+/** The call budget of one attempt; if the run has limits, its reservation. */
+function callsFor(state: RunState, { node }: NodeState): number {
+  const { callBudget = defaultCallBudget } = node
+  return Math.min(callBudget, state.reserved.get(node.id)?.calls ?? callBudget)
+}
+
+/** The deadline of the attempt or of the run, whichever is earlier. */
+function deadlineOf(state: RunState, node: NodeState): { deadlineAt?: number } {
+  const deadlineAt = least(node.attempt?.deadlineAt, state.timers.get(deadlineTimer)?.dueAt)
+  return deadlineAt === undefined ? {} : { deadlineAt }
+}
+
+/** The smaller of the node's remaining limits and the reservation of this attempt. */
+function limitsFor(state: RunState, node: NodeState): { tokens?: number; costUsd?: number } {
+  const { maxTokens } = state.plan?.limits ?? {}
+  const { tokenBudget, costBudgetUsd } = node.node
+  const held = state.reserved.get(node.node.id)
+  const tokens = least(
+    maxTokens === undefined ? undefined : held?.tokens || undefined,
+    tokenBudget === undefined ? undefined : tokenBudget - node.tokens,
+  )
+  const costUsd = least(held?.costUsd, costBudgetUsd === undefined ? undefined : costBudgetUsd - node.costUsd)
+  return { ...(tokens !== undefined && { tokens }), ...(costUsd !== undefined && { costUsd }) }
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const given = limits.filter((limit) => limit !== undefined)
+  return given.length > 0 ? Math.min(...given) : undefined
+}
+
+/** Whether a constraint of any level applies to the output of this node: then no fallback text may replace it (C18, C55). */
+function isConstrained(state: RunState, { node }: NodeState): boolean {
+  const { postConditions, enforces, guards } = node
+  return [postConditions, enforces, guards, state.envelope.outputContract.constraints].some(
+    (conditions) => conditions.length > 0,
+  )
+}
+
+/** Knowledge snippets that the author of the plan attached to the node: one text or several. */
+function knowledgeOf(data: NodeState['node']['data'], redactor: Redactor): readonly string[] {
+  const given = data?.['knowledge']
+  const snippets = Array.isArray(given) ? given : given === undefined ? [] : [given]
+  return snippets.map((snippet) =>
+    redactor.text(typeof snippet === 'string' ? snippet : JSON.stringify(snippet)),
+  )
+}
+
+/** A deep copy: changes by an attempt never reach the run or another attempt. */
+function bundleOf(
+  state: RunState,
+  node: NodeState,
+  given: { readonly inputs: Json; readonly returns: JsonSchema; readonly redactor: Redactor },
+): Bundle {
+  const { instructions = '', constraints } = node.node
+  const inputs = copyJson(given.inputs)
+  const knowledge = knowledgeOf(node.node.data, given.redactor)
+  const feedback = copyJson(feedbackFor(state, node.node.id, ...around(state, node)) as unknown as Json)
+  return {
+    objective: state.envelope.objective,
+    inputs: constraints?.no_credential_access ? (given.redactor.value(inputs) as Json) : inputs,
+    instructions,
+    specialInstructions: [...state.envelope.specialInstructions],
+    returns: copyJson(given.returns as Json) as JsonSchema,
+    clarifications: [...node.clarifications],
+    ...(knowledge.length > 0 && { knowledge }),
+    // The redactor keeps the shape.
+    feedback: given.redactor.value(feedback) as unknown as readonly Feedback[],
+  }
+}

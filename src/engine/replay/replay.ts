@@ -1,0 +1,181 @@
+/**
+ * Deciding a recorded run again, with no call made. The journal is walked once. What came from outside (what attempts and
+ * planners brought, replies, cancellations, resumptions, policies fired by hand) and when there was room for an attempt is
+ * taken as recorded; wherever the engine decided something, it decides again on the same state at the same moment, and
+ * the two are compared, after which the recorded way is followed. With other policies or node data the differences say
+ * which decisions would have gone another way; without, there must be none.
+ */
+import type { Json } from '../../base/json.ts'
+import type { JournalEvent, NewEvent } from '../../domain/event.ts'
+import type { PlanNode } from '../../domain/plan.ts'
+import { isRaoPolicy, type Policies } from '../../domain/policy.ts'
+import { isRaoError, type RaoContract } from '../../domain/rao/rao-contract.ts'
+import { readRaoSettings } from '../../domain/rao/settings.ts'
+import { applyEvent, begin } from '../../domain/run/fold.ts'
+import type { RunState } from '../../domain/run.ts'
+import { openingFacts } from '../decide/decide.ts'
+import type { Moment } from '../events.ts'
+import { describeBoth, sameDecision } from './compare-decisions.ts'
+import { decidedHere, overdue, sourceOf } from './decide-recorded.ts'
+
+export interface ReplayChanges {
+  /** Instead of the envelope's runtime policies. RAO policies keep the nodes that the plan gave them. */
+  readonly policies?: Policies['runtime']
+  /** Over the data of nodes, by id: RAO's thresholds and the like. */
+  readonly nodeData?: { readonly [nodeId: string]: { readonly [key: string]: Json } }
+}
+
+export type ReplayOptions = ReplayChanges & Pick<Moment, 'capability' | 'askMs'>
+
+export interface Difference {
+  /** Sequence number of the last event before the engine would have decided otherwise. */
+  readonly after: number
+  readonly recorded: readonly string[]
+  readonly instead: readonly string[]
+}
+
+export interface Replayed {
+  readonly events: number
+  /** How often the engine had something to decide. */
+  readonly decisions: number
+  readonly differences: readonly Difference[]
+}
+
+/** Events that one turn of an engine appended: when it was, and whether it has come to deciding. */
+interface Turn {
+  readonly at: number
+  readonly decided: boolean
+}
+
+export function replayRun(events: readonly JournalEvent[], options: ReplayOptions): Replayed {
+  const [first] = events
+  if (!first) return { events: 0, decisions: 0, differences: [] }
+  const differences: Difference[] = []
+  // As it was says where each recorded decision ends; as changed says what would have been decided instead.
+  const asWas = begin(first.runId, first)
+  const asChanged = options.policies || options.nodeData ? changed(begin(first.runId, first), options) : asWas
+  const { askMs } = options
+  const capability = knownOrRecorded(events, options.capability)
+  // What was considered then is in the journal; decisions are compared by what they do.
+  const considered = () => ({ capabilities: [] })
+  const momentOf = (now: number): Moment => ({ now, askMs, capability, considered })
+  let decisions = 0
+  let at = 1
+  let turn: Turn | undefined
+
+  const take = (count: number) => {
+    for (const event of events.slice(at, at + count)) {
+      applyEvent(asWas, event)
+      if (asChanged === asWas) continue
+      applyEvent(asChanged, event)
+      if (event.type === 'plan_generated' && !event.payload.metadata.resumed) changeNodes(asChanged, options)
+    }
+    at += count
+  }
+  const differ = (from: number, recorded: readonly NewEvent[], instead: readonly NewEvent[]) =>
+    differences.push({ after: events[from - 1]?.seq ?? 0, ...describeBoth(recorded, instead) })
+  const isHere = (facts: readonly NewEvent[]) =>
+    facts.length > 0 && sameDecision(events.slice(at, at + facts.length), facts)
+
+  /** Holds one decision against the record, and follows the record. */
+  const compare = (decideFor: (state: RunState) => readonly NewEvent[]) => {
+    decisions++
+    const from = at
+    const expected = decideFor(asWas)
+    const instead = asChanged === asWas ? expected : decideFor(asChanged)
+    if (isHere(expected)) take(expected.length)
+    // This engine would not have decided so: it goes on with the next decision that it would.
+    else while (at < events.length && isUnknown(events[at]!)) take(1)
+    const recorded = events.slice(from, at)
+    if (!sameDecision(recorded, instead)) differ(from, recorded, instead)
+    if (asChanged !== asWas) countActs(asChanged, recorded, instead)
+  }
+  const isUnknown = (event: JournalEvent) =>
+    sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
+
+  /** An engine does not leave a turn before everything is decided. */
+  const endTurn = () => {
+    const due = turn ? overdue(asWas, momentOf(turn.at)) : []
+    if (due.length > 0) differ(at, [], due)
+    turn = undefined
+  }
+
+  const opening = (state: RunState) => openingFacts(state, momentOf(events[1]?.at ?? first.at))
+  if (opening(asWas).length > 0 || opening(asChanged).length > 0) compare(opening)
+  while (at < events.length) {
+    const event = events[at]!
+    const source = sourceOf(event, events[at + 1])
+    if (turn && (event.at !== turn.at || source === 'outside' || (source === 'brought' && turn.decided)))
+      endTurn()
+    const from = at
+    if (source === 'decided' || event.type === 'policy_triggered')
+      compare((state) => decidedHere(state, momentOf(event.at), event))
+    if (at === from) take(1)
+    turn = source === 'outside' ? undefined : { at: event.at, decided: source === 'decided' }
+  }
+  endTurn()
+  return { events: events.length, decisions, differences }
+}
+
+function changed(state: RunState, { policies }: ReplayOptions): RunState {
+  if (!policies) return state
+  return {
+    ...state,
+    envelope: { ...state.envelope, policies: { ...state.envelope.policies, runtime: policies } },
+  }
+}
+
+/** The plan's nodes with the data and the RAO contracts that are replayed instead. */
+function changeNodes(state: RunState, { nodeData = {}, policies }: ReplayOptions): void {
+  for (const [id, found] of state.nodes) {
+    const data = nodeData[id]
+    const guarded = policies ? withPolicies(found.node, policies) : found.node
+    const node = data ? { ...guarded, data: { ...guarded.data, ...data } } : guarded
+    if (node !== found.node) state.nodes.set(id, { ...found, node })
+  }
+}
+
+/** Contracts that policies brought, by today's words of the same policies; a policy that is gone brings none. */
+function withPolicies(node: PlanNode, policies: Policies['runtime']): PlanNode {
+  const contracts = new Map<string, RaoContract>(
+    policies.filter(isRaoPolicy).flatMap(({ id, enabled, rao }) => {
+      const contract = enabled ? readRaoSettings(rao) : undefined
+      return contract === undefined || isRaoError(contract) ? [] : [[`policy:${id}`, contract] as const]
+    }),
+  )
+  const rao = node.rao?.flatMap((each) => {
+    if (!each.from.startsWith('policy:')) return [each]
+    const contract = contracts.get(each.from)
+    return contract ? [{ ...each, contract }] : []
+  })
+  const { body } = node
+  return {
+    ...node,
+    ...(rao && { rao }),
+    ...(body && { body: { ...body, nodes: body.nodes.map((each) => withPolicies(each, policies)) } }),
+  }
+}
+
+/** How often a policy has acted is counted by what it would have done, not by what the one on record did. */
+function countActs(state: RunState, recorded: readonly NewEvent[], instead: readonly NewEvent[]): void {
+  const count = (facts: readonly NewEvent[], by: number) => {
+    for (const event of facts) {
+      if (event.type !== 'policy_triggered' || event.payload.trigger === 'follow_up') continue
+      const { policyId } = event.payload
+      state.policyFired.set(policyId, (state.policyFired.get(policyId) ?? 0) + by)
+    }
+  }
+  count(recorded, -1)
+  count(instead, 1)
+}
+
+/** Of a capability that nobody here knows, what its first attempt says. */
+function knownOrRecorded(events: readonly JournalEvent[], known: Moment['capability']): Moment['capability'] {
+  const recorded = new Map<string, ReturnType<Moment['capability']>>()
+  for (const event of events) {
+    if (event.type !== 'attempt_start' || recorded.has(event.payload.capabilityId)) continue
+    const { capabilityId, idempotent, sideEffect = false } = event.payload
+    recorded.set(capabilityId, { kind: 'unknown', idempotent, sideEffect, untrusted: true, tokens: 0 })
+  }
+  return (capabilityId) => known(capabilityId) ?? recorded.get(capabilityId)
+}

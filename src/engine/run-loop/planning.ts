@@ -1,0 +1,273 @@
+/** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
+
+import { canonicalJson } from '../../base/canonical.ts'
+import { type ErrorCode, errorTable, messageOf, ProvisoError } from '../../base/errors/error.ts'
+import { type Diagnostic, type DiagnosticBundle, forPlanner, plannerFailed } from '../../domain/diagnostic.ts'
+import type { Envelope } from '../../domain/envelope.ts'
+import { type PlannerFailure, plannerFailureIn } from '../../domain/errors/planner-failure.ts'
+import type { EventPayloads, NewEvent, PlanTrigger } from '../../domain/event.ts'
+import type { Usage } from '../../domain/output.ts'
+import { plainCopy } from '../../domain/parse/plain-copy.ts'
+import { summariseNodes } from '../../domain/plan/node-summary.ts'
+import type { Draft, Plan } from '../../domain/plan.ts'
+import type { Catalog } from '../../domain/ports/catalog.ts'
+import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
+import type { Planning, RunState } from '../../domain/run.ts'
+import type { NodeStatus } from '../../domain/status.ts'
+import type { DraftEstimate, ProveResult, prove } from '../../plan/index.ts'
+import { completedNodes } from '../capabilities/planning-input.ts'
+import { diagnosticIssues, feedbackFact, plannerFeedback } from '../decide/ask/feedback.ts'
+import { leftToSpend } from '../decide/budget.ts'
+import { deadlineFacts } from '../decide/deadline.ts'
+import { factsFor } from '../events.ts'
+import { carriedNodes } from './carried-nodes.ts'
+
+/** Proves drafts; an engine that has proved one lately remembers it. */
+export type Prove = typeof prove
+
+export interface PlanningCall {
+  readonly prove: Prove
+  /** What carrying out a draft takes. */
+  readonly estimate?: ((envelope: Envelope, draft: Draft) => DraftEstimate) | undefined
+  readonly state: RunState
+  readonly catalog: Catalog
+  readonly planner: Planner | undefined
+  readonly redactor: Redactor
+  readonly signal: AbortSignal
+}
+
+/** What came of it, as events for the moment at which they are appended. */
+export type PlanningResult = (state: RunState, now: number) => NewEvent[]
+
+export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
+  const { state, catalog, planner, signal } = call
+  const { planning } = state
+  if (!planning) return () => []
+  let usage: Usage | undefined
+  const request = requestOf(state, catalog, { planning, signal })
+  const onUsage = (spent: Usage) => {
+    usage = spent
+  }
+  const drafted = call.redactor.known(await draftBy(planner, { ...request, onUsage }, call.redactor))
+  const paid = () => ({ ...(usage && { usage }) })
+  if ('failure' in drafted) {
+    const { failure, final } = drafted
+    return rejected(planning, bundleOf(failure), { ...paid(), ...(final && { final }) })
+  }
+  const proof = proofOf(call, drafted.draft, 'planner')
+  if (proof.ok) return accepted(planning, proof.plan, paid())
+  const final =
+    planner && (await repeats(planner, drafted.draft, { request, proof, redactor: call.redactor }))
+  return rejected(planning, proof.diagnostics, { ...paid(), ...(final && { final }) })
+}
+
+/** The draft that was handed in with the envelope needs nobody to be asked. */
+export function draftAtHand(state: RunState): Draft | undefined {
+  return state.planning?.phase === 'initial' ? state.draft : undefined
+}
+
+export function proveDraft(
+  call: Pick<PlanningCall, 'state' | 'catalog' | 'prove' | 'estimate'>,
+  draft: Draft,
+): PlanningResult {
+  const { planning } = call.state
+  if (!planning) return () => []
+  const proof = proofOf(call, draft, 'caller')
+  return proof.ok ? accepted(planning, proof.plan, {}) : rejected(planning, proof.diagnostics, {})
+}
+
+function proofOf(
+  { state, catalog, prove, estimate }: Pick<PlanningCall, 'state' | 'catalog' | 'prove' | 'estimate'>,
+  draft: Draft,
+  draftBy: 'caller' | 'planner',
+): ProveResult {
+  const inactive = catalog.inactive?.()
+  // A later plan is made with part of the work done and part of the limits used: the budget itself decides there.
+  const isFirst = state.planning?.phase === 'initial'
+  return prove({
+    envelope: state.envelope,
+    draft,
+    draftBy,
+    facets: catalog.facets(),
+    capabilities: catalog.capabilities(),
+    version: state.planVersion + 1,
+    ...(inactive && { inactive }),
+    ...(estimate && isFirst && { estimate: (each: Draft) => estimate(state.envelope, each) }),
+  })
+}
+
+/** What goes into the journal besides the draft's fate. */
+interface Account {
+  readonly usage?: Usage
+  /** Why nobody is asked again. */
+  readonly final?: string
+}
+
+function accepted({ trigger }: Planning, plan: Plan, { usage }: Account): PlanningResult {
+  return (latest, now) => planFacts(latest, now, { plan, trigger, ...(usage && { usage }) })
+}
+
+function rejected({ attempt }: Planning, diagnostics: DiagnosticBundle, account: Account): PlanningResult {
+  const issues = diagnosticIssues(forPlanner(diagnostics).failures)
+  return (latest, now) => [
+    factsFor(latest, now)('plan_rejected', { attempt, diagnostics, ...account }),
+    feedbackFact(latest, now, { source: 'plan', issues }),
+  ]
+}
+
+interface Proven {
+  readonly plan: Plan
+  readonly trigger: PlanTrigger
+  readonly usage?: Usage
+}
+
+function planFacts(state: RunState, now: number, { plan, trigger, usage }: Proven): NewEvent[] {
+  const { version, limits } = plan
+  const make = factsFor({ planVersion: version }, now)
+  const carried = carriedNodes(state, plan)
+  const statusOf = (id: string) => carried.get(id) ?? ('pending' as const)
+  const announced = carried.size === 0 ? announcementOf(plan) : announce(plan, statusOf)
+  const events = [make('plan_generated', usage ? { ...announced, usage } : announced)]
+  if (state.plan) {
+    const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
+    events.push(make('plan_updated', { previousVersion: state.planVersion, version, nodes, trigger }))
+  }
+  const { startedAt, timers } = state
+  events.push(...deadlineFacts({ startedAt, timers, planVersion: version }, now, limits))
+  return events
+}
+
+/** What is said of plans of which nothing is done yet: the same for every run that has them. */
+const announcements = new WeakMap<Plan, Announcement>()
+
+type Announcement = EventPayloads['plan_generated']
+
+function announcementOf(plan: Plan): Announcement {
+  const announced = announcements.get(plan) ?? announce(plan, () => 'pending')
+  announcements.set(plan, announced)
+  return announced
+}
+
+function announce(plan: Plan, statusOf: (nodeId: string) => NodeStatus): Announcement {
+  const { version, diagnostics, metadata } = plan
+  const { satisfactionScore } = diagnostics
+  const nodes = summariseNodes(plan, statusOf)
+  return { plan, planVersion: version, nodes, satisfactionScore, diagnostics, metadata }
+}
+
+function requestOf(
+  state: RunState,
+  catalog: Catalog,
+  { planning, signal }: { readonly planning: Planning; readonly signal: AbortSignal },
+): DraftRequest {
+  const feedback = plannerFeedback(state)
+  return {
+    envelope: state.envelope,
+    facets: catalog.facets(),
+    capabilities: catalog.capabilities(),
+    attempt: planning.attempt,
+    phase: planning.phase,
+    ...(planning.previous && { diagnostics: forPlanner(planning.previous) }),
+    trigger: planning.trigger,
+    ...(feedback.length > 0 && { feedback }),
+    completed: completedNodes(state),
+    left: leftToSpend(state),
+    runId: state.runId,
+    ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
+    signal,
+  }
+}
+
+type Drafted = { readonly draft: Draft } | { readonly failure: Diagnostic; readonly final?: string }
+
+async function draftBy(
+  planner: Planner | undefined,
+  request: DraftRequest,
+  redactor: Redactor,
+): Promise<Drafted> {
+  const missing: Diagnostic = {
+    severity: 'hard',
+    status: 'unsatisfied',
+    constraint: 'a planner',
+    cause: 'missing_producer',
+    suggestion: 'Send a draft with the envelope, or start the server with a planner',
+  }
+  if (!planner) return { failure: missing, final: 'there is no planner to ask' }
+  try {
+    const copy = plainCopy(await planner.draft(request))
+    if (!copy.ok) throw new Error(`its draft is no plain JSON: ${copy.issue.message}`)
+    // The prover looks at its shape.
+    return { draft: copy.value as unknown as Draft }
+  } catch (cause) {
+    const message = redactor.text(messageOf(cause))
+    const code = cause instanceof ProvisoError ? cause.code : undefined
+    const isFinal = code !== undefined && finalCodes.has(code)
+    const unanswered = plannerFailureIn(cause)
+    return {
+      failure: {
+        ...missing,
+        constraint: unanswered
+          ? describePlannerFailure(unanswered, message)
+          : `the planner "${planner.name}" failed: ${message}`,
+        suggestion:
+          code !== undefined && (unanswered || code === 'planner/refused')
+            ? errorTable[code].hint
+            : plannerHint(message),
+        details: {
+          code: plannerFailed,
+          ...(code === 'planner/refused' && { outcome: 'refused' }),
+          ...unanswered,
+        },
+      },
+      // An unavailable model has been tried again already, with pauses; a refusal is an answer.
+      ...(isFinal && { final: 'it was not asked again' }),
+      ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
+    }
+  }
+}
+
+/** After these the planner is not asked again. */
+const finalCodes: ReadonlySet<ErrorCode> = new Set([
+  'planner/throttled',
+  'planner/unavailable',
+  'planner/refused',
+])
+
+function describePlannerFailure({ outcome, provider, model, tries }: PlannerFailure, last: string): string {
+  const often = tries === 1 ? '1 try' : `${tries} tries`
+  return `the planner model "${model}" of provider "${provider}" is ${outcome}: no answer in ${often}: ${last}`
+}
+
+function plannerHint(message: string): string {
+  return /\b40[13]\b/.test(message)
+    ? 'Set or replace the API key of the planner model'
+    : 'Start the run again, or choose another planner (`planner.mode`)'
+}
+
+/** Whether the diagnostics would change nothing, in words: a planner that can say so for nothing is asked at once. */
+async function repeats(
+  planner: Planner,
+  draft: Draft,
+  {
+    request,
+    proof,
+    redactor,
+  }: {
+    readonly request: DraftRequest
+    readonly proof: ProveResult & { ok: false }
+    readonly redactor: Redactor
+  },
+): Promise<string | undefined> {
+  if (!planner.deterministic) return undefined
+  const diagnostics = forPlanner(proof.diagnostics)
+  const next = { ...request, attempt: request.attempt + 1, diagnostics }
+  const again = redactor.known(await draftBy(planner, next, redactor))
+  if ('failure' in again) return again.final
+  if (canonicalJson(again.draft) !== canonicalJson(draft)) return undefined
+  return `the planner "${planner.name}" would draft the same again, so it was not asked again`
+}
+
+function bundleOf(failure: Diagnostic): DiagnosticBundle {
+  return { status: 'rejected', satisfactionScore: 0, failures: [failure], warnings: [], infos: [] }
+}

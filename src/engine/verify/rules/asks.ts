@@ -1,0 +1,185 @@
+/** Asks are answered once, in time and as shown; what is denied does not happen; the audit is a chain. */
+import { isAboutAnswer } from '../../../domain/ask.ts'
+import type { JournalEvent } from '../../../domain/event.ts'
+import { auditLink, valueHash } from '../../decide/ask/audit.ts'
+import type { Rule } from './rule.ts'
+
+export function asksAreAnsweredOnceInTimeAndAsShown(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const resolved = new Set<string>()
+  return (event, _before, report) => {
+    if (event.type === 'hitl_request') {
+      const { requestId } = event.payload
+      if (asks.has(requestId)) report('double-ask', `"${requestId}" was asked before`)
+      asks.set(requestId, event.payload)
+    }
+    if (event.type !== 'hitl_resolved') return
+    const { requestId, decision, valueHash: shown } = event.payload
+    const ask = asks.get(requestId)
+    if (resolved.has(requestId)) report('double-reply', `"${requestId}" was resolved before`)
+    resolved.add(requestId)
+    if (!ask) return report('reply', `"${requestId}" was never asked`)
+    if (ask.valueHash !== shown) report('ask-hash', `"${requestId}" was answered for another value`)
+    if (decision === 'expired' || decision === 'settled' || decision === 'withdrawn') return
+    if (!ask.decisions.includes(decision)) report('reply', `"${requestId}" does not take ${decision}`)
+    if (event.at >= ask.expiresAt) report('late-reply', `"${requestId}" had expired`)
+  }
+}
+
+/** A no, or no answer, stops what was asked for: the node, the answer, or (where nothing else is said) the run. */
+export function whatIsDeniedDoesNotHappen(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const denied = new Set<string>()
+  let deniedAnswer: string | undefined
+  let deniedRun: string | undefined
+  return (event, _before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'hitl_request') {
+      asks.set(event.payload.requestId, event.payload)
+      // A policy may ask another person after the first.
+      if (isAboutAnswer(event.payload)) deniedAnswer = undefined
+    }
+    if (event.type === 'hitl_resolved') {
+      const { decision, requestId } = event.payload
+      const ask = asks.get(requestId)
+      if (decision !== 'reject' && decision !== 'expired') return
+      if (ask === undefined) return
+      if (ask.policyId !== undefined && isFinal(ask, event.payload)) deniedRun = requestId
+      else if (isAboutAnswer(ask)) deniedAnswer = requestId
+      else if (ask.policyId === undefined && ask.nodeId !== undefined) denied.add(ask.nodeId)
+    }
+    if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
+      report('denied', `"${nodeId}" goes on, although it was denied`)
+    if (event.type === 'plan_updated') {
+      denied.clear()
+      deniedAnswer = undefined
+    }
+    if (event.type === 'nodes_reopened') {
+      const reopened = [...event.payload.nodes, ...event.payload.downstream]
+      for (const id of denied) if (reopened.some((outer) => isWithin(id, outer))) denied.delete(id)
+      if (event.payload.requestId === deniedAnswer) deniedAnswer = undefined
+    }
+    const no = deniedRun ?? deniedAnswer
+    if (event.type === 'complete' && event.payload.status === 'completed' && no !== undefined)
+      report('denied', `the run completed, although "${no}" was denied`)
+  }
+}
+
+/** The node itself, or a node of its items or rounds. */
+function isWithin(id: string, outer: string): boolean {
+  return id === outer || id.startsWith(`${outer}[`) || id.startsWith(`${outer}#`)
+}
+
+/** The end of the run follows: it is said, or nothing else is, or the work to do again was never agreed to. */
+function isFinal(
+  ask: JournalEvent<'hitl_request'>['payload'],
+  reply: JournalEvent<'hitl_resolved'>['payload'],
+) {
+  const action = reply.rejectAction ?? ask.rejectAction?.type ?? 'fail'
+  return action === 'fail' || (action === 'retry' && reply.decision === 'expired')
+}
+
+/** Values are made again only after a rejection that says so, and at most three times each. */
+export function reworkFollowsARejection(): Rule {
+  const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+  const open = new Set<string>()
+  const rounds = new Map<string, number>()
+  return (event, _before, report) => {
+    if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+    if (event.type === 'hitl_resolved') {
+      const { requestId, decision, rejectAction } = event.payload
+      const ask = asks.get(requestId)
+      const action = rejectAction ?? ask?.rejectAction?.type
+      if (decision === 'reject' && action === 'retry') open.add(requestId)
+      if (rejectAction !== undefined && !ask?.rejectActions?.includes(rejectAction))
+        report('reply', `"${requestId}" does not take ${rejectAction} after a rejection`)
+    }
+    if (event.type !== 'nodes_reopened') return
+    const { requestId, nodes, round } = event.payload
+    const subject = asks.get(requestId)?.nodeId ?? ''
+    const times = (rounds.get(subject) ?? 0) + 1
+    rounds.set(subject, times)
+    if (!open.delete(requestId)) report('rework', `"${requestId}" was not rejected for a retry`)
+    if (times > 3 || round !== times)
+      report('rework', `the same value is made again for the ${times}. time (round ${round})`)
+    if (nodes.length === 0) report('rework', `"${requestId}" has no producing node to run again`)
+  }
+}
+
+/** Where the caller wants a person at a node, of whatever kind, it completes by a person's word only. */
+export function labelledNodesHaveAPerson(): Rule {
+  return (event, before, report) => {
+    if (event.type !== 'node_complete' || event.payload.person !== undefined) return
+    const labels = before?.envelope.policies.planner.directives?.hitlRequiredFor
+    const node = before?.nodes.get(event.nodeId ?? '')?.node
+    if (!Array.isArray(labels) || !node) return
+    const { id, bodyId, label, kind, capabilityId } = node
+    if ([id, bodyId, label, kind, capabilityId].some((name) => name !== undefined && labels.includes(name)))
+      report('unapproved', `"${id}" completes, and no person was asked, although hitlRequiredFor names it`)
+  }
+}
+
+/** Who needs an answer first is not called again before it is there. */
+export function questionsAreAnsweredFirst(): Rule {
+  const unclear = new Set<string>()
+  return (event, before, report) => {
+    const nodeId = event.nodeId ?? ''
+    if (event.type === 'attempt_end' && event.payload.outcome === 'unclear') unclear.add(nodeId)
+    if (event.type === 'hitl_resolved' && event.payload.decision === 'answer')
+      if (before?.asks.get(event.payload.requestId)?.kind === 'clarify') unclear.delete(nodeId)
+    if (event.type === 'plan_updated') unclear.clear()
+    if (event.type === 'attempt_start' && unclear.has(nodeId))
+      report('unanswered', `"${nodeId}" is called again, and what it asked was not answered`)
+  }
+}
+
+/** Where a person had to say yes to the answer, the run ends with the value that was shown or given, under the same plan. */
+export function theAnswerIsTheOneThatWasApproved(): Rule {
+  /** The question about the answer of the plan in force. */
+  let asked: string | undefined
+  let approved: string | undefined
+  return (event, before, report) => {
+    if (event.type === 'hitl_request' && isAboutAnswer(event.payload)) asked = event.payload.requestId
+    if (event.type === 'plan_updated' || event.type === 'nodes_reopened') {
+      asked = undefined
+      approved = undefined
+    }
+    if (event.type === 'hitl_resolved' && event.payload.requestId === asked) {
+      const { decision, value, valueHash: shown } = event.payload
+      if (decision === 'approve') approved = shown
+      else approved = givesValue.has(decision) && value !== undefined ? valueHash(value) : undefined
+    }
+    if (event.type !== 'complete' || event.payload.status !== 'completed') return
+    const { askBeforeFinish } = before?.envelope.policies.planner.directives ?? {}
+    if (askBeforeFinish !== true && asked === undefined) return
+    if (approved !== valueHash(event.payload.output ?? null))
+      report('unapproved', 'the run completed with an answer that nobody has approved')
+  }
+}
+
+const givesValue: ReadonlySet<string> = new Set(['edit', 'answer'])
+
+export function theAuditIsAChain(): Rule {
+  let last = ''
+  return (event, _before, report) => {
+    if (event.type !== 'hitl_request' && event.type !== 'hitl_resolved') return
+    const { requestId, audit } = event.payload
+    const asked = event.type === 'hitl_request'
+    const value = event.payload.value
+    const link = auditLink(last, {
+      runId: event.runId,
+      requestId,
+      at: event.at,
+      by: asked ? 'system' : event.payload.by,
+      what: asked ? 'asked' : event.payload.decision,
+      subjectHash: asked || value === undefined ? event.payload.valueHash : valueHash(value),
+      words: asked ? event.payload.question : event.payload.note,
+      action: asked ? undefined : event.payload.rejectAction,
+    })
+    if (link.prev !== audit.prev || link.hash !== audit.hash || link.subjectHash !== audit.subjectHash)
+      report('audit', `the audit chain is broken at "${requestId}"`)
+    if (asked && valueHash(event.payload.value) !== event.payload.valueHash)
+      report('ask-hash', `"${requestId}" is not bound to what it shows`)
+    last = audit.hash
+  }
+}

@@ -1,0 +1,204 @@
+/** Converts one value to a type that the schema requires: one function per target type. */
+import { type JsonType, jsonType } from '../../base/json.ts'
+import type { Shape } from '../../schema/shape.ts'
+import { isContainer, isSpecial, type Node, sizeOf } from '../decode/tree/tree.ts'
+import { peelString } from '../scan/nested-json.ts'
+import type { Coercing } from './coerce-context.ts'
+import { Spellings } from './match-names.ts'
+import { readNumber } from './numbers.ts'
+
+type Outcome = { readonly value: unknown } | undefined
+type Convert = (run: Coercing, node: Node, shape: Shape) => Outcome
+
+const BY_TYPE: Readonly<Record<JsonType, Convert>> = {
+  integer: (run, node, shape) => toNumber(run, node, shape, 'integer'),
+  number: (run, node, shape) => toNumber(run, node, shape, 'number'),
+  boolean: toBoolean,
+  null: toNull,
+  string: toText,
+  array: toList,
+  object: toObject,
+}
+
+/** The converted value, or the value unchanged when no conversion is both allowed and unambiguous. */
+export function convert(run: Coercing, node: Node, shape: Shape): unknown {
+  const found = peel(run, node, shape) ?? toListed(run, node, shape)
+  if (found !== undefined) return found.value
+  if (shape.values === undefined || !shape.values.some((value) => jsonType(value) === jsonType(node.value))) {
+    for (const type of shape.types) {
+      const outcome = BY_TYPE[type](run, node, shape)
+      if (outcome !== undefined) return outcome.value
+    }
+    const only = unwrapped(run, node, shape)
+    if (only !== undefined) return only.value
+  }
+  if (node.kind === 'constant') {
+    const word = run.sourceOf(node)
+    run.issue('value/not-json', `${word} is not a JSON value, and null is not allowed here`, { actual: word })
+  }
+  return node.value
+}
+
+/** Decodes a JSON string inside a string where the schema expects no string: it was encoded once too often. */
+function peel(run: Coercing, node: Node, shape: Shape): Outcome {
+  if (node.kind !== 'string' || (shape.types.includes('string') && shape.values === undefined))
+    return undefined
+  const text = String(node.value).trim()
+  const inner = peelString(text)
+  if (inner === undefined || run.unfolded >= run.guide.settings.unescapeDepth) return undefined
+  run.change('unescape', node.value, inner)
+  const held = { value: inner, node: { ...node, value: inner } }
+  return { value: run.unfold(text, held.node, () => run.byShape(held, shape)) }
+}
+
+/** enum and const: picks the only listed value with a similar spelling. */
+function toListed(run: Coercing, node: Node, shape: Shape): Outcome {
+  if (shape.values === undefined || node.kind !== 'string' || run.guide.settings.aop !== 'full')
+    return undefined
+  const match = spellingsOf(shape.values).match(String(node.value))
+  if (match === undefined) return undefined
+  if (match.kind === 'many') {
+    const values = match.values.map((value) => JSON.stringify(value)).join(' and ')
+    run.issue('value/ambiguous', `${JSON.stringify(node.value)} can mean ${values}`, {
+      expected: match.values,
+    })
+    return { value: node.value }
+  }
+  if (match.value !== node.value) run.change('enum', node.value, match.value)
+  return { value: match.value }
+}
+
+const spellings = new WeakMap<readonly unknown[], Spellings<string>>()
+
+/** The listed texts by normal form. Cached: every item of a list uses the same values. */
+function spellingsOf(values: readonly unknown[]): Spellings<string> {
+  let known = spellings.get(values)
+  if (known === undefined) {
+    const texts = values.filter((value) => typeof value === 'string')
+    known = new Spellings(texts, (value) => value)
+    spellings.set(values, known)
+  }
+  return known
+}
+
+function accepts(shape: Shape, value: unknown): boolean {
+  return shape.values === undefined || shape.values.includes(value)
+}
+
+function took(
+  run: Coercing,
+  rule: Parameters<Coercing['change']>[0],
+  before: unknown,
+  after: unknown,
+): Outcome {
+  run.change(rule, before, after)
+  return { value: after }
+}
+
+function toNumber(run: Coercing, node: Node, shape: Shape, type: 'integer' | 'number'): Outcome {
+  const rule = type === 'integer' ? 'str->int' : 'str->float'
+  const { settings } = run.guide
+  const allowed = settings.allows(type, rule) || (type === 'number' && settings.allows('number', 'str->int'))
+  if (node.kind !== 'string' || !(allowed || node.bare)) return undefined
+  const reading = node.big ? { kind: 'unsafe' as const } : readNumber(String(node.value), shape)
+  if (reading.kind === 'unsafe') {
+    run.issue('number/unsafe', `${String(node.value).slice(0, 60)} cannot be held exactly as a number`, {
+      hint: 'Declare it as a string to keep every digit',
+      actual: node.value,
+    })
+    return { value: node.value }
+  }
+  if (reading.kind === 'none' || !accepts(shape, reading.value)) return undefined
+  if (type === 'integer' && !Number.isInteger(reading.value)) return undefined
+  return took(run, rule, node.value, reading.value)
+}
+
+const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false, '1': true, '0': false }
+const WORDS: Readonly<Record<string, boolean>> = {
+  yes: true,
+  no: false,
+  on: true,
+  off: false,
+  y: true,
+  n: false,
+}
+const INVISIBLE = /[\u0000\u200b-\u200d\u2060]/g
+
+function toBoolean(run: Coercing, node: Node, shape: Shape): Outcome {
+  const { allows } = run.guide.settings
+  if (node.kind === 'number') {
+    if (!allows('boolean', 'num->bool') || (node.value !== 0 && node.value !== 1)) return undefined
+    return took(run, 'num->bool', node.value, node.value === 1)
+  }
+  if (node.kind !== 'string') return undefined
+  const word = String(node.value).replace(INVISIBLE, '').trim().toLowerCase()
+  for (const [rule, table] of [['str->bool', TRUTH] as const, ['word->bool', WORDS] as const]) {
+    const value = Object.hasOwn(table, word) ? table[word] : undefined
+    if (value !== undefined && allows('boolean', rule) && accepts(shape, value))
+      return took(run, rule, node.value, value)
+  }
+  return undefined
+}
+
+function toNull(run: Coercing, node: Node): Outcome {
+  if (node.kind === 'constant') return { value: null }
+  if (node.kind !== 'string' || !run.guide.settings.allows('null', 'str->null')) return undefined
+  return /^\s*(?:null|none|nil)\s*$/i.test(String(node.value))
+    ? took(run, 'str->null', node.value, null)
+    : undefined
+}
+
+/** Numbers, literals, objects and lists where text is expected: uses the source text. */
+function toText(run: Coercing, node: Node, shape: Shape): Outcome {
+  if (node.kind === 'null' || node.kind === 'string' || node.kind === 'constant') return undefined
+  const rule = node.kind === 'number' ? 'num->str' : 'json->str'
+  if (!run.guide.settings.allows('string', rule)) return undefined
+  if (node.kind === 'array' && sizeOf(node) === 1 && node.items?.[0]?.kind === 'string') return undefined
+  const text = run.sourceOf(node)
+  return accepts(shape, text) ? took(run, rule, node.value, text) : undefined
+}
+
+function toList(run: Coercing, node: Node, shape: Shape): Outcome {
+  const { settings } = run.guide
+  if (node.kind === 'string' && settings.allows('array', 'str->array')) {
+    const inner = unfolded(run, node, shape, 'array')
+    if (inner !== undefined) return inner
+  }
+  if (!settings.allows('array', 'wrap') || node.kind === 'null' || node.kind === 'constant') return undefined
+  const before = run.record.mark
+  run.change('wrap', node.value, [node.value])
+  const where = shape.item(0)
+  const item = run.asItem({ value: node.value, node }, where)
+  // Reject an object turned into text and then wrapped in a list: that would match almost any schema.
+  const forced = isContainer(node) && typeof item?.value === 'string'
+  if (item !== undefined && !forced && where.every((place) => run.guide.accepts(place, item.value)))
+    return { value: [item.value] }
+  run.record.restore(before)
+  return undefined
+}
+
+function toObject(run: Coercing, node: Node, shape: Shape): Outcome {
+  if (node.kind !== 'string' || !run.guide.settings.allows('object', 'str->object')) return undefined
+  return unfolded(run, node, shape, 'object')
+}
+
+/** Decodes a string that contains the expected container. */
+function unfolded(run: Coercing, node: Node, shape: Shape, kind: 'array' | 'object'): Outcome {
+  if (run.unfolded >= run.guide.settings.unescapeDepth) return undefined
+  const text = String(node.value)
+  const inner = run.decode(text)
+  if (inner?.kind !== kind) return undefined
+  run.change(kind === 'array' ? 'str->array' : 'str->object', node.value, inner.value)
+  const held = { value: inner.value, node: isSpecial(inner) ? inner : undefined }
+  return { value: run.unfold(text, inner, () => run.byShape(held, shape)) }
+}
+
+/** Replaces a list of one by its item where the item is expected. */
+function unwrapped(run: Coercing, node: Node, shape: Shape): Outcome {
+  const only = node.kind === 'array' && sizeOf(node) === 1 ? node.items?.[0] : undefined
+  if (only === undefined) return undefined
+  const type = shape.types.find((wanted) => run.guide.settings.allows(wanted, 'unwrap'))
+  if (type === undefined) return undefined
+  run.change('unwrap', node.value, only.value)
+  return { value: run.byShape({ value: only.value, node: only }, shape) }
+}

@@ -1,0 +1,169 @@
+/**
+ * The record of a conversion: changes, issues, chosen branches. A persistent (append-only) linked list, so that rolling
+ * back to a mark and replaying a recorded part are O(1): unions nest, and copying the record at every level would
+ * multiply the cost by the depth.
+ */
+import type { Issue } from '../../base/errors/issue.ts'
+import type { Pointer } from '../../base/pointer.ts'
+import { type RuleName, rules } from '../rules.ts'
+
+/** A change of the value. Changes are kept in the order in which they were made. */
+export interface ValueChange {
+  readonly rule: RuleName
+  readonly pointer: Pointer
+  readonly before: unknown
+  readonly after: unknown
+}
+
+type Entry =
+  | { readonly kind: 'change'; readonly change: ValueChange }
+  | { readonly kind: 'issue'; readonly issue: Issue }
+  | { readonly kind: 'branch'; readonly pointer: Pointer; readonly index: number }
+  | { readonly kind: 'again'; readonly part: Part; readonly from: Pointer; readonly to: Pointer }
+
+interface Link {
+  readonly before: Link | undefined
+  readonly entry: Entry
+}
+
+/** A point to which a record can be rolled back. */
+export interface Mark {
+  readonly last: Link | undefined
+  readonly cost: number
+  readonly issues: number
+  readonly lost: number
+}
+
+/** The entries between two marks. */
+export interface Part {
+  readonly from: Mark
+  readonly to: Mark
+}
+
+export interface Recorded {
+  readonly changes: readonly ValueChange[]
+  readonly issues: readonly Issue[]
+  /** A later choice for a pointer replaces an earlier one. */
+  readonly branches: Readonly<Record<Pointer, number>>
+  readonly cost: number
+}
+
+export class ConversionRecord {
+  #at: Mark = START
+
+  /** The current end of the record. */
+  get mark(): Mark {
+    return this.#at
+  }
+
+  restore(mark: Mark): void {
+    this.#at = mark
+  }
+
+  change(change: ValueChange): void {
+    const { last, cost, issues, lost } = this.#at
+    this.#at = {
+      last: { before: last, entry: { kind: 'change', change } },
+      cost: cost + rules[change.rule].cost,
+      issues,
+      lost: lost + lossOf(change),
+    }
+  }
+
+  issue(issue: Issue): void {
+    this.#add({ kind: 'issue', issue }, { issues: this.#at.issues + 1 })
+  }
+
+  branch(pointer: Pointer, index: number): void {
+    this.#add({ kind: 'branch', pointer, index }, {})
+  }
+
+  since(from: Mark): Part {
+    return { from, to: this.#at }
+  }
+
+  /** Replays a part: entries recorded for the value at pointer `from` now apply to the one at `to`. */
+  again(part: Part, from: Pointer, to: Pointer): void {
+    const { cost, issues, lost } = this.#at
+    this.#add(
+      { kind: 'again', part, from, to },
+      {
+        cost: cost + part.to.cost - part.from.cost,
+        issues: issues + part.to.issues - part.from.issues,
+        lost: lost + part.to.lost - part.from.lost,
+      },
+    )
+  }
+
+  #add(entry: Entry, changes: Partial<Mark>): void {
+    this.#at = { ...this.#at, ...changes, last: { before: this.#at.last, entry } }
+  }
+
+  /** All entries, in order. */
+  read(): Recorded {
+    const changes: ValueChange[] = []
+    const issues: Issue[] = []
+    const branches: [Pointer, number][] = []
+    for (const entry of entriesOf({ from: START, to: this.#at })) {
+      if (entry.kind === 'change') changes.push(entry.change)
+      else if (entry.kind === 'issue') issues.push(entry.issue)
+      else if (entry.kind === 'branch') branches.push([entry.pointer, entry.index])
+    }
+    return { changes, issues, branches: Object.fromEntries(branches), cost: this.#at.cost }
+  }
+}
+
+const START: Mark = { last: undefined, cost: 0, issues: 0, lost: 0 }
+
+/** How the pointers of a part are rebased: `prefix` replaces their first `cut` characters. */
+interface Move {
+  readonly cut: number
+  readonly prefix: string
+}
+
+function entriesOf(whole: Part): Entry[] {
+  const entries: Entry[] = []
+  // From the end to the beginning; a replayed part is expanded where it occurs.
+  const open = [{ at: whole.to.last, stop: whole.from.last, move: { cut: 0, prefix: '' } as Move }]
+  for (let part = open.at(-1); part !== undefined; part = open.at(-1)) {
+    const link = part.at
+    if (link === part.stop || link === undefined) {
+      open.pop()
+      continue
+    }
+    part.at = link.before
+    const { entry } = link
+    if (entry.kind !== 'again') {
+      entries.push(moved(entry, part.move))
+      continue
+    }
+    const move = { cut: entry.from.length, prefix: movedPointer(entry.to, part.move) }
+    open.push({ at: entry.part.to.last, stop: entry.part.from.last, move })
+  }
+  return entries.reverse()
+}
+
+function movedPointer(pointer: Pointer, { cut, prefix }: Move): Pointer {
+  return prefix + pointer.slice(cut)
+}
+
+function moved(entry: Exclude<Entry, { kind: 'again' }>, move: Move): Entry {
+  if (move.cut === move.prefix.length && move.cut === 0) return entry
+  switch (entry.kind) {
+    case 'change':
+      return { ...entry, change: { ...entry.change, pointer: movedPointer(entry.change.pointer, move) } }
+    case 'branch':
+      return { ...entry, pointer: movedPointer(entry.pointer, move) }
+    case 'issue':
+      return { ...entry, issue: movedIssue(entry.issue, move) }
+  }
+}
+
+function movedIssue(issue: Issue, move: Move): Issue {
+  return 'pointer' in issue.at ? { ...issue, at: { pointer: movedPointer(issue.at.pointer, move) } } : issue
+}
+
+/** Loss of a change: 1 for dropped data, 0.5 for a renamed key, so that a branch with the key as written ranks first. */
+function lossOf({ rule, after }: ValueChange): number {
+  return after === undefined ? 1 : rule === 'key' ? 0.5 : 0
+}

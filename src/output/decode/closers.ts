@@ -1,0 +1,128 @@
+/** Handles closing brackets: matching, of the wrong kind, surplus and missing. */
+import * as ch from './chars.ts'
+import { type Answer, itemAt, MORE, memberAt, NO, quotedKeyAt, skip, YES } from './lookahead.ts'
+import { type Frame, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
+import { openRow, rowFollows } from './rows.ts'
+
+/** Handles the closing bracket `c` (folded) at `d.i`; false when more text is needed. */
+export function onCloser(d: Machine, c: number): boolean {
+  const frame = d.top
+  if (frame === undefined) return d.pass(1, 'extra-closer')
+  if (fits(frame, c)) return rightCloser(d, frame, c)
+  d.looked += d.stack.length
+  const below = d.stack.findLastIndex((f) => fits(f, c))
+  const next = skip(d, d.i + 1)
+  if (next === MORE) return false
+  return below >= 0 ? closerFromBelow(d, below, next) : foreignCloser(d, frame, next)
+}
+
+function fits(frame: Frame, c: number): boolean {
+  switch (frame.kind) {
+    case OBJECT:
+      return (frame.round ? c === ch.RPAREN : c === ch.RBRACE) && !frame.implicit
+    case LIST:
+      return (c === ch.RBRACKET && !frame.implicit) || (c === ch.RBRACE && frame.set)
+    case ROUND:
+      return c === ch.RPAREN
+  }
+}
+
+function rightCloser(d: Machine, frame: Frame, c: number): boolean {
+  if (frame.spare > 0) {
+    frame.spare--
+    return d.pass(1, 'extra-closer')
+  }
+  if (d.stack.length === 1 && c === ch.RBRACE && !frame.implicit) {
+    // {"a":{"b":1}}, "c":2}: the object continues, so this brace is surplus.
+    const early = closedEarly(d)
+    if (early === MORE) return false
+    if (early === YES) return d.pass(1, 'extra-closer')
+  }
+  const row = frame.kind === LIST ? rowFollows(d) : NO
+  if (row === MORE) return false
+  shut(d, frame, c)
+  if (row === YES) openRow(d)
+  return true
+}
+
+function closedEarly(d: Machine): typeof MORE | typeof YES | typeof NO {
+  const next = skip(d, d.i + 1)
+  if (next === MORE) return MORE
+  if (ch.fold(d.buf.charCodeAt(next)) !== ch.COMMA) return NO
+  const key = skip(d, next + 1)
+  if (key === MORE) return MORE
+  return d.buf.charCodeAt(key) === ch.DQUOTE ? quotedKeyAt(d, key) : NO
+}
+
+/** Closes the top frame with the bracket at `d.i`. */
+function shut(d: Machine, frame: Frame, c: number): void {
+  if (frame.kind === OBJECT && frame.state !== KEY) d.dropPending('missing-value')
+  const at = d.base + d.i
+  if (d.gapCommas > 0 || d.gapRule !== undefined)
+    d.sink.edit(d.gapRule ?? 'trailing-comma', d.gapStart, at, '')
+  const single = frame.kind === ROUND && frame.count === 1 && d.gapCommas === 0
+  const wanted = single ? '' : frame.kind === OBJECT ? '}' : ']'
+  if (single) d.sink.reedit(frame.openEdit, '')
+  if (d.oddToken) d.sink.edit('full-width', at, at + 1, wanted)
+  else if (c !== wanted.charCodeAt(0))
+    d.sink.edit(frame.round || frame.set ? 'tuple' : 'wrong-closer', at, at + 1, wanted)
+  d.oddToken = false
+  d.stack.pop()
+  d.sink.close(at + 1)
+  if (single) d.sink.collapse()
+  d.i++
+  d.closedAt = d.base + d.i
+  d.afterValue()
+}
+
+/**
+ * Handles a bracket that closes a frame further down the stack: the frames above lost their closing brackets.
+ * Exception: the text that follows fits only if the bracket was meant for the top frame (wrong kind) or is surplus.
+ */
+function closerFromBelow(d: Machine, below: number, next: number): boolean {
+  const top = d.stack[d.stack.length - 1] as Frame
+  const parent = d.stack[d.stack.length - 2] as Frame
+  const left = d.stack[below - 1]
+  const isComma = ch.fold(d.buf.charCodeAt(next)) === ch.COMMA
+  const closing = left === undefined ? (isComma ? NO : YES) : continues(d, left, next)
+  const wrong = top.implicit ? NO : continues(d, parent, next)
+  const extra = continues(d, top, next)
+  if (closing === MORE || wrong === MORE || extra === MORE) return false
+  const other = wrong === YES || extra === YES
+  if (other && closing === YES) d.ambiguous = true
+  if (other && (closing === NO || d.options.dropClosers)) {
+    if (wrong === NO) return d.pass(1, 'extra-closer')
+    shut(d, top, d.buf.charCodeAt(d.i))
+    return true
+  }
+  while (d.stack.length - 1 > below) d.closeFrame('missing-closer')
+  return true
+}
+
+/** Whether a comma and another member or item of this frame are at `i`. */
+function continues(d: Machine, frame: Frame, i: number): Answer {
+  if (ch.fold(d.buf.charCodeAt(i)) !== ch.COMMA) return NO
+  const next = skip(d, i + 1)
+  if (next === MORE) return MORE
+  if (next >= d.buf.length || ch.isCloser(d.buf.charCodeAt(next))) return NO
+  if (frame.kind === OBJECT) return memberAt(d, i + 1)
+  if (ch.isQuote(d.buf.charCodeAt(next))) return quotedKeyAt(d, next) === YES ? NO : YES
+  return itemAt(d, i + 1)
+}
+
+/** Handles a bracket that matches no open frame: a bracket of the wrong kind, or a surplus one. */
+function foreignCloser(d: Machine, frame: Frame, next: number): boolean {
+  if (frame.implicit && d.stack.length === 1) return d.pass(1, 'extra-closer')
+  const c = ch.fold(d.buf.charCodeAt(next))
+  const more = c === ch.COMMA ? (frame.kind === OBJECT ? memberAt(d, next + 1) : itemAt(d, next + 1)) : NO
+  if (more === MORE) return false
+  const ownCloserNext = frame.kind === OBJECT ? c === ch.RBRACE : c === ch.RBRACKET
+  const parent = d.stack.length < 2 ? undefined : d.stack[d.stack.length - 2]
+  const beyond = parent === undefined ? NO : continues(d, parent, next)
+  if (beyond === MORE) return false
+  if (beyond === YES && more === YES) d.ambiguous = true
+  const meant = beyond === YES && !d.options.dropClosers
+  if (!meant && ((more === YES && next < d.buf.length) || ownCloserNext)) return d.pass(1, 'extra-closer')
+  shut(d, frame, d.buf.charCodeAt(d.i))
+  return true
+}

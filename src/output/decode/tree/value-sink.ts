@@ -1,0 +1,178 @@
+/** Collects the plain values and the edits, which is all that most texts need. Base class of the stream's sink. */
+import { setOwn } from '../../../base/json.ts'
+import type { RuleName } from '../../rules.ts'
+import { type Marked, type NodeKind, type Sink, type TextEdit, trimmed } from './tree.ts'
+
+export type Container = unknown[] | Record<string, unknown>
+
+export class ValueSink implements Sink {
+  value: unknown
+  begun = false
+  edits: TextEdit[] = []
+  /** A key occurred twice. */
+  repeated = false
+  /** Some value is inexact: a bare word, `NaN`, digits kept as text. */
+  special = false
+  protected readonly containers: Container[] = []
+  /** The next key of each open object. */
+  protected readonly keys: string[] = []
+  /** The innermost open container. */
+  #top: Container | undefined
+  /** The value last put or closed. */
+  protected last: unknown
+  /** The members of all open objects, consecutively: keys and their start offsets. */
+  readonly #names: string[] = []
+  readonly #starts: number[] = []
+  #members = 0
+  /** The number of members when each container was opened. */
+  readonly #before: number[] = []
+  /** A key was emitted without a value so far. */
+  #keyed = false
+  /** Index of each key in objects with repeated keys; absent until the first repetition. */
+  #places: Map<Container, Map<string, number>> | undefined
+
+  /** Returns what was read and resets the sink. */
+  take(): { value: unknown; begun: boolean; edits: TextEdit[]; special: boolean } {
+    const { value, begun, special } = this
+    const edits = trimmed(this.edits)
+    this.reset()
+    return { value, begun, edits, special }
+  }
+
+  reset(): void {
+    this.value = undefined
+    this.begun = false
+    this.edits = []
+    this.repeated = false
+    this.special = false
+    this.#top = undefined
+    this.#members = 0
+    this.#keyed = false
+    this.#places = undefined
+    // Usually empty already, and setting a length is slow.
+    if (this.containers.length === 0) return
+    this.containers.length = 0
+    this.keys.length = 0
+    this.#before.length = 0
+  }
+
+  open(kind: 'object' | 'array', _start?: number): void {
+    const container: Container = kind === 'object' ? {} : []
+    this.put(container)
+    this.containers.push(container)
+    this.keys.push('')
+    this.#before.push(this.#members)
+    this.#top = container
+  }
+
+  key(text: string, start: number): void {
+    this.keys[this.keys.length - 1] = text
+    this.#names[this.#members] = text
+    this.#starts[this.#members++] = start
+    this.#keyed = true
+  }
+
+  /** The key of the next value. */
+  protected get nextKey(): string {
+    return this.keys.length === 0 ? '' : (this.keys[this.keys.length - 1] as string)
+  }
+
+  scalar(kind: NodeKind, value: unknown, _start?: number, _end?: number): void {
+    if (kind === 'constant') this.special = true
+    this.put(kind === 'constant' ? null : value)
+  }
+
+  marked(value: string, { start, end }: Marked): void {
+    this.special = true
+    this.scalar('string', value, start, end)
+  }
+
+  progress(_text: string): void {}
+
+  close(_end?: number): void {
+    this.#leave()
+  }
+
+  #leave(): void {
+    const { containers } = this
+    this.last = containers.pop()
+    this.keys.pop()
+    this.#members = this.#before.pop() as number
+    this.#top = containers.length === 0 ? undefined : containers[containers.length - 1]
+  }
+
+  reopen(kind: 'object' | 'array', start?: number): void {
+    this.#leave()
+    this.takeOut()
+    this.open(kind, start)
+  }
+
+  collapse(): void {
+    const list = this.last
+    this.takeOut()
+    this.put(Array.isArray(list) ? list[0] : list)
+  }
+
+  undo(): void {
+    if (this.#keyed) this.#members--
+    this.#keyed = false
+  }
+
+  edit(rule: RuleName, start: number, end: number, after: TextEdit['after'] | 'self'): void {
+    this.edits.push({ rule, start, end, after: after === 'self' ? { value: this.last } : after })
+  }
+
+  reedit(index: number, after: string): void {
+    this.edits[index] = { ...(this.edits[index] as TextEdit), after }
+  }
+
+  mark(): number {
+    return this.edits.length
+  }
+
+  rollback(mark: number): void {
+    this.edits.length = mark
+  }
+
+  /** Puts a value at the next position. */
+  protected put(value: unknown): void {
+    this.last = value
+    this.#keyed = false
+    const top = this.#top
+    if (top === undefined) {
+      this.value = value
+      this.begun = true
+    } else if (Array.isArray(top)) {
+      top.push(value)
+    } else {
+      const key = this.keys[this.keys.length - 1] as string
+      if (Object.hasOwn(top, key)) this.#dropEarlier(top, key)
+      if (key === '__proto__') setOwn(top, key, value)
+      else top[key] = value
+      if (this.#places !== undefined) this.#places.get(top)?.set(key, this.#members - 1)
+    }
+  }
+
+  /** Last one wins: an edit removes the earlier member. */
+  #dropEarlier(top: Container, key: string): void {
+    this.repeated = true
+    this.#places ??= new Map()
+    let places = this.#places.get(top)
+    if (places === undefined) {
+      places = new Map()
+      const from = this.#before[this.#before.length - 1] as number
+      for (let at = from; at < this.#members - 1; at++) places.set(this.#names[at] as string, at)
+      this.#places.set(top, places)
+    }
+    const earlier = places.get(key)
+    if (earlier === undefined) return
+    this.edit('duplicate-key', this.#starts[earlier] as number, this.#starts[earlier + 1] as number, '')
+  }
+
+  /** Removes the value last put. */
+  protected takeOut(): void {
+    const top = this.containers[this.containers.length - 1]
+    if (Array.isArray(top)) top.pop()
+    else if (top !== undefined) delete top[this.keys[this.keys.length - 1] as string]
+  }
+}

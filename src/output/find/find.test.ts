@@ -1,0 +1,195 @@
+/** Which value of a text is the answer: surroundings, cues, wrappers, and texts that hold none. */
+import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
+import { parse } from '../parse.ts'
+import type { ParseOptions } from '../types.ts'
+
+const wanted: JsonSchema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }
+const integers: JsonSchema = { type: 'array', items: { type: 'integer' } }
+
+function read(text: string, schema?: JsonSchema, options?: ParseOptions): unknown {
+  const result = parse(text, schema, options)
+  return result.ok ? result.value : result.issues.map((issue) => issue.code)
+}
+
+describe.each<[string, readonly (readonly [string, unknown])[]]>([
+  [
+    'prose around the value',
+    [
+      ['See [1] and {"a": 1}', { a: 1 }],
+      ['- [ ] to do\n{"a": 1}', { a: 1 }],
+      ['[link](http://x) {"a": 1}', { a: 1 }],
+      ['{{name}} then {"a": 1}', { a: 1 }],
+      ['It is {x} in {"a": 1}', { a: 1 }],
+      ['Here\'s the JSON: {"a": 1}', { a: 1 }],
+      ['\ufeff{"a":1}', { a: 1 }],
+      ['[[note]] {"a": 1}', { a: 1 }],
+    ],
+  ],
+  [
+    'fences and tags',
+    [
+      ['```json\n{"a": 1}\n```', { a: 1 }],
+      ['``` json\n{"a": 1}\n```', { a: 1 }],
+      ['~~~\n{"a": 1}\n~~~', { a: 1 }],
+      ['````\n```\n{"a": 1}\n```\n````', { a: 1 }],
+      ['```json\n{"a": [1, 2\n```\nDone', { a: [1, 2] }],
+      ['```json5\n{a:1}', { a: 1 }],
+      ['<tool_call>{"a": 1}</tool_call>', { a: 1 }],
+      ['<a href="x">{"a":1}</b>', { a: 1 }],
+    ],
+  ],
+  [
+    'reasoning is not the answer, unless there is nothing else',
+    [
+      ['<think>{"a": 1}</think>{"b": 2}', { b: 2 }],
+      ['{"a": 1}</think>{"b": 2}', { b: 2 }],
+      ['[THINK]{"a": 1}[/THINK]{"b": 2}', { b: 2 }],
+      ['<|channel|>analysis {"a": 1}<|channel|>final {"b": 2}', { b: 2 }],
+      ['<|start_thought|>{"a": 1}<|end_thought|>{"b": 2}', { b: 2 }],
+      ['<|channel|>analysis {"a": 1}<|end|>{"b": 2}', { b: 2 }],
+      ['◁think▷{"a": 1}◁/think▷{"b": 2}', { b: 2 }],
+      ['<think>{"a": 1}', { a: 1 }],
+    ],
+  ],
+  [
+    'several values and nothing else are a list',
+    [
+      ['{"a":1}\n{"a":2}', [{ a: 1 }, { a: 2 }]],
+      ['[1], [2]', [[1], [2]]],
+      ['1, 2, 3', [1, 2, 3]],
+    ],
+  ],
+  [
+    'a text without JSON is the string itself',
+    [
+      ['hello', 'hello'],
+      ['Just a sentence, with a comma.', 'Just a sentence, with a comma.'],
+      ['  two words\n', 'two words'],
+    ],
+  ],
+  [
+    'JSON that was escaped once too often',
+    [
+      ['Answer: "{\\"a\\": 1}" ok', { a: 1 }],
+      ['Answer: "[1, \\"x\\"]"', [1, 'x']],
+    ],
+  ],
+  [
+    'scalars are values too',
+    [
+      ['42', 42],
+      [' true ', true],
+      ['“a”', 'a'],
+      ['"a" + "b"', 'ab'],
+    ],
+  ],
+])('without a schema: %s', (_, cases) => {
+  it.each(cases)('%j', (text, value) => {
+    expect(read(text)).toEqual(value)
+  })
+})
+
+describe.each<[string, readonly (readonly [string, unknown])[]]>([
+  [
+    'a correction beats what it corrects',
+    [
+      ['{"a": 1}\nWait, actually it is {"a": 2}', { a: 2 }],
+      ['{"a": 1}\nFinal answer: {"a": 2}', { a: 2 }],
+      ['{"a": 1}\nKorrigiert: {"a": 2}', { a: 2 }],
+      ['{"a": \n\nLet me start again:\n\n{"a": 2}', { a: 2 }],
+    ],
+  ],
+  [
+    'an example or an echo is not the answer',
+    [
+      ['For example {"a": 1}. The answer is {"a": 2}', { a: 2 }],
+      ['{"type":"object","properties":{"a":{"type":"integer"}}}\n{"a": 3}', { a: 3 }],
+      ['{"$schema": "x", "a": 1}\n{"a": 3}', { a: 3 }],
+      ['{"a": "integer"}\n{"a": 3}', { a: 3 }],
+      ['The format: {"a": "<number>"}. Here: {"a": 3}', { a: 3 }],
+    ],
+  ],
+  ['else the first', [['{"a": 1} and {"a": 2}', { a: 1 }]]],
+  [
+    'wrappers that the schema does not know are taken off',
+    [
+      ['{"result": {"a": 1}}', { a: 1 }],
+      ['{"x": {"y": {"a": 1}}}', { a: 1 }],
+      ['{"tool_calls": [{"name": "f", "arguments": "{\\"a\\": 1}"}]}', { a: 1 }],
+      ['[{"a": 1}]', { a: 1 }],
+      ['["f", {"a": 1}]', { a: 1 }],
+      ['f({"a": 1})', { a: 1 }],
+      ['f\n{"a": 1}', { a: 1 }],
+      ['f(a=1)', { a: 1 }],
+      ['"{\\"a\\": 1}"', { a: 1 }],
+    ],
+  ],
+  [
+    'several that fit in one list are no choice',
+    [
+      ['[{"a": 1}, {"a": 2}]', ['schema/type']],
+      ['{"list": [{"a": 1}, {"a": 2}]}', ['schema/required']],
+    ],
+  ],
+])('%s', (_, cases) => {
+  it.each(cases)('%j', (text, value) => {
+    expect(read(text, wanted)).toEqual(value)
+  })
+})
+
+describe('prefer', () => {
+  it.each<[ParseOptions['prefer'], number]>([
+    ['first', 1],
+    ['last', 3],
+    ['largest', 22],
+  ])('%s', (prefer, a) => {
+    expect(read('{"a": 1} and {"a": 22} and {"a": 3}', wanted, { prefer: prefer ?? 'first' })).toEqual({ a })
+  })
+})
+
+describe('where a list is wanted', () => {
+  it.each<[string, unknown]>([
+    ['{"items": [1, 2]}', [1, 2]],
+    ['[[1, 2]]', [1, 2]],
+    ['1, 2, 3', [1, 2, 3]],
+    ['1', [1]],
+    ['(1, 2)', [1, 2]],
+    ['"[1, 2]"', [1, 2]],
+    ['- 1\n- 2', [1, 2]],
+    ['{"a": 1}', ['schema/type']],
+  ])('%j', (text, value) => {
+    expect(read(text, integers)).toEqual(value)
+  })
+
+  it('separate objects are collected in order', () => {
+    const objects: JsonSchema = { type: 'array', items: wanted }
+    const all = [{ a: 1 }, { a: 2 }]
+    for (const text of [
+      '{"a": 1}\n{"a": 2}',
+      'First {"a": 1}, then {"a": "2"}.',
+      '```json\n{"a": 1}\n```\n```json\n{"a": 2}\n```',
+      '<item>{"a": 1}</item><item>{a: 2}</item>',
+      '{"item": {"a": 1}}\n{"item": {"a": 2}}',
+    ])
+      expect(read(text, objects)).toEqual(all)
+  })
+})
+
+describe('where a wrapper is wanted', () => {
+  const wrapper: JsonSchema = { type: 'object', properties: { items: integers }, required: ['items'] }
+
+  it('it is added if the schema leaves no choice of the name', () => {
+    expect(read('[1, "2"]', wrapper)).toEqual({ items: [1, 2] })
+    expect(read('{"other": 1}', wrapper)).toEqual(['schema/required'])
+    expect(read('"x"', wrapper)).toEqual(['schema/type'])
+    const two = { ...wrapper, properties: { items: integers, more: integers }, required: [] }
+    expect(read('[1, 2]', two)).toEqual(['schema/type'])
+  })
+})
+
+describe('members without their braces', () => {
+  it.each(['"a": 1', '"a": 1}', "'a': 1, 'b': 2", '```json\n"a": 1\n```'])('%j', (text) => {
+    expect(read(text, wanted)).toMatchObject({ a: 1 })
+  })
+})

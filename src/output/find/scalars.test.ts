@@ -1,0 +1,124 @@
+/** Answers that are no object or list: strings, numbers, booleans, one of a few words; and lines of key and value. */
+import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
+import { parse } from '../parse.ts'
+
+const FAILS = Symbol('fails')
+
+function read(text: string, schema: JsonSchema): unknown {
+  const result = parse(text, schema)
+  return result.ok ? result.value : FAILS
+}
+
+describe.each<[string, JsonSchema, readonly (readonly [string, unknown])[]]>([
+  [
+    'a string is the text; quotes go only if the whole text is one string',
+    { type: 'string' },
+    [
+      ['hello', 'hello'],
+      ['"hello"', 'hello'],
+      ['“q”', 'q'],
+      ['"say "hi""', '"say "hi""'],
+      ['  spaced  ', '  spaced  '],
+      ['{"a": 1}', '{"a": 1}'],
+      ['```\ncode\n```', '```\ncode\n```'],
+      ['', ''],
+    ],
+  ],
+  [
+    'an integer is the one number of the text',
+    { type: 'integer' },
+    [
+      ['42', 42],
+      ['"42"', 42],
+      ['12,000', 12_000],
+      ['The answer is 42.', 42],
+      ['**42**', 42],
+      ['<answer>7</answer>', 7],
+      ['Step 1\nResult\n9', 9],
+      ['{"answer": 42}', 42],
+      ['{"answer": 42, "steps": 1}', 42],
+      ['{"a": 1, "b": 2}', FAILS],
+      ['42 or 43', FAILS],
+      ['none', FAILS],
+    ],
+  ],
+  [
+    'a boolean is one of two words',
+    { type: 'boolean' },
+    [
+      ['true', true],
+      ['True', true],
+      ['"false"', false],
+      ['It is true.', true],
+      ['{"result": false}', false],
+      ['yes', FAILS],
+      ['true or false', FAILS],
+    ],
+  ],
+  [
+    'a listed word is the one that occurs',
+    { enum: ['yes', 'no'] },
+    [
+      ['yes', 'yes'],
+      ['Yes.', 'yes'],
+      ['"No"', 'no'],
+      ['The answer is yes', 'yes'],
+      ['**yes**', 'yes'],
+      ['<|im_start|>no<|im_end|>', 'no'],
+      ['yes or no', FAILS],
+      ['maybe', FAILS],
+    ],
+  ],
+  [
+    'null',
+    { type: 'null' },
+    [
+      ['null', null],
+      ['None', null],
+      ['x', FAILS],
+    ],
+  ],
+  [
+    'a scalar or an object: what is there',
+    {
+      anyOf: [
+        { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+        { type: 'integer' },
+      ],
+    },
+    [
+      ['It is {"a": 1}', { a: 1 }],
+      ['7', 7],
+      ['"7"', 7],
+    ],
+  ],
+])('%s', (_, schema, cases) => {
+  it.each(cases)('%j', (text, value) => {
+    expect(read(text, schema)).toEqual(value)
+  })
+})
+
+describe('lines of key and value', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      age: { type: 'integer' },
+      tags: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['name', 'age'],
+  }
+
+  it.each<[string, unknown]>([
+    ['Name: Ada\nAge: 36', { name: 'Ada', age: 36 }],
+    ['**Name**: Ada\n**Age**: 36', { name: 'Ada', age: 36 }],
+    ['name = Ada\nage = 36', { name: 'Ada', age: 36 }],
+    ['- name: "Ada"\n- age: 36\n- tags:\n  - x\n  - y\n\nBye', { name: 'Ada', age: 36, tags: ['x', 'y'] }],
+    ['name: |\n  Ada\n  Lovelace\nage: 36', { name: 'Ada\nLovelace', age: 36 }],
+    ['Name: Ada', FAILS],
+    ['Nothing of the kind', FAILS],
+  ])('%j', (text, value) => {
+    expect(read(text, schema)).toEqual(value)
+  })
+})

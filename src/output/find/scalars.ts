@@ -1,0 +1,184 @@
+/** Finds scalar answers: a string, a number, a boolean, one of a few words. */
+import { type JsonType, jsonType } from '../../base/json.ts'
+import { normalForm } from '../coerce/match-names.ts'
+import { THOUGHT_TAG_END } from '../decode/ends.ts'
+import { makeNode } from '../decode/tree/tree.ts'
+import type { Block } from '../scan/prose.ts'
+import { Region } from '../scan/region.ts'
+import { decodeBare, type Scan } from '../scan/scan.ts'
+import type { Conversion } from '../types.ts'
+import { type Attempt, attempt, type Trial } from './attempt.ts'
+import { scanOptionsOf } from './survey.ts'
+
+/** Readings of the text as a scalar, best first; only the valid ones unless there are none. */
+export function scalarAttempts(trial: Trial, { blocks, regions }: Scan): Attempt[] {
+  const types = trial.target.guided?.root.types ?? []
+  const values = trial.target.guided?.root.values
+  const numeric = types.includes('integer') || types.includes('number')
+  const tries: Attempt[] = []
+  const add = (region: Region | undefined): boolean => {
+    if (region === undefined || isKey(trial.text, region, regions)) return false
+    const tried = attempt(trial, region)
+    if (tried.valid && isQuoted(trial.text, region) && !mayUnquote(tried.value, trial)) return false
+    // A member of an object or list is not the answer unless unwrapping is allowed.
+    if (tried.valid && trial.settings.aop !== 'full' && isInside(region, regions)) return false
+    tries.push(tried)
+    return tried.valid
+  }
+  if (types.includes('string') && values === undefined) {
+    if (add(quotedWhole(trial)) || add(textRegion(trial, 0, trial.text.length))) return tries
+  }
+  for (const [start, end] of slices(trial.text, blocks)) {
+    if (isKey(trial.text, { start, end }, regions)) continue
+    if (add(bareScalar(trial, start, end))) return tries
+    if (numeric && end - start < 60 && add(wordRegion(trial.text, start, end - start))) return tries
+    // The brackets of an object are not punctuation around a listed word.
+    const isWord = values === undefined || !regions.some((r) => r.start >= start && r.end <= end)
+    if (types.includes('string') && isWord && add(textRegion(trial, start, end))) return tries
+  }
+  if (values !== undefined && add(onlyWord(trial, values))) return tries
+  if (types.includes('boolean') && add(onlyWord(trial, ['true', 'false']))) return tries
+  if (numeric) add(onlyNumber(trial))
+  return tries
+}
+
+/** Whether the region is enclosed in quotes, which makes it a string. */
+function isQuoted(text: string, { start, end }: Region): boolean {
+  return start > 0 && end < text.length && /^["'“][\s\S]["'”]$/.test(`${text[start - 1]}.${text[end]}`)
+}
+
+/** Whether a string may be read as this value, by a conversion to a type that the schema allows. */
+function mayUnquote(value: unknown, { settings, target }: Trial): boolean {
+  const types = target.guided?.root.types ?? []
+  const mayBe = (type: JsonType, conversion: Conversion) =>
+    types.includes(type) && settings.allows(type, conversion)
+  switch (jsonType(value)) {
+    case 'integer':
+    case 'number':
+      return mayBe('integer', 'str->int') || mayBe('number', 'str->float') || mayBe('number', 'str->int')
+    case 'boolean':
+      return mayBe('boolean', 'str->bool')
+    case 'null':
+      return mayBe('null', 'str->null')
+    default:
+      return true
+  }
+}
+
+/** Whether this is a member name, which is never the answer. */
+function isKey(text: string, range: Range, regions: readonly Region[]): boolean {
+  return /^["'”]?\s{0,8}[:：]/.test(text.slice(range.end, range.end + 12)) && isInside(range, regions)
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+function isInside({ start, end }: Range, regions: readonly Region[]): boolean {
+  return regions.some(
+    (outer) =>
+      typeof outer.value === 'object' && outer.value !== null && outer.start <= start && end <= outer.end,
+  )
+}
+
+/** The region of a text that is one JSON string. */
+export function quotedWhole(trial: Trial): Region | undefined {
+  const { text } = trial
+  const trimmed = text.trim()
+  if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
+  const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptionsOf(trial))
+  if (typeof region?.value !== 'string' || region.bare) return undefined
+  if (region.edits.some((edit) => edit.rule === 'inner-quote')) return undefined
+  return text.slice(region.end).trim() === '' ? region : undefined
+}
+
+/** The text itself as a string. */
+export function textRegion(trial: Trial, start: number, end: number): Region {
+  const node = makeNode('string', trial.text.slice(start, end), start, end)
+  const edits = [{ rule: 'text-is-value' as const, start: 0, end: trial.text.length, after: node }]
+  return new Region({ value: node.value, edits, start: 0, end: trial.text.length }, { at: () => node })
+}
+
+function bareScalar(trial: Trial, start: number, end: number): Region | undefined {
+  const region = decodeBare(trial.text, start, end, scanOptionsOf(trial))
+  return typeof region?.value === 'object' && region.value !== null ? undefined : region
+}
+
+/** Ranges that may be the answer by themselves: the whole text, then tagged and fenced blocks, then emphasis. */
+function* slices(text: string, blocks: readonly Block[]): Generator<[number, number]> {
+  yield trimmed(text, 0, text.length)
+  const reasoned = afterReasoning(text)
+  if (reasoned > 0) yield trimmed(text, reasoned, text.length)
+  for (const block of blocks)
+    if (!block.reasoning && block.end - block.start < 400) yield trimmed(text, block.start, block.end)
+  if (text.length > 20_000) return
+  for (const match of text.matchAll(/\*\*([^*\n]{1,80})\*\*|"([^"\n]{1,80})"|`([^`\n]{1,80})`/g)) {
+    const inner = match[1] ?? match[2] ?? match[3] ?? ''
+    const start = match.index + match[0].indexOf(inner)
+    yield trimmed(text, start, start + inner.length)
+  }
+  const last = text.trimEnd().lastIndexOf('\n') + 1
+  if (last > 0) yield trimmed(text, last, text.length)
+}
+
+/** Where the last reasoning block ends. */
+function afterReasoning(text: string): number {
+  let end = 0
+  for (const match of text.matchAll(new RegExp(THOUGHT_TAG_END, 'gi'))) end = match.index + match[0].length
+  return end
+}
+
+/** Trims spaces, invisible characters and chat tokens at both ends. */
+function trimmed(text: string, start: number, end: number): [number, number] {
+  const slice = text.slice(start, end)
+  const before =
+    /^(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<s>|<bos>|<start_of_turn>)*/.exec(
+      slice.slice(0, 400),
+    )?.[0].length ?? 0
+  const tail = slice.slice(Math.max(before, slice.length - 400))
+  const after =
+    /(?:[\s\u0000\u200b-\u200d\u2060\ufeff]|<[|｜][\w▁]{1,40}[|｜]>|<\/s>|<eos>|<end_of_turn>|\[\/INST\])*$/.exec(
+      tail,
+    )?.[0].length ?? 0
+  return [start + before, end - after]
+}
+
+const NEGATION = /\b(?:not|no|never|non|isn't|neither|without)[\s-]+(?:\w+\s+)?$/i
+
+/** The only listed word in the text, if it is not negated. */
+function onlyWord(trial: Trial, values: readonly unknown[]): Region | undefined {
+  if (trial.text.length > 20_000) return undefined
+  const found: Region[] = []
+  for (const value of values) {
+    if (typeof value !== 'string' || normalForm(value) === '') continue
+    const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])${escapeRegExp(value)}(?![\\p{L}\\p{N}_])`, 'iu')
+    const match = pattern.exec(trial.text)
+    if (match !== null && NEGATION.test(trial.text.slice(Math.max(0, match.index - 16), match.index)))
+      return undefined
+    if (match !== null) found.push(wordRegion(trial.text, match.index, match[0].length))
+  }
+  return found.length === 1 ? found[0] : undefined
+}
+
+function wordRegion(text: string, start: number, length: number): Region {
+  const end = start + length
+  const node = { ...makeNode('string', text.slice(start, end), start, end), bare: true }
+  const edits = [{ rule: 'bare-value' as const, start, end, after: node }]
+  return new Region({ value: node.value, edits, start, end, bare: true }, { at: () => node })
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** The only number in the text. */
+function onlyNumber(trial: Trial): Region | undefined {
+  if (trial.text.length > 20_000) return undefined
+  const matches = [...trial.text.matchAll(/(?<![\w.])[-+]?\d[\d,.]*(?:[eE][+-]?\d+)?%?(?!\w)/g)]
+  const tokens = new Set(matches.map((match) => match[0].replace(/[.,]+$/, '')))
+  const [first] = matches
+  if (tokens.size !== 1 || first === undefined) return undefined
+  const [token] = tokens as unknown as [string]
+  return bareScalar(trial, first.index, first.index + token.length)
+}

@@ -1,0 +1,120 @@
+/** Lists the regions of the text; strict JSON and values that are quoted or bracketed as a whole become one region. */
+
+import { THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
+import { deeperThan } from '../decode/strict.ts'
+import type { Region } from '../scan/region.ts'
+import { decodeBare, type Scan, type ScanOptions, scan, strictRegion } from '../scan/scan.ts'
+import type { Trial } from './attempt.ts'
+
+/** Longer texts are not read without brackets: bare values are short answers, not megabytes of other text. */
+export const LONGEST_BARE = 1_000_000
+
+export function scanOptionsOf({ settings, allowance }: Pick<Trial, 'settings' | 'allowance'>): ScanOptions {
+  return { depth: settings.limits.depth, acceptTruncated: settings.acceptTruncated, allowance }
+}
+
+/** Lists the regions. Text already parsed as strict JSON is a single region. */
+export function survey(trial: Trial): Scan {
+  const options = scanOptionsOf(trial)
+  const { text, strict } = trial
+  if (typeof strict?.value !== 'object' || strict.value === null)
+    return introduced(trial, scan(text, options), options)
+  if (deeperThan(strict.value, options.depth)) return { regions: [], blocks: [], tooDeep: true }
+  return { regions: [strictRegion(text, strict.value, options)], blocks: [], tooDeep: false }
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly reasoning: boolean
+  readonly kind: string
+  readonly name: string
+}
+
+/**
+ * A fence, tag or text that is one quoted string or one pair of round brackets: the whole is the value, not its
+ * content.
+ */
+function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
+  const { text } = trial
+  const whole: Span = { start: 0, end: text.length, reasoning: false, kind: 'text', name: '' }
+  const found: Region[] = []
+  for (const block of [
+    whole,
+    ...seen.blocks.filter((b) => b.kind === 'fence' || b.end - b.start < 100_000),
+    ...quotedLines(text, seen),
+  ]) {
+    const first = /^[\s\ufeff\u200b]*(["(])/.exec(
+      text.slice(block.start, Math.min(block.end, block.start + 80)),
+    )
+    if (first === null) continue
+    const region = decodeBare(text, block.start, block.end, options)
+    const complete =
+      region !== undefined &&
+      !region.truncated &&
+      /^[\s\u200b\ufeff;]*$/.test(text.slice(region.end, block.end))
+    if (
+      !complete ||
+      !(first[1] === '('
+        ? Array.isArray(region.value) && !region.implicit
+        : typeof region.value === 'string' && !region.bare)
+    )
+      continue
+    found.push(
+      region.with({ reasoning: block.reasoning, fence: block.kind === 'fence' ? block.name : undefined }),
+    )
+  }
+  if (found.length === 0) return seen
+  const outside = seen.regions.filter((r) => !found.some((f) => f.start <= r.start && r.start < f.end))
+  return { ...seen, regions: [...outside, ...found].sort((a, b) => a.start - b.start) }
+}
+
+/** Whether a reasoning block is open at `start`, or an unopened one is closed behind `end`. */
+export function isReasoned(text: string, start: number, end: number): boolean {
+  const before = text.slice(0, start)
+  const opened = before.split(THOUGHT_START).length - 1
+  const closed = before.split(THOUGHT_END).length - 1
+  if (opened > closed) return true
+  const behind = text.slice(end)
+  THOUGHT_END.lastIndex = 0
+  const close = THOUGHT_END.exec(behind)
+  return close !== null && !THOUGHT_START.test(behind.slice(0, close.index))
+}
+
+const QUOTED_LINE = /^[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*$/gm
+const MOST_LINES = 20
+
+/** Lines between prose that are one JSON string each and contain an escape: an encoded answer. */
+function quotedLines(text: string, seen: Scan): Span[] {
+  if (!text.includes('\\')) return []
+  const lines: Span[] = []
+  for (const { 0: line, index: start } of text.matchAll(QUOTED_LINE)) {
+    const end = start + line.length
+    if (lines.length >= MOST_LINES) break
+    if (!/\\/.test(line) || !/[{[]/.test(line)) continue
+    if (seen.regions.some((r) => r.start < start && r.end > start)) continue
+    lines.push({ start, end, reasoning: isReasoned(text, start, end), kind: 'text', name: '' })
+  }
+  return lines
+}
+
+/** `[1]`, `[x]`: bracketed citations in prose. */
+export function isSlight(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length === 1 &&
+    !value.some((item) => typeof item === 'object' && item !== null)
+  )
+}
+
+/** Something other than words. */
+export function isData(region: Region): boolean {
+  const { node } = region
+  if (node.items === undefined) return !(node.kind === 'string' && node.bare)
+  if (node.kind === 'object') return true
+  const kinds = new Set(node.items.map((item) => item.items !== undefined))
+  if (region.implicit && kinds.size > 1) return false
+  return node.items.every(
+    (item) => item.kind !== 'string' || !item.bare || /^[^\s<>`]+$/.test(String(item.value)),
+  )
+}

@@ -1,0 +1,403 @@
+/** Scans a whole text once and lists every value in it, with its surroundings and the edits it needs. */
+
+import { Decoder } from '../decode/decoder.ts'
+import { fenceLine, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
+import { MORE } from '../decode/lookahead.ts'
+import { type DecoderOptions, frameOf, LIST, OBJECT } from '../decode/machine.ts'
+import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
+import { TreeSink } from '../decode/tree/tree-sink.ts'
+import { ValueSink } from '../decode/tree/value-sink.ts'
+import { rules } from '../rules.ts'
+import type { Allowance } from '../step-budget.ts'
+import { type Block, Prose, type Surroundings } from './prose.ts'
+import { type Nodes, Region } from './region.ts'
+
+export interface ScanOptions extends DecoderOptions {
+  /** The step budget charged for every reading. */
+  readonly allowance: Allowance
+  /** Stop after the first value. */
+  readonly firstOnly?: boolean
+}
+
+export interface Scan {
+  readonly regions: readonly Region[]
+  readonly blocks: readonly Block[]
+  /** Some value was nested deeper than the limit. */
+  readonly tooDeep: boolean
+}
+
+/** Maximum number of ambiguous regions read both ways: each reading may run to the end of the text. */
+const MOST_DOUBTS = 8
+/** After this many values that ran past their surroundings, values are read only up to the end of the surroundings. */
+const MOST_OVERRUNS = 2
+
+export function scan(text: string, options: ScanOptions, from = 0): Scan {
+  const sink = new ValueSink()
+  const decoder = decoderOf(sink, text, options)
+  const prose = new Prose()
+  const regions: Region[] = []
+  const overruns = new Overruns(text)
+  const nodes = sharedNodes(options)
+  let i = options.allowance.spend(text.length - from, from) ? from : text.length
+  // Text rejected as an escaped body is not retried from a later offset inside it.
+  let plainUntil = 0
+  let doubts = 0
+  for (;;) {
+    decoder.mostLooked = options.allowance.left
+    i = prose.next(decoder, i, 0, decoder.mostLooked)
+    chargeLooks(decoder, options.allowance, i)
+    if (i === MORE || i >= text.length || options.allowance.exhausted) break
+    const escaped = i < plainUntil ? undefined : escapedBody(text, i, options)
+    if (typeof escaped === 'number') plainUntil = escaped
+    decoder.fence = prose.fence?.mark
+    decoder.buf = overruns.bounded(i, decoder.fence, prose.tagEnd)
+    const region =
+      escaped instanceof Region ? escaped : regionAt(decoder, sink, i, { nodes, ...prose.surroundings })
+    decoder.buf = text
+    // One value beyond the depth limit fails the whole text, so stop here.
+    if (decoder.tooDeep) return { regions, blocks: prose.blocks, tooDeep: true }
+    if (region === undefined) {
+      i = Math.max(decoder.i, i + 1)
+      continue
+    }
+    const settled = reconsider(text, region, decoder.fence, {
+      tagEnd: prose.tagEnd,
+      ambiguous: decoder.ambiguous && doubts++ < MOST_DOUBTS,
+      options,
+    })
+    if (settled.end < region.end) overruns.count++
+    // A common region already has its surroundings: copying each would double the cost of hostile texts.
+    const placed = settled === region && escaped !== region
+    regions.push(placed || settled.reasoning ? settled : settled.with(prose.surroundings))
+    i = options.firstOnly ? text.length : Math.max(settled.end, i + 1)
+  }
+  prose.finish(text.length)
+  const until = prose.reasonedUntil
+  return {
+    regions: until === 0 ? regions : regions.map((r) => (r.start < until ? r.with({ reasoning: true }) : r)),
+    blocks: prose.blocks,
+    tooDeep: false,
+  }
+}
+
+function decoderOf(sink: Sink, text: string, options: DecoderOptions): Decoder {
+  const decoder = new Decoder(sink, options)
+  decoder.buf = text
+  decoder.final = true
+  return decoder
+}
+
+/** Runs the decoder from `start` and charges the text it read. */
+function run(decoder: Decoder, start: number, { allowance }: ScanOptions): void {
+  decoder.i = start
+  decoder.start()
+  runCharged(decoder, allowance)
+}
+
+/** Reads until the value is complete or the budget is used up, and charges text read and look-ahead. */
+function runCharged(decoder: Decoder, allowance: Allowance): void {
+  const start = decoder.i
+  decoder.mostLooked = allowance.left
+  decoder.run()
+  allowance.spend(decoder.i - start, start)
+  chargeLooks(decoder, allowance, decoder.i)
+}
+
+function chargeLooks(decoder: Decoder, allowance: Allowance, at: number): void {
+  if (decoder.looked > 0) allowance.spend(decoder.looked, at)
+  decoder.looked = 0
+}
+
+/** Reads values of the text again, with nodes. */
+function nodesOf(text: string, options: ScanOptions, fence?: string): Nodes {
+  return { at: (start) => treeAt(text, start, options, fence) }
+}
+
+interface SharedNodes {
+  readonly options: ScanOptions
+  /** The nodes of the text this decoder reads. */
+  of(decoder: Decoder): Nodes
+}
+
+/** Shares one `Nodes` between regions of a kind: hostile texts hold a million regions. */
+function sharedNodes(options: ScanOptions): SharedNodes {
+  let last: { readonly length: number; readonly fence: string | undefined; readonly nodes: Nodes } | undefined
+  return {
+    options,
+    of({ buf: text, fence }) {
+      if (last === undefined || last.fence !== fence || last.length !== text.length)
+        last = { length: text.length, fence, nodes: nodesOf(text, options, fence) }
+      return last.nodes
+    },
+  }
+}
+
+/** Decodes the value that begins at `start`. */
+function regionAt(
+  decoder: Decoder,
+  sink: ValueSink,
+  start: number,
+  { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
+): Region | undefined {
+  run(decoder, start, nodes.options)
+  const { value, begun, edits, special } = sink.take()
+  if (!begun || decoder.tooDeep || nodes.options.allowance.exhausted) return undefined
+  const { i: end, truncated } = decoder
+  const thought = reasoning || decoder.ended === 'thought'
+  return new Region(
+    { value, edits, start, end, truncated, fence, reasoning: thought, special },
+    nodes.of(decoder),
+  )
+}
+
+/** The region of a text already parsed as strict JSON. */
+export function strictRegion(text: string, value: unknown, options: ScanOptions): Region {
+  const start = text.search(/[{[]/)
+  return new Region(
+    { value, edits: [], start, end: text.trimEnd().length, special: false },
+    nodesOf(text, options),
+  )
+}
+
+/** Reads the value again, with nodes. */
+function treeAt(text: string, start: number, options: ScanOptions, fence: string | undefined): Node {
+  const sink = new TreeSink()
+  const decoder = decoderOf(sink, text, options)
+  decoder.fence = fence
+  decoder.i = start
+  decoder.start()
+  // The first reading stayed within the budget; this one inspects as much and must run to its end.
+  decoder.run()
+  options.allowance.spend(decoder.i - start + decoder.looked, start)
+  return sink.takeNode().node as Node
+}
+
+interface Doubt {
+  readonly tagEnd: string | undefined
+  readonly ambiguous: boolean
+  readonly options: ScanOptions
+}
+
+/**
+ * Reads a value again up to the end of its fence or tag if it ran past it; reads one with an ambiguous bracket both
+ * ways.
+ */
+function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
+  if (region.edits.length > 0) doubt.options.allowance.spend(region.end - region.start, region.start)
+  const thought = closedThought(text, region)
+  if (thought !== undefined)
+    return one(text.slice(0, thought), region.start, doubt.options)?.with({ reasoning: true }) ?? region
+  const close = region.edits.length === 0 ? undefined : blockEnd(text, region, fence, doubt.tagEnd)
+  if (close !== undefined) {
+    const fenced = one(text.slice(0, close).trimEnd(), region.start, doubt.options)
+    if (fenced !== undefined) return fenced.edits.some(isCut) ? fenced : closedByFence(fenced)
+  }
+  if (!doubt.ambiguous) return region
+  const other = one(text, region.start, { ...doubt.options, dropClosers: true })
+  return other !== undefined && price(text, other) < price(text, region) ? other : region
+}
+
+/**
+ * Counts readings that ran past the fence, tag or reasoning around them and were cut back. After a few of them, values
+ * are read only up to the end of their surroundings: a text that repeats such a shape would otherwise be read to its
+ * end each time (quadratic).
+ */
+class Overruns {
+  count = 0
+  readonly #text: string
+  readonly #ends = new Map<string, number>()
+  #thought = -1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** The text to which the reading of a value at `from` is limited. */
+  bounded(from: number, fence: string | undefined, tagEnd: string | undefined): string {
+    if (this.count < MOST_OVERRUNS) return this.#text
+    // A fence closes even if it was never opened: values are cut back to it too.
+    const ends = [this.#thoughtEnd(from), this.#find(from, `\n${fence ?? '```'}`)]
+    if (tagEnd !== undefined) ends.push(this.#find(from, tagEnd))
+    return this.#text.slice(0, Math.min(...ends))
+  }
+
+  #thoughtEnd(from: number): number {
+    if (this.#thought < from) {
+      THOUGHT_END.lastIndex = from
+      this.#thought = THOUGHT_END.exec(this.#text)?.index ?? this.#text.length
+    }
+    return this.#thought
+  }
+
+  #find(from: number, mark: string): number {
+    const known = this.#ends.get(mark) ?? -1
+    if (known >= from) return known
+    const found = this.#text.indexOf(mark, from)
+    const end = found < 0 ? this.#text.length : found
+    this.#ends.set(mark, end)
+    return end
+  }
+}
+
+/** End of the fence or tag around a broken region; a tag ends only values that were never closed. */
+function blockEnd(text: string, region: Region, fence: string | undefined, tagEnd = ''): number | undefined {
+  const close = fenceEnd(text, region, fence)
+  const tag = region.truncated && tagEnd !== '' ? text.indexOf(tagEnd, region.start) : -1
+  return tag < 0 || (close !== undefined && close < tag) ? close : tag
+}
+
+/**
+ * End of the fence around a broken region, if it is inside the region: a value opened in a fence ends with it.
+ * Exception: the only faults are line breaks in strings and the fence closes behind the region; then a string contains
+ * fences.
+ */
+function fenceEnd(text: string, region: Region, fence: string | undefined): number | undefined {
+  const mark = fence ?? (region.truncated ? '```' : undefined)
+  if (mark === undefined) return undefined
+  const close = firstClose(text, region, mark)
+  if (close === undefined) return undefined
+  const sound = !region.truncated && region.edits.every((edit) => edit.rule === 'raw-control')
+  return sound && isClosedBehind(text, region.end, mark) ? undefined : close
+}
+
+/** The line break before the first line in the region that closes a fence which was not opened there. */
+function firstClose(text: string, region: Region, mark: string): number | undefined {
+  const window = { buf: text, final: true, base: 0, looked: 0, noCommentEnd: { from: 0, to: -1 } }
+  let open = 0
+  let line = region.start
+  for (let at = text.indexOf(mark, line); at >= 0 && at < region.end; at = text.indexOf(mark, at)) {
+    const before = Math.max(line, text.lastIndexOf('\n', at) + 1)
+    const isFirst = before > region.start && text.slice(before, at).trim() === ''
+    const kind = isFirst ? fenceLine(window, at, mark) : 'inline'
+    if (kind === 'close' && open === 0) return before - 1
+    if (kind === 'open') open++
+    else if (kind === 'inline') open += open > 0 ? -1 : 1
+    else if (open > 0) open--
+    line = at
+    while (text[at] === mark[0]) at++
+  }
+  return undefined
+}
+
+function isClosedBehind(text: string, end: number, mark: string): boolean {
+  return text
+    .slice(end, end + 200)
+    .trimStart()
+    .startsWith(mark)
+}
+
+/** Whether the text cut this string off, kept or not. */
+function isCut({ rule, after }: TextEdit): boolean {
+  return rule === 'cut-string' || (rule === 'truncated' && typeof after !== 'string')
+}
+
+/** End of the reasoning block that a broken region ran past. */
+function closedThought(text: string, region: Region): number | undefined {
+  if (region.edits.length === 0) return undefined
+  const inside = text.slice(region.start, region.end)
+  THOUGHT_END.lastIndex = 0
+  const close = THOUGHT_END.exec(inside)?.index ?? -1
+  // A block opened inside the region belongs to the value.
+  return close < 0 || THOUGHT_START.test(inside.slice(0, close)) ? undefined : region.start + close
+}
+
+/** The fence is closed, so nothing was cut off: only brackets are missing. */
+function closedByFence(region: Region): Region {
+  const edits = region.edits.map(
+    (edit): TextEdit => (edit.rule === 'truncated' ? { ...edit, rule: 'missing-closer' } : edit),
+  )
+  return region.with({ truncated: false, edits })
+}
+
+const NOWHERE: Surroundings = { fence: undefined, reasoning: false }
+
+function one(text: string, start: number, options: ScanOptions): Region | undefined {
+  const sink = new ValueSink()
+  return regionAt(decoderOf(sink, text, options), sink, start, { nodes: sharedNodes(options), ...NOWHERE })
+}
+
+/** Cost of the reading, including brackets left over. */
+function price(text: string, region: Region): number {
+  let cost = region.truncated ? 4 : 0
+  for (const edit of region.edits) cost += rules[edit.rule].cost
+  const end = Math.min(text.length, region.end + 64)
+  for (let i = region.end; i < end && /[\s,}\]]/.test(text[i] as string); i++) {
+    if (text[i] === '}' || text[i] === ']') cost += 3
+    else if (text[i] === ',') cost += 1
+  }
+  return cost
+}
+
+const ESCAPED_START = /[{[](?:\s|\\[nrt])*(?:[{[](?:\s|\\[nrt])*)*\\"/y
+
+/**
+ * `{\"a\": 1}`: the content of a JSON string without its quotes. Returns it unescaped if it is well-formed, otherwise
+ * the offset at which the attempt stopped.
+ */
+function escapedBody(text: string, start: number, options: ScanOptions): Region | number | undefined {
+  ESCAPED_START.lastIndex = start
+  if (!ESCAPED_START.test(text)) return undefined
+  let end = start
+  while (end < text.length && text[end] !== '"' && text[end] !== '\n') end += text[end] === '\\' ? 2 : 1
+  const limit = end
+  while (end > start && text[end - 1] !== '}' && text[end - 1] !== ']') end--
+  const inner = end <= start ? undefined : unescapedText(text.slice(start, end))
+  if (inner === undefined) return limit
+  const [region] = scan(inner, { ...options, firstOnly: true }).regions
+  if (region === undefined || region.start !== 0 || region.end !== inner.length) return limit
+  const edits: TextEdit[] = [{ rule: 'escaped-quotes', start, end, after: { value: region.value } }]
+  return region.with({ edits, start, end, source: inner })
+}
+
+function unescapedText(body: string): string | undefined {
+  try {
+    return JSON.parse(`"${body}"`) as string
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads `text[start, end)` as a value without an opening bracket: scalars, values separated by commas or lines, or
+ * members without braces. Undefined if the range holds no value.
+ */
+export function decodeBare(
+  text: string,
+  start: number,
+  end: number,
+  options: ScanOptions,
+): Region | undefined {
+  const sink = new TreeSink()
+  const decoder = decoderOf(sink, end === text.length ? text : text.slice(0, end), options)
+  decoder.i = start
+  decoder.start()
+  const head = text.slice(start, Math.min(end, start + 240))
+  const members = /^\s*(?:(?:"(?:[^"\\\n]|\\.){0,100}"|'[^'\n]{0,100}')\s*:|[A-Za-z_]\w*=(?!=))/.test(head)
+  sink.open(members ? 'object' : 'array', start)
+  sink.edit('missing-opener', start, start, members ? '{' : '[')
+  decoder.stack.push(frameOf(members ? OBJECT : LIST, start, 0, true))
+  runCharged(decoder, options.allowance)
+  const { node, edits } = sink.takeNode()
+  if (node === undefined || decoder.tooDeep || options.allowance.exhausted || sizeOf(node) === 0)
+    return undefined
+  return bareRegion(node, edits, { start, end, truncated: decoder.truncated })
+}
+
+/** A single item needs no list around it. */
+function bareRegion(
+  node: Node,
+  edits: TextEdit[],
+  place: { start: number; end: number; truncated: boolean },
+): Region {
+  const item = sizeOf(node) === 1 ? node.items?.[0] : undefined
+  if (node.kind !== 'array' || item === undefined) {
+    return new Region({ value: node.value, edits, ...place }, { at: () => node })
+  }
+  const inner = edits.filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
+  const { value, start, end, bare } = item
+  return new Region({ value, edits: inner, start, end, truncated: place.truncated, bare }, { at: () => item })
+}
+
+function isBracket(edit: TextEdit): boolean {
+  return edit.start === edit.end && (edit.after === '[' || edit.after === ']')
+}

@@ -1,0 +1,195 @@
+/**
+ * Flattens a complex schema to one closed object of string fields, with an inverse mapping (FSD-31, FSD-36). Called by
+ * the generation fallback steps when validation keeps failing and simplifying is enabled.
+ */
+import { isObject, jsonType, own, setOwn } from '../../base/json.ts'
+import { child, type Pointer, tokens } from '../../base/pointer.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
+import { toLatest } from '../../schema/dialects/read-schema.ts'
+import { branchesOf, type Resolved, resolveSchema, typesOf } from './resolve-schema.ts'
+import { sketch } from './schema-summary.ts'
+
+export interface Simplified {
+  /** The flat schema: one closed object whose fields are all strings. */
+  readonly schema: JsonSchema
+  /** Restores a flat answer to the shape of the original schema. */
+  restore(flat: unknown): Restored
+}
+
+export interface Restored {
+  /**
+   * The nested value. Strings stay strings; the reader converts them toward the original schema. `undefined` for an
+   * empty answer.
+   */
+  readonly value: unknown
+  /** Locations that the original requires and the flat answer lacks. */
+  readonly missing: readonly Pointer[]
+}
+
+/**
+ * @example
+ * const flat = simplifySchema({ type: 'object', properties: { customer: { properties: { name: { type: 'string' } } } } })
+ * flat.restore({ customer_name: 'Ada' }).value // { customer: { name: 'Ada' } }
+ */
+export function simplifySchema(given: JsonSchema): Simplified {
+  const schema = toLatest(given)
+  const plan: Plan = { root: schema, fields: [], required: [] }
+  const root = resolveSchema(schema, schema)
+  if (root && isFlattened(root)) flatten(root, { plan, at: '', required: true })
+  else addField(root || { schema: {}, refs: [], open: false }, { plan, at: '', required: true })
+  const fields = nameFields(plan.fields)
+  return { schema: flatSchema(fields), restore: (flat) => restore(fields, plan.required, flat) }
+}
+
+/** A part of the original schema that becomes one string field. */
+interface Field {
+  readonly at: Pointer
+  readonly required: boolean
+  readonly nullable: boolean
+  readonly json: boolean
+  readonly description: string
+}
+
+interface NamedField extends Field {
+  readonly name: string
+}
+
+interface Plan {
+  readonly root: JsonSchema
+  readonly fields: Field[]
+  /** Every location that is required all the way from the root. */
+  readonly required: Pointer[]
+}
+
+interface Position {
+  readonly plan: Plan
+  readonly at: Pointer
+  readonly required: boolean
+}
+
+/** Objects nested deeper, or beyond this number of fields, are requested as JSON text. */
+const MAX_DEPTH = 6
+const MAX_FIELDS = 200
+
+const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'null'])
+
+/** Whether this is a plain object with declared properties, not a union or an open-ended object. */
+function isFlattened({ schema, open }: Resolved): boolean {
+  const types = typesOf(schema)
+  const plain = types.length === 1 && types[0] === 'object' && !open
+  if (!plain || branchesOf(schema).length > 0 || valuesOf(schema).length > 0) return false
+  return isObject(schema.properties) && Object.values(schema.properties).some((part) => part !== false)
+}
+
+function flatten({ schema, refs }: Resolved, { plan, at, required }: Position): void {
+  const names = Array.isArray(schema.required) ? schema.required : []
+  for (const [name, part] of Object.entries(schema.properties as Record<string, unknown>)) {
+    const resolved = resolveSchema(part, plan.root, refs)
+    if (resolved === false) continue
+    const position = { plan, at: child(at, name), required: required && names.includes(name) }
+    const nested = isFlattened(resolved) && tokens(at).length < MAX_DEPTH && plan.fields.length < MAX_FIELDS
+    if (position.required) plan.required.push(position.at)
+    if (nested) flatten(resolved, position)
+    else addField(resolved, position)
+  }
+}
+
+function addField(resolved: Resolved, { plan, at, required }: Position): void {
+  if (at === '' && required) plan.required.push(at)
+  const kinds = kindsOf(resolved, plan.root)
+  const text = kinds.size === 0 || kinds.has('string')
+  const json = [...kinds].some((kind) => !SCALARS.has(kind))
+  const shape = json
+    ? sketch(resolved.schema, plan.root, resolved.refs)
+    : describeScalar(resolved.schema, kinds)
+  const asked = !json ? shape : text ? `Text, or JSON text of: ${shape}` : `JSON text of: ${shape}`
+  const words = typeof resolved.schema.description === 'string' ? ` ${resolved.schema.description}` : ''
+  const path = at === '' ? '' : ` (path: ${tokens(at).join(' > ')})`
+  const description = `${asked}.${words}${path}`
+  plan.fields.push({ at, required, nullable: kinds.has('null'), json: json && !text, description })
+}
+
+const SAID: readonly string[] = ['format', 'pattern', 'minimum', 'maximum', 'minLength', 'maxLength']
+
+function describeScalar(schema: Readonly<Record<string, unknown>>, kinds: ReadonlySet<string>): string {
+  const values = valuesOf(schema)
+  const type = kinds.size === 0 ? 'any' : [...kinds].join(' or ')
+  const oneOf = values.length > 0 ? [`one of: ${values.map(String).join(' | ')}`] : []
+  const said = SAID.filter((word) => schema[word] !== undefined).map((word) => `${word} ${schema[word]}`)
+  return [type, ...said, ...oneOf].join(', ')
+}
+
+function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Object.hasOwn(schema, 'const') ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : []
+}
+
+/** Limits for nested unions: the depth, and the number of branches inspected of each. */
+const MAX_UNIONS = 3
+const MAX_BRANCHES = 32
+
+/** The types possible at a location, through unions; `json` if they are unknown. */
+function kindsOf({ schema, refs, open }: Resolved, root: JsonSchema, depth = 0): Set<string> {
+  const branches = branchesOf(schema)
+  if (open || depth > MAX_UNIONS || branches.length > MAX_BRANCHES) return new Set(['json'])
+  if (branches.length > 0) {
+    const resolved = branches
+      .map((branch) => resolveSchema(branch, root, refs))
+      .filter((branch) => branch !== false)
+    return new Set(resolved.flatMap((branch) => [...kindsOf(branch, root, depth + 1)]))
+  }
+  const values = valuesOf(schema)
+  if (values.length > 0) return new Set(values.map((value) => jsonType(value) ?? 'json'))
+  return new Set(typesOf(schema))
+}
+
+/** Names are readable paths; duplicates are numbered in the order of declaration. */
+function nameFields(fields: readonly Field[]): NamedField[] {
+  const taken = new Set<string>()
+  return fields.map((field) => {
+    const stem = field.at === '' ? 'value' : tokens(field.at).map(legible).join('_').slice(0, 48)
+    const base = field.json && field.at !== '' ? `${stem}_json` : stem
+    let name = base
+    for (let n = 2; taken.has(name); n++) name = `${base}_${n}`
+    taken.add(name)
+    return { ...field, name }
+  })
+}
+
+/** Providers accept only ASCII letters, digits and `_` in field names. */
+function legible(token: string): string {
+  const ascii = token.normalize('NFKD').replace(/\p{M}/gu, '').replace(/\W+/g, '_')
+  return /^_?$/.test(ascii) ? 'field' : ascii
+}
+
+function flatSchema(fields: readonly NamedField[]): JsonSchema {
+  const properties = {}
+  for (const { name, description } of fields) setOwn(properties, name, { type: 'string', description })
+  const required = fields.filter((field) => field.required).map((field) => field.name)
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+function restore(fields: readonly NamedField[], required: readonly Pointer[], flat: unknown): Restored {
+  const given = isObject(flat) ? flat : {}
+  let value: unknown
+  const present = new Set<Pointer>()
+  for (const { name, at, nullable } of fields) {
+    const part = own(given, name)
+    if (part === undefined || (part === null && !nullable)) continue
+    value = put(value, tokens(at), part)
+    present.add(at)
+  }
+  const absent = required.filter(
+    (at) => !present.has(at) && ![...present].some((p) => p.startsWith(`${at}/`)),
+  )
+  const missing = absent.filter((at) => !required.some((other) => other.startsWith(`${at}/`)))
+  const emptyRoot = isObject(flat) && fields.every((field) => field.at !== '') ? {} : undefined
+  return { value: value === undefined ? emptyRoot : value, missing }
+}
+
+function put(target: unknown, path: readonly string[], part: unknown): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return part
+  const object = isObject(target) ? target : {}
+  setOwn(object, name, put(own(object, name), rest, part))
+  return object
+}

@@ -1,0 +1,152 @@
+/** The compiled target of a parse: the caller's schema with its shapes and its validator. */
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { Issue } from '../../base/errors/issue.ts'
+import { type CompiledSchema, compileSchema, type JsonSchema } from '../../schema/compile/compile.ts'
+import { regexEngine } from '../../schema/patterns/regex.ts'
+import { type Shape, Shapes } from '../../schema/shape.ts'
+import {
+  isStandardSchema,
+  standardJsonSchema,
+  unguidedNote,
+  validateStandard,
+} from '../../schema/standard.ts'
+import type { AnySchema, ParseOptions } from '../types.ts'
+import { namedSchema } from './shorthand.ts'
+
+export interface Guided {
+  readonly compiled: CompiledSchema
+  readonly shapes: Shapes
+  readonly root: Shape
+  /** Property names declared by the root, in any of its branches. */
+  readonly declared: ReadonlySet<string>
+  /** The kinds of value that the root allows, including its unions. */
+  readonly kinds: { readonly container: boolean; readonly scalar: boolean }
+}
+
+export interface Target {
+  /** Why the schema cannot be used; empty if it can. */
+  readonly refused: readonly Issue[]
+  /** Notes for the author of a schema that can be used. */
+  readonly notes: readonly Issue[]
+  /** Absent without a schema, or for one that can only validate. */
+  readonly guided: Guided | undefined
+  readonly jsonSchema: JsonSchema | undefined
+  /** Validates the value and returns it as transformed by the validator. */
+  check(value: unknown): Checked
+  /** The same, with every violation. */
+  explain(value: unknown): readonly Issue[]
+}
+
+export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+
+const NOT_OK: Checked = { ok: false }
+const FREE: Target = {
+  refused: [],
+  notes: [],
+  guided: undefined,
+  jsonSchema: undefined,
+  check: (value) => ({ ok: true, value }),
+  explain: () => [],
+}
+
+const guides = new WeakMap<CompiledSchema, Guided>()
+
+/** A schema may be JSON Schema, a Standard Schema value, or the name of a basic type (`object`, `string[]`). */
+export function targetOf(schema: AnySchema | undefined, options: ParseOptions): Target {
+  if (schema === undefined || schema === true) return FREE
+  // The common case costs one look-up.
+  const plain =
+    ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') &&
+    !options.untrusted &&
+    !options.jsonSchema
+  const known = plain ? targets.get(schema) : undefined
+  if (known !== undefined) return known
+  const target = makeTarget(schema, options)
+  if (plain) targets.set(schema, target)
+  return target
+}
+
+const targets = new WeakMap<object, Target>()
+
+function makeTarget(schema: AnySchema, options: ParseOptions): Target {
+  try {
+    return isStandardSchema(schema) ? standardTarget(schema, options) : jsonTarget(schema, options)
+  } catch (cause) {
+    if (!(cause instanceof ProvisoError)) throw cause
+    return refusedTarget(cause)
+  }
+}
+
+/** The target of an unusable schema: rejects every value and reports why. */
+function refusedTarget({ code, message, at, hint }: ProvisoError): Target {
+  const issue: Issue = { code, at: at ?? { pointer: '' }, message, hint }
+  return {
+    refused: [issue],
+    notes: [],
+    guided: undefined,
+    jsonSchema: undefined,
+    check: () => NOT_OK,
+    explain: () => [issue],
+  }
+}
+
+function jsonTarget(schema: JsonSchema | string, options: ParseOptions): Target {
+  const json = typeof schema === 'string' ? namedSchema(schema) : schema
+  const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
+  return {
+    refused: [],
+    notes: compiled.notes,
+    get guided() {
+      return guideOf(compiled, options)
+    },
+    jsonSchema: json,
+    check: (value) => (compiled.accepts(value) ? { ok: true, value } : NOT_OK),
+    explain: (value) => compiled.validate(value),
+  }
+}
+
+function standardTarget(schema: Parameters<typeof validateStandard>[0], options: ParseOptions): Target {
+  const json = standardJsonSchema(schema, options.jsonSchema)
+  const compiled =
+    json === undefined ? undefined : compileSchema(json, { untrusted: options.untrusted ?? false })
+  return {
+    refused: [],
+    notes: compiled === undefined ? [unguidedNote(schema)] : compiled.notes,
+    get guided() {
+      return compiled === undefined ? undefined : guideOf(compiled, options)
+    },
+    jsonSchema: json,
+    check(value) {
+      const result = validateStandard(schema, value)
+      return 'issues' in result ? NOT_OK : { ok: true, value: result.value }
+    },
+    explain(value) {
+      const result = validateStandard(schema, value)
+      return 'issues' in result ? result.issues : []
+    },
+  }
+}
+
+function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
+  let guided = guides.get(compiled)
+  if (guided === undefined) {
+    const engine = regexEngine({ untrusted: options.untrusted ?? false })
+    const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
+    const root = shapes.at([''])
+    const branches = root.unions.flatMap((union) =>
+      Array.from({ length: union.branches }, (_, i) => shapes.at([`${union.pointer}/${i}`])),
+    )
+    const declared = new Set([root, ...branches].flatMap((shape) => shape.names))
+    guided = { compiled, shapes, root, declared, kinds: kindsOf(root, branches) }
+    guides.set(compiled, guided)
+  }
+  return guided
+}
+
+function kindsOf(root: Shape, branches: readonly Shape[]): Guided['kinds'] {
+  const all = root.types.length > 0 || branches.length === 0 ? [root] : branches
+  const open = all.some((shape) => shape.types.length === 0)
+  const types = new Set(all.flatMap((shape) => shape.types))
+  const container = open || types.has('object') || types.has('array')
+  return { container, scalar: open || [...types].some((type) => type !== 'object' && type !== 'array') }
+}

@@ -1,0 +1,80 @@
+/**
+ * Step budget of one `parse` call. Every reading of a text range, every visited value and every branch tried is
+ * charged, so the work is bounded by the text length for any text and any schema. One step is about the work of reading
+ * one character.
+ */
+import type { Place } from '../base/errors/issue.ts'
+import type { Limits } from './types.ts'
+
+/** Steps granted to every text, however short. */
+const BASE = 2_000_000
+/** Additional steps per character. Ordinary broken text needs few of them. */
+const PER_CHARACTER = 100
+
+/** Cost of trying one reading, excluding the checks of its value. */
+export const ATTEMPT = 50
+
+/** Cost of visiting one value, excluding the checks of it. */
+export const VISIT = 10
+
+export class Allowance {
+  /** Steps used so far. */
+  used = 0
+  /** Location at which the budget ran out. */
+  place: Place | undefined
+  readonly most: number
+
+  constructor(most: number) {
+    this.most = most
+  }
+
+  /** Charges steps and returns false when they exceed the remaining budget. `offset` is the position in the text. */
+  spend(steps: number, offset?: number): boolean {
+    this.used += steps
+    if (this.used <= this.most) return true
+    if (offset !== undefined) this.place ??= { span: [offset, offset] }
+    return false
+  }
+
+  get left(): number {
+    return this.most - this.used
+  }
+
+  get exhausted(): boolean {
+    return this.used > this.most
+  }
+}
+
+/** Uses `limits.steps` if set; otherwise the budget grows with the text. */
+export function createAllowance(text: string, limits: Limits): Allowance {
+  return new Allowance(limits.steps ?? BASE + PER_CHARACTER * text.length)
+}
+
+/** Counts the values inside a value, itself included; memoised per container. */
+export class Sizes {
+  readonly #known = new WeakMap<object, number>()
+
+  of(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 1
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
+    // Iterative post-order traversal: collects containers in visiting order, then sums from the last one back.
+    const met: object[] = [value]
+    for (let at = 0; at < met.length; at++) {
+      for (const inner of Object.values(met[at] as object)) {
+        if (typeof inner === 'object' && inner !== null && !this.#known.has(inner)) met.push(inner)
+      }
+    }
+    for (let at = met.length - 1; at >= 0; at--)
+      this.#known.set(met[at] as object, this.#sum(met[at] as object))
+    return this.#known.get(value) as number
+  }
+
+  #sum(container: object): number {
+    let size = 1
+    for (const inner of Object.values(container)) {
+      size += typeof inner === 'object' && inner !== null ? (this.#known.get(inner) ?? 1) : 1
+    }
+    return size
+  }
+}

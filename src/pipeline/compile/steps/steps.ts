@@ -1,0 +1,149 @@
+/**
+ * Compiles a sequence of steps: each sees the outputs before it, and its context entries are visible to later
+ * steps.
+ */
+import {
+  type CallStep,
+  type ConditionalStep,
+  type HitlStep,
+  type LoopStep,
+  type MapStep,
+  type ParallelStep,
+  type RouterStep,
+  type Step,
+  type UnreadableStep,
+  wrongSink,
+} from '../../parse/pipeline.ts'
+import {
+  addNode,
+  asBinding,
+  type ContextEntry,
+  complain,
+  innerScope,
+  isFull,
+  nodeValue,
+  type Scope,
+} from '../build.ts'
+import { hitlId } from '../capabilities.ts'
+import { inputOf, templateValue } from '../names.ts'
+import { mayBeObject, unknownValue, type Value } from '../value.ts'
+import { compileBranches } from './branches.ts'
+import { compileCall } from './call.ts'
+import { compileConditional } from './conditional.ts'
+import { compileImport } from './imports.ts'
+import { compileLoop } from './loop.ts'
+import { compileMap } from './map.ts'
+import { compileRouter } from './router.ts'
+
+type Compiler<K extends Step['kind']> = (scope: Scope, step: Extract<Step, { kind: K }>) => Value | undefined
+
+const compilers: { readonly [K in Step['kind']]: Compiler<K> } = {
+  step: (scope, step: CallStep) =>
+    step.worker.kind === 'import' ? compileImport(scope, step, compileSteps) : compileCall(scope, step),
+  parallel: (scope, step: ParallelStep) =>
+    within(scope, step, (at) => compileBranches(at, step, compileSteps)),
+  conditional: (scope, step: ConditionalStep) =>
+    within(scope, step, (at) => compileConditional(at, step, compileSteps)),
+  map: (scope, step: MapStep) => within(scope, step, (at) => compileMap(at, step, compileSteps)),
+  loop: (scope, step: LoopStep) => within(scope, step, (at) => compileLoop(at, step, compileSteps)),
+  router: (scope, step: RouterStep) => within(scope, step, (at) => compileRouter(at, step, compileSteps)),
+  hitl: compileHitl,
+  unreadable: lookInside,
+}
+
+export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
+  for (const step of steps) {
+    if (isFull(scope.build)) break
+    const compile = compilers[step.kind] as Compiler<Step['kind']>
+    const { build, pipeline } = scope
+    const first = build.nodes.length
+    // A step that cannot be compiled has reported its issue; later steps are still checked.
+    const compiled = compile(scope, step as never) ?? unknownValue
+    const value = step.isDamaged ? unknownValue : compiled
+    for (const node of build.nodes.slice(first))
+      if (!build.places.has(node)) build.places.set(node, { pipeline, at: step.at })
+    scope.steps.set(step.name, value)
+    scope.previous = value
+    scope.context = [...scope.context, ...entriesOf(scope, step, value)]
+  }
+  return scope.previous
+}
+
+/**
+ * The context entries of a step. Reports a write that is not possible, because later steps would silently
+ * miss the value.
+ */
+function entriesOf(scope: Scope, step: Step, value: Value): ContextEntry[] {
+  const isUnknown = step.isDamaged || step.kind === 'unreadable'
+  if (isUnknown) {
+    const writes = step.updatesContext || step.sinkTo !== undefined
+    return writes || (step.kind === 'unreadable' && step.mayWrite) ? [{ value: unknownValue }] : []
+  }
+  const entries: ContextEntry[] = []
+  const isMap = mayBeObject(value)
+  if (step.updatesContext && step.mergeableOutput !== false) {
+    if (step.mergeableOutput === true || isMap) entries.push({ value })
+    else
+      complain(scope, `${step.at}/updates_context`, {
+        code: 'pipeline/not-mergeable',
+        key: true,
+        message: `the output of ${step.name} is no map, so that nothing of it goes into the context`,
+        hint: 'Say sink_to: KEY, wrap it with uses: wrap_dict, or set mergeable_output: true if it is a map after all',
+      })
+  }
+  if (step.sinkTo === undefined) return entries
+  const wrong = wrongSink(step.sinkTo, { given: scope.pipeline.context, isMap })
+  if (wrong !== undefined)
+    complain(scope, `${step.at}/sink_to`, {
+      code: 'pipeline/sink',
+      message: wrong,
+      hint: 'Name one member of its own, such as sink_to: draft',
+    })
+  return [...entries, { key: step.sinkTo, value }]
+}
+
+/** Compiles a step with nested steps: its `input` becomes the previous value of the first nested step. */
+function within(scope: Scope, step: Step, compile: (scope: Scope) => Value | undefined): Value | undefined {
+  if (step.input === undefined) return compile(scope)
+  const input = inputOf(scope, step) ?? unknownValue
+  const before = scope.previous
+  scope.previous = input
+  const value = compile(scope)
+  scope.previous = before
+  return value
+}
+
+/** Compiles a human-in-the-loop step: the run waits for the answer. */
+function compileHitl(scope: Scope, step: HitlStep): Value | undefined {
+  const { pipeline } = scope
+  const filled = templateValue(scope, step.message, {
+    at: `${step.at}/message`,
+    id: `${scope.prefix}${step.name}.message`,
+  })
+  const message = filled ?? unknownValue
+  const input = inputOf(scope, step) ?? unknownValue
+  const capabilityId = hitlId(pipeline)
+  const said = message.known?.value
+  const node = addNode(scope, {
+    id: `${scope.prefix}${step.name}`,
+    label: step.name,
+    capabilityId,
+    inputs: { message: asBinding(message), input: asBinding(input) },
+    contracts: { output: step.inputSchema },
+    ...(typeof said === 'string' && { instructions: said }),
+  })
+  return nodeValue(node, step.inputSchema, scope.region)
+}
+
+/** Checks the templates and nested steps of a rejected step, whose output is unknown. */
+function lookInside(scope: Scope, step: UnreadableStep): undefined {
+  inputOf(scope, step)
+  const locals = new Map([
+    ...scope.locals,
+    ...['item', 'index', 'iteration'].map((name) => [name, unknownValue] as const),
+  ])
+  for (const [index, steps] of step.inside.entries()) {
+    const prefix = `${scope.prefix}${step.name}/${index}/`
+    compileSteps(innerScope(scope, { prefix, previous: unknownValue, locals }), steps)
+  }
+}

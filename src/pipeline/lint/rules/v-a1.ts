@@ -1,0 +1,36 @@
+/** V-A1: a step without an agent. */
+
+import type { Rule } from '../rule.ts'
+import { entryOf } from '../view/lint-view.ts'
+
+export const vA1: Rule = {
+  id: 'V-A1',
+  title: 'A step without an agent',
+  severity: 'error',
+  help: `A step of the kind \`step\` says who does it: \`agent: NAME\`, or \`uses:\` with an agent, an import, a built-in or a capability of your own. Without either there is nothing to run.`,
+  good: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    agent: writer
+`,
+  bad: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    input: "Write about tea"
+`,
+  *check({ steps }) {
+    for (const step of steps) {
+      if (step.kind !== 'step' || entryOf(step.node, 'agent') || entryOf(step.node, 'uses')) continue
+      yield {
+        span: step.node.alias ?? step.node.span,
+        step,
+        message: `no agent or capability for "${step.label}"`,
+        hint: 'Say agent: NAME, or uses: agents.NAME, imports.NAME, a built-in, or the id of a capability',
+      }
+    }
+  },
+}

@@ -1,0 +1,50 @@
+/** V-A5: the output of a model call that is never used. */
+
+import type { Rule } from '../rule.ts'
+import { entryOf } from '../view/lint-view.ts'
+import { outputKind, updatesContext } from '../view/output-kind.ts'
+import { consumes, isNamed } from '../view/step-uses.ts'
+
+export const vA5: Rule = {
+  id: 'V-A5',
+  title: 'An output that nothing uses',
+  severity: 'warning',
+  help: `The step calls an agent, does not update the context, and no template names its output: the next step has an input of its own without \`previous_step\`, and no template says \`steps.NAME\`. The call is paid for and its answer is lost.
+
+Use it (\`{{ previous_step }}\`, \`{{ steps.NAME.output }}\`), set \`updates_context: true\`, or remove the step. The last step of a sequence is its result and always used; steps before a branch, a loop or a map are left alone, and so are functions, which may be there for what they do.`,
+  good: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: research
+    agent: writer
+  - name: write
+    agent: writer
+    input: "Write about {{ previous_step }}"
+`,
+  bad: `version: "0.1"
+context: { topic: tea }
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: research
+    agent: writer
+  - name: write
+    agent: writer
+    input: "Write about {{ context.topic }}"
+`,
+  *check(view) {
+    for (const step of view.steps) {
+      const next = step.sequence[step.index + 1]
+      if (!next || !step.agent || step.kind !== 'step' || updatesContext(step)) continue
+      if (consumes(next, step) || isNamed(view, step) || entryOf(step.node, 'sink_to')) continue
+      const kind = outputKind(step) === 'object' ? 'object' : 'answer'
+      yield {
+        span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
+        step,
+        message: `nothing uses the ${kind} of "${step.label}"`,
+        hint: `Name it in a template ({{ steps.${step.label}.output }}), set updates_context, or remove the step`,
+      }
+    }
+  },
+}

@@ -1,0 +1,49 @@
+/** V-L1: a loop that ends only at its bound. */
+
+import type { Rule } from '../rule.ts'
+import { entryOf } from '../view/lint-view.ts'
+
+export const vL1: Rule = {
+  id: 'V-L1',
+  title: 'A loop without an exit condition',
+  severity: 'warning',
+  help: `The loop has no \`exit_condition\`, so it always goes round \`max_loops\` times, whatever its rounds yield. \`on_max_loops: accept\` says that this is meant.`,
+  good: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - kind: loop
+    name: polish
+    loop:
+      max_loops: 3
+      exit_condition: { "==": [{ var: previous_step }, "good"] }
+      body:
+        - name: write
+          agent: writer
+`,
+  bad: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - kind: loop
+    name: polish
+    loop:
+      max_loops: 3
+      body:
+        - name: write
+          agent: writer
+`,
+  *check({ steps }) {
+    for (const step of steps) {
+      const loop = entryOf(step.node, 'loop')
+      if (step.kind !== 'loop' || loop?.value.kind !== 'map') continue
+      if (entryOf(loop.value, 'exit_condition') || entryOf(loop.value, 'on_max_loops')) continue
+      yield {
+        span: loop.merged ? (step.node.alias ?? step.node.span) : loop.keySpan,
+        step,
+        message: `nothing ends the loop "${step.label}" before its bound`,
+        hint: 'Add an exit_condition, or on_max_loops: accept',
+      }
+    }
+  },
+}

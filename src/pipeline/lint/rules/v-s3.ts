@@ -1,0 +1,43 @@
+/** V-S3: structured output for plain text. */
+
+import type { Rule } from '../rule.ts'
+import { entryOf, plainAt } from '../view/lint-view.ts'
+import { outputKind, processingOf } from '../view/output-kind.ts'
+
+export const vS3: Rule = {
+  id: 'V-S3',
+  title: 'Structured output of a text',
+  severity: 'warning',
+  help: `The step asks for structured output, but yields a text. There is nothing to be structured: some providers refuse such a schema, others put quotes around the answer.
+
+Remove \`structured_output\`, or give the agent an object schema.`,
+  good: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    agent: writer
+    processing: { aop: full }
+`,
+  bad: `version: "0.1"
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    agent: writer
+    processing: { structured_output: openai_json }
+`,
+  *check({ steps }) {
+    for (const step of steps) {
+      const said = entryOf(processingOf(step.node)?.value, 'structured_output')
+      const way = plainAt(processingOf(step.node)?.value, 'structured_output')
+      if (!said || way === 'off' || step.kind !== 'step' || outputKind(step) !== 'text') continue
+      yield {
+        span: said.value.alias ?? said.value.span,
+        step,
+        message: `"${step.label}" yields a text, which ${String(way)} cannot structure`,
+        hint: 'Remove structured_output, or give the agent an object schema',
+      }
+    }
+  },
+}

@@ -1,0 +1,44 @@
+/** V-T3: a filter that does not exist. */
+
+import { closest } from '../../../base/closest.ts'
+import { templateFilters } from '../../templates/filters.ts'
+import type { Rule } from '../rule.ts'
+
+export const vT3: Rule = {
+  id: 'V-T3',
+  title: 'An unknown filter in a template',
+  severity: 'error',
+  help: `What stands behind \`|\` in a template must be one of the filters that exist: ${templateFilters.map((name) => `\`${name}\``).join(', ')}. Anything else ends the run when the template is filled in.`,
+  good: `version: "0.1"
+context: { topic: tea }
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    agent: writer
+    input: "Write about {{ context.topic | upper }}"
+`,
+  bad: `version: "0.1"
+context: { topic: tea }
+agents:
+  writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
+steps:
+  - name: write
+    agent: writer
+    input: "Write about {{ context.topic | uper }}"
+`,
+  *check({ steps }) {
+    for (const step of steps) {
+      for (const { text, span } of step.marks.flatMap(({ filters }) => filters)) {
+        if (templateFilters.includes(text)) continue
+        const meant = closest(text, templateFilters)
+        yield {
+          span,
+          step,
+          message: `there is no filter "${text}"`,
+          hint: meant === undefined ? `There are ${templateFilters.join(', ')}` : `Did you mean ${meant}?`,
+        }
+      }
+    }
+  },
+}

@@ -1,0 +1,123 @@
+/**
+ * Reads the suppressions of a pipeline: `# proviso: ignore RULE` at a step, an agent or an import,
+ * `meta.suppress_rules` in a step, or `meta.suppress_rules` of the file for all of it.
+ */
+import type { Span } from '../../base/errors/issue.ts'
+import { lineText, positionOf, type Source } from '../text/source.ts'
+import type { YamlComment } from '../yaml/scan-yaml.ts'
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts'
+import { matchesAny } from './glob.ts'
+import type { RuleFinding } from './rule.ts'
+import { entryOf, type LintStep, type LintView } from './view/lint-view.ts'
+
+/** The subject of a comment: a step, or an entry of `agents` or `imports`. */
+type Subject = LintStep | YamlEntry
+
+/** Returns a test for suppressed findings. A suppression on a step also applies to the steps inside it. */
+export function suppression(view: LintView): (rule: string, finding: RuleFinding) => boolean {
+  const whole = inMeta(view.document.root)
+  const said = new Map<Subject, string[]>()
+  for (const step of view.steps) said.set(step, inMeta(step.node))
+  const comments = view.document.comments.filter((comment) => rulesOf(comment).length > 0)
+  const subjectOf = comments.length > 0 ? subjectFinder(view) : () => undefined
+  for (const comment of comments) {
+    const subject = subjectOf(comment)
+    if (subject) said.set(subject, [...(said.get(subject) ?? []), ...rulesOf(comment)])
+  }
+  const entries = [...said.keys()].filter((subject): subject is YamlEntry => 'keySpan' in subject)
+  return (rule, { step, span: [start] }) => {
+    if (matchesAny(rule, whole)) return true
+    for (let at = step; at; at = at.parent) if (matchesAny(rule, said.get(at) ?? [])) return true
+    return entries.some(
+      (entry) =>
+        entry.keySpan[0] <= start &&
+        start < Math.max(endOf(entry), entry.keySpan[1]) &&
+        matchesAny(rule, said.get(entry) ?? []),
+    )
+  }
+}
+
+/** A rule, or a glob of rules, and its range in the file. */
+export interface NamedRule {
+  readonly rule: string
+  readonly span: Span
+}
+
+export function namedInMeta(node: YamlNode): NamedRule[] {
+  const named = entryOf(entryOf(node, 'meta')?.value, 'suppress_rules')?.value
+  const items = named?.kind === 'list' ? named.items : named ? [named] : []
+  return items.flatMap((item) =>
+    item.kind === 'scalar' && typeof item.value === 'string'
+      ? [{ rule: item.value, span: item.alias ?? item.span }]
+      : [],
+  )
+}
+
+/** Parses the words after `ignore`: rules, optionally followed by a reason. */
+export function namedInComment({ text, span: [start] }: YamlComment): NamedRule[] {
+  const [said = '', rules = ''] = /^#\s*proviso:\s*ignore\s+([\w*,\s-]+)/.exec(text) ?? []
+  const from = start + said.length - rules.length
+  return [...rules.matchAll(/[^\s,]+/g)].map(({ 0: rule, index }) => ({
+    rule,
+    span: [from + index, from + index + rule.length],
+  }))
+}
+
+function inMeta(node: YamlNode): string[] {
+  return namedInMeta(node).map(({ rule }) => rule)
+}
+
+function rulesOf(comment: YamlComment): string[] {
+  return namedInComment(comment).map(({ rule }) => rule)
+}
+
+/** Finds the subject of a comment: what it is inside of or, for a comment on its own line, what it precedes. */
+function subjectFinder(view: LintView): (comment: YamlComment) => Subject | undefined {
+  const { source } = view.document
+  const subjects = subjectsOf(view)
+  const starts = new Map(subjects.map(({ subject, start }) => [start, subject]))
+  const below = firstBelow(source)
+  const onLine: (Subject | undefined)[] = []
+  // Nested steps come later in the list and win.
+  for (const { subject, start, end } of subjects) {
+    const last = positionOf(source, Math.max(start, end - 1)).line
+    for (let line = positionOf(source, start).line; line <= last; line++) onLine[line] = subject
+  }
+  return ({ span: [start] }) => {
+    const { line, column } = positionOf(source, start)
+    const isAlone = /^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))
+    return (isAlone ? starts.get(below[line + 1] ?? -1) : undefined) ?? onLine[line]
+  }
+}
+
+interface Placed {
+  readonly subject: Subject
+  readonly start: number
+  readonly end: number
+}
+
+function subjectsOf({ steps, document: { root } }: LintView): readonly Placed[] {
+  const entries = ['agents', 'imports'].flatMap((key) => {
+    const map = entryOf(root, key)?.value
+    return map?.kind === 'map' && !map.alias ? map.entries : []
+  })
+  return [
+    ...entries.map((entry) => ({ subject: entry, start: entry.keySpan[0], end: endOf(entry) })),
+    ...steps.map((step) => ({ subject: step, start: step.node.span[0], end: step.node.span[1] })),
+  ]
+}
+
+function endOf({ value }: YamlEntry): number {
+  return (value.alias ?? value.span)[1]
+}
+
+/** For each line (1-based), the offset of the first content on or below it, after dashes and anchors. */
+function firstBelow(source: Source): readonly (number | undefined)[] {
+  const found: (number | undefined)[] = []
+  for (let line = source.lineStarts.length; line >= 1; line--) {
+    const text = lineText(source, line)
+    const lead = /^\s*(-\s+)*(&\S+\s+)?/.exec(text)?.[0].length ?? 0
+    found[line] = /^\s*(#|$)/.test(text) ? found[line + 1] : (source.lineStarts[line - 1] ?? 0) + lead
+  }
+  return found
+}

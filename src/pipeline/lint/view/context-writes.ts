@@ -1,0 +1,46 @@
+/** Computes what steps write into the context, as far as the file declares it. */
+import type { Span } from '../../../base/errors/issue.ts'
+import { isObject } from '../../../base/json.ts'
+import { membersOf } from '../../../schema/build/members.ts'
+import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
+import { updatesContext } from './output-kind.ts'
+import { outputSchema } from './step-schema.ts'
+import { within } from './step-scope.ts'
+
+/** The path in the context that the whole output is written to. */
+export function sinkOf({ node }: LintStep): string | undefined {
+  return textAt(node, 'sink_to')?.replace(/^context\./, '')
+}
+
+/**
+ * Members that a step merges into the context; `undefined` where they are not known. Does not check that the
+ * merge can succeed.
+ */
+export function mergedBy(view: LintView, step: LintStep): readonly string[] | undefined {
+  if (!updatesContext(step)) return []
+  const schema = outputSchema(view, step)
+  if (!isObject(schema)) return undefined
+  const names = membersOf(schema).map(({ name }) => name)
+  return names.length > 0 ? names : undefined
+}
+
+export function keysWritten(view: LintView, step: LintStep): readonly string[] {
+  const sink = sinkOf(step)
+  return [...new Set([...(sink === undefined ? [] : [sink]), ...(mergedBy(view, step) ?? [])])]
+}
+
+/** Yields each step of the branches of a step, at any depth, with its branch. */
+export function* inBranches(
+  step: LintStep,
+): Iterable<{ readonly inner: LintStep; readonly branch: LintStep['sequence'] }> {
+  for (const first of step.inside) {
+    yield { inner: first, branch: first.sequence }
+    for (const inner of within(first)) yield { inner, branch: first.sequence }
+  }
+}
+
+/** Range of the key by which a step writes to the context. */
+export function writingSpan({ node }: LintStep, key: 'sink_to' | 'updates_context'): Span {
+  const entry = entryOf(node, key)
+  return entry && !entry.merged && !node.alias ? entry.keySpan : (node.alias ?? node.span)
+}

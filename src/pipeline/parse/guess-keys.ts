@@ -1,0 +1,49 @@
+/**
+ * Error recovery: reads a rejected part as it was probably meant, so that further issues are found in the
+ * same pass. Misspelled structural keys are read as the closest known key, and unreadable keys are dropped.
+ * The part stays rejected.
+ */
+
+import { closest } from '../../base/closest.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import { tokens } from '../../base/pointer.ts'
+import { checkNoun } from '../../domain/parse/check-schema.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+
+type Data = { readonly [key: string]: Json }
+
+/**
+ * Structural keys: without them nothing can be checked in later or nested steps. For all other keys,
+ * reporting the typo is enough.
+ */
+const carrying: ReadonlySet<string> = new Set([
+  ...['agent', 'uses', 'name', 'input', 'updates_context', 'sink_to', 'message', 'branches', 'condition'],
+  ...['condition_expression', 'map', 'loop', 'router', 'body', 'iterable_input', 'max_loops', 'router_agent'],
+])
+
+/** Returns `undefined` if the rest still does not match the schema. */
+export function mendKeys(schema: JsonSchema, given: Data): Data | undefined {
+  const mended = structuredClone(given) as { [key: string]: Json }
+  for (const issue of checkNoun(schema, given as Json, '')) {
+    const path = tokens('pointer' in issue.at ? issue.at.pointer : '')
+    const key = path.pop()
+    const part = path.reduce<Json | undefined>((at, name) => (at as Data | undefined)?.[name], mended as Json)
+    if (key === undefined || !isObject(part)) continue
+    const holder = part as { [key: string]: Json }
+    const value = holder[key]
+    delete holder[key]
+    const names = issue.code === 'schema/additionalProperties' ? namesIn(schema, path) : []
+    const meant = closest(key, names)
+    if (meant === undefined || value === undefined || !carrying.has(meant)) continue
+    if (!Object.hasOwn(holder, meant)) holder[meant] = value
+  }
+  return checkNoun(schema, mended as Json, '').length === 0 ? mended : undefined
+}
+
+function namesIn(schema: JsonSchema, path: readonly string[]): string[] {
+  const at = path.reduce<unknown>(
+    (part, name) => (isObject(part) && isObject(part['properties']) ? part['properties'][name] : undefined),
+    schema,
+  )
+  return isObject(at) && isObject(at['properties']) ? Object.keys(at['properties']) : []
+}

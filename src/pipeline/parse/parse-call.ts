@@ -1,0 +1,96 @@
+/** Parses a step of kind `step`: its worker, processing, limits and contract. */
+import { isObject } from '../../base/json.ts'
+import type { DraftNode } from '../../domain/plan.ts'
+import { isRaoError, readRaoContract } from '../../domain/rao/rao-contract.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { snake } from '../yaml/snake-keys.ts'
+import { common, type Data, type Given, raoKeys } from './given-step.ts'
+import { parseWorker } from './parse-worker.ts'
+import type { CallStep } from './pipeline.ts'
+import { checkInside, parseProcessing, type Reading } from './reading.ts'
+import { checkUnread } from './unused-keys.ts'
+
+export function parseCall(reading: Reading, given: Given): CallStep | undefined {
+  const { data, at } = given
+  const worker = parseWorker(reading, data, { agent: `${at}/agent`, uses: `${at}/uses`, none: at })
+  const said = data['fallback']
+  const fallback =
+    said === undefined
+      ? undefined
+      : parseWorker(reading, isObject(said) ? (said as Data) : { uses: said }, {
+          agent: `${at}/fallback/agent`,
+          uses: `${at}/fallback`,
+          none: `${at}/fallback`,
+        })
+  const meta = isObject(data['meta']) ? (data['meta'] as Data) : {}
+  // Settings of the step override those it may share through its meta.
+  const processing =
+    parseProcessing(reading, data['processing'], `${at}/processing`) ??
+    parseProcessing(reading, meta['processing'], `${at}/meta/processing`)
+  checkInside(reading, data['output_schema'], `${at}/output_schema`)
+  const node = nodeOf(data)
+  checkContract(reading, given, node)
+  if (worker === undefined) return undefined
+  checkUnread(reading, given, worker)
+  const fields = data['validate_fields']
+  return {
+    ...common(given),
+    kind: 'step',
+    worker,
+    params: isObject(data['params']) ? (data['params'] as Data) : {},
+    ...(processing && { processing }),
+    ...(data['output_schema'] !== undefined && { outputSchema: data['output_schema'] as JsonSchema }),
+    ...(fields === true && { validateFields: true as const }),
+    ...(Array.isArray(fields) && { validateFields: fields as string[] }),
+    ...(fallback && { fallback }),
+    ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
+    node,
+  }
+}
+
+/** Reports contract keys that are invalid, or that have no effect because `contract` is missing. */
+function checkContract(reading: Reading, { data, at }: Given, node: CallStep['node']): void {
+  const [first] = Object.keys(raoKeys).filter((key) => key !== 'contract' && data[key] !== undefined)
+  if (first !== undefined && data['contract'] === undefined)
+    reading.issues.push(
+      reading.complain(`${at}/${first}`, {
+        code: 'pipeline/contract',
+        key: true,
+        message: `${first} has no effect without contract`,
+        hint: 'Add contract: true, or contract: false to keep the key and leave it off',
+      }),
+    )
+  const contract = readRaoContract(node.data)
+  if (contract === undefined || !isRaoError(contract)) return
+  const field = contract.error === 'InvalidField' ? snake(contract.field) : (first ?? 'contract')
+  const hint =
+    contract.error === 'InvalidField'
+      ? `Correct ${field}, or leave it out to have its default`
+      : 'Keep this order: suppress_below, review_low, review_high, auto_approve_above'
+  reading.issues.push(
+    reading.complain(`${at}/${field}`, { code: 'pipeline/contract', message: contract.message, hint }),
+  )
+}
+
+function nodeOf(data: Data): CallStep['node'] {
+  const usage = (isObject(data['usage_limits']) ? data['usage_limits'] : {}) as Record<
+    string,
+    number | undefined
+  >
+  const tokens = usage['total_tokens_limit'] ?? usage['max_tokens']
+  const cost = usage['total_cost_usd_limit'] ?? usage['max_cost_usd']
+  const rao = Object.entries(raoKeys).flatMap(([from, to]) =>
+    data[from] === undefined ? [] : [[to, data[from]] as const],
+  )
+  return {
+    ...(typeof data['timeout'] === 'number' && { timeoutMs: Math.ceil(data['timeout'] * 1_000) }),
+    ...(data['on_fail'] !== undefined && { onFail: data['on_fail'] as 'fail' | 'ask' }),
+    ...(usage['max_calls'] !== undefined && { callBudget: usage['max_calls'] }),
+    ...(tokens !== undefined && { tokenBudget: tokens }),
+    ...(cost !== undefined && { costBudgetUsd: cost }),
+    ...(isObject(data['constraints']) && {
+      constraints: data['constraints'] as NonNullable<DraftNode['constraints']>,
+    }),
+    ...(rao.length > 0 && { data: Object.fromEntries(rao) }),
+  }
+}

@@ -1,0 +1,167 @@
+/** Parses a pipeline file: unknown keys are rejected with the closest known key, and every issue has its line. */
+
+import type { Span } from '../../base/errors/issue.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import { child, type Pointer, tokens } from '../../base/pointer.ts'
+import type { Limits } from '../../domain/plan.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { issueAt, type SourceIssue } from '../text/source.ts'
+import type { YamlDocument } from '../yaml/read-yaml.ts'
+import { snake, snakeKeys } from '../yaml/snake-keys.ts'
+import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts'
+import { parseSteps } from './parse-steps.ts'
+import type { Agent, Complain, Import, Pipeline } from './pipeline.ts'
+import { agentSchema, fileSchema } from './pipeline-schema.ts'
+import { check, checkInside, parseProcessing, type Reading, snakeProcessing } from './reading.ts'
+
+export type ParsedPipeline =
+  | { readonly ok: true; readonly pipeline: Pipeline }
+  | {
+      readonly ok: false
+      readonly issues: readonly SourceIssue[]
+      /** The readable rest of the pipeline, to find further issues; not fit to run. */
+      readonly rest?: Pipeline
+    }
+
+type Data = { readonly [key: string]: Json }
+
+export function parsePipeline(document: YamlDocument): ParsedPipeline {
+  const complain = complainIn(document)
+  const issues: SourceIssue[] = []
+  const file = snakeKeys(document.value)
+  if (!isObject(file)) {
+    const said = {
+      code: 'pipeline/shape',
+      message: 'a pipeline is a map with steps',
+      hint: 'Start with steps:',
+    }
+    return { ok: false, issues: [complain('', said)] }
+  }
+  const data = file as Data
+  const agentsGiven = isObject(data['agents']) ? (data['agents'] as Data) : {}
+  const importsGiven = isObject(data['imports']) ? (data['imports'] as Data) : {}
+  const reading: Reading = {
+    complain,
+    issues,
+    agents: new Map(Object.entries(agentsGiven)),
+    imports: new Map(Object.entries(importsGiven)),
+  }
+  check(reading, fileSchema, data, '')
+  const sound = ['input_schema', 'output_schema'].filter((key) => checkInside(reading, data[key], `/${key}`))
+  const isSound = (key: string) => data[key] !== undefined && sound.includes(key)
+  const agents = Object.entries(agentsGiven).map(
+    ([name, given]) => [name, parseAgent(reading, given, child('/agents', name))] as const,
+  )
+  const imports = Object.entries(importsGiven).flatMap(([name, path]): [string, Import][] =>
+    typeof path === 'string' ? [[name, { at: child('/imports', name), path }]] : [],
+  )
+  const steps = Array.isArray(data['steps']) ? parseSteps(reading, data['steps'], '/steps') : []
+  const limits = limitsOf(data['limits'])
+  const pipeline: Pipeline = {
+    name: typeof data['name'] === 'string' ? data['name'] : 'pipeline',
+    ...(typeof data['description'] === 'string' && { description: data['description'] }),
+    ...(isSound('input_schema') && { inputSchema: data['input_schema'] as JsonSchema }),
+    ...(isSound('output_schema') && { outputSchema: data['output_schema'] as JsonSchema }),
+    context: isObject(data['context']) ? (data['context'] as Data) : {},
+    agents: new Map(agents),
+    imports: new Map(imports),
+    steps,
+    ...(limits && { limits }),
+    issue: complain,
+  }
+  return issues.length > 0 ? { ok: false, issues: inOrder(issues), rest: pipeline } : { ok: true, pipeline }
+}
+
+function parseAgent(reading: Reading, given: Json, at: Pointer): Agent {
+  const keyed = snakeKeys(given) as Data
+  const processingGiven = isObject(keyed) ? keyed['processing'] : undefined
+  const data: Data = {
+    ...(isObject(keyed) && keyed),
+    ...(processingGiven !== undefined && { processing: snakeProcessing(processingGiven) }),
+  }
+  const before = reading.issues.length
+  check(reading, agentSchema, data as Json, at)
+  checkInside(reading, data['output_schema'], `${at}/output_schema`)
+  const processing = parseProcessing(reading, data['processing'], `${at}/processing`) ?? { said: {} }
+  const prompt = data['system_prompt']
+  const most = isObject(data['model_settings']) ? (data['model_settings'] as Data)['max_tokens'] : undefined
+  const said = most === undefined ? processing.said : { max_output_tokens: most, ...processing.said }
+  const file = isObject(prompt) ? (prompt as Data) : undefined
+  // A rejected agent gets an open schema, so that its steps are not blamed for missing members.
+  const isDamaged = reading.issues.length > before
+  const schema = isDamaged ? true : (data['output_schema'] as JsonSchema | undefined)
+  return {
+    at,
+    ...(typeof data['model'] === 'string' && { model: data['model'] }),
+    systemPrompt: typeof prompt === 'string' ? prompt : '',
+    ...(typeof file?.['from_file'] === 'string' && {
+      promptFile: {
+        path: file['from_file'],
+        variables: isObject(file['variables']) ? (file['variables'] as Data) : {},
+      },
+    }),
+    ...(schema !== undefined && { outputSchema: schema }),
+    processing: isDamaged ? { said: {} } : { ...processing, said },
+    ...(typeof data['timeout'] === 'number' && { timeoutMs: Math.ceil(data['timeout'] * 1_000) }),
+    ...(typeof data['max_retries'] === 'number' && { maxRetries: data['max_retries'] }),
+  }
+}
+
+function limitsOf(given: Json | undefined): Limits | undefined {
+  if (!isObject(given)) return undefined
+  const { max_tokens, max_calls, max_cost_usd, deadline, concurrency, max_asks } = given as Record<
+    string,
+    number | undefined
+  >
+  return {
+    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...(max_calls !== undefined && { maxCalls: max_calls }),
+    ...(max_cost_usd !== undefined && { maxCostUsd: max_cost_usd }),
+    ...(deadline !== undefined && { deadlineMs: Math.ceil(deadline * 1_000) }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(max_asks !== undefined && { maxAsks: max_asks }),
+  }
+}
+
+function inOrder(issues: readonly SourceIssue[]): SourceIssue[] {
+  return [...issues].sort((a, b) => a.at.span[0] - b.at.span[0])
+}
+
+/**
+ * Maps a pointer into the value of a YAML file to a range of its text, so that parser and compiler report
+ * located issues.
+ */
+function complainIn({ source, root }: Pick<YamlDocument, 'source' | 'root'>): Complain {
+  return (at, { words, key, ...said }) => {
+    const { node, entry } = reach(root, at)
+    const span = (key ? entry?.keySpan : undefined) ?? node.alias ?? node.span
+    return issueAt(source, {
+      ...said,
+      span: words === undefined ? span : narrowed(source.text, span, words),
+      pointer: at,
+    })
+  }
+}
+
+/** The node at a pointer, or its innermost existing ancestor; keys may be in snake_case or camelCase. */
+function reach(root: YamlNode, pointer: Pointer): { node: YamlNode; entry?: YamlEntry; pointer: Pointer } {
+  let found: { node: YamlNode; entry?: YamlEntry; pointer: Pointer } = { node: root, pointer: '' }
+  for (const token of tokens(pointer)) {
+    const { node } = found
+    const entry =
+      node.kind === 'map'
+        ? (node.entries.find(({ key }) => key === token) ??
+          node.entries.find(({ key }) => snake(key) === token))
+        : undefined
+    const inside = entry?.value ?? (node.kind === 'list' ? node.items[Number(token)] : undefined)
+    if (inside === undefined) break
+    found = { node: inside, ...(entry && { entry }), pointer: child(found.pointer, token) }
+  }
+  return found
+}
+
+/** Narrows a range to the given words, if the text contains them literally. */
+function narrowed(text: string, [start, end]: Span, words: string): Span {
+  const at = text.slice(start, end).indexOf(words)
+  return at < 0 ? [start, end] : [start + at, start + at + words.length]
+}

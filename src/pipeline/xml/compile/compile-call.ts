@@ -1,0 +1,123 @@
+/** Compiles `<call>`: expands the body of a template in place of the call. Only the parameters are visible in it. */
+import { closest } from '../../../base/closest.ts'
+import type { ArgNode, CallNode, TemplateNode } from '../parse/template.ts'
+import { type Compiling, deepestCalls, nothing, say } from './compile-context.ts'
+import type { Place } from './draft-builder.ts'
+import { formatName, joined } from './formats.ts'
+import { fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
+
+export function compileCall(
+  compiling: Compiling,
+  call: CallNode,
+  { scope, place }: { readonly scope: Scope; readonly place: Place },
+): Made {
+  const template = compiling.file.templates.get(call.template)
+  if (template === undefined) return unknown(compiling, call)
+  if (place.calls.length >= deepestCalls) return tooDeep(compiling, call, place)
+  const { wanted: _ofTheResult, ...around } = place
+  const params = new Map<string, Value>()
+  const exits: string[] = []
+  for (const [param, arg] of matched(compiling, template, call)) {
+    const made = compiling.compile(arg.value, scope, around)
+    params.set(param, made.value)
+    exits.push(...made.exits)
+  }
+  const missing = template.params.filter((param) => !params.has(param))
+  if (missing.length > 0) {
+    say(compiling, call.span, {
+      code: 'template/argument',
+      message: `"${template.name}" is called without ${missing.map((param) => `"${param}"`).join(', ')}`,
+      hint: `It takes ${signature(template)}`,
+    })
+    // Further findings in the body about missing parameters would be noise.
+    for (const param of missing) params.set(param, fixed(null))
+  }
+  const body = expand(compiling, template, { params, place })
+  return { value: body.value, exits: [...new Set([...exits, ...body.exits])] }
+}
+
+/**
+ * Compiles the body of a template with its parameters bound; also the entry point for a file that is a single
+ * template.
+ */
+export function expand(
+  compiling: Compiling,
+  template: TemplateNode,
+  { params, place }: { readonly params: ReadonlyMap<string, Value>; readonly place: Place },
+): Made {
+  const { name, returns, body } = template
+  const own = returns === undefined ? undefined : ({ type: 'json', schema: returns } as const)
+  const wanted = joined(own, place.wanted)
+  if (wanted === 'conflict') {
+    say(compiling, template.span, {
+      code: 'template/type',
+      message: `"${name}" returns ${returns ?? ''}, but ${place.wanted ? formatName(place.wanted) : ''} is wanted of it`,
+      hint: 'Make both say the same',
+    })
+    return nothing
+  }
+  const { wanted: _outer, also: _notVisible, ...around } = place
+  return compiling.compile(body, scopeOf(params), {
+    ...around,
+    prefix: `${place.prefix}${name}.`,
+    calls: [...place.calls, name],
+    ...(wanted && { wanted }),
+  })
+}
+
+/** Matches arguments to parameters: by name first, then the rest by position. */
+function matched(compiling: Compiling, template: TemplateNode, call: CallNode): Map<string, ArgNode> {
+  const found = new Map<string, ArgNode>()
+  const complain = (arg: ArgNode, message: string) =>
+    say(compiling, arg.span, { code: 'template/argument', message, hint: `It takes ${signature(template)}` })
+  for (const arg of call.args) {
+    if (arg.name === undefined) continue
+    if (!template.params.includes(arg.name))
+      complain(arg, `"${template.name}" has no parameter "${arg.name}"`)
+    else if (found.has(arg.name)) complain(arg, `"${arg.name}" is given twice`)
+    else found.set(arg.name, arg)
+  }
+  const free = template.params.filter((param) => !found.has(param))
+  for (const arg of call.args) {
+    if (arg.name !== undefined) continue
+    const param = free.shift()
+    if (param === undefined) {
+      complain(arg, `"${template.name}" is called with too many arguments`)
+      break
+    }
+    found.set(param, arg)
+  }
+  return found
+}
+
+function signature({ name, params }: TemplateNode): string {
+  return `${name}(${params.join(', ')})`
+}
+
+function unknown(compiling: Compiling, { template, span }: CallNode): Made {
+  const names = [...compiling.file.templates.keys()]
+  const meant = closest(template, names)
+  say(compiling, span, {
+    code: 'template/unknown-template',
+    message: `there is no template "${template.slice(0, 60)}" in this file`,
+    hint:
+      meant !== undefined
+        ? `Did you mean "${meant}"?`
+        : names.length === 0
+          ? 'Put it into the same file: <templates><template name="…">…</template> … </templates>'
+          : `Templates here: ${names.join(', ')}`,
+  })
+  return nothing
+}
+
+function tooDeep(compiling: Compiling, { template, span }: CallNode, { calls }: Place): Made {
+  const again = calls.includes(template)
+  say(compiling, span, {
+    code: 'template/depth',
+    message: `templates call each other more than ${deepestCalls} deep: ${[...calls, template].join(' → ')}`,
+    hint: again
+      ? 'A template that calls itself has no end here; pass what it needs and let a task do the repetition'
+      : 'Put some of them together',
+  })
+  return nothing
+}

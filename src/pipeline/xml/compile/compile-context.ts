@@ -1,0 +1,90 @@
+/** State shared by all parts of the compiler while one file is compiled. */
+import type { Span } from '../../../base/errors/issue.ts'
+import type { Json } from '../../../base/json.ts'
+import type { GivenProcessing } from '../../../domain/draft/processing.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
+import type { Finding } from '../../text/source.ts'
+import type { BodyNode, TemplateFile } from '../parse/template.ts'
+import { type DraftBuilder, literal, mostNodes, type NewNode, type Place } from './draft-builder.ts'
+import { formatName, schemaOf } from './formats.ts'
+import { fixed, type Made, type Scope, type Value } from './value.ts'
+import { valueId } from './value-capability.ts'
+
+/** Maximum nesting depth of template calls. */
+export const deepestCalls = 5
+
+/** Limit on reported findings, to keep reports readable. */
+const mostFindings = 50
+
+export interface Compiling {
+  readonly file: TemplateFile
+  readonly builder: DraftBuilder
+  readonly findings: Finding[]
+  /** The inputs of the run. */
+  readonly inputs: { readonly [name: string]: Json }
+  /** Explicit settings for processing texts. */
+  readonly settings: GivenProcessing
+  /** Memoises the parts taken of each value. */
+  readonly parts: WeakMap<Value, Map<string, Made>>
+  /** Number of bodies expanded so far. */
+  expanded: number
+  compile(body: BodyNode, scope: Scope, place: Place): Made
+}
+
+/** Aborts the compilation; `compileTemplate` catches it. */
+export class Stop extends Error {}
+
+export function say(compiling: Compiling, span: Span, said: Omit<Finding, 'span'>): void {
+  compiling.findings.push({ span, ...said })
+  if (compiling.findings.length >= mostFindings) throw new Stop()
+}
+
+export function addNode(compiling: Compiling, node: NewNode, { place, span }: At): string {
+  const id = compiling.builder.add(node, place)
+  if (id !== undefined) return id
+  say(compiling, span, {
+    code: 'template/limit',
+    message: `the template becomes more than ${mostNodes} nodes`,
+    hint: 'Call fewer templates, or run the work in several templates',
+  })
+  throw new Stop()
+}
+
+export interface At {
+  readonly place: Place
+  readonly span: Span
+}
+
+/** Placeholder for a value with a reported finding, so that its users are not reported too. */
+export const nothing: Made = { value: fixed(null), exits: [] }
+
+/** Adds a node that passes a value on: parsed as JSON (`detect`), or checked against a type. */
+export function handedOn(
+  compiling: Compiling,
+  value: Value,
+  { place, span, name, ...how }: At & { name: string; detect?: boolean; schema?: JsonSchema; format?: Json },
+): Made {
+  const { detect = false, schema = true, format } = how
+  const id = addNode(
+    compiling,
+    {
+      name,
+      capabilityId: valueId,
+      inputs: new Map([['value', value.read()], ...(detect ? [['detect', literal(true)] as const] : [])]),
+      contracts: { output: { type: 'object', properties: { value: schema }, required: ['value'] } },
+      ...(format !== undefined && { data: { outputFormat: format } }),
+    },
+    { place, span },
+  )
+  return { value: { schema, read: () => [{ node: id, pointer: '/value' }] }, exits: [id] }
+}
+
+/** Returns the value in the format that the place requires, checked by a node at run time. */
+export function conforming(compiling: Compiling, made: Made, at: At): Made {
+  const { wanted } = at.place
+  if (wanted === undefined) return made
+  const schema = schemaOf(wanted)
+  const format = wanted.schema === undefined ? { type: wanted.type } : { ...wanted, schema: wanted.schema }
+  const name = `as-${formatName(wanted).replaceAll('[]', '-list')}`
+  return handedOn(compiling, made.value, { ...at, name, schema, format })
+}

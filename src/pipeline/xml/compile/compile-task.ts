@@ -1,0 +1,199 @@
+/**
+ * Compiles `<task>`: a model node, a sequence of steps, or a reduction over inputs, with the declared output
+ * format.
+ */
+
+import type { Json } from '../../../base/json.ts'
+import type { GivenProcessing } from '../../../domain/draft/processing.ts'
+import type { Source } from '../../../domain/plan.ts'
+import { detectJson, type OutputFormat } from '../../../output/index.ts'
+import { answerId } from '../../../plan/index.ts'
+import type { AtomicTask, BodyNode, ReduceTask, SequentialTask, TaskNode } from '../parse/template.ts'
+import { addNode, type Compiling, handedOn, nothing, say } from './compile-context.ts'
+import { compileExpression } from './compile-expression.ts'
+import type { Place } from './draft-builder.ts'
+import { formatName, joined, schemaOf } from './formats.ts'
+import { extended, fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
+
+interface Around {
+  readonly scope: Scope
+  readonly place: Place
+}
+
+export function compileTask(compiling: Compiling, task: TaskNode, around: Around): Made {
+  const wanted = joined(task.outputFormat, around.place.wanted)
+  if (wanted === 'conflict') {
+    const [own, outer] = [task.outputFormat, around.place.wanted].map(
+      (format) => format && formatName(format),
+    )
+    say(compiling, task.formatSpan ?? task.span, {
+      code: 'template/type',
+      message: `the output is declared as ${own ?? ''}, but ${outer ?? ''} is wanted of it here`,
+      hint: 'Make both say the same',
+    })
+    return nothing
+  }
+  const { wanted: _joined, ...rest } = around.place
+  const place: Place = { ...rest, ...(wanted && { wanted }) }
+  switch (task.type) {
+    case 'atomic':
+      return compileAtomic(compiling, task, { ...around, place })
+    case 'sequential':
+      return compileSequence(compiling, task, { ...around, place })
+    case 'reduce':
+      return compileReduce(compiling, task, { ...around, place })
+  }
+}
+
+/** `{{name}}` stays in the text and the value is passed as data, so that values cannot inject instructions. */
+const aboutNames = 'A name in double braces stands for the input of that name.'
+
+function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, place }: Around): Made {
+  const { wanted, ...before } = place
+  const given = inputsOf(compiling, task, { scope, place: before })
+  const visible = extended(scope, given)
+  const inputs = new Map<string, readonly Source[]>()
+  if (task.context.inherit === 'full')
+    for (const name of scope.names) inputs.set(name, scope.get(name)?.read() ?? [])
+  for (const values of [place.also ?? new Map<string, Value>(), given])
+    for (const [name, value] of values) inputs.set(name, value.read())
+  for (const { name, node } of task.description.expressions)
+    inputs.set(name, compileExpression(compiling, node, { scope: visible, place: before }).value.read())
+  const { description, provider, span } = task
+  const named = description.expressions.length > 0
+  const schema = schemaOf(wanted)
+  const id = addNode(
+    compiling,
+    {
+      name: task.name ?? task.outputSlot ?? 'task',
+      capabilityId: provider === undefined ? answerId : modelId(provider),
+      inputs,
+      contracts: { input: { type: 'object', required: [...inputs.keys()] }, output: schema },
+      instructions: named ? `${description.text}\n\n${aboutNames}` : description.text,
+      ...dataOf(wanted, compiling.settings),
+    },
+    { place: before, span },
+  )
+  return { value: resultOf(compiling, id, { wanted, task, place: before }), exits: [id] }
+}
+
+/**
+ * Tolerates variants of JSON syntax, but not other types: a declared type must match. Explicit settings
+ * override this; a text stays a text, even if they enable structured output.
+ */
+function dataOf(format: OutputFormat | undefined, settings: GivenProcessing): { data?: Data } {
+  const isText = format === undefined || format.type === 'text'
+  const ofTexts = Object.entries(settings).filter(
+    ([key, value]) => value === 'off' || !['structured_output', 'aop'].includes(key),
+  )
+  const processing: GivenProcessing = isText ? Object.fromEntries(ofTexts) : { aop: 'minimal', ...settings }
+  const outputFormat = format && {
+    type: format.type,
+    ...(format.schema !== undefined && { schema: format.schema }),
+  }
+  const data = {
+    ...(outputFormat && { outputFormat }),
+    ...(Object.keys(processing).length > 0 && { processing }),
+  }
+  return Object.keys(data).length > 0 ? { data } : {}
+}
+
+type Data = { readonly [key: string]: Json }
+
+export function modelId(provider: string): string {
+  return `proviso.template.model:${provider}`
+}
+
+/**
+ * Declared output is already a JSON value. For other output, a node that detects JSON is added lazily, when
+ * the value is first read.
+ */
+function resultOf(
+  compiling: Compiling,
+  id: string,
+  { wanted, task, place }: { wanted: OutputFormat | undefined; task: AtomicTask; place: Place },
+): Value {
+  if (wanted !== undefined) return { schema: schemaOf(wanted), read: () => [{ node: id }] }
+  const text: Value = { schema: { type: 'string' }, read: () => [{ node: id }] }
+  let native: readonly Source[] | undefined
+  return {
+    schema: true,
+    read() {
+      native ??= handedOn(compiling, text, {
+        place: { ...place, prefix: '', after: [] },
+        span: task.span,
+        name: `${id}.value`,
+        detect: true,
+      }).value.read()
+      return native
+    },
+  }
+}
+
+/** The inputs that the task itself declares. */
+function inputsOf(compiling: Compiling, task: TaskNode, { scope, place }: Around): Map<string, Value> {
+  const values = new Map<string, Value>()
+  if (task.inputSource)
+    values.set(
+      task.inputSource.name,
+      compileExpression(compiling, task.inputSource.node, { scope, place }).value,
+    )
+  for (const { name, from } of task.inputs) values.set(name, compiling.compile(from, scope, place).value)
+  return values
+}
+
+function compileSequence(compiling: Compiling, task: SequentialTask, { scope, place }: Around): Made {
+  const { wanted, ...before } = place
+  let visible = extended(scope, inputsOf(compiling, task, { scope, place: before }))
+  const also = new Map(place.also ?? [])
+  let after = place.after
+  let last = nothing
+  for (const [index, step] of task.steps.entries()) {
+    const isLast = index === task.steps.length - 1
+    const here: Place = {
+      ...before,
+      after,
+      also: new Map(also),
+      ...(isLast && wanted && { wanted }),
+    }
+    last = compiling.compile(step, visible, here)
+    if (last.exits.length > 0) after = last.exits
+    const { outputSlot } = step
+    if (outputSlot !== undefined) visible = extended(visible, new Map([[outputSlot, last.value]]))
+    if (task.context.accumulate) also.set(outputSlot ?? `step${index + 1}`, last.value)
+  }
+  return { value: last.value, exits: after === place.after ? [] : after }
+}
+
+/** Unrolls the reduction: one round per input. */
+function compileReduce(compiling: Compiling, task: ReduceTask, { scope, place }: Around): Made {
+  const { wanted, ...before } = place
+  const inputs = inputsOf(compiling, { ...task, inputs: [] } as TaskNode, { scope, place: before })
+  let accumulator: Value | undefined =
+    task.initialValue === undefined ? undefined : fixed(detectJson(task.initialValue).value as Json)
+  let after = place.after
+  const round = (body: BodyNode, values: ReadonlyMap<string, Value>, at: Place) => {
+    const made = compiling.compile(body, extended(scopeOf(inputs), values), { ...at, after })
+    if (made.exits.length > 0) after = made.exits
+    return made.value
+  }
+  for (const [index, { name, from }] of task.inputs.entries()) {
+    const input = compiling.compile(from, scope, before).value
+    const isLast = index === task.inputs.length - 1
+    const called = fixed(name)
+    const own = new Map([
+      ['input', input],
+      ['name', called],
+    ])
+    const onlyOne = isLast && accumulator === undefined
+    const result = round(task.inner, own, onlyOne && wanted ? { ...before, wanted } : before)
+    if (accumulator === undefined) accumulator = result
+    else
+      accumulator = round(
+        task.reduction,
+        new Map([...own, ['accumulator', accumulator], ['result', result]]),
+        isLast && wanted ? { ...before, wanted } : before,
+      )
+  }
+  return { value: accumulator ?? fixed(null), exits: after === place.after ? [] : after }
+}

@@ -1,0 +1,174 @@
+/**
+ * Rewords findings about a planner's draft for the caller, who cannot change the draft: each suggestion names a key of
+ * the envelope, a registration or a setting. The suggestion for the planner is kept in `details.forPlanner`.
+ */
+import type { Diagnostic } from '../../../domain/diagnostic.ts'
+import type { Path } from '../../../schema/values/schema-values.ts'
+import type { FindingCode } from '../../findings.ts'
+import type { ProveRequest } from '../proof-request.ts'
+import { meantBy, suppliersOf } from './suggest.ts'
+
+type Wording = (diagnostic: Diagnostic, request: ProveRequest) => string
+
+/** Returns the finding as worded for the caller. */
+export function forCaller(diagnostic: Diagnostic, request: ProveRequest): Diagnostic {
+  const { suggestion, details } = diagnostic
+  const said = wordingFor(diagnostic)?.(diagnostic, request)
+  if (said === undefined || said === suggestion) return diagnostic
+  return {
+    ...diagnostic,
+    suggestion: said,
+    details: { ...details, ...(suggestion !== undefined && { forPlanner: suggestion }) },
+  }
+}
+
+function wordingFor({ details, cause, constraintId }: Diagnostic): Wording | undefined {
+  if (details?.['consequenceOf'] !== undefined)
+    return () => 'Correct the other findings first: this one follows from them'
+  if (details?.['conflictsWith'] !== undefined) return undefined
+  const code = details?.['code']
+  // Findings about policies and registrations already name what a caller can change.
+  if (typeof code === 'string') return Object.hasOwn(byCode, code) ? byCode[code as FindingCode] : undefined
+  const reason = details?.['reason'] ?? cause
+  return constraintId !== undefined && typeof reason === 'string' && Object.hasOwn(byReason, reason)
+    ? byReason[reason]
+    : undefined
+}
+
+/** No key of the envelope causes the finding. */
+const plannersOwn: Wording = () =>
+  'The draft of the planner is at fault: start the run again, choose another planner (`planner.mode`), or send a `draft` with the envelope'
+
+const capabilityOf = ({ capabilityId }: Diagnostic) =>
+  capabilityId === undefined ? 'the capability that supplies it' : `capability "${capabilityId}"`
+const detail = ({ details }: Diagnostic, key: string) => {
+  const value = details?.[key]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
+const byCode: { readonly [code in FindingCode]?: Wording } = {
+  'plan/empty': () =>
+    'Register a capability that supplies what outputContract.schema asks for, or choose another planner (`planner.mode`)',
+  'plan/limit': () => 'Ask for less in one run: split `outputContract.schema` into several runs',
+  'plan/node-id': plannersOwn,
+  'plan/capability-absent': plannersOwn,
+  'plan/capability-unknown': (diagnostic, { inactive }) => {
+    const reason = inactive?.get(diagnostic.capabilityId ?? '')
+    const why = reason === undefined ? '' : `It is inactive: ${reason}. `
+    return `${why}Register ${capabilityOf(diagnostic)} or make it active, or start the run again: the planner named what it cannot use`
+  },
+  'plan/stand-in-unfit': (diagnostic) =>
+    `It is left out of the plan; to let it stand in, register ${capabilityOf(diagnostic)} with the contracts of the capability that it replaces`,
+  'plan/kind': plannersOwn,
+  'plan/body': plannersOwn,
+  'plan/map-limit': (diagnostic) =>
+    `Send at most ${detail(diagnostic, 'maxItems') ?? 'as many'} items in \`inputs\` of the envelope, or start the run again`,
+  'plan/loop-exit': plannersOwn,
+  'plan/exit-unknown': plannersOwn,
+  'plan/exit-undeclared': plannersOwn,
+  'plan/edge': plannersOwn,
+  'plan/binding': plannersOwn,
+  'plan/condition': plannersOwn,
+  'plan/facet-unknown': (diagnostic) =>
+    `Register the facet, or take it out of the contract of ${capabilityOf(diagnostic)}`,
+  'plan/facet-direction': (diagnostic) =>
+    `Register the facet with the direction "bidirectional", or take it out of the contract of ${capabilityOf(diagnostic)}`,
+  'plan/facet-conflict': (diagnostic) =>
+    `Register one of the facets with another propertyKey, or take it out of the contract of ${capabilityOf(diagnostic)}`,
+  'plan/facet-derived': (diagnostic) =>
+    `Nothing has to change; to avoid it, register ${capabilityOf(diagnostic)} with these facets`,
+  'plan/node-data': plannersOwn,
+  'plan/cycle': plannersOwn,
+  'plan/route-bypassed': plannersOwn,
+  'plan/unreachable': plannersOwn,
+  'plan/input-missing': (diagnostic) => {
+    const name = detail(diagnostic, 'property') ?? 'the value'
+    return `Put "${name}" into \`inputs\` of the envelope, or register a capability that supplies it in every run`
+  },
+  'plan/input-mismatch': (diagnostic) => {
+    const name = detail(diagnostic, 'property') ?? 'the value'
+    return `Change "${name}" in \`inputs\` of the envelope if it comes from there, else "${detail(diagnostic, 'keyword') ?? 'type'}" in the input contract of ${capabilityOf(diagnostic)} or in the output contract that supplies it`
+  },
+  'plan/ambiguous': plannersOwn,
+  'plan/output-missing': (diagnostic, request) => {
+    const name = detail(diagnostic, 'property')
+    return `${waysToSupply(name === undefined ? [] : [name], request)}, or make it optional in outputContract.schema`
+  },
+  'plan/output-mismatch': (diagnostic) =>
+    `Change "${detail(diagnostic, 'keyword') ?? 'type'}" at outputContract.schema${detail(diagnostic, 'pointer') ?? ''}, or register a capability that supplies what it asks for`,
+  'plan/policy-require': (diagnostic, { capabilities }) => {
+    const { capabilityId = '', suggestion = '' } = diagnostic
+    if (!capabilities.some((each) => each.capabilityId === capabilityId)) return suggestion
+    return `Take "${capabilityId}" out of policies.planner.selection.require, or ask in outputContract.schema for what it supplies: nothing else in the plan needs it`
+  },
+  'plan/policy-forbid': ({ capabilityId }) =>
+    `Take "${capabilityId ?? ''}" out of policies.planner.selection.forbid, or register another capability that supplies the same`,
+  'plan/policy-kind': ({ constraintId = '' }) => {
+    const [, list, kind] = constraintId.split(':')
+    return list === 'requiredKinds'
+      ? `Register a capability with nodeKind "${kind ?? ''}" that the answer needs, or take "${kind ?? ''}" out of policies.planner.topology.requiredKinds`
+      : 'Register a capability of another kind that supplies the same, or change policies.planner.topology.forbiddenKinds'
+  },
+  'plan/policy-depth': (diagnostic) =>
+    `Raise policies.planner.topology.maxDepth to ${detail(diagnostic, 'depth') ?? 'the depth of the plan'}, or register capabilities that need fewer steps`,
+  'plan/over-limit': raiseLimit,
+  'plan/may-exceed-limit': raiseLimit,
+  'plan/node-network': plannersOwn,
+  'plan/node-authority': plannersOwn,
+  'plan/node-duration': plannersOwn,
+}
+
+function raiseLimit(diagnostic: Diagnostic): string {
+  const limit = diagnostic.constraint?.split(' ')[0] ?? 'maxTokens'
+  return `Raise constraints.${limit} to ${detail(diagnostic, 'most') ?? 'what the plan takes'}, or register cheaper capabilities`
+}
+
+/** Suggests how the caller can get the path supplied; names capabilities that a policy excludes, with the policy. */
+function waysToSupply(path: Path, request: ProveRequest): string {
+  const { selection, topology } = request.envelope.policies.planner
+  const what = path.length === 0 ? 'the answer' : path.join('.')
+  const able = suppliersOf(path, request)
+  if (able.length === 0)
+    return `No active capability supplies ${what}: register one that declares it, or put it into \`inputs\` of the envelope`
+  const forbidden = able.filter((id) => selection?.forbid?.includes(id))
+  const ofKind = request.capabilities.filter(
+    ({ capabilityId, nodeKind }) =>
+      able.includes(capabilityId) && topology?.forbiddenKinds?.includes(nodeKind),
+  )
+  const free = able.filter(
+    (id) => !forbidden.includes(id) && !ofKind.some(({ capabilityId }) => capabilityId === id),
+  )
+  const ways = [
+    ...(free.length > 0 ? [`put what ${free.join(' or ')} needs into \`inputs\` of the envelope`] : []),
+    ...(forbidden.length > 0
+      ? [`take ${forbidden.join(' or ')} out of policies.planner.selection.forbid`]
+      : []),
+    ...ofKind
+      .slice(0, 1)
+      .map(
+        ({ capabilityId, nodeKind }) =>
+          `take "${nodeKind}", the kind of ${capabilityId}, out of policies.planner.topology.forbiddenKinds`,
+      ),
+    'register another capability that supplies it in every run',
+  ]
+  return `To get ${what}, ${ways.join(', or ')}`
+}
+
+/** Wording for constraints of the caller, by the reason why they are not proved. */
+const byReason: { readonly [reason: string]: Wording } = {
+  missing_producer: ({ details, constraintId = '' }, request) => {
+    const paths = Array.isArray(details?.['vars'])
+      ? details['vars'].map((path) => String(path).split('.'))
+      : []
+    const meant = paths.flatMap((path) => meantBy(path, request) ?? [])
+    const hint = meant.length > 0 ? `. Did you mean ${meant.join(', ')}?` : ''
+    const ways = paths.map((path) => waysToSupply(path, request))
+    return `${ways.join('. ')}, or change the constraint "${constraintId}"${hint}`
+  },
+  missing_enforcer: (diagnostic) =>
+    `Register ${capabilityOf(diagnostic)} with an output contract or \`postConditions\` that ensure it, or a capability with nodeKind "validation" that judges it; or lower the level of the constraint "${diagnostic.constraintId ?? ''}"`,
+  schema_incompatible: (diagnostic) =>
+    diagnostic.details?.['unreadable'] === true
+      ? (diagnostic.suggestion ?? '')
+      : `Change the constraint "${diagnostic.constraintId ?? ''}", or register ${capabilityOf(diagnostic)} with an output contract that allows it`,
+}

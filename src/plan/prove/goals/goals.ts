@@ -1,0 +1,234 @@
+/**
+ * Decides each constraint of the caller (prover rules 1–6). No constraint is ever skipped: one that cannot be parsed is
+ * unsatisfied.
+ */
+import { canonicalJson } from '../../../base/canonical.ts'
+import { sha256Hex } from '../../../base/hash.ts'
+import type { Json } from '../../../base/json.ts'
+import type { Constraint, Level } from '../../../domain/contract.ts'
+import type { Cause, Diagnostic } from '../../../domain/diagnostic.ts'
+import {
+  conditionVars,
+  describeCondition,
+  type ParsedCondition,
+  parseCondition,
+} from '../../../schema/condition/condition.ts'
+import { clip } from '../../../schema/describe.ts'
+import type { World } from '../../../schema/values/known-values.ts'
+import type { Path } from '../../../schema/values/schema-values.ts'
+import { suppliers } from '../findings/suggest.ts'
+import type { Resolved, ResolvedNode } from '../proof-request.ts'
+import { owns } from '../sources.ts'
+import { isAssured, settingsFor, slotFor, verdictIn } from './answer-values.ts'
+import { guardsOf } from './guards.ts'
+import { neverNumber, neverNumbers } from './non-number-comparisons.ts'
+import { mayBeVacuous } from './vacuous-truth.ts'
+
+export interface Goal {
+  readonly constraint: Constraint
+  readonly level: Level
+  /** Human-readable form. */
+  readonly text: string
+  readonly condition: ParsedCondition | undefined
+  readonly paths: readonly Path[]
+}
+
+export interface Judgement {
+  readonly goal: Goal
+  /** Proved, or guarded at run time. */
+  readonly met: boolean
+  readonly diagnostic?: Diagnostic
+  /** Nodes that make it true by their schema or post-conditions. */
+  readonly enforcers: readonly string[]
+  /** Nodes at which the engine evaluates it. */
+  readonly guards: readonly string[]
+}
+
+/** Prepares constraints for the prover: each gets a unique id. */
+export function goalsOf(constraints: readonly Constraint[]): readonly Goal[] {
+  const used = new Map<string, number>()
+  return constraints.map((given) => {
+    const base = given.constraintId || `c_${sha256Hex(canonicalJson(given.expr)).slice(0, 12)}`
+    const count = (used.get(base) ?? 0) + 1
+    used.set(base, count)
+    const constraint = { ...given, constraintId: count === 1 ? base : `${base}#${count}` }
+    const parsed = parseCondition(given.expr)
+    return {
+      constraint,
+      level: given.level === 'soft' || given.level === 'informational' ? given.level : 'hard',
+      text: parsed.ok ? describeCondition(parsed.condition) : clip(given.expr, 200),
+      condition: parsed.ok ? parsed.condition : undefined,
+      paths: parsed.ok ? conditionVars(parsed.condition).map(toPath) : [],
+    }
+  })
+}
+
+const toPath = (text: string): Path => (text === '' ? [] : text.split('.'))
+
+export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
+  const { condition, paths } = goal
+  if (condition === undefined) return unreadable(goal)
+  const unowned = paths.filter((path) => path.length > 0 && !isOwned(path, resolved))
+  if (unowned.length > 0) return noProducer(goal, unowned, resolved)
+  const settings = settingsFor(paths, resolved)
+  const assured = verdictIn(
+    condition,
+    settings.flatMap((setting) => setting.assured),
+  )
+  const producers = producersOf(paths, resolved)
+  const worlds = settings.map(({ world }) => world)
+  const unlike = neverNumbers(condition.expr, worlds)
+  if (assured === 'false' || assured === 'impossible') {
+    const excluded = verdictIn(condition, worlds) === 'depends'
+    const why = excluded
+      ? `The post-conditions of ${names(producers)} exclude it`
+      : `Nothing that ${names(producers)} may supply makes it true`
+    return unmet(goal, 'schema_incompatible', {
+      nodes: producers,
+      suggestion: [
+        `${why}: change ${excluded ? 'one of them or the bound' : 'the schema or the bound'}`,
+        ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+      ].join('\n'),
+      ...(excluded && { details: { excluded } }),
+    })
+  }
+  if (verdictIn(condition, worlds) === 'true') {
+    const diagnostic = doubtAbout(goal, condition, worlds)
+    return { goal, met: true, enforcers: ids(producers), guards: [], ...(diagnostic && { diagnostic }) }
+  }
+  if (isAssured(condition, settings)) {
+    const enforcers = producers.filter(({ postConditions }) => postConditions.length > 0)
+    const diagnostic = unlike.length > 0 ? orderedInVain(goal, unlike) : undefined
+    return { goal, met: true, enforcers: ids(enforcers), guards: [], ...(diagnostic && { diagnostic }) }
+  }
+  // A failing guard costs a retry or a new plan, which is too much for a soft constraint.
+  const guards = goal.level === 'hard' ? guardsOf(paths, resolved) : []
+  if (guards.length > 0) return guarded(goal, guards, unlike)
+  return unmet(goal, 'missing_enforcer', {
+    nodes: producers,
+    suggestion: [
+      `Tighten the output schema of ${names(producers)} so that it always holds, give it a post-condition, or add a validation node after it`,
+      ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+    ].join('\n'),
+  })
+}
+
+/** Whether a source accounts for the path: a schema that declares it, or a value that contains it. */
+function isOwned(path: Path, resolved: Resolved): boolean {
+  const slot = slotFor(path, resolved)
+  return slot?.sources.some((source) => owns(source, path.slice(slot.prefix.length), resolved)) ?? false
+}
+
+function producersOf(paths: readonly Path[], resolved: Resolved): ResolvedNode[] {
+  const found = paths.flatMap((path) => slotFor(path, resolved)?.sources ?? [])
+  const nodes = found.flatMap((source) => ('node' in source ? [source.node] : []))
+  return [...new Set(nodes)].flatMap((id) => resolved.byId.get(id) ?? [])
+}
+
+const ids = (nodes: readonly ResolvedNode[]) => nodes.map(({ id }) => id)
+
+function names(nodes: readonly ResolvedNode[]): string {
+  return nodes.length === 0 ? 'the inputs' : nodes.map(({ id }) => `"${id}"`).join(' and ')
+}
+
+interface Reason {
+  readonly nodes: readonly ResolvedNode[]
+  readonly suggestion: string
+  readonly details?: { readonly [key: string]: Json }
+}
+
+function unmet(goal: Goal, cause: Cause, reason: Reason): Judgement {
+  return { goal, met: false, enforcers: [], guards: [], diagnostic: diagnose(goal, cause, reason) }
+}
+
+/**
+ * Builds the diagnostic of an unmet constraint for its level: soft ones lower the score, informational ones only
+ * inform.
+ */
+function diagnose(goal: Goal, cause: Cause, { nodes, suggestion, details }: Reason): Diagnostic {
+  const byLevel = {
+    hard: { status: 'unsatisfied', cause },
+    soft: { status: 'unsatisfied', cause: 'unsatisfied_soft' },
+    informational: { status: 'unknown', cause: 'advisory' },
+  } as const
+  const [node] = nodes.length === 1 ? nodes : []
+  const capabilityId = node?.capability?.capabilityId
+  return {
+    ...base(goal),
+    ...byLevel[goal.level],
+    ...(node !== undefined && { nodeId: node.id }),
+    ...(capabilityId !== undefined && { capabilityId }),
+    suggestion,
+    details: {
+      reason: cause,
+      ...(goal.constraint.rationale !== undefined && { rationale: goal.constraint.rationale }),
+      ...details,
+    },
+  }
+}
+
+function base({ level, text, constraint }: Goal) {
+  return { severity: level, constraint: text, constraintId: constraint.constraintId }
+}
+
+function unreadable(goal: Goal): Judgement {
+  const parsed = parseCondition(goal.constraint.expr)
+  const issues = parsed.ok
+    ? []
+    : parsed.issues.map(({ message, hint }) => (hint ? `${message}. ${hint}` : message))
+  return unmet(goal, 'schema_incompatible', {
+    nodes: [],
+    suggestion: issues.join('\n'),
+    details: { unreadable: true },
+  })
+}
+
+function noProducer(goal: Goal, unowned: readonly Path[], resolved: Resolved): Judgement {
+  const inList = (path: Path) =>
+    goal.paths.some((other) => other.at(-1) === '*' || other.includes('*')) && path.length === 1
+  const hint = unowned.some(inList) ? ['Inside some, all and none the element is called item: item.name'] : []
+  const suggestion = [...unowned.map((path) => suppliers(path, resolved.request)), ...hint].join('\n')
+  const vars = unowned.map((path) => path.join('.'))
+  return unmet(goal, 'missing_producer', { nodes: [], suggestion, details: { vars } })
+}
+
+function guarded(goal: Goal, guards: readonly string[], unlike: readonly string[]): Judgement {
+  const diagnostic: Diagnostic = {
+    ...base(goal),
+    status: 'unknown',
+    cause: 'advisory',
+    ...(guards[0] !== undefined && { nodeId: guards[0] }),
+    suggestion: [
+      'It depends on what is produced; a stricter schema or a post-condition would prove it',
+      ...(unlike.length > 0 ? [neverNumber(unlike)] : []),
+    ].join('\n'),
+    details: {
+      ...(unlike.length > 0 && { code: 'plan/unlike-types', vars: [...unlike] }),
+      note: 'runtime guarded',
+      guards: [...guards],
+    },
+  }
+  return { goal, met: true, enforcers: [], guards, diagnostic }
+}
+
+/** Warns about a proved constraint that may not express what its author meant. */
+function doubtAbout(goal: Goal, { expr }: ParsedCondition, worlds: readonly World[]): Diagnostic | undefined {
+  const unlike = neverNumbers(expr, worlds)
+  if (unlike.length > 0) return orderedInVain(goal, unlike)
+  if (!mayBeVacuous(expr, worlds)) return undefined
+  return {
+    ...proved(goal),
+    suggestion: 'It also holds when the value is missing; make the property required if that is not meant',
+    details: { code: 'plan/vacuous', note: 'vacuous_on_missing' },
+  }
+}
+
+const proved = (goal: Goal) => ({ ...base(goal), status: 'satisfied', cause: 'advisory' }) as const
+
+function orderedInVain(goal: Goal, unlike: readonly string[]): Diagnostic {
+  return {
+    ...proved(goal),
+    suggestion: neverNumber(unlike),
+    details: { code: 'plan/unlike-types', note: 'ordering_without_number', vars: [...unlike] },
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Checks alternates against their own contracts. An alternate that can never accept the inputs of its node, or never
+ * supplies its output, is removed from the plan with a finding. If that depends on the values, the engine validates the
+ * inputs before it calls the alternate, and the answers against the alternate's output contract as well as the node's.
+ */
+import { canonicalJson } from '../../base/canonical.ts'
+import { jsonEqual } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import type { Capability } from '../../domain/capability.ts'
+import type { Diagnostic } from '../../domain/diagnostic.ts'
+import type { PlanNode } from '../../domain/plan.ts'
+import { describeSource } from '../../domain/run/bound-values.ts'
+import { both } from '../../schema/build/combine.ts'
+import { membersOf } from '../../schema/build/members.ts'
+import { project } from '../../schema/build/project.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { isVacant } from '../../schema/values/has-no-values.ts'
+import { finding } from '../findings.ts'
+import { wholeInput } from './obligations/whole-input.ts'
+import type { Resolved, ResolvedNode } from './proof-request.ts'
+import { contractsOf } from './resolve/contracts.ts'
+import { inBody } from './resolve/resolve-body.ts'
+import { schemaOf, valuesAt } from './sources.ts'
+
+export interface Fitting {
+  readonly resolved: Resolved
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function leaveOutUnfit(resolved: Resolved): Fitting {
+  const diagnostics: Diagnostic[] = []
+  const capabilities = new Map(resolved.request.capabilities.map((each) => [each.capabilityId, each]))
+  const nodes = resolved.nodes.map((node) => {
+    const body = node.body && leaveOutUnfit(node.body)
+    if (body) diagnostics.push(...inBody(node.draft, body.diagnostics))
+    const { kept, contracts, found } = heldToContracts(node, capabilities, resolved)
+    diagnostics.push(...found)
+    const inner = body && body.resolved !== node.body ? { body: body.resolved } : {}
+    if (kept === undefined) return 'body' in inner ? { ...node, ...inner } : node
+    const draft = { ...node.draft, alternates: kept }
+    return { ...node, ...inner, draft, ...(contracts && { alternateContracts: contracts }) }
+  })
+  if (nodes.every((node, at) => node === resolved.nodes[at])) return { resolved, diagnostics }
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  return { resolved: { ...resolved, nodes, byId }, diagnostics }
+}
+
+type Contracts = NonNullable<PlanNode['alternateContracts']>
+
+interface Held {
+  /** Undefined if the node has no alternates. */
+  readonly kept?: readonly string[]
+  /** Contracts of alternates that must satisfy more than the node's contracts. */
+  readonly contracts?: Contracts
+  readonly found: readonly Diagnostic[]
+}
+
+function heldToContracts(
+  node: ResolvedNode,
+  capabilities: ReadonlyMap<string, Capability>,
+  resolved: Resolved,
+): Held {
+  const { alternates = [] } = node.draft
+  if (alternates.length === 0 || node.capability === undefined) return { found: [] }
+  const contracts: Record<string, Contracts[string]> = {}
+  const found: Diagnostic[] = []
+  const kept = alternates.filter((id) => {
+    const capability = capabilities.get(id)
+    // The shape obligation reports unknown capabilities.
+    if (capability === undefined) return true
+    const other = asAlternate(node, capability, resolved)
+    const reason = reasonAgainst(node, other, resolved)
+    if (reason !== undefined) {
+      found.push(unfit(node, id, reason))
+      return false
+    }
+    const contract = contractBeside(node, other, resolved)
+    if (Object.keys(contract).length > 0) contracts[id] = contract
+    return true
+  })
+  return { kept, found, ...(Object.keys(contracts).length > 0 && { contracts }) }
+}
+
+/** Returns the node as the alternate would execute it: with the alternate's contracts and the bound inputs. */
+function asAlternate(node: ResolvedNode, capability: Capability, { request }: Resolved): ResolvedNode {
+  const { facets: _, ...draft } = node.draft
+  const { input, output } = contractsOf(draft, capability, { request, cache: new Map() })
+  return { ...node, capability, input, output }
+}
+
+/** Returns what the alternate must satisfy in addition to the contracts of the node. */
+function contractBeside(node: ResolvedNode, other: ResolvedNode, resolved: Resolved): Contracts[string] {
+  const output = both(node.output, neededOutput(node, other, resolved))
+  const { postConditions = [] } = other.capability ?? {}
+  const own = postConditions.filter((each) => !node.postConditions.some((known) => jsonEqual(known, each)))
+  return {
+    ...(!isAlike(other.input, node.input) && { input: other.input }),
+    ...(!isAlike(output, node.output) && { output }),
+    ...(own.length > 0 && { postConditions: own }),
+  }
+}
+
+function isAlike(a: JsonSchema, b: JsonSchema): boolean {
+  return canonicalJson(a as never) === canonicalJson(b as never)
+}
+
+/**
+ * Returns the output facets that the node uses of the alternate; its whole output if a condition may refer to any of
+ * them.
+ */
+function neededOutput(
+  { draft }: ResolvedNode,
+  { capability, output }: ResolvedNode,
+  { request }: Resolved,
+): JsonSchema {
+  const { facets, ...rest } = draft
+  const declared = capability?.outputContract
+  const taken = Array.isArray(declared) ? declared.filter((name) => facets?.output?.includes(name)) : []
+  if (taken.length === 0 || (capability?.postConditions ?? []).length > 0) return output
+  const narrowed = { ...rest, facets: { output: taken } }
+  return contractsOf(narrowed, capability, { request, cache: new Map() }).output
+}
+
+/** Returns why the alternate can never replace the capability; undefined if it can. */
+function reasonAgainst(node: ResolvedNode, other: ResolvedNode, resolved: Resolved): string | undefined {
+  return inputReason(other, resolved) ?? outputReason(node, other)
+}
+
+function inputReason(other: ResolvedNode, resolved: Resolved): string | undefined {
+  for (const { name, required } of membersOf(other.input)) {
+    const sources = other.inputs[name] ?? []
+    if (sources.length === 0 && required)
+      return `it needs the input "${name}", which the node does not bind: bind inputs.${name} of "${other.id}"`
+    const wanted = project(other.input, child('', name)).schema
+    const isNever = (source: (typeof sources)[number]) => {
+      const { schema } = schemaOf(source, resolved)
+      // An absent value is not passed.
+      return schema !== false && isVacant(both(schema, wanted))
+    }
+    if (sources.length > 0 && sources.every(isNever))
+      return `its input "${name}" never accepts what ${sources.map(describeSource).join(' or ')} supplies`
+  }
+  const refused = refusedInput(other, resolved)
+  if (refused !== undefined)
+    return `its input is closed (additionalProperties) and does not take "${refused}", which the node binds`
+  const never = wholeInput(other, resolved).find(({ severity }) => severity === 'hard')
+  return never && `${never.constraint}, which never holds for what the node binds`
+}
+
+/** Returns an input that is always present but that a closed schema does not name. */
+function refusedInput({ input, inputs }: ResolvedNode, resolved: Resolved): string | undefined {
+  if (typeof input === 'boolean' || input['additionalProperties'] !== false) return undefined
+  if (input['patternProperties'] !== undefined) return undefined
+  const named = new Set(membersOf(input).map(({ name }) => name))
+  return Object.entries(inputs).find(
+    ([name, sources]) =>
+      !named.has(name) && sources.some((source) => !valuesAt(source, [], resolved).missing),
+  )?.[0]
+}
+
+/** Compares outputs: an output schema that names its members supplies no others. */
+function outputReason(node: ResolvedNode, other: ResolvedNode): string | undefined {
+  const declared = membersOf(other.output)
+  for (const { name, required } of membersOf(node.output)) {
+    const pointer = child('', name)
+    const isNamed = declared.some((member) => member.name === name)
+    if (required && !isNamed && declared.length > 0)
+      return `it does not declare "${name}", which the output of "${node.id}" needs`
+    if (
+      required &&
+      isNamed &&
+      isVacant(both(project(other.output, pointer).schema, project(node.output, pointer).schema))
+    )
+      return `its "${name}" never satisfies the output contract of "${node.id}"`
+  }
+  return undefined
+}
+
+function unfit({ id }: ResolvedNode, capabilityId: string, reason: string): Diagnostic {
+  return finding('plan/stand-in-unfit', {
+    constraint: `capability "${capabilityId}" can stand in at "${id}"`,
+    nodeId: id,
+    capabilityId,
+    suggestion: `It is left out of the plan: ${reason}`,
+  })
+}

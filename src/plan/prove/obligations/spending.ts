@@ -1,0 +1,77 @@
+/**
+ * Obligation on the limits of a run: rejects the plan if even its minimum usage exceeds them, and reports a finding if
+ * its maximum may.
+ */
+
+import type { Diagnostic } from '../../../domain/diagnostic.ts'
+import { countAsks } from '../../../domain/plan/count-asks.ts'
+import { isRaoPolicy } from '../../../domain/policy.ts'
+import { finding } from '../../findings.ts'
+import { limitsOf } from '../limits.ts'
+import type { Resolved } from '../proof-request.ts'
+
+const rows = [
+  { limit: 'maxTokens', amount: 'tokens', unit: 'tokens' },
+  { limit: 'maxCostUsd', amount: 'costUsd', unit: 'dollars' },
+] as const
+
+export function spending(resolved: Resolved): readonly Diagnostic[] {
+  return [...amounts(resolved), ...asking(resolved)]
+}
+
+/** Reports a limit on asks that the plan may exceed; a run that reaches it loses the work done before. */
+function asking({ request }: Resolved): Diagnostic[] {
+  const { maxAsks } = limitsOf(request)
+  if (maxAsks === undefined) return []
+  const { planner, runtime, onNodeFail } = request.envelope.policies
+  const { askBeforeFinish, hitlRequiredFor, sideEffects } = planner.directives ?? {}
+  const capabilities = new Map(request.capabilities.map((each) => [each.capabilityId, each]))
+  const asks = countAsks(request.draft, {
+    capability: (id) => capabilities.get(id),
+    onNodeFail,
+    sideEffectsAllowed: sideEffects === 'allow',
+    labels: new Set(Array.isArray(hitlRequiredFor) ? hitlRequiredFor.map(String) : []),
+    hasRaoPolicy: runtime.some((policy) => isRaoPolicy(policy) && policy.enabled),
+  })
+  const most = asks + (askBeforeFinish === true ? 1 : 0)
+  if (most <= maxAsks) return []
+  return [
+    finding('plan/may-exceed-limit', {
+      constraint: `maxAsks ${maxAsks} covers up to ${most} asks`,
+      suggestion: `Raise maxAsks to ${most} (max_asks in a pipeline), or lower maxItems or maxRounds around the nodes that ask`,
+      details: { limit: maxAsks, most },
+    }),
+  ]
+}
+
+function amounts({ request }: Resolved): readonly Diagnostic[] {
+  const limits = limitsOf(request)
+  if (limits.maxTokens === undefined && limits.maxCostUsd === undefined) return []
+  const estimate = request.estimate?.(request.draft)
+  if (estimate === undefined) return []
+  const ranges = rows.flatMap(({ limit, amount, unit }) => {
+    const most = limits[limit]
+    const range = estimate[amount]
+    if (most === undefined || range === undefined || range.most <= most) return []
+    const code = range.least > most ? 'plan/over-limit' : 'plan/may-exceed-limit'
+    return [
+      finding(code, {
+        constraint: `${limit} ${most} covers ${range.least} to ${range.most} ${unit}`,
+        suggestion: `Raise ${limit} to ${range.most}, or lower callBudget or retries of the nodes`,
+        details: { limit: most, least: range.least, most: range.most },
+      }),
+    ]
+  })
+  return limits.maxCostUsd === undefined ? ranges : [...ranges, ...unpriced(estimate.unknownPrices ?? [])]
+}
+
+/** Reports models without a price: their cost is unknown, so they are not called in a run with a cost limit. */
+function unpriced(models: readonly string[]): Diagnostic[] {
+  return models.map((model) =>
+    finding('plan/price-unknown', {
+      constraint: `the price of the model "${model}" is known, because the run limits its cost`,
+      suggestion: `Give its price in \`prices\`, or limit maxTokens instead of maxCostUsd: without a price it is not called`,
+      details: { model },
+    }),
+  )
+}

@@ -1,0 +1,218 @@
+/**
+ * Turns a draft into a plan, or reports why not. Only this module creates plans, so everything the engine runs was
+ * proved here. Fails closed: a check that throws rejects the draft, and no constraint of the caller is ever skipped.
+ */
+import type { Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
+import type { Plan } from '../../domain/plan.ts'
+import { finding } from '../findings.ts'
+import { buildPlan } from './build-plan.ts'
+import { markConsequences } from './drop-consequences.ts'
+import { forCaller } from './findings/hints-for-caller.ts'
+import { mergeDiagnostics, type Score } from './findings/merge-findings.ts'
+import { conflictOf } from './goals/conflicts.ts'
+import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals/goals.ts'
+import { leaveOutInactive } from './leave-out-inactive.ts'
+import { leaveOutUnfit } from './leave-out-unfit.ts'
+import { answer } from './obligations/answer.ts'
+import { contractsFit } from './obligations/contracts-fit.ts'
+import { dag } from './obligations/dag.ts'
+import { exits } from './obligations/loop-exits.ts'
+import { nodeConstraints } from './obligations/node-constraints.ts'
+import { policies } from './obligations/policies.ts'
+import { policyNames } from './obligations/policy-names.ts'
+import { nodeContracts, raoPolicies } from './obligations/rao-contracts.ts'
+import { shape } from './obligations/shape.ts'
+import { size } from './obligations/size.ts'
+import { spending } from './obligations/spending.ts'
+import { supply } from './obligations/supply.ts'
+import { unlikeConditions } from './obligations/unlike-conditions.ts'
+import type { Obligation, ProveRequest, Resolved } from './proof-request.ts'
+import { resolveDraft } from './resolve/resolve.ts'
+import { inBody } from './resolve/resolve-body.ts'
+import { unreadDraft, unreadOf } from './unparsed-input.ts'
+
+export type ProveResult =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly diagnostics: DiagnosticBundle }
+
+/** The checks of every plan, besides the caller's constraints. */
+export const obligations: Readonly<Record<string, Obligation>> = {
+  shape,
+  dag,
+  supply,
+  contractsFit,
+  answer,
+  policies,
+  policyNames,
+  nodeConstraints,
+  unlikeConditions,
+  nodeContracts,
+  spending,
+  bodies,
+}
+
+/** The checks of the body of a map or a loop; the caller's policies are checked once, on the whole plan. */
+const bodyObligations: readonly Obligation[] = [
+  shape,
+  dag,
+  supply,
+  contractsFit,
+  answer,
+  nodeConstraints,
+  unlikeConditions,
+  nodeContracts,
+  bodies,
+]
+
+function bodies({ nodes }: Resolved): readonly Diagnostic[] {
+  return nodes.flatMap((node) => [
+    ...exits(node),
+    ...inBody(
+      node.draft,
+      bodyObligations.flatMap((obligation) => (node.body ? obligation(node.body) : [])),
+    ),
+  ])
+}
+
+/**
+ * @example
+ * const read = parseEnvelope(given)
+ * if (!read.ok) throw new Error(read.issues[0]?.message)
+ * const proved = prove({ envelope: read.value, draft, facets: [], capabilities, version: 1 })
+ * if (!proved.ok) console.log(proved.diagnostics.failures)
+ */
+export function prove(given: ProveRequest): ProveResult {
+  const unread = unreadOf(given) ?? unreadDraft(given)
+  if (unread)
+    return {
+      ok: false,
+      diagnostics: mergeDiagnostics(
+        [finding('plan/unread', { constraint: unread.wanted, suggestion: unread.hint })],
+        [],
+      ),
+    }
+  const diagnostics: Diagnostic[] = []
+  const attempt = <T>(what: string, run: () => T): T | undefined => {
+    try {
+      return run()
+    } catch (error) {
+      diagnostics.push(unchecked(what, error))
+      return undefined
+    }
+  }
+  const tooLarge = attempt('size', () => size(given))
+  diagnostics.push(...(tooLarge ?? []))
+  const fits = tooLarge?.length === 0
+  const carried = fits ? attempt('stand-ins', () => leaveOutInactive(given)) : undefined
+  diagnostics.push(...(carried?.diagnostics ?? []))
+  const request = { ...given, draft: carried?.draft ?? given.draft }
+  const goals = fits
+    ? (attempt('constraints', () => goalsOf(request.envelope.outputContract.constraints)) ?? [])
+    : []
+  const whole = fits ? attempt('resolve', () => resolveDraft(request)) : undefined
+  const fitting = whole && attempt('alternates', () => leaveOutUnfit(whole))
+  if (fitting === undefined)
+    return {
+      ok: false,
+      diagnostics: mergeDiagnostics(
+        diagnostics.map((each) => addressed(each, request)),
+        goals.map(unmetScore),
+      ),
+    }
+  const { resolved } = fitting
+  diagnostics.push(...resolved.diagnostics, ...fitting.diagnostics)
+  for (const [name, obligation] of Object.entries(obligations)) {
+    diagnostics.push(...(attempt(name, () => obligation(resolved)) ?? []))
+  }
+  diagnostics.push(...(attempt('raoPolicies', () => raoPolicies(resolved, given.draft)) ?? []))
+  const judgements = goals.map(
+    (goal) =>
+      attempt(`constraint ${goal.constraint.constraintId}`, () => judgeGoal(goal, resolved)) ??
+      unjudged(goal),
+  )
+  const { scores, conflict } = attempt('conflicts', () => score(judgements, resolved)) ?? {
+    scores: goals.map(unmetScore),
+  }
+  diagnostics.push(
+    ...judgements.flatMap((judgement) => inConflict(judgement, conflict)),
+    ...(conflict ? [conflict] : []),
+  )
+  const bundle = mergeDiagnostics(
+    markConsequences(diagnostics, resolved).map((each) => withInactive(addressed(each, request), request)),
+    scores,
+  )
+  if (bundle.status === 'rejected') return { ok: false, diagnostics: bundle }
+  return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
+}
+
+/** Words a finding for its reader: the author of the draft, or a caller whose planner wrote it. */
+function addressed(diagnostic: Diagnostic, request: ProveRequest): Diagnostic {
+  return request.draftBy === 'planner' ? forCaller(diagnostic, request) : diagnostic
+}
+
+/** Adds the inactive capabilities to a finding about a missing producer: one of them may be the producer. */
+function withInactive(diagnostic: Diagnostic, { inactive }: ProveRequest): Diagnostic {
+  const isMissing = diagnostic.cause === 'missing_producer' && diagnostic.severity === 'hard'
+  if (!isMissing || inactive === undefined || inactive.size === 0) return diagnostic
+  if (diagnostic.details?.['code'] === 'plan/capability-unknown') return diagnostic
+  const named = [...inactive].slice(0, 5).map(([id, reason]) => `${id} (${reason})`)
+  const suggestion = [diagnostic.suggestion, `Inactive: ${named.join('; ')}`].filter(Boolean).join('. ')
+  return { ...diagnostic, suggestion }
+}
+
+interface Scored {
+  readonly scores: readonly Score[]
+  readonly conflict?: Diagnostic
+}
+
+/** Scores the judgements; members of a conflict count as unmet, even if each is satisfiable alone. */
+function score(judgements: readonly Judgement[], resolved: Resolved): Scored {
+  // Proved constraints hold, and constraints that are false alone are already reported: only the rest can conflict.
+  const possible = judgements.filter(
+    ({ guards, diagnostic }) => guards.length > 0 || diagnostic?.cause === 'missing_enforcer',
+  )
+  const goals = possible.map(({ goal }) => goal)
+  // A post-condition that excludes a constraint may enforce another constraint: then the two conflict.
+  const excluded = judgements.filter(({ diagnostic }) => diagnostic?.details?.['excluded'] === true)
+  const conflict =
+    conflictOf(goals, resolved) ??
+    (excluded.length > 0
+      ? conflictOf([...goals, ...excluded.map(({ goal }) => goal)], resolved, 'schemas')
+      : undefined)
+  return {
+    scores: judgements.map(({ goal, met }) => ({
+      level: goal.level,
+      met: met && !conflict?.members.includes(goal),
+    })),
+    ...(conflict && { conflict: conflict.diagnostic }),
+  }
+}
+
+/** Replaces the suggestion for a member of a conflict: fixing one member alone would not help. */
+function inConflict({ diagnostic }: Judgement, conflict: Diagnostic | undefined): Diagnostic[] {
+  if (diagnostic === undefined) return []
+  const members = conflict?.details?.['conflict']
+  const id = diagnostic.constraintId
+  if (diagnostic.severity !== 'hard' || !Array.isArray(members) || !members.includes(id ?? ''))
+    return [diagnostic]
+  const others = members.filter((each) => each !== id)
+  return [
+    {
+      ...diagnostic,
+      suggestion: `It contradicts ${others.join(', ')}: see what is said of them together`,
+      details: { ...diagnostic.details, conflictsWith: others },
+    },
+  ]
+}
+
+const unmetScore = ({ level }: Goal): Score => ({ level, met: false })
+
+const unjudged = (goal: Goal): Judgement => ({ goal, met: false, enforcers: [], guards: [] })
+
+function unchecked(what: string, error: unknown): Diagnostic {
+  return finding('plan/unchecked', {
+    constraint: `the prover can check: ${what}`,
+    suggestion: 'The draft or the contract is not what it should be, or this is a fault of the prover',
+    details: { message: error instanceof Error ? error.message : String(error) },
+  })
+}

@@ -1,0 +1,185 @@
+/** Candidate nodes: capabilities that something in this plan can use, with their cost. */
+import type { Capability } from '../../../domain/capability.ts'
+import type { Source } from '../../../domain/plan.ts'
+import { isBuiltin } from '../../builtin-capabilities.ts'
+import { hintsOf } from '../../catalog/hints.ts'
+import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
+import { defaultCutoff, scoreOf } from '../../catalog/score.ts'
+import type { SearchRequest } from '../search-request.ts'
+import { type Aversion, costOf, type OptimisationGoal, type Way } from './costs.ts'
+import type { SearchGoal } from './goals.ts'
+import { type Aliases, namesOf, type Want, type Wants } from './requirements.ts'
+
+export interface Offer {
+  /** Unique, and deterministic for the same request. */
+  readonly key: string
+  readonly way: Way
+  readonly capability: Capability
+  readonly needs: readonly Want[]
+  readonly supplies: readonly Port[]
+  readonly cost: number
+  readonly score?: number
+  /** Serves only this requirement. */
+  readonly only?: Want
+  /** Not a node: the envelope pointer that is returned as is. */
+  readonly echo?: Source
+  /** Id of the completed node that it reuses. */
+  readonly doneId?: string
+  /** Input facets in use, if not all that the capability declares. */
+  readonly inputFacets?: readonly string[]
+  /** Output facets that the capability does not declare. */
+  readonly outputFacets?: readonly string[]
+}
+
+export interface Market {
+  readonly request: SearchRequest
+  readonly wants: Wants
+  readonly goals: readonly SearchGoal[]
+  readonly aliases: Aliases
+  readonly facets: FacetsByName
+  readonly goal: OptimisationGoal
+  /** Capabilities that may be used: active, not forbidden by name or kind, not shown to be unfit. */
+  readonly allowed: readonly Capability[]
+  /** Capabilities to use only as a last resort, and why. */
+  readonly averse: ReadonlyMap<string, Aversion>
+}
+
+function allowedBy(request: SearchRequest, banned: ReadonlySet<string>): readonly Capability[] {
+  const { selection, topology } = request.envelope.policies.planner
+  const forbidden = new Set([...(selection?.forbid ?? []), ...banned])
+  const kinds = new Set(topology?.forbiddenKinds ?? [])
+  return request.capabilities.filter(
+    ({ capabilityId, nodeKind }) => !forbidden.has(capabilityId) && !kinds.has(nodeKind),
+  )
+}
+
+export interface Declared {
+  readonly offers: readonly Offer[]
+  /** Capabilities below the cut-off. */
+  readonly left: readonly string[]
+  /** Every property that something in the plan can use. */
+  readonly useful: ReadonlySet<string>
+}
+
+/** Returns the declared capabilities on a path to the goals. */
+export function declaredOffers(market: Market): Declared {
+  const { request, wants, facets, goal } = market
+  const { selection, topology } = request.envelope.policies.planner
+  const capabilities = market.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
+  const wanted = new Set([...(selection?.require ?? []), ...(selection?.prefer ?? [])])
+  const roots = capabilities.filter(
+    ({ capabilityId, nodeKind }) =>
+      wanted.has(capabilityId) || (topology?.requiredKinds ?? []).includes(nodeKind),
+  )
+  const { relevant, useful } = relevantTo(market, capabilities, roots)
+  const hints = hintsOf(request.envelope)
+  const cutoff = request.cutoff ?? defaultCutoff
+  const rivals = rivalsOf(market, capabilities)
+  const left: string[] = []
+  const offers = [...relevant].sort(byId).flatMap((capability): Offer[] => {
+    const { capabilityId } = capability
+    const ports = portsOf(capability, facets)
+    const supplies = ports.supplies.map(({ name }) => name)
+    const { total: score } = scoreOf(capability, { hints, useful, supplies, selection })
+    if (score < cutoff && !roots.includes(capability)) {
+      left.push(capabilityId)
+      return []
+    }
+    if (capability.nodeKind === 'fallback' && !wanted.has(capabilityId)) return []
+    const aversions = aversionsOf(capability, market, rivals)
+    return [
+      {
+        key: capabilityId,
+        way: 'declared',
+        capability,
+        needs: ports.needs.filter(({ required }) => required).map((port) => wantOf(port, wants)),
+        supplies: ports.supplies,
+        score,
+        cost: costOf({ capability, way: 'declared', score, aversions }, goal),
+      },
+    ]
+  })
+  return { offers, left, useful }
+}
+
+export function wantOf(port: Port, wants: Wants): Want {
+  const { name, schema, facets } = port
+  return wants.add({ name, schema, facets, paths: [], forAnswer: false })
+}
+
+function byId(a: Capability, b: Capability): number {
+  return a.capabilityId < b.capabilityId ? -1 : 1
+}
+
+/** Backward chaining from the goals: finds the suppliers of each requirement, then the suppliers of their needs. */
+function relevantTo(market: Market, capabilities: readonly Capability[], roots: readonly Capability[]) {
+  const { facets, aliases, goals } = market
+  const suppliers = new Map<string, Capability[]>()
+  for (const capability of capabilities) {
+    for (const { name } of suppliesOf(capability, facets)) {
+      const others = suppliers.get(name)
+      if (others === undefined) suppliers.set(name, [capability])
+      else others.push(capability)
+    }
+  }
+  const relevant = new Set<Capability>()
+  const useful = new Set<string>()
+  const stack: string[] = []
+  const want = (name: string) => {
+    for (const each of namesOf(name, aliases)) {
+      if (useful.has(each)) continue
+      useful.add(each)
+      stack.push(each)
+    }
+  }
+  const take = (capability: Capability) => {
+    if (relevant.has(capability)) return
+    relevant.add(capability)
+    for (const { name, required } of portsOf(capability, facets).needs) if (required) want(name)
+  }
+  for (const { want: goal } of goals) want(goal.name)
+  for (const root of roots) take(root)
+  for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
+    for (const capability of suppliers.get(name) ?? []) take(capability)
+  }
+  return { relevant, useful }
+}
+
+function suppliesOf(capability: Capability, facets: FacetsByName): readonly { readonly name: string }[] {
+  return portsOf(capability, facets).supplies
+}
+
+/** Maps properties to the capabilities that the caller prefers or requires for them. */
+function rivalsOf({ request, facets }: Market, capabilities: readonly Capability[]) {
+  const { require = [], prefer = [] } = request.envelope.policies.planner.selection ?? {}
+  const favoured = new Set([...require, ...prefer])
+  const names = new Set(
+    capabilities
+      .filter(({ capabilityId }) => favoured.has(capabilityId))
+      .flatMap((capability) => suppliesOf(capability, facets).map(({ name }) => name)),
+  )
+  return { favoured, names }
+}
+
+function aversionsOf(
+  capability: Capability,
+  { request, facets, averse }: Market,
+  { favoured, names }: ReturnType<typeof rivalsOf>,
+): Aversion[] {
+  const { capabilityId, kind, sideEffect } = capability
+  if (favoured.has(capabilityId)) return []
+  const found: Aversion[] = []
+  const said = averse.get(capabilityId)
+  if (said !== undefined) found.push(said)
+  if (request.envelope.policies.planner.selection?.avoid?.includes(capabilityId)) found.push('avoided')
+  if (suppliesOf(capability, facets).some(({ name }) => names.has(name))) found.push('rival')
+  if (kind === 'human') found.push('person')
+  if (sideEffect) found.push('sideEffect')
+  return found
+}
+
+/** `banned`: capabilities that a proof has shown to be unfit here. */
+export function createMarket(given: Omit<Market, 'facets' | 'allowed'>, banned: ReadonlySet<string>): Market {
+  const { request } = given
+  return { ...given, facets: facetsByName(request.facets), allowed: allowedBy(request, banned) }
+}

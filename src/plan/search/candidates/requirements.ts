@@ -1,0 +1,144 @@
+/** The requirements of a plan, deduplicated: a property with its schema, and the names under which it is found. */
+import { type Json, jsonEqual, own } from '../../../base/json.ts'
+import { child } from '../../../base/pointer.ts'
+import type { Envelope } from '../../../domain/envelope.ts'
+import type { Facet } from '../../../domain/facet.ts'
+import type { Source } from '../../../domain/plan.ts'
+import { both, isOpen } from '../../../schema/build/combine.ts'
+import { compileSchema } from '../../../schema/compile/compile.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
+import { isVacant } from '../../../schema/values/has-no-values.ts'
+import { declares, type Path, setAt } from '../../../schema/values/schema-values.ts'
+import { isAbsent } from '../../../schema/values/value-set.ts'
+import { keyOf } from '../../catalog/compile-facets.ts'
+
+export interface Want {
+  readonly id: number
+  readonly name: string
+  readonly schema: JsonSchema
+  /** Paths below it that constraints read: its supplier must declare them. */
+  readonly paths: readonly Path[]
+  /** Part of the answer: an input of the same name does not satisfy it. */
+  readonly forAnswer: boolean
+  /** Only a declared capability may supply it, because it is to be converted. */
+  readonly declaredOnly?: true
+  readonly facets: readonly Facet[]
+}
+
+export interface Wants {
+  add(want: Omit<Want, 'id'>): Want
+  /** The requirements that a property of this name can satisfy. */
+  called(name: string): readonly Want[]
+  list(): readonly Want[]
+}
+
+/** Other names of a property: a facet's name and its key are equivalent. */
+export type Aliases = ReadonlyMap<string, readonly string[]>
+
+export function aliasesIn(facets: readonly Facet[]): Aliases {
+  const aliases = new Map<string, string[]>()
+  const add = (name: string, other: string) => aliases.set(name, [...(aliases.get(name) ?? []), other])
+  for (const facet of facets) {
+    const key = keyOf(facet)
+    if (key === facet.name) continue
+    add(key, facet.name)
+    add(facet.name, key)
+  }
+  return aliases
+}
+
+export function namesOf(name: string, aliases: Aliases): readonly string[] {
+  return [name, ...(aliases.get(name) ?? [])]
+}
+
+export function createWants(aliases: Aliases): Wants {
+  const all: Want[] = []
+  const byName = new Map<string, Want[]>()
+  const same = (a: Want, b: Omit<Want, 'id'>) =>
+    a.name === b.name &&
+    a.forAnswer === b.forAnswer &&
+    a.declaredOnly === b.declaredOnly &&
+    (a.schema === b.schema || jsonEqual(a.schema, b.schema)) &&
+    jsonEqual(a.paths, b.paths)
+  return {
+    add(given) {
+      const found = byName.get(given.name)?.find((want) => same(want, given))
+      if (found !== undefined) return found
+      const want = { ...given, id: all.length }
+      all.push(want)
+      for (const name of namesOf(want.name, aliases)) {
+        const others = byName.get(name)
+        if (others === undefined) byName.set(name, [want])
+        else others.push(want)
+      }
+      return want
+    },
+    called: (name) => byName.get(name) ?? [],
+    list: () => all,
+  }
+}
+
+const meets = new WeakMap<object, WeakMap<object, boolean>>()
+
+/** Whether some value satisfies both schemas; unknown counts as yes, because the prover decides. */
+export function canMeet(a: JsonSchema, b: JsonSchema): boolean {
+  if (a === b || isOpen(a) || isOpen(b)) return a !== false
+  if (typeof a === 'boolean' || typeof b === 'boolean') return a !== false && b !== false
+  let row = meets.get(a)
+  if (row === undefined) {
+    row = new WeakMap()
+    meets.set(a, row)
+  }
+  let known = row.get(b)
+  if (known === undefined) {
+    known = !isVacant(both(a, b))
+    row.set(b, known)
+  }
+  return known
+}
+
+/** Whether a supplied schema serves a requirement: some value fits, and one of the schemas declares the paths below it. */
+export function serves(supplied: JsonSchema, want: Want): boolean {
+  if (typeof supplied === 'object' && Object.hasOwn(supplied, 'const')) {
+    const value = supplied['const'] as Json
+    return accepts(want.schema, value) && want.paths.every((path) => !isAbsent(setAt(value, path)))
+  }
+  return (
+    canMeet(supplied, want.schema) &&
+    want.paths.every((path) => declares(supplied, path) || declares(want.schema, path))
+  )
+}
+
+/** Returns the envelope source of a requirement, if a value there fits. */
+export function givenFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
+  if (want.forAnswer || want.declaredOnly) return undefined
+  return inputFor(want, envelope, aliases)
+}
+
+/** The same, for answers too: an input of the name that satisfies the schema. */
+export function inputFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
+  for (const name of namesOf(want.name, aliases)) {
+    const found = place(name, envelope)
+    if (found === undefined || !accepts(want.schema, found.value)) continue
+    if (want.paths.every((path) => !isAbsent(setAt(found.value, path)))) return { envelope: found.pointer }
+  }
+  return undefined
+}
+
+function place(name: string, { inputs, objective, specialInstructions }: Envelope) {
+  const value = own(inputs, name) as Json | undefined
+  if (value !== undefined) return { value, pointer: child('/inputs', name) }
+  if (name === 'objective') return { value: objective as Json, pointer: '/objective' }
+  if (name === 'specialInstructions')
+    return { value: specialInstructions as Json, pointer: '/specialInstructions' }
+  return undefined
+}
+
+export function accepts(schema: JsonSchema, value: Json): boolean {
+  try {
+    return isOpen(schema) || compileSchema(schema).accepts(value)
+  } catch {
+    // A schema that does not compile accepts nothing; the prover reports it where it matters.
+    return false
+  }
+}

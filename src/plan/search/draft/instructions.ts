@@ -1,0 +1,51 @@
+/** Builds the instructions of a node from its facets, the caller's hints and the conditions (FLEX-20, FLEX-25). */
+import type { Json } from '../../../base/json.ts'
+import type { Envelope } from '../../../domain/envelope.ts'
+import type { Facet } from '../../../domain/facet.ts'
+import { describeCondition, parseCondition } from '../../../schema/condition/condition.ts'
+import { wishesOf } from './caller-hints.ts'
+import type { Maker } from './choose.ts'
+
+export interface Telling {
+  readonly maker: Maker
+  readonly envelope: Envelope
+  /** The node supplies part of the answer. */
+  readonly last: boolean
+  /** Conditions on its output that the engine evaluates. */
+  readonly conditions: readonly Json[]
+  /** Soft constraints in human-readable form. */
+  readonly wishes: readonly string[]
+  /** Lines added by policies. */
+  readonly more: readonly string[]
+}
+
+export function instructionsFor({ maker, envelope, last, conditions, wishes, more }: Telling): string {
+  const { displayName, summary } = maker.capability
+  const inputs = maker.offers.flatMap(({ needs }) => needs.flatMap(({ facets }) => facets))
+  const used = new Set(maker.uses.map(({ port }) => port))
+  const outputs = maker.offers.flatMap(({ supplies }) =>
+    supplies.filter(({ name }) => used.has(name)).flatMap(({ facets }) => facets),
+  )
+  const given = wishesOf(envelope)
+  return [
+    summary === '' ? displayName : `${displayName}: ${summary}`,
+    ...unique(inputs).map(({ name, semantics }) => `Use "${name}": ${semantics.instruction}`),
+    ...unique(outputs).map(
+      ({ name, description, semantics }) => `Supply "${name}": ${description} ${semantics.instruction}`,
+    ),
+    ...more,
+    ...conditions.map((condition) => `Make sure that ${conditionText(condition)}.`),
+    ...(last ? wishes.map((wish) => `If you can, see to it that ${wish}.`) : []),
+    ...(last && given.hints !== undefined ? [`Wishes about the form: ${given.hints}`] : []),
+    ...(given.directives !== undefined ? [`Directives of the caller: ${given.directives}`] : []),
+  ].join('\n')
+}
+
+function unique(facets: readonly Facet[]): readonly Facet[] {
+  return [...new Set(facets)]
+}
+
+export function conditionText(condition: Json): string {
+  const parsed = parseCondition(condition)
+  return parsed.ok ? describeCondition(parsed.condition) : JSON.stringify(condition)
+}

@@ -1,0 +1,108 @@
+/** Failure handling of planned nodes: retries, alternate capabilities, or a fallback node. */
+import type { Capability } from '../../../domain/capability.ts'
+import type { Binding, Draft, DraftNode, Edge, Source } from '../../../domain/plan.ts'
+import { both } from '../../../schema/build/combine.ts'
+import { answerId, isBuiltin } from '../../builtin-capabilities.ts'
+import { type FacetsByName, isFacetList, portsOf } from '../../catalog/ports.ts'
+import { standIns } from '../../catalog/substitutes.ts'
+import { retryFor } from '../../planned-retries.ts'
+import { isBinding, sourcesOf } from '../../prove/sources.ts'
+import type { Maker } from './choose.ts'
+
+/** Maximum number of alternates of a node. */
+const mostAlternates = 2
+
+export interface Backing {
+  readonly capabilities: readonly Capability[]
+  readonly facets: FacetsByName
+  /** Capabilities that the caller avoids. */
+  readonly avoid: readonly string[]
+  /** A hard constraint reads what the node supplies. */
+  readonly judged: boolean
+}
+
+/**
+ * Returns retries and alternates of a node. A validation is not retried, since that would repeat it until the verdict
+ * is positive.
+ */
+export function backingOf(maker: Maker, backing: Backing): Pick<DraftNode, 'retry' | 'alternates'> {
+  const { capability, way } = maker
+  if (way === 'done' || capability.kind === 'human') return {}
+  const judges = capability.nodeKind === 'validation' && backing.judged
+  // With side effects, an alternate could apply the same change twice.
+  const isAlone = isBuiltin(capability.capabilityId) || capability.sideEffect
+  const others = isAlone
+    ? []
+    : standIns(capability, backing.capabilities, backing.facets)
+        .filter(
+          ({ capabilityId, nodeKind }) => !backing.avoid.includes(capabilityId) && nodeKind !== 'fallback',
+        )
+        .slice(0, mostAlternates)
+        .map(({ capabilityId }) => capabilityId)
+  return {
+    ...retryFor(capability, { derived: way === 'derived', judges }),
+    ...(others.length > 0 && { alternates: others }),
+  }
+}
+
+export interface Rescue {
+  readonly draft: Draft
+  /** The node that may fail, and its capability. */
+  readonly nodeId: string
+  readonly capability: Capability
+  readonly worker: Capability
+  readonly id: string
+}
+
+/** Returns the fallback for a node: a capability registered as a fallback for its outputs, else the open answer. */
+export function rescuerFor(
+  node: Capability,
+  capabilities: readonly Capability[],
+  { facets, always }: { readonly facets: FacetsByName; readonly always: boolean },
+): Capability | undefined {
+  const names = portsOf(node, facets).supplies.map(({ name }) => name)
+  const made = capabilities.filter(({ nodeKind }) => nodeKind === 'fallback')
+  const able = standIns(node, made, facets)[0]
+  if (able !== undefined || !always || names.includes('') || isBuiltin(node.capabilityId)) return able
+  return capabilities.find(({ capabilityId }) => capabilityId === answerId)
+}
+
+/** Adds a fallback node: it runs when the other fails, and readers of that node read from either. */
+export function withRescue({ draft, nodeId, capability, worker, id }: Rescue): Draft {
+  const node = draft.nodes.find((each) => each.id === nodeId)
+  if (node === undefined) return draft
+  const { label: _, retry: _retry, alternates: _alternates, derived: _derived, ...rest } = node
+  const { outputContract } = capability
+  const output = isFacetList(outputContract)
+    ? node.contracts?.output
+    : both(outputContract, node.contracts?.output ?? true)
+  const fallback: DraftNode = {
+    ...rest,
+    id,
+    kind: 'fallback',
+    capabilityId: worker.capabilityId,
+    ...retryFor(worker, { judges: false }),
+    ...(output !== undefined && { contracts: { ...node.contracts, output } }),
+    rationale: `Stands in when "${nodeId}" has failed for good`,
+  }
+  const either = (source: Source): readonly Source[] =>
+    'node' in source && source.node === nodeId ? [source, { ...source, node: id }] : [source]
+  const rebind = (binding: Binding): Binding => sourcesOf(binding).flatMap(either)
+  const nodes = draft.nodes.map((each) => {
+    const inputs = Object.entries(each.inputs ?? {}).map(([name, binding]) => [name, rebind(binding)])
+    return each.inputs === undefined ? each : { ...each, inputs: Object.fromEntries(inputs) }
+  })
+  const edge: Edge = { from: nodeId, to: id, when: 'fail' }
+  return {
+    ...draft,
+    nodes: [...nodes, fallback],
+    edges: [...(draft.edges ?? []), edge],
+    ...(draft.output && { output: outputWith(draft.output, rebind) }),
+  }
+}
+
+function outputWith(output: NonNullable<Draft['output']>, rebind: (binding: Binding) => Binding) {
+  if (isBinding(output)) return rebind(output)
+  const properties = Object.entries(output.properties).map(([name, binding]) => [name, rebind(binding)])
+  return { properties: Object.fromEntries(properties) }
+}

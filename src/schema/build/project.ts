@@ -1,0 +1,73 @@
+/** The schema of a part of the values of a schema: what one property of a node's output is, as a schema of its own. */
+import { type Pointer, tokens } from '../../base/pointer.ts'
+import { indexPattern } from '../condition/evaluate.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { type Held, hold, itemOf, memberOf, openNode } from '../values/schema-node.ts'
+import { both, isOpen, placed } from './combine.ts'
+
+export interface Projection {
+  readonly schema: JsonSchema
+  /** False when the part may be narrower than the schema says, because other parts of the value bear on it. */
+  readonly exact: boolean
+}
+
+export function project(schema: JsonSchema, pointer: Pointer): Projection {
+  const path = tokens(pointer)
+  return path.length === 0 ? { schema, exact: true } : walk([hold(schema)], path)
+}
+
+/** Keywords that describe a member without looking at its neighbours. */
+const local = new Set(
+  'type properties required additionalProperties items prefixItems minItems maxItems allOf $ref $defs definitions $id $schema title description default examples'.split(
+    ' ',
+  ),
+)
+
+function walk(held: readonly Held[], path: readonly string[]): Projection {
+  const [token, ...rest] = path
+  if (token === undefined) return { schema: held.map(standalone).reduce(both, true), exact: true }
+  const { parts, unions, impossible } = openNode([], held)
+  if (impossible) return { schema: false, exact: true }
+  const member = memberOf(parts, token)
+  const items = indexPattern.test(token) ? itemOf(parts, Number(token)) : []
+  const inside = member.forbidden ? { schema: false, exact: true } : walk([...member.held, ...items], rest)
+  const schema = unions.reduce((all, { branches }) => {
+    const each = branches.map((branch) => walk([branch], path).schema)
+    return each.some(isOpen) ? all : both(all, { anyOf: each })
+  }, inside.schema)
+  const exact =
+    inside.exact &&
+    unions.length === 0 &&
+    parts.every((part) => Object.keys(part.schema).every((keyword) => local.has(keyword)))
+  return { schema, exact }
+}
+
+/** A part with what it refers to: the whole document goes along under a name of its own. */
+function standalone({ schema, scope }: Held): JsonSchema {
+  if (typeof schema !== 'object' || schema === null) return schema === true
+  const $defs: Record<string, JsonSchema> = {}
+  const part = placed(schema as JsonSchema, 'part', $defs)
+  if (Object.keys($defs).length === 0 || schema === scope.root) {
+    return Object.keys($defs).length === 0 ? part : (schema as JsonSchema)
+  }
+  const place = pointerTo(scope.root, schema)
+  const root: Record<string, JsonSchema> = {}
+  const whole = placed(scope.root, 'whole', root) as { readonly $ref: string }
+  return place === undefined ? true : { $ref: whole.$ref + place, $defs: root }
+}
+
+/** Where an object stands in a document. */
+function pointerTo(root: unknown, wanted: unknown): string | undefined {
+  const queue: { readonly value: unknown; readonly at: string }[] = [{ value: root, at: '' }]
+  for (const { value, at } of queue) {
+    if (value === wanted) return at
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, held] of Object.entries(value)) {
+      queue.push({
+        value: held,
+        at: `${at}/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
+      })
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,151 @@
+/**
+ * Encrypts the secrets of agents for the store with AES-256-GCM. The key comes from the environment, never from the store,
+ * and the agent's id is bound as associated data. Keys can be rotated: previous keys still decrypt, and a secret is
+ * encrypted with the newest key when its agent registers again. Secrets stored in the clear are still read.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { ProvisoError } from '../../base/errors/error.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
+import { type Endpoint, readEndpoint, type SigningKey } from '../../domain/capability/endpoint.ts'
+
+// Creates and rotates the keys that sign calls to an agent and its callbacks. A key is returned once, when it is created.
+
+/** How long the previous key stays valid after a rotation: for calls in flight, and for processes that have not reloaded it. */
+const overlapMs = 24 * 3_600_000
+
+interface Keys {
+  readonly keys: readonly SigningKey[]
+  /** Present only when a key was created. */
+  readonly issued?: SigningKey
+}
+
+/** Returns the valid keys, at most two. Creates one if there is none or a rotation is requested. */
+export function renewKeys(before: readonly SigningKey[], given: { rotate: boolean; now: number }): Keys {
+  const { rotate, now } = given
+  const alive = before.filter(({ until }) => until === undefined || until > now)
+  const [newest] = alive
+  if (newest !== undefined && !rotate) return { keys: alive }
+  const issued: SigningKey = {
+    keyId: randomBytes(4).toString('hex'),
+    secret: `psk_${randomBytes(32).toString('base64url')}`,
+  }
+  if (newest === undefined) return { keys: [issued], issued }
+  const until = Math.min(newest.until ?? Number.POSITIVE_INFINITY, now + overlapMs)
+  return { keys: [issued, { ...newest, until }], issued }
+}
+
+interface EndpointSealOptions {
+  /** Keys of 32 bytes, as hex or base64, newest first: the first encrypts, all of them decrypt. */
+  readonly keys: readonly string[]
+  /** Whether secrets may be stored in the clear while there is no key. A function allows it and is called the first time. */
+  readonly clear: boolean | (() => void)
+}
+
+/** The owner of an endpoint. It is bound into the ciphertext, so that one agent's secrets cannot be opened as another's. */
+interface EndpointOwner {
+  readonly tenant: string
+  readonly capabilityId: string
+}
+
+export interface EndpointSeal {
+  /** Returns the form for the store. Throws `capability/secret-key` if there is no key and secrets must not be stored in the clear. */
+  seal(owner: EndpointOwner, endpoint: Endpoint): Json
+  /** Returns `sealed` if no known key decrypts it, and `undefined` if the stored value is not an endpoint. */
+  open(stored: EndpointOwner & { readonly endpoint: Json }): Endpoint | 'sealed' | undefined
+}
+
+interface Key {
+  readonly id: string
+  readonly bytes: Buffer
+}
+
+const [ivBytes, tagBytes] = [12, 16]
+
+export function createEndpointSeal({ keys: texts, clear }: EndpointSealOptions): EndpointSeal {
+  const keys = texts.map(readKey)
+  const [newest] = keys
+  let reported = false
+
+  return {
+    seal(owner, { keys: signing, bearer, ...open }) {
+      const secrets = { keys: signing.map((key) => ({ ...key })), ...(bearer !== undefined && { bearer }) }
+      if (newest !== undefined) return { ...open, sealed: encrypt(JSON.stringify(secrets), newest, owner) }
+      if (clear === false)
+        throw new ProvisoError(
+          'capability/secret-key',
+          'Cannot store the secrets of agents: this server has no secret key and may not store them in the clear',
+        )
+      if (!reported && typeof clear === 'function') clear()
+      reported = true
+      return { ...open, ...secrets }
+    },
+    open({ endpoint, ...owner }) {
+      const sealed = isObject(endpoint) ? own(endpoint, 'sealed') : undefined
+      if (typeof sealed !== 'string') return readEndpoint(endpoint)
+      const secrets = decrypt(sealed, keys, owner)
+      return secrets === undefined ? 'sealed' : readEndpoint({ ...(endpoint as object), ...secrets })
+    },
+  }
+}
+
+/** Opens an endpoint. Throws if it cannot be decrypted, which means that the server lacks a key. */
+export function openEndpoint(
+  seal: EndpointSeal,
+  stored: EndpointOwner & { readonly endpoint: Json },
+): Endpoint | undefined {
+  const opened = seal.open(stored)
+  if (opened !== 'sealed') return opened
+  throw new ProvisoError(
+    'capability/secret-key',
+    `Cannot decrypt the secrets of "${stored.capabilityId}": this server does not have their key`,
+    { hint: 'Set PROVISO_SECRET_KEY_PREVIOUS to that key, or register the agent again' },
+  )
+}
+
+/** Format: `v1.<key id>.<base64url of nonce, tag and ciphertext>`. */
+function encrypt(text: string, { id, bytes }: Key, owner: EndpointOwner): string {
+  const iv = randomBytes(ivBytes)
+  const cipher = createCipheriv('aes-256-gcm', bytes, iv).setAAD(toAssociatedData(owner))
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return `v1.${id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`
+}
+
+function decrypt(sealed: string, keys: readonly Key[], owner: EndpointOwner): object | undefined {
+  const [version, id, body = ''] = sealed.split('.')
+  const key = version === 'v1' ? keys.find((each) => each.id === id) : undefined
+  const bytes = Buffer.from(body, 'base64url')
+  if (key === undefined || bytes.length < ivBytes + tagBytes) return undefined
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, ivBytes), {
+    authTagLength: tagBytes,
+  })
+    .setAAD(toAssociatedData(owner))
+    .setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes))
+  try {
+    const text = Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()])
+    return JSON.parse(text.toString('utf8'))
+  } catch {
+    // Wrong tag: encrypted with another key, or for another agent. The caller reports it.
+    return undefined
+  }
+}
+
+function toAssociatedData({ tenant, capabilityId }: EndpointOwner): Buffer {
+  return Buffer.from(JSON.stringify(['proviso endpoint', tenant, capabilityId]))
+}
+
+/** Parses a key and derives an id that does not reveal it. */
+function readKey(text: string): Key {
+  const bytes = /^[\da-f]{64}$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[\w+/-]{43}=?$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : undefined
+  if (bytes === undefined)
+    throw new ProvisoError(
+      'option/invalid',
+      'A secret key must have 32 bytes, written as 64 hex digits or as base64',
+      { hint: 'Generate one with `openssl rand -hex 32`' },
+    )
+  const id = createHash('sha256').update('proviso key id').update(bytes).digest('hex').slice(0, 8)
+  return { id, bytes }
+}

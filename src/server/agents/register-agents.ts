@@ -1,0 +1,264 @@
+/**
+ * Registers, renews and removes agents over HTTP. A registration passes the same checks as every other capability (facets,
+ * conditions, compiled contracts), its URL is checked against the address guard, and it is stored under its tenant.
+ */
+
+import { ProvisoError } from '../../base/errors/error.ts'
+import type { Issue } from '../../base/errors/issue.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
+import type { Clock } from '../../base/time/clock.ts'
+import type { SigningKey } from '../../domain/capability/endpoint.ts'
+import { below } from '../../domain/parse/parsed.ts'
+import type { RegistrationRow, Registrations, Role } from '../../domain/ports/records.ts'
+import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
+import { type CatalogEntry, createCatalog, type TenantCatalogs, type TenantEntry } from '../../plan/index.ts'
+import { type EndpointSeal, renewKeys } from './endpoint-seal.ts'
+import type { LivingCatalog } from './live-catalog.ts'
+
+/** The caller, as identified by its token. */
+interface Registrant {
+  readonly tenant: string
+  readonly role: Role
+  readonly tokenId: string
+  readonly capabilityId?: string
+}
+
+/** A registration as submitted: the fields of a capability, and how to call it. */
+export interface GivenRegistration {
+  readonly capabilityId: string
+  /** Where the agent is called. Without an endpoint, this server runs the capability with a model. */
+  readonly endpoint?: { readonly url: string; readonly timeoutMs?: number }
+  readonly auth?: { readonly kind: 'bearer'; readonly token: string }
+  /** Requests a new signing key, because the old one is lost or leaked. */
+  readonly rotateKey?: boolean
+  readonly [field: string]: unknown
+}
+
+interface Registered {
+  readonly row: RegistrationRow
+  readonly entry: CatalogEntry
+  /** Expected heartbeat interval, and the silence after which the agent counts as inactive. */
+  readonly heartbeat: Heartbeat
+  /** Present only when a new key was created; it is not shown again. */
+  readonly signingKey?: SigningKey
+  readonly warnings: readonly Issue[]
+}
+
+interface Heartbeat {
+  readonly intervalSeconds: number
+  readonly timeoutSeconds: number
+}
+
+export interface ListQuery {
+  readonly text?: string
+  readonly facet?: string
+  readonly status?: 'active' | 'inactive'
+  readonly limit?: number
+}
+
+export interface Registrar {
+  register(by: Registrant, given: GivenRegistration): Promise<Registered>
+  heartbeat(by: Registrant, capabilityId: string): Promise<RegistrationRow>
+  deregister(by: Registrant, capabilityId: string): Promise<void>
+  list(tenant: string, query: ListQuery): readonly TenantEntry[]
+}
+
+export interface RegistrarOptions {
+  readonly registrations: Registrations
+  readonly catalogs: TenantCatalogs
+  readonly living: LivingCatalog
+  readonly clock: Clock
+  readonly seal: EndpointSeal
+  /** Returns an issue if this URL must not be called. */
+  readonly inspectUrl: (url: string) => Promise<Issue | undefined>
+}
+
+/** Maximum registrations per tenant, inactive ones included: every process keeps them in memory. */
+export const mostPerTenant = 1_000
+/** Default heartbeat interval. */
+const usualInterval = 60
+/** Number of heartbeats an agent may miss. */
+const missable = 3
+
+export function createRegistrar(options: RegistrarOptions): Registrar {
+  const { registrations, catalogs, living, clock, seal } = options
+
+  /** Reads the store instead of the cache: another process may have registered it a moment ago. */
+  const stored = async ({ tenant }: Registrant, capabilityId: string) => {
+    const rows = await registrations.list({ tenant })
+    return { row: rows.find((row) => row.capabilityId === capabilityId), count: rows.length }
+  }
+  const owned = async (by: Registrant, capabilityId: string): Promise<RegistrationRow> => {
+    assertTokenAllows(by, capabilityId)
+    const { row } = await stored(by, capabilityId)
+    if (row === undefined)
+      throw new ProvisoError('capability/unregistered', `Registration "${capabilityId}" not found`)
+    if (row.tokenId !== by.tokenId && by.role !== 'admin')
+      throw new ProvisoError('capability/forbidden', `"${capabilityId}" was registered with another token`)
+    return row
+  }
+
+  return {
+    async register(by, given) {
+      const { endpoint, auth, rotateKey = false, capabilityId } = given
+      assertTokenAllows(by, capabilityId)
+      if (catalogs.capability(capabilityId) !== undefined)
+        throw new ProvisoError(
+          'capability/taken',
+          `Cannot register "${capabilityId}": it is a capability of the server`,
+          {
+            hint: 'Choose another capabilityId',
+          },
+        )
+      const { entry, warnings } = await checkRegistration(given, options)
+      const { row: before, count } = await stored(by, capabilityId)
+      if (before === undefined && count >= mostPerTenant)
+        throw new ProvisoError(
+          'capability/limit',
+          `Cannot register more capabilities: the tenant has ${count} registrations`,
+        )
+      // Keys that cannot be decrypted are lost: the agent gets a new one.
+      const ours = before?.tokenId === by.tokenId ? seal.open(before) : undefined
+      const renewed = endpoint && {
+        endpoint,
+        ...renewKeys(typeof ours === 'object' ? ours.keys : [], { rotate: rotateKey, now: clock.now() }),
+      }
+      const heartbeat = toHeartbeat(entry)
+      const row = await registrations.put({
+        tenant: by.tenant,
+        capabilityId,
+        // Plain JSON: parsed and compiled.
+        payload: { capability: entry.capability, contracts: entry.contracts } as unknown as Json,
+        endpoint: renewed
+          ? seal.seal(
+              { tenant: by.tenant, capabilityId },
+              { ...renewed.endpoint, keys: renewed.keys, ...(auth && { bearer: auth.token }) },
+            )
+          : null,
+        ttlMs: heartbeat.timeoutSeconds * 1_000,
+        tokenId: by.tokenId,
+      })
+      if (row === undefined)
+        throw new ProvisoError(
+          'capability/taken',
+          `Cannot register "${capabilityId}": another active agent owns it`,
+        )
+      await living.refresh()
+      const issued = renewed?.issued
+      const inactive = catalogs.forTenant(by.tenant).inactive?.().get(capabilityId)
+      return {
+        row,
+        entry,
+        heartbeat,
+        warnings: [...warnings, ...inactiveWarning(inactive)],
+        ...(issued && { signingKey: issued }),
+      }
+    },
+    async heartbeat(by, capabilityId) {
+      await owned(by, capabilityId)
+      const row = await registrations.beat({ tenant: by.tenant, capabilityId })
+      if (row === undefined)
+        throw new ProvisoError('capability/unregistered', `Registration "${capabilityId}" not found`)
+      if (living.rowOf(row)?.status !== 'active') await living.refresh()
+      return row
+    },
+    async deregister(by, capabilityId) {
+      await owned(by, capabilityId)
+      await registrations.remove({ tenant: by.tenant, capabilityId })
+      await living.refresh()
+    },
+    list(tenant, { text, facet, status, limit = 100 }) {
+      const all = text === undefined ? catalogs.entries(tenant) : catalogs.find(tenant, text)
+      return all
+        .filter((entry) => status === undefined || entry.status === status)
+        .filter(({ capability }) => facet === undefined || names(capability).includes(facet))
+        .slice(0, limit)
+    },
+  }
+}
+
+/** Throws if an agent token is restricted to another capability. */
+function assertTokenAllows({ role, capabilityId: own }: Registrant, capabilityId: string): void {
+  if (role === 'admin' || own === undefined || own === capabilityId) return
+  throw new ProvisoError(
+    'capability/forbidden',
+    `The token is valid for "${own}" only, not for "${capabilityId}"`,
+  )
+}
+
+/** Runs the checks for the process's own capabilities on a temporary catalog, and reports all issues at once. */
+async function checkRegistration(
+  given: GivenRegistration,
+  { catalogs, clock, inspectUrl }: RegistrarOptions,
+) {
+  const { endpoint, auth, rotateKey, ...data } = given
+  const kind = endpoint === undefined ? 'model' : 'http'
+  const issues: Issue[] = []
+  if ((data['kind'] ?? kind) !== kind)
+    issues.push(
+      toWireIssue(
+        '/kind',
+        `a registration ${endpoint ? 'with' : 'without'} an endpoint is of kind "${kind}"`,
+        'Omit `kind`',
+      ),
+    )
+  for (const [name, value] of Object.entries({ auth, rotateKey }))
+    if (endpoint === undefined && value !== undefined)
+      issues.push(toWireIssue(`/${name}`, `${name} requires an endpoint`, 'Add endpoint.url, or remove it'))
+  if (data['settings'] !== undefined)
+    issues.push(toWireIssue('/settings', 'settings cannot be registered over HTTP', 'Use metadata instead'))
+  const address = endpoint && (await inspectUrl(endpoint.url))
+  if (address) issues.push(below('/endpoint/url', address))
+  const draft = createCatalog({ facets: catalogs.facets(), clock })
+  const settings = endpoint === undefined && { settings: { instructions: toInstructions(data) } }
+  const parsed = draft.register(
+    { ...data, kind, ...settings },
+    { facetsOnly: true, checkCondition: conditionIssues },
+  )
+  if (!parsed.ok) issues.push(...parsed.issues)
+  if (parsed.ok && issues.length === 0) return { entry: parsed.value, warnings: parsed.warnings }
+  throw new ProvisoError('capability/invalid', `Cannot use the registration: ${issues[0]?.message ?? ''}`, {
+    issues,
+  })
+}
+
+/** Builds the system prompt for an agent without an endpoint from its registration. */
+function toInstructions(data: { readonly [field: string]: unknown }): string {
+  const traits = isObject(data['inputTraits']) ? data['inputTraits'] : {}
+  const list = (name: string) => {
+    const words = own(traits, name)
+    return Array.isArray(words) && words.length > 0 ? words.join(', ') : undefined
+  }
+  const lines = [
+    `You work as "${String(data['displayName'])}". ${String(data['summary'])}`,
+    ['Languages', list('languages')],
+    ['Formats', list('formats')],
+    ['Strengths', list('strengths')],
+    ['Limitations, never to be broken', list('limitations')],
+  ]
+  return lines
+    .flatMap((line) =>
+      typeof line === 'string' ? line : line[1] === undefined ? [] : `${line[0]}: ${line[1]}.`,
+    )
+    .join('\n')
+}
+
+function inactiveWarning(reason: string | undefined): Issue[] {
+  if (reason === undefined) return []
+  return [
+    { code: 'capability/inactive', at: { pointer: '' }, message: `registered, but inactive: ${reason}` },
+  ]
+}
+
+function toWireIssue(pointer: string, message: string, hint: string): Issue {
+  return { code: 'capability/wire', at: { pointer }, message, hint }
+}
+
+function toHeartbeat({ capability: { heartbeat = {} } }: CatalogEntry): Heartbeat {
+  const { intervalSeconds = usualInterval } = heartbeat
+  return { intervalSeconds, timeoutSeconds: heartbeat.timeoutSeconds ?? intervalSeconds * missable }
+}
+
+function names({ inputContract, outputContract }: TenantEntry['capability']): readonly unknown[] {
+  return [inputContract, outputContract].flatMap((side) => (Array.isArray(side) ? side : []))
+}

@@ -1,0 +1,53 @@
+/** Sets the browser-facing headers of every response: security headers, and CORS for the origins on the allowlist. */
+import { ProvisoError } from '../../base/errors/error.ts'
+
+/** The API serves no pages: block scripts, frames, MIME sniffing and caching. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+
+/** Rejects entries that no browser sends as an origin; such an entry would block its pages without an error. */
+export function requireOrigins(origins: readonly string[]): void {
+  const wrong = origins.find((each) => !URL.canParse(each) || new URL(each).origin !== each)
+  if (wrong !== undefined)
+    throw new ProvisoError('option/invalid', `"${wrong}" is not a valid CORS origin`, {
+      hint: 'Write scheme, host and port only, such as https://console.example: no path, no trailing slash, no *',
+    })
+}
+
+/** Returns the CORS headers for an origin on the allowlist, and none for other origins: browsers then block the response. */
+export function corsHeaders(
+  origin: string | undefined,
+  allowed: readonly string[],
+): Readonly<Record<string, string>> {
+  if (allowed.length === 0) return {}
+  if (origin === undefined || !allowed.includes(origin)) return { vary: 'origin' }
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers':
+      'location, retry-after, allow, proviso-run-id, idempotency-replayed, deprecation, warning, link',
+    'cross-origin-resource-policy': 'cross-origin',
+    vary: 'origin',
+  }
+}
+
+/** The answer to a CORS preflight request. */
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, accept, idempotency-key, last-event-id, traceparent',
+  'access-control-max-age': '600',
+}
+
+/** Development mode needs no token. Accepting only loopback names stops DNS rebinding: pages that resolve their own name to loopback. */
+export function isLoopbackName(host: string | undefined): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host ?? '')
+}
+
+export function isLoopbackAddress(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)
+}

@@ -1,0 +1,73 @@
+/** Parses and validates path, query and body against the schemas of a route. Returns located issues before anything is done. */
+import type { Issue } from '../../base/errors/issue.ts'
+import { isObject, type Json, own, setOwn } from '../../base/json.ts'
+import { compileSchema } from '../../schema/compile/compile.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
+import { type Refusal, refusal } from '../problem.ts'
+import type { Route } from '../route.ts'
+
+interface Parts {
+  readonly params: { readonly [name: string]: string }
+  readonly query: { readonly [name: string]: Json }
+  readonly body: Json
+}
+
+interface GivenParts {
+  readonly params: { readonly [name: string]: string }
+  readonly query: { readonly [name: string]: string | readonly string[] }
+  readonly body: Json
+}
+
+const nothing = { type: 'object', additionalProperties: false } as const
+
+export function readParts(route: Route, given: GivenParts): Parts | Refusal {
+  const query = readQuery(given.query, route.query ?? nothing)
+  const wrong = [
+    ...findIssues(route.params ?? true, given.params, 'the path'),
+    ...findIssues(route.query ?? nothing, query, 'the query'),
+  ]
+  if (wrong.length > 0) return refusal('request/unreadable', formatMessage(wrong), { issues: wrong })
+  const inBody =
+    route.body === undefined ? checkEmptyBody(given.body) : findIssues(route.body, given.body, 'the body')
+  if (inBody.length > 0) return refusal('request/invalid', formatMessage(inBody), { issues: inBody })
+  return { params: given.params, query, body: given.body }
+}
+
+/** Converts query strings to numbers, booleans or lists where the schema asks for them and the conversion is exact. */
+function readQuery(given: GivenParts['query'], schema: JsonSchema): { [name: string]: Json } {
+  const shapes = isObject(schema) ? own(schema, 'properties') : undefined
+  const query: { [name: string]: Json } = {}
+  for (const [name, value] of Object.entries(given)) {
+    const shape = isObject(shapes) ? own(shapes, name) : undefined
+    setOwn(query, name, readValue(value, isObject(shape) ? own(shape, 'type') : undefined))
+  }
+  return query
+}
+
+function readValue(value: string | readonly string[], type: unknown): Json {
+  if (type === 'array') return typeof value === 'string' ? [value] : value
+  if (typeof value !== 'string') return value
+  if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value)
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
+}
+
+function findIssues(schema: JsonSchema, value: unknown, part: string): Issue[] {
+  return compileSchema(schema)
+    .validate(value)
+    .map((issue) => ({ ...issue, message: `${part}: ${issue.message}` }))
+}
+
+function checkEmptyBody(body: Json): Issue[] {
+  if (body === null) return []
+  return [{ code: 'request/body', at: { pointer: '' }, message: 'the body: must be empty' }]
+}
+
+/** Formats the first issue with its location, for clients that show only the message. */
+function formatMessage([first, ...others]: readonly Issue[]): string {
+  if (first === undefined) return ''
+  const pointer = 'pointer' in first.at ? first.at.pointer : ''
+  const more = others.length > 0 ? ` (and ${others.length} more)` : ''
+  return `${first.message}${pointer === '' ? '' : `, at ${pointer}`}${more}`
+}

@@ -1,0 +1,200 @@
+/** Several calls in one text: where a list of calls or of arguments is wanted, and where one is. */
+import type { Json } from '../../../base/json.ts'
+import type { JsonSchema } from '../../../schema/compile/compile.ts'
+import type { Random } from '../random.ts'
+import { flag, listOf, number, object, oneOfWords, text, whole } from '../schemas/build.ts'
+import { email, list, money, name, plain, prose, word } from '../words.ts'
+import { type Call, NAMED_NOTATIONS, type Notation, PLAIN_NOTATIONS } from './call-notations.ts'
+import { applyAll, draft, encode, fence, mark, talk, windows, wrap } from './layers.ts'
+import type { Layer, NoiseFamily, Passage } from './types.ts'
+
+interface Tool {
+  readonly name: string
+  readonly schema: Exclude<JsonSchema, boolean>
+  make(random: Random): Call['arguments']
+}
+
+/** Tools whose arguments cannot be taken for those of another. */
+const TOOLS: readonly Tool[] = [
+  {
+    name: 'get_weather',
+    schema: object({ city: text, days: whole }),
+    make: (r) => ({ city: name(r), days: r.int(1, 14) }),
+  },
+  {
+    name: 'sendMail',
+    schema: object({ to: text, subject: text, urgent: flag }, { optional: ['urgent'] }),
+    make: (r) => ({ to: email(r), subject: prose(r), ...(r.chance() ? { urgent: r.chance() } : {}) }),
+  },
+  {
+    name: 'web.search',
+    schema: object(
+      { query: text, limit: whole, filters: object({ languages: listOf(text) }) },
+      { optional: ['filters'] },
+    ),
+    make: (r) => ({
+      query: prose(r),
+      limit: r.int(1, 50),
+      ...(r.chance() ? { filters: { languages: list(r, [1, 2], () => r.pick(['de', 'fr'])) } } : {}),
+    }),
+  },
+  {
+    name: 'convert_currency',
+    schema: object({ amount: number, from_currency: text, to_currency: text }),
+    make: (r) => ({ amount: money(r), from_currency: word(r), to_currency: word(r) }),
+  },
+  {
+    name: 'add_items',
+    schema: object({ items: listOf(text), note: { type: ['string', 'null'] } }),
+    make: (r) => ({ items: list(r, [1, 3], () => plain(r)), note: r.chance() ? null : plain(r) }),
+  },
+]
+
+const anyCall = object({ name: text, arguments: { type: 'object' } }, { open: true })
+
+function callSchema(random: Random, tools: readonly Tool[]): Exclude<JsonSchema, boolean> {
+  return random.pick([
+    anyCall,
+    object({ name: oneOfWords(...tools.map((tool) => tool.name)), arguments: { type: 'object' } }),
+    {
+      anyOf: tools.map((tool) => object({ name: { const: tool.name }, arguments: tool.schema })),
+    },
+  ])
+}
+
+function drawCalls(random: Random, tools: readonly Tool[], most: number): Call[] {
+  return list(random, [2, most], () => {
+    const tool = random.pick(tools)
+    return { name: tool.name, arguments: tool.make(random) }
+  })
+}
+
+const asJson = (calls: readonly Call[]): Json => calls as unknown as Json
+
+interface Wanted {
+  readonly schemaName: string
+  readonly schema: JsonSchema
+  readonly value: Json
+  readonly decoy: Json
+}
+
+/** The text of calls in a notation, with layers around that notation allows. */
+function passage(
+  random: Random,
+  wanted: Wanted,
+  notation: Notation,
+  calls: readonly Call[],
+): Passage | undefined {
+  const written: Passage = {
+    ...wanted,
+    text: notation.write(calls, random),
+    single: notation.single ?? false,
+    kinds: [notation.name],
+    encoded: 0,
+  }
+  const choices: Layer[][] = [[], [], [], [talk], [draft], [windows], [mark], [talk, windows]]
+  if (notation.single) choices.push([fence], [encode], [wrap], [encode, fence], [wrap, encode])
+  const made = applyAll(random, written, random.pick(choices))
+  return made !== undefined && JSON.stringify(wanted.value) !== made.text.trim() ? made : undefined
+}
+
+/** Fences, quotes and tags inside of strings are other families' matter: here they would hide where a call ends. */
+const isClear = (calls: readonly Call[]): boolean =>
+  !/```|<\/?think|\\/.test(JSON.stringify(calls).replaceAll('\\"', ''))
+
+function callsFamily(family: string, notations: readonly Notation[]): NoiseFamily {
+  return {
+    name: family,
+    make(random) {
+      const tools = random.some(TOOLS, random.int(1, 3))
+      const calls = drawCalls(random, tools, 4)
+      if (!isClear(calls)) return undefined
+      const schema = listOf(callSchema(random, tools))
+      const wanted = {
+        schemaName: 'calls',
+        schema,
+        value: asJson(calls),
+        decoy: asJson(drawCalls(random, tools, 2)),
+      }
+      if (random.chance(0.08)) return noCall(random, wanted, tools)
+      return passage(random, wanted, random.pick(notations), calls)
+    },
+  }
+}
+
+/** Tools are spoken of, and none is called. */
+function noCall(random: Random, wanted: Wanted, tools: readonly Tool[]): Passage {
+  const tool = random.pick(tools)
+  const keys = Object.keys(tool.make(random))
+  const written = random.pick([
+    `I would call ${tool.name}, but I do not know its ${keys.join(' and ')}.`,
+    `The tool ${tool.name}() needs ${keys.map((key) => `"${key}"`).join(', ')} [1]. What should I use?`,
+    `Which of ${tools.map((one) => one.name).join(' and ')} should I use? Please say more about {it}.`,
+  ])
+  return { ...wanted, value: undefined, text: written, single: false, kinds: ['no-call'], encoded: 0 }
+}
+
+const ARGUMENTS: NoiseFamily = {
+  name: 'several calls, a list of arguments wanted',
+  make(random) {
+    const tools = random.some(TOOLS, 1)
+    const calls = drawCalls(random, tools, 4)
+    if (!isClear(calls) || tools[0] === undefined) return undefined
+    const value = calls.map((call) => call.arguments) as unknown as Json
+    const decoy = drawCalls(random, tools, 2).map((call) => call.arguments) as unknown as Json
+    const wanted = { schemaName: `${tools[0].name}-list`, schema: listOf(tools[0].schema), value, decoy }
+    if (random.chance(0.08)) return noCall(random, wanted, tools)
+    return passage(random, wanted, random.pick([...PLAIN_NOTATIONS, ...NAMED_NOTATIONS]), calls)
+  },
+}
+
+/** The first match is meant, as with every value that occurs several times in a text. */
+const SINGLE: NoiseFamily = {
+  name: 'several calls, one wanted',
+  make(random) {
+    const tools = random.some(TOOLS, random.int(1, 3))
+    const calls = drawCalls(random, tools, 3)
+    if (!isClear(calls)) return undefined
+    const separate = (notation: Notation): boolean => !notation.list
+    const [first] = calls as [Call]
+    if (random.chance(0.4)) {
+      const schema = callSchema(random, tools)
+      const decoy = asJson(drawCalls(random, tools, 2).slice(0, 1))
+      const wanted = {
+        schemaName: 'call',
+        schema,
+        value: first as unknown as Json,
+        decoy: (decoy as Json[])[0] as Json,
+      }
+      if (random.chance(0.2)) return noCall(random, wanted, tools)
+      return passage(
+        random,
+        wanted,
+        random.pick([...PLAIN_NOTATIONS, ...NAMED_NOTATIONS].filter(separate)),
+        calls,
+      )
+    }
+    const tool = random.pick(tools)
+    const value = calls.find((call) => call.name === tool.name)?.arguments
+    if (value === undefined) return undefined
+    const wanted = {
+      schemaName: tool.name,
+      schema: tool.schema,
+      value: value as Json,
+      decoy: tool.make(random) as Json,
+    }
+    return passage(
+      random,
+      wanted,
+      random.pick([...PLAIN_NOTATIONS, ...NAMED_NOTATIONS].filter(separate)),
+      calls,
+    )
+  },
+}
+
+export const CALL_FAMILIES: readonly NoiseFamily[] = [
+  callsFamily('several calls as objects, a list of calls wanted', PLAIN_NOTATIONS),
+  callsFamily('several calls in other notations, a list of calls wanted', NAMED_NOTATIONS),
+  ARGUMENTS,
+  SINGLE,
+]

@@ -1,0 +1,72 @@
+/** Promises of the command on a PostgreSQL store, tested on the built file against a real server. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Cluster, missingPostgres, start } from '../../scripts/postgres.mjs'
+import { type TcpProxy, tcpProxy } from '../stores/faults/tcp-proxy.ts'
+import { root, runCommand } from '../support.ts'
+import { approved, file, runFile } from './run-support.ts'
+
+describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => {
+  let cluster: Cluster
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    cluster = await start()
+    proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(cluster.url).port) })
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    cluster?.stop()
+  })
+
+  it('runs, waits for a person, is answered by another process, and is in order', async () => {
+    const path = file('postgres.json', runFile({ envelope: approved }))
+    const command = (...args: string[]) => runCommand([...args, '--store', cluster.url])
+    const begun = await command('run', path, '--run-id', 'r')
+    expect(begun).toMatchObject({ code: 6, stdout: '' })
+    expect(begun.stderr).toContain('proviso reply r:ask:1')
+    expect(JSON.parse((await command('asks', '--json')).stdout)).toMatchObject([{ requestId: 'r:ask:1' }])
+    const replied = await command('reply', 'r:ask:1', 'approve', '--by', 'ann', '--file', path)
+    expect(replied).toMatchObject({ code: 0, stdout: '{\n  "text": "Tea"\n}\n' })
+    expect((await command('runs')).stdout).toMatch(/\br +completed\b/)
+    expect((await command('show', 'r')).stdout).toContain('completed')
+    expect(await command('replay', 'r', '--file', path)).toMatchObject({ code: 0, stdout: '' })
+    expect((await command('verify')).stdout).toMatch(/^1 run, \d+ events: all in order\n$/)
+    expect(await command('run', path, '--run-id', 'r')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  it('a server that is not there is said to be, without the password', async () => {
+    const away = 'postgres://ann:secret@127.0.0.1:1/nowhere'
+    const done = await runCommand(['runs', '--store', away])
+    expect(done.code).toBe(2)
+    expect(done.stderr).toContain('127.0.0.1:1/nowhere')
+    expect(done.stderr).not.toContain('secret')
+  })
+
+  it('130: a second Ctrl-C leaves at once, although the store does not answer the first', async () => {
+    const url = new URL(cluster.url)
+    url.port = String(proxy.port)
+    const slow = file('slow.json', runFile({ script: [{ text: '{}', delayMs: 600_000 }] }))
+    const args = ['run', slow, '--run-id', 'stuck', '--json', '--store', url.href]
+    const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), ...args])
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+    let pressed = 0
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      if (!text.includes('"attempt_start"')) return
+      proxy.freeze()
+      child.kill('SIGINT')
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (!text.includes('Ctrl-C again leaves at once')) return
+      pressed = performance.now()
+      child.kill('SIGINT')
+    })
+    expect(await ended).toBe(130)
+    expect(pressed).toBeGreaterThan(0)
+    // Nobody waited for an answer of the store.
+    expect(performance.now() - pressed).toBeLessThan(10_000)
+    // The run is there, and can be cancelled by somebody who reaches the store.
+    const cancelled = await runCommand(['cancel', 'stuck', '--by', 'ann', '--store', cluster.url])
+    expect(cancelled).toMatchObject({ code: 0 })
+  })
+})

@@ -1,0 +1,73 @@
+/** The calls of the page about the server work as they stand there, on a run that is really there. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { rehearsal } from '../../src/testing/index.ts'
+import { callAsWritten, framesIn, specified, teller } from '../server/curl-support.ts'
+import { type Body, flexToken, type Served, serve } from '../server/support.ts'
+import { root } from '../support.ts'
+
+const page = readFileSync(join(root, 'docs/reference/server.md'), 'utf8')
+const calls = [...page.matchAll(/^```bash\n(curl [\s\S]*?)^```/gm)].map(([, call = '']) => call)
+
+interface Words {
+  readonly [name: string]: string | number
+}
+
+/** The call at this place of the page, as it stands there but for the port. */
+function run(at: number, served: Served, envelope: object, words: Words = {}): Promise<string> {
+  const env = Object.fromEntries(Object.entries(words).map(([name, value]) => [name, String(value)]))
+  const call = calls[at]!.replace('http://localhost:3003', served.address)
+  return callAsWritten(call, { envelope, env: { ...env, FLEX_TOKEN: flexToken } })
+}
+
+const model = { providers: [rehearsal()], defaultModel: 'rehearsal/any', env: {} }
+
+describe(`the page, said by ${teller}`, () => {
+  it('begins a run with the envelope of the specification: exactly two variants come out', async () => {
+    const served = await serve(model)
+    const frames = framesIn(await run(0, served, specified))
+    expect(frames[0]?.type).toBe('start')
+    expect(frames.at(-1)).toMatchObject({
+      type: 'complete',
+      payload: {
+        status: 'completed',
+        output: { copyVariants: [{ headline: expect.any(String) }, { callToAction: expect.any(String) }] },
+      },
+    })
+    const known: Body = JSON.parse(await run(4, served, {}, { RUN_ID: frames[0]!.runId }))
+    expect(known).toMatchObject({
+      ok: true,
+      run: { runId: frames[0]!.runId, planVersion: 1, status: 'completed' },
+      planVersions: [{ version: 1, pendingNodeIds: [], schemaHash: expect.any(String) }],
+      latestSnapshot: { version: 1, facets: { copyVariants: { value: [{}, {}] } } },
+    })
+  })
+
+  it('resumes a run that was paused, with the version of its plan', async () => {
+    const served = await serve(model)
+    const pause = {
+      id: 'look',
+      trigger: { kind: 'onStart' },
+      action: { type: 'pause', reason: 'Look first' },
+    }
+    const [first] = framesIn(await run(0, served, { ...specified, policies: { runtime: [pause] } }))
+    const RUN_ID = first!.runId
+    const { planVersion } = await served.app.state(RUN_ID)
+    const frames = framesIn(await run(1, served, {}, { RUN_ID, PLAN_VERSION: planVersion }))
+    expect(frames[0]).toMatchObject({ type: 'plan_generated', payload: { metadata: { resumed: true } } })
+    expect(frames.at(-1)).toMatchObject({ type: 'complete', payload: { status: 'completed' } })
+  })
+
+  it('finds what is asked and answers it', async () => {
+    const served = await serve(model)
+    const asking = { ...specified, policies: { requiresHitlApproval: true } }
+    const [first] = framesIn(await run(0, served, asking))
+    const RUN_ID = first!.runId
+    const { asks }: Body = JSON.parse(await run(2, served, {}, { RUN_ID }))
+    const { requestId, valueHash } = asks[0]!
+    const words = { RUN_ID, REQUEST_ID: requestId, VALUE_HASH: valueHash }
+    expect(JSON.parse(await run(3, served, {}, words))).toMatchObject({ ok: true, runId: RUN_ID })
+    expect(await served.app.result(RUN_ID)).toMatchObject({ status: 'completed' })
+  })
+})

@@ -1,0 +1,77 @@
+/** A schema that is used once costs a fraction of compiling it. Measures the built package: that is what users run. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { beforeAll, expect, it } from 'vitest'
+import type { parse as Parse } from '../../src/output/index.ts'
+import type { JsonSchema } from '../../src/schema/compile/compile.ts'
+import { requireBuild } from '../support.ts'
+
+let parse: typeof Parse
+
+beforeAll(async () => {
+  requireBuild()
+  const built = new URL('../../dist/output/index.js', import.meta.url).href
+  parse = (await import(/* @vite-ignore */ built)).parse
+})
+
+type Members = (n: number) => readonly JsonSchema[]
+
+const plain: Members = (n) => [
+  { type: 'string', minLength: 1 },
+  { type: 'integer', minimum: n },
+  { type: 'array', items: { enum: ['a', `b${n}`] } },
+]
+
+/** Every member takes a walk of its own: a reference, a pattern, a union. */
+const linked: Members = (n) => [
+  { type: 'string', pattern: `^x|${n}$` },
+  { $ref: '#/$defs/count' },
+  { anyOf: [{ type: 'null' }, { type: 'array', items: { $ref: '#/$defs/count' } }] },
+]
+
+/** A schema like no other, of the kind that tools have. */
+function tool(n: number, members: Members): JsonSchema {
+  const names = Array.from({ length: 10 }, (_, i) => `p${i}_${n}`)
+  const each = members(n)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name, i) => [name, each[i % each.length]])),
+    additionalProperties: false,
+    ...(members === linked && { $defs: { count: { type: 'integer', minimum: n } } }),
+  }
+}
+
+/** Other work on the machine makes some turns longer and none shorter. */
+function lowerQuartile(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length / 4)] as number
+}
+
+function time(work: () => unknown): number {
+  const start = performance.now()
+  work()
+  return performance.now() - start
+}
+
+const clean = (n: number) => `{"p0_${n}": "x", "p1_${n}": ${n}}`
+const broken = (n: number) => `Sure: {"p0_${n}": 'x', p1_${n}: ${n},}`
+
+it.each([
+  ['of types and limits, clean text', plain, clean],
+  ['of types and limits, broken text', plain, broken],
+  ['with references, patterns and unions, clean text', linked, clean],
+  ['with references, patterns and unions, broken text', linked, broken],
+])(
+  'reading toward a fresh schema takes at most a fifth of compiling it with Ajv: %s',
+  (_, members, write) => {
+    const ajv = new Ajv2020({ strict: false, validateSchema: false })
+    const read: number[] = []
+    const compiled: number[] = []
+    for (let n = 0; n < 200; n++) {
+      const schema = tool(n, members)
+      const text = write(n)
+      read.push(time(() => expect(parse(text, schema).ok).toBe(true)))
+      compiled.push(time(() => ajv.compile(schema as object)))
+    }
+    // The first turns also pay for the engine's own compiler, which takes longer for the larger program.
+    expect(lowerQuartile(read.slice(100)) / lowerQuartile(compiled.slice(100))).toBeLessThanOrEqual(0.2)
+  },
+)

@@ -1,0 +1,56 @@
+/** A person who is asked about a failure sees what failed, and can give the value. */
+import { describe, expect, it } from 'vitest'
+import { answer, envelope, journal, local, open, rao, says, typesOf } from '../../journeys/support.ts'
+
+const wrong = () => local('write', () => ({ text: 7 }))
+const draft = (more: object = {}) => ({ nodes: [{ id: 'write', capabilityId: 'write', ...more }] })
+
+describe('an ask about a failure', () => {
+  it('shows the value, the issues and the contract, and comes before the node is final', async () => {
+    const app = await open({ capabilities: [wrong()] })
+    const { runId } = await app.run(envelope(), { draft: draft({ onFail: 'ask' }) })
+    const [ask] = await app.store.asks({ runId })
+    expect(ask).toMatchObject({
+      kind: 'failure',
+      value: { text: 7 },
+      issues: [{ at: { pointer: '/text' } }],
+      schema: { required: ['text'] },
+      decisions: ['edit', 'answer', 'reject'],
+    })
+    expect(typesOf(await journal(app, runId))).not.toContain('node_error')
+    await expect(answer(app, runId, 'edit', { text: 8 })).rejects.toMatchObject({ code: 'ask/invalid' })
+    await answer(app, runId, 'edit', { text: 'Tea' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('leads to another attempt where the rejection says retry', async () => {
+    let calls = 0
+    const write = local('write', () => (++calls === 1 ? { text: 7 } : { text: 'Tea' }))
+    const app = await open({ capabilities: [write] })
+    const { runId } = await app.run(envelope(), { draft: draft({ onFail: 'ask' }) })
+    const [ask] = await app.store.asks({ runId })
+    const { requestId = '', valueHash = '' } = ask ?? {}
+    await app.reply(runId, { requestId, valueHash, decision: 'reject', rejectAction: 'retry', by: 'ann' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+
+  it('is raised for every node where the envelope says onNodeFail: ask', async () => {
+    const app = await open({ capabilities: [wrong()] })
+    const asking = await app.run(envelope({ policies: { onNodeFail: 'ask' } }), { draft: draft() })
+    expect(asking.status).toBe('awaiting_hitl')
+    expect((await app.run(envelope(), { draft: draft() })).status).toBe('failed')
+    await expect(app.run(envelope({ policies: { onNodeFial: 'ask' } }), { draft: draft() })).rejects.toThrow(
+      /onNodeF/,
+    )
+  })
+
+  it('is raised for an answer that was suppressed, without showing it', async () => {
+    const app = await open({ capabilities: [says('write', [rao({ text: 'Nonsense' }, 0.2)])] })
+    const { runId } = await app.run(envelope(), { draft: draft({ onFail: 'ask', data: { contract: true } }) })
+    const [ask] = await app.store.asks({ runId })
+    expect(ask).toMatchObject({ kind: 'failure', value: null, issues: [{ code: 'rao/suppressed' }] })
+    expect(JSON.stringify(ask)).not.toContain('Nonsense')
+    await answer(app, runId, 'answer', { text: 'Tea' })
+    expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
+  })
+})

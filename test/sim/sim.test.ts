@@ -1,0 +1,136 @@
+/** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
+import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '../../src/base/hash.ts'
+import { expectPlaces, runScript } from '../run-script.ts'
+import { contest } from './contested-ask.ts'
+import type { History } from './history.ts'
+import { mutants } from './mutants.ts'
+import { historyOf } from './oracle.ts'
+import type { Summary } from './run-seeds.ts'
+import { spend } from './scarce-budget.ts'
+
+const long = process.env['PROVISO_LONG'] === '1'
+const minutes = 60_000
+
+/** About three histories for two seeds: exact scenarios are played without faults as well. */
+const seeds = long ? 68_000 : 1_600
+const shards = 2
+
+describe('the engine under faults', () => {
+  it(
+    'ends every run as it should, whatever crashes, stalls, is torn or comes twice',
+    async () => {
+      const each = seeds / shards
+      const parts = await Promise.all(
+        Array.from({ length: shards }, (_, nth) =>
+          runScript<Summary>('sim', '--seed', String(1 + nth * each), '--seeds', String(each)),
+        ),
+      )
+      expect(parts.flatMap(({ failing }) => failing)).toEqual([])
+      expect(sum(parts, 'histories')).toBeGreaterThanOrEqual(long ? 100_000 : 2_200)
+      expect(sum(parts, 'crashes')).toBeGreaterThan(sum(parts, 'seeds') / 2)
+    },
+    long ? 60 * minutes : 10 * minutes,
+  )
+
+  it(
+    'sees every mistake that is put into it',
+    async () => {
+      const form = long ? ['--seeds', '5000'] : ['--short']
+      const parts = await Promise.all(
+        Array.from({ length: shards }, (_, nth) =>
+          runScript<{ caught: unknown[]; missed: string[] }>(
+            'sim',
+            '--mutants',
+            ...form,
+            '--shard',
+            `${nth + 1}/${shards}`,
+          ),
+        ),
+      )
+      expect(parts.flatMap(({ missed }) => missed)).toEqual([])
+      expect(parts.flatMap(({ caught }) => caught)).toHaveLength(mutants.length)
+      expect(mutants.length).toBeGreaterThanOrEqual(15)
+    },
+    long ? 60 * minutes : 10 * minutes,
+  )
+
+  it('knows the place of every mistake', () => expectPlaces(mutants))
+
+  it('plays the same history for the same seed, alone or after others', async () => {
+    const numbers = Array.from({ length: 25 }, (_, index) => index + 1)
+    const first = new Map<number, string>()
+    for (const seed of numbers) first.set(seed, fingerprint(await historyOf(seed)))
+    for (const seed of numbers.reverse())
+      expect(fingerprint(await historyOf(seed)), `seed ${seed}`).toBe(first.get(seed))
+    expect(new Set(first.values()).size).toBe(numbers.length)
+    const { journals } = await runScript<{ journals: { [runId: string]: unknown } }>('sim', '--seed', '7')
+    expect(sha256Hex(JSON.stringify(Object.entries(journals)))).toBe(first.get(7))
+  })
+})
+
+describe('an ask that several people answer at once', () => {
+  it('takes one decision and tells everybody else so, in 1,000 cases', async () => {
+    let expired = 0
+    for (let seed = 1; seed <= 1000; seed++) {
+      const { people, endings, decisions, effects, status } = await contest(seed)
+      const winners = endings.filter((ending) => ending === 'done').length
+      const [decision] = decisions
+      expect(decisions, `seed ${seed}`).toHaveLength(1)
+      expect(endings, `seed ${seed}`).toHaveLength(people)
+      expect(winners, `seed ${seed}`).toBe(decision === 'expired' ? 0 : 1)
+      for (const ending of endings) expect(['done', 'ask/resolved', 'ask/expired']).toContain(ending)
+      const agreed = decision === 'approve' || decision === 'edit'
+      expect({ effects, status }, `seed ${seed}`).toEqual(
+        agreed ? { effects: 1, status: 'completed' } : { effects: 0, status: 'failed' },
+      )
+      if (decision === 'expired') expired++
+    }
+    expect(expired).toBeGreaterThan(10)
+  })
+})
+
+describe('a budget that is far too small', () => {
+  it.each([
+    ['10 calls', { maxCalls: 10 }],
+    ['100 tokens', { maxTokens: 100 }],
+  ])(
+    'of %s is never passed by 64 attempts at once, and nothing stays reserved, whatever crashes',
+    async (_, limits) => {
+      let crashes = 0
+      for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {
+        const history = await spend(seed, { calls: 64, limits })
+        expect(history.violations, `seed ${seed}`).toEqual([])
+        crashes += history.crashes
+      }
+      expect(crashes).toBeGreaterThan(30)
+    },
+  )
+
+  it.each([
+    ['30 calls', { maxCalls: 30 }],
+    ['150 tokens', { maxTokens: 150 }],
+  ])(
+    'of %s is never passed by ladders of calls that a crash cuts off: what was set aside for them is paid',
+    async (_, limits) => {
+      let cutOff = 0
+      for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {
+        const history = await spend(seed, { calls: 24, limits, capabilityId: 'climber', callBudget: 4 })
+        expect(history.violations, `seed ${seed}`).toEqual([])
+        for (const journal of history.journals.values())
+          for (const event of journal)
+            if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown')
+              if (event.payload.usage.calls > 1) cutOff++
+      }
+      expect(cutOff).toBeGreaterThan(30)
+    },
+  )
+})
+
+function sum<Key extends string>(parts: readonly { readonly [K in Key]: number }[], key: Key): number {
+  return parts.reduce((total, part) => total + part[key], 0)
+}
+
+function fingerprint({ journals }: History): string {
+  return sha256Hex(JSON.stringify([...journals]))
+}
