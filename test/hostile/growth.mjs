@@ -7,8 +7,14 @@
  * Needs `--expose-gc`; `--single-threaded`, so that what the engine does beside the reader is counted; and a small young
  * generation, because one that a small text fits into and a large one does not looks like growth.
  */
-import { parse } from '../../dist/output/index.js'
-import { hostileTexts } from '../../dist/testing/index.js'
+
+// The built package, by computed addresses: the type check works without a build.
+const { parse } = /** @type {typeof import('../../src/output/index.ts')} */ (
+  await import(String(new URL('../../dist/output/index.js', import.meta.url)))
+)
+const { hostileTexts } = /** @type {typeof import('../../src/testing/index.ts')} */ (
+  await import(String(new URL('../../dist/testing/index.js', import.meta.url)))
+)
 
 const SCHEMA = {
   type: 'object',

@@ -69,7 +69,7 @@ export interface Unlike {
   readonly input?: { readonly index: number; readonly least?: number }
   /** The score of its answers must be at least this: by its schema, or by a post-condition of its own. */
   readonly output?: { readonly least: number; readonly by: 'schema' | 'condition' }
-  /** It can never stand in: it needs an input that the node does not bind, or supplies no score. */
+  /** It can never replace the node's own: it needs an input that the node does not bind, or supplies no score. */
   readonly never?: 'input' | 'output'
 }
 

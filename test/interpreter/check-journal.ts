@@ -1,4 +1,4 @@
-/** What holds for the journal of every case, whatever happens in it. */
+/** What holds for the journal of every case. */
 import type { Ask } from '../../src/domain/ask.ts'
 import { allNodes, type Case, policyTimeoutMs } from './case.ts'
 import type { Played } from './play/play.ts'
@@ -19,7 +19,7 @@ export function checkJournal(given: Case, { journal, duration, planRequests }: P
       const { outcome, interrupted } = event.payload
       // Its answer comes to whichever process has the run.
       if (accepted.delete(nodeId) && outcome === 'outcome_unknown' && !interrupted)
-        found.push(`what became of an accepted call of ${nodeId} counts as unknown`)
+        found.push(`the result of an accepted call of ${nodeId} counts as unknown`)
     }
     if (event.type === 'attempt_start' && accepted.has(nodeId))
       found.push(`${nodeId} is called again while the answer to an accepted call is waited for`)
@@ -28,9 +28,9 @@ export function checkJournal(given: Case, { journal, duration, planRequests }: P
     if (event.type === 'complete' && event.payload.error?.code === 'contract/unmet' && clean)
       found.push('a plan without findings ended with contract/unmet')
   }
-  const told = planRequests.some(({ feedback = [] }) => feedback.some((entry) => entry.note === note))
-  if (sentForPlan && planRequests.length > 0 && !told)
-    found.push('the planner is not told what a person said')
+  const isForwarded = planRequests.some(({ feedback = [] }) => feedback.some((entry) => entry.note === note))
+  if (sentForPlan && planRequests.length > 0 && !isForwarded)
+    found.push('the planner does not receive what a person said')
   return found
 }
 

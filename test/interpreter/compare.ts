@@ -111,21 +111,22 @@ function compareEnds({ nodes }: Expected, { journal }: Played): string[] {
   })
 }
 
-/** What people say reaches those who do the work again, and RAO decisions are facts. */
+/** What people say reaches the next attempts, and RAO decisions are facts. */
 function compareWords({ nodes }: Expected, { calls, journal }: Played): string[] {
   const { noted, routes } = joinLogs([...nodes.values()])
   const found: string[] = []
   for (const address of noted) {
     const made = calls.filter(({ nodeId }) => nodeId === address)
-    if (made.length > 0 && !made.at(-1)?.noted) found.push(`${address} is not told what a person said of it`)
-    if (made[0]?.noted) found.push(`${address} is told what a person said before anybody said it`)
+    if (made.length > 0 && !made.at(-1)?.noted)
+      found.push(`${address} does not receive what a person said of it`)
+    if (made[0]?.noted) found.push(`${address} receives what a person said before anyone said it`)
   }
   const got = journal.flatMap((event) =>
     event.type === 'rao_decision' ? [`${event.nodeId} ${event.payload.decision}`] : [],
   )
   for (const { address, route, perhaps } of routes) {
-    const place = got.indexOf(`${address} ${route}`)
-    if (place >= 0) got.splice(place, 1)
+    const position = got.indexOf(`${address} ${route}`)
+    if (position >= 0) got.splice(position, 1)
     else if (!perhaps) found.push(`no RAO decision: ${address} ${route}`)
   }
   for (const other of got) found.push(`a RAO decision that must not be: ${other}`)

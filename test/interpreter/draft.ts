@@ -31,7 +31,7 @@ export function envelopeOf(given: Case): Json {
   const labels = allNodes(given).flatMap(({ id, labelled }) => (labelled ? [id] : []))
   // A label that no node has asks at the end, too.
   const asksByLabel = given.askBeforeFinish && given.seed % 2 === 0
-  if (asksByLabel) labels.push('nobody')
+  if (asksByLabel) labels.push('unused')
   return {
     objective: `Case ${given.seed}`,
     inputs: { ...given.inputs },
@@ -61,13 +61,13 @@ export function envelopeOf(given: Case): Json {
 }
 
 /** Who states the contract of a node makes no difference; each third of them by another. */
-export function raoPlaceOf({ id, rao }: CaseNode): 'node' | 'policy' | 'capability' | undefined {
+export function getRaoOwner({ id, rao }: CaseNode): 'node' | 'policy' | 'capability' | undefined {
   return rao ? (['node', 'policy', 'capability'] as const)[mix(id) % 3] : undefined
 }
 
 function raoPolicies(given: Case): object[] {
   return allNodes(given)
-    .filter((node) => raoPlaceOf(node) === 'policy')
+    .filter((node) => getRaoOwner(node) === 'policy')
     .map((node) => ({
       id: `rao-${node.id}`,
       selector: { capabilityId: capabilityId(node, 0) },
@@ -208,7 +208,7 @@ function workOf(node: CaseNode): object {
     }),
     ...(node.timeoutMs !== undefined && { timeoutMs: node.timeoutMs }),
     ...(node.onFail !== undefined && { onFail: node.onFail }),
-    ...(raoPlaceOf(node) === 'node' && { data: { contract: true } }),
+    ...(getRaoOwner(node) === 'node' && { data: { contract: true } }),
     ...(node.leastScore !== undefined && {
       postConditions: [{ '>=': [{ var: `s${node.key}` }, node.leastScore] }],
     }),

@@ -120,7 +120,7 @@ export const mutants: readonly Mutant[] = [
     seed: 49,
   },
   {
-    name: 'an alternate that can never stand in is called',
+    name: 'an alternate that can never replace the capability is called',
     file: 'src/plan/prove/leave-out-unfit.ts',
     find: 'const reason = reasonAgainst(node, other, resolved)',
     replace: 'const reason = [reasonAgainst(node, other, resolved)][1]',
@@ -289,7 +289,7 @@ export const mutants: readonly Mutant[] = [
     seed: 25,
   },
   {
-    name: "keywords at the root of the caller's schema are not looked at",
+    name: "keywords at the root of the caller's schema are not checked",
     file: 'src/plan/prove/obligations/answer.ts',
     find: 'const { callerSchema: schema } = resolved\n',
     replace: 'const { callerSchema: schema } = resolved\n  if (schema) return []\n',

@@ -102,7 +102,7 @@ function isUnseen(
   return isAgent && !asks && !policies.some(({ nodeId }) => nodeId === id)
 }
 
-/** Whether attempts may be cut off at a moment that nobody can foretell, or done again. */
+/** Whether attempts may be cut off at an unpredictable time, or repeated. */
 export function isInterrupted(given: Case): boolean {
   const { crashes, policies, askBeforeFinish, decisions, nodes } = given
   const again = askBeforeFinish && /reject|retry|replan/.test(decisions['final'] ?? '')

@@ -1,5 +1,5 @@
 /**
- * Which nodes run: control activates, data only supplies. Told a second time from the draft and the ends of the nodes,
+ * Which nodes run: control activates, data only supplies. Derived a second time from the draft and the ends of the nodes,
  * without the engine's words.
  */
 import type { JournalEvent } from '../../src/domain/event.ts'

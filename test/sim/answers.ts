@@ -1,6 +1,6 @@
 /**
  * What a call brings: a pure function of the seed, the node, the capability and how many attempts have ended before it in
- * a way that somebody knows of. A call that is repeated after a crash therefore brings what the lost one would have.
+ * a recorded way. A call that is repeated after a crash therefore brings what the lost one would have.
  */
 import type { Json } from '../../src/base/json.ts'
 import type { AttemptResult, Outcome } from '../../src/domain/output.ts'
@@ -141,7 +141,7 @@ function succeeded(seed: number, call: Dispatch, random: Random, tokens: number)
   }
 }
 
-/** What a node makes of its inputs, whoever does it. */
+/** What a node makes of its inputs, with any executor. */
 export function sumOf(seed: number, nodeId: string, inputs: Json): number {
   const { a = 0, b = 0 } = inputs as { a?: number; b?: number }
   return (a * 7 + b * 3 + mix(seed, nodeId)) % 1000

@@ -1,4 +1,4 @@
-/** What must hold after every history, whatever went wrong in it. */
+/** What must hold after every history, with every combination of faults. */
 
 import { canonicalJson } from '../../src/base/canonical.ts'
 import { ProvisoError } from '../../src/base/errors/error.ts'
@@ -68,24 +68,25 @@ const checks: readonly Check[] = [
       if (!failure?.constraint?.includes('No idea')) yield `a plan was refused: ${JSON.stringify(failure)}`
     }
   },
-  /** What a person was told is done is in the journal, and it is what that person said. */
+  /** A reply that was acknowledged is in the journal, and it is what that person said. */
   function* repliesCount(journal, _run, { people }) {
     for (const event of journal) {
       if (event.type !== 'hitl_resolved') continue
       const { requestId, by } = event.payload
       const accepted = people.accepted.get(requestId) ?? []
       if (accepted.length > 1)
-        yield `double reply: ${accepted.join(' and ')} were both told that they decided`
+        yield `double reply: ${accepted.join(' and ')} both received an acknowledgement`
       if (accepted.length === 1 && accepted[0] !== by)
-        yield `wrong reply: ${accepted[0]} was told that he decided, but ${by} did`
+        yield `wrong reply: ${accepted[0]} received an acknowledgement, but ${by} decided`
     }
   },
   function* resumptionsCount(journal, { runId }, { people }) {
-    const told = people.resumed.get(runId) ?? 0
+    const acknowledged = people.resumed.get(runId) ?? 0
     const resumed = journal.filter(
       (event) => event.type === 'plan_generated' && event.payload.metadata.resumed,
     )
-    if (told > resumed.length) yield `${told} people were told that they resumed, but ${resumed.length} did`
+    if (acknowledged > resumed.length)
+      yield `${acknowledged} resumptions were acknowledged, but ${resumed.length} did`
   },
   function* cancellationsCount(journal, { runId }, { people }) {
     if (!people.cancelled.has(runId)) return
@@ -94,7 +95,7 @@ const checks: readonly Check[] = [
     if (asked >= 0 && end?.type === 'complete' && end.payload.status !== 'cancelled')
       yield `a cancelled run ended as ${end.payload.status}`
   },
-  /** Where nothing goes wrong and the store is quick, only an interrupt leaves it open what became of an attempt. */
+  /** Where nothing goes wrong and the store is quick, only an interrupt leaves the result of an attempt unknown. */
   function* doubtsHaveReasons(journal, _run, { scenario, rates }) {
     if (rates.until > 0 || scenario.latencyMs > 30) return
     for (const event of journal)
@@ -103,10 +104,10 @@ const checks: readonly Check[] = [
         event.payload.outcome === 'outcome_unknown' &&
         !event.payload.interrupted
       )
-        yield `event ${event.seq}: what became of "${event.nodeId}" is unknown, and nothing went wrong`
+        yield `event ${event.seq}: the result of "${event.nodeId}" is unknown, and nothing went wrong`
   },
-  /** Once nothing goes wrong any more, somebody comes for every run that could go on, when leases of the dead have run out. */
-  function* nobodyIsForgotten(journal, _run, { scenario, rates, epoch }) {
+  /** Once faults end, a process claims every run that can continue, when leases of dead processes have expired. */
+  function* everyRunIsClaimed(journal, _run, { scenario, rates, epoch }) {
     // Where there is little room, a run may wait for others.
     if (scenario.slots < 64) return
     const calm = calmFrom(scenario, rates, epoch)
@@ -119,15 +120,15 @@ const checks: readonly Check[] = [
         const work = state.running.size > 0 || state.planning ? longestCall(scenario) : 0
         const late = event.at - Math.max(wakeAt, from)
         if (late > work + scenario.leaseMs + 2 * mostLate(scenario))
-          yield `event ${event.seq}: nobody came for ${late} ms`
+          yield `event ${event.seq}: no process claimed the run for ${late} ms`
       }
       if (state) applyEvent(state, event)
       else state = begin(event.runId, event)
       last = event.at
     }
   },
-  /** Whoever carries the run hears of a cancellation soon, even where the store cannot tell. */
-  function* cancellationsAreHeard(journal, _run, { scenario, rates, epoch }) {
+  /** The owner of the run sees a cancellation soon, even where the store sends no notifications. */
+  function* cancellationsReachTheOwner(journal, _run, { scenario, rates, epoch }) {
     const asked = journal.find(({ type }) => type === 'cancel_requested')
     const end = journal.at(-1)
     if (!asked || end?.type !== 'complete' || asked.at < calmFrom(scenario, rates, epoch)) return
@@ -160,7 +161,7 @@ const checks: readonly Check[] = [
         yield `"${event.nodeId}" completed, and its effect took place under ${done} keys`
     }
   },
-  /** A route is the first whose condition holds; told again here, without the engine's words. */
+  /** A route is the first whose condition holds; derived again here, without the engine's code. */
   function* routesAreTheFirstThatHold(journal, { draft }) {
     for (const event of journal) {
       if (event.type !== 'node_complete' || !event.payload.chosen) continue
@@ -253,7 +254,7 @@ const checks: readonly Check[] = [
       if (made > (starts.get(nodeId) ?? 0))
         yield `"${nodeId}" was called ${made} times in ${starts.get(nodeId)} attempts`
   },
-  /** What was decided is decided again by whoever looks at the journal alone, with zero calls. */
+  /** What was decided is decided again from the journal alone, with zero calls. */
   function* replaysAreTheSame(journal, _run, { scenario }) {
     for (const { after, recorded, instead } of replayRun(journal, { capability, askMs: scenario.askMs })
       .differences)
@@ -274,7 +275,7 @@ const checks: readonly Check[] = [
   },
 ]
 
-/** When the last trouble is over: nobody sleeps, and leases of the dead have run out. */
+/** When the last trouble is over: no process is suspended, and leases of dead processes have expired. */
 function calmFrom({ leaseMs }: Scenario, { until }: FaultRates, epoch: number): number {
   return epoch + until + (until > 0 ? 4 * leaseMs + 2000 : 0)
 }

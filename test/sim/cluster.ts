@@ -20,7 +20,7 @@ export interface Running {
 }
 
 export interface Cluster {
-  /** The store itself, for whoever stands outside and sees everything. */
+  /** The store itself, for observers that see everything. */
   readonly real: Store
   readonly ledger: Ledger
   readonly faults: Faults
@@ -94,7 +94,7 @@ export function createCluster(world: World, scenario: Scenario, rates: FaultRate
     world.after(world.random.int(rest), () => bear(index))
   }
 
-  /** A process is told to end, as for a new version: it gives back what it has, and another takes its place. */
+  /** A process is asked to end, as for a new version: it releases its runs, and another replaces it. */
   const retire = async ({ life, engine }: Running) => {
     life.retiring = true
     await engine.close({ graceMs: world.random.int(2000) })

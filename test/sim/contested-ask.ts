@@ -10,7 +10,7 @@ import { createWorld } from './world.ts'
 
 export interface Contest {
   readonly people: number
-  /** How each of them was told: `done`, or the code of the refusal. */
+  /** What each of them received: `done`, or the code of the refusal. */
   readonly endings: readonly string[]
   /** Decisions in the journal about the ask. */
   readonly decisions: readonly string[]
@@ -68,7 +68,7 @@ export async function contest(seed: number): Promise<Contest> {
   }
 }
 
-/** A value that a person has to look at, and behind it a change of the world. */
+/** A value that a person has to review, and behind it a change of the world. */
 function sceneOf(seed: number, askMs: number): Scenario {
   const contracts = { input: inputSchema, output: valueSchema }
   return {

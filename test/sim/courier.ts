@@ -1,6 +1,6 @@
 /**
  * An agent that accepts a call and answers later, into a mailbox that outlives every process. Like the dispatcher of agents
- * over HTTP, it finds an answer that came while nobody listened, and waits for one without calling again.
+ * over HTTP, it finds an answer that came while no process listened, and waits for one without calling again.
  */
 import type { AttemptResult } from '../../src/domain/output.ts'
 import type { AcceptedCall, Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'

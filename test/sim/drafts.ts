@@ -1,6 +1,6 @@
 /**
  * Random plans. Every node adds up integers: `a` and `b` come from the nodes before it, else from the envelope, so that
- * whatever is skipped or fails on the way, each input is supplied and the answer depends on which way was taken.
+ * even if nodes are skipped or fail, each input is supplied and the answer depends on which way was taken.
  */
 import type { Binding, Draft, DraftNode, Edge, Limits, Routing, Source } from '../../src/domain/plan.ts'
 import type { JsonSchema } from '../../src/schema/json-schema.ts'

@@ -34,7 +34,7 @@ export interface Faults {
   fate(): Fate
   lingers(): boolean
   readonly active: boolean
-  /** Counted by whoever makes it happen. */
+  /** Counted where the fault is injected. */
   readonly counts: { crashes: number; errors: number; stalls: number }
   mayCrash(): boolean
 }

@@ -15,7 +15,7 @@ export interface StoreContext {
   readonly real: Store
   readonly ledger: Ledger
   readonly faults: Faults
-  /** Tells every process, after a while. */
+  /** Notifies every process, after a delay. */
   readonly news: News
   /** Events go through JSON on their way, as to a database. */
   readonly serialised: boolean
@@ -27,7 +27,7 @@ export interface StoreContext {
 
 export type News = {
   listen(life: Life, listener: (runId: string, seq: number) => void): () => void
-  tell(from: Life, runId: string, seq: number): void
+  notify(from: Life, runId: string, seq: number): void
 }
 
 export function createNews(world: World, deaf: number): News {
@@ -38,7 +38,7 @@ export function createNews(world: World, deaf: number): News {
       listeners.add(entry)
       return () => void listeners.delete(entry)
     },
-    tell(from, runId, seq) {
+    notify(from, runId, seq) {
       for (const entry of listeners) {
         if (!entry.life.alive) listeners.delete(entry)
         else if (entry.life === from || !world.random.chance(deaf))
@@ -57,7 +57,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
   }
   const copied = <T>(value: T): T => (serialised ? (JSON.parse(JSON.stringify(value)) as T) : value)
 
-  /** A call with its fate; a process that is dead calls nobody and hears nothing. */
+  /** A call with its fate; a process that is dead calls nothing and receives nothing. */
   function call<T>(perform: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (!life.alive) return
@@ -83,7 +83,7 @@ export function faultyStore(context: StoreContext, life: Life): Store {
   const wrote = (runId: string, after: number, events: readonly NewEvent[]) => {
     const numbered = events.map((event, index) => ({ ...event, runId, seq: after + index + 1 }))
     ledger.written(numbered as JournalEvent[])
-    news.tell(life, runId, after + events.length)
+    news.notify(life, runId, after + events.length)
   }
 
   return {

@@ -25,7 +25,7 @@ export interface Ledger {
   readonly faults: string[]
   written(events: readonly JournalEvent[]): void
   called(call: CallRecord): void
-  /** How many attempts of a node with this capability have ended, in a way that somebody knows of. */
+  /** How many attempts of a node with this capability have ended in a recorded way. */
   ends(runId: string, nodeId: string, capabilityId: string): number
   /** Claims of a run since anything was written to it. */
   readonly claims: Map<string, number>

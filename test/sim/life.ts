@@ -9,7 +9,7 @@ export interface Life {
   readonly process: string
   readonly nth: number
   alive: boolean
-  /** It was told to end, and takes no requests. */
+  /** It was asked to end, and takes no requests. */
   retiring: boolean
   asleepUntil: number
   /** How far its clock is ahead of the store's. */

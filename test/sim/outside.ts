@@ -1,9 +1,9 @@
-/** Whoever does the work: calls take time, change the world somewhere on the way, and may not listen when told to stop. */
+/** The executors: calls take time, change the world somewhere on the way, and may ignore a signal to stop. */
 import type { AttemptResult } from '../../src/domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../src/domain/ports/dispatcher.ts'
 import { type AnswerRates, answerTo } from './answers.ts'
-import { climb } from './climb.ts'
 import { courierFor } from './courier.ts'
+import { generate } from './generation.ts'
 import type { CallRecord, Ledger } from './ledger.ts'
 import { deliver, type Life } from './life.ts'
 import type { World } from './world.ts'
@@ -19,7 +19,7 @@ export interface OutsideContext {
 
 export function dispatchersFor(context: OutsideContext, life: Life): Dispatcher[] {
   const dispatch = (call: Dispatch) =>
-    call.capability.capabilityId === 'climber' ? climb(context, life, call) : perform(context, life, call)
+    call.capability.capabilityId === 'climber' ? generate(context, life, call) : perform(context, life, call)
   return [
     ...['local', 'model', 'http'].map((kind) => ({ kind, remote: false, dispatch })),
     courierFor(context, life),
@@ -38,7 +38,7 @@ function perform({ seed, world, ledger, rates }: OutsideContext, life: Life, cal
     const record: CallRecord = { runId, nodeId, capabilityId, attempt, key, at: world.now, cost }
     ledger.called(record)
     ledger.tokens.set(runId, (ledger.tokens.get(runId) ?? 0) + answer.tokens)
-    // The world outside goes on whether or not the caller lives to see it.
+    // The outside world continues whether or not the caller lives to see it.
     const takeBackEffect =
       answer.effectAt === undefined
         ? () => {}

@@ -20,11 +20,11 @@ export interface People {
   readonly cancelled: Set<string>
   /** What was accepted that must never be. */
   readonly faults: string[]
-  /** Nobody starts anything any more. */
+  /** No more runs are started. */
   leave(): void
 }
 
-/** How a request ended, as far as whoever made it knows. */
+/** How a request ended, as far as its caller knows. */
 type Ending = 'done' | 'lost' | { readonly refused: string }
 
 const patience = 3000

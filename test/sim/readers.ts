@@ -1,5 +1,5 @@
 /**
- * Nodes that read from nodes inside and across branches, besides those that lead to them: to some no control edge leads at
+ * Nodes that read from nodes inside and across branches, besides their predecessors: to some no control edge leads at
  * all. Some have nothing else to fall back on, and are skipped with what they read.
  */
 import type { Binding, Draft, DraftNode, Source } from '../../src/domain/plan.ts'

@@ -8,7 +8,7 @@ export interface Failing {
 
 export interface Summary {
   seeds: number
-  /** With those that only say how a run ends without faults. */
+  /** With the checks that only say how a run ends without faults. */
   histories: number
   crashes: number
   errors: number
@@ -37,7 +37,7 @@ export async function runSeeds({ from, count, mostFailing = 1, onProgress }: See
     steps: 0,
     failing: [],
   }
-  // A promise that nobody looks after ends a process: it is a violation like any other.
+  // An unhandled rejection ends a process: it is a violation like any other.
   let unheard: unknown[] = []
   const hear = (cause: unknown) => unheard.push(cause)
   process.on('unhandledRejection', hear)

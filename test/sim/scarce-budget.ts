@@ -62,7 +62,7 @@ function sceneOf(
             })),
             { id: 'end', capabilityId: 'person', contracts, inputs: { a: { value: 1 } } },
           ],
-          // Where the budget does not allow a node, its edge is followed all the same: the run goes on and spends all of it.
+          // Where the budget does not allow a node, its edge is followed all the same: the run continues and spends all of it.
           edges: ids.map((from) => ({ from, to: 'end', when: 'always' })),
           output: {
             properties: Object.fromEntries([...ids, 'end'].map((id) => [id, { node: id, pointer: '/v' }])),

@@ -1,7 +1,7 @@
 /**
  * What a seed stands for: the plans, the people, the processes and what goes wrong. `exact` scenarios hold only what does
- * not depend on who was faster (nothing runs out: no budget, no deadline, no expiry; nobody interferes at a moment of his
- * own; policies only pause, ask and tell), so that a run must end exactly as it would without any fault. In the others
+ * not depend on who was faster (nothing runs out: no budget, no deadline, no expiry; no person interferes at a time of their
+ * own; policies only pause, ask and notify), so that a run must end exactly as it would without any fault. In the others
  * time decides legitimately, and only the invariants are asked.
  */
 import type { Envelope } from '../../src/domain/envelope.ts'
@@ -18,7 +18,7 @@ export interface RunScenario {
   readonly runId: string
   readonly envelope: Envelope
   readonly draft: Draft
-  /** The draft is handed in with the envelope; else a planner makes it. */
+  /** The draft is submitted with the envelope; else a planner makes it. */
   readonly handed: boolean
   /** Milliseconds after the start. */
   readonly startAt: number
@@ -97,11 +97,11 @@ function withReadersIn(seed: number, runs: readonly RunScenario[]): readonly Run
 function withCouriers(seed: number, runs: readonly RunScenario[]): readonly RunScenario[] {
   if (seed % 13 !== 5 && seed % 13 !== 6) return runs
   const random = randomFor(seed, 'couriers')
-  const handOver = (node: DraftNode): DraftNode =>
+  const delegateNode = (node: DraftNode): DraftNode =>
     node.capabilityId === 'work' && random.chance(0.7)
       ? { ...node, capabilityId: random.pick(['courier', 'careful']) }
       : node
-  return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(handOver) } }))
+  return runs.map((run) => ({ ...run, draft: { ...run.draft, nodes: run.draft.nodes.map(delegateNode) } }))
 }
 
 /** In some histories, part of the work is done round by round, or for each item of a list. */

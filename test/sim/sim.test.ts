@@ -18,7 +18,7 @@ const shards = 2
 
 describe('the engine under faults', () => {
   it(
-    'ends every run as it should, whatever crashes, stalls, is torn or comes twice',
+    'ends every run as expected through crashes, stalls, torn writes and duplicates',
     async () => {
       const each = seeds / shards
       const parts = await Promise.all(
@@ -70,7 +70,7 @@ describe('the engine under faults', () => {
 })
 
 describe('an ask that several people answer at once', () => {
-  it('takes one decision and tells everybody else so, in 1,000 cases', async () => {
+  it('takes one decision and reports it to all others, in 1,000 cases', async () => {
     let expired = 0
     for (let seed = 1; seed <= 1000; seed++) {
       const { people, endings, decisions, effects, status } = await contest(seed)
@@ -95,7 +95,7 @@ describe('a budget that is far too small', () => {
     ['10 calls', { maxCalls: 10 }],
     ['100 tokens', { maxTokens: 100 }],
   ])(
-    'of %s is never passed by 64 attempts at once, and nothing stays reserved, whatever crashes',
+    'of %s is never passed by 64 attempts at once, and nothing stays reserved after any crash',
     async (_, limits) => {
       let crashes = 0
       for (let seed = 1; seed <= (long ? 1000 : 60); seed++) {

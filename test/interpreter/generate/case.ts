@@ -87,7 +87,7 @@ function namedOutputs(random: Random, nodes: readonly CaseNode[]): CaseOutput[] 
   })
 }
 
-/** What a new plan changes of one of the nodes; not of one that a policy looks at, by its capability. */
+/** What a new plan changes of one of the nodes; not of one that a policy selects, by its capability. */
 function makeChange(
   seed: number,
   nodes: readonly CaseNode[],

@@ -51,7 +51,7 @@ function makeRoute(random: Random, node: CaseNode, to: readonly string[]): CaseR
   return { input: input.name, operator: '==', value: random.pick(['tea', 'jam', 'word']), not, to }
 }
 
-/** A routing node without a target does work instead, and those that read from it read what it makes. */
+/** A routing node without a target does work instead, and its readers read what it makes. */
 function withoutIdleRoutes(nodes: readonly CaseNode[]): CaseNode[] {
   const idle = new Map(
     nodes

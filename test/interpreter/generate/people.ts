@@ -11,7 +11,7 @@ import {
 } from '../case.ts'
 import type { Features } from './features.ts'
 
-/** Silence takes its time: there is none where a policy looks at the time of the run. */
+/** Silence takes its time: there is none where a policy depends on the time of the run. */
 export function makeDecisions(
   random: Random,
   nodes: readonly CaseNode[],

@@ -99,7 +99,7 @@ function settle(work: Work): Values | undefined {
   const { scope, node, address } = work
   const decision = decisionAt(scope.given, address)
   if (node.executor === 'human') return refuses(decision) ? undefined : editedOutput(node)
-  // Nobody lets it change the world: it is not called at all.
+  // The side effect is not approved: it is not called at all.
   if (!work.isLacking && effectDecisionOf(scope.given, node) === 'reject') return undefined
   for (let reworks = 0; ; reworks++) {
     const result = produce(work)
@@ -230,8 +230,8 @@ function triesOf({ executor }: CaseNode, answer: Answer, isWrong: boolean): [num
   }
   if (answer.kind === 'stall') return [1, 2]
   if (answer.kind === 'ok') return [1, 1 + repairs]
-  const climbs = executor === 'model' && answer.kind !== 'refused'
-  return climbs ? [1, callBudget] : [1, 1]
+  const hasFallbacks = executor === 'model' && answer.kind !== 'refused'
+  return hasFallbacks ? [1, callBudget] : [1, 1]
 }
 
 /** What an attempt counts for `maxCalls`: functions are no calls, and neither is what was turned away. */

@@ -23,7 +23,7 @@ export interface Decided {
 /** What was done at a node, those of its items and rounds included. */
 export interface Log {
   readonly calls: readonly Call[]
-  /** Addresses whose later calls are told what a person said of the earlier ones. */
+  /** Addresses whose later calls receive what a person said of the earlier ones. */
   readonly noted: readonly string[]
   readonly routes: readonly Decided[]
   /** A call hung until a policy interrupted it. */

@@ -9,7 +9,7 @@ import type { ModelAnswer, Provider } from '../../../src/domain/ports/provider.t
 import type { Life } from '../../sim/life.ts'
 import { randomFor } from '../../sim/random.ts'
 import { type Answer, allNodes, type Case, type CaseNode, type Executor } from '../case.ts'
-import { inputSchema, outputSchema, ownConditions, raoPlaceOf, replanned } from '../draft.ts'
+import { getRaoOwner, inputSchema, outputSchema, ownConditions, replanned } from '../draft.ts'
 import { answerAt, capabilityId, outputOf, type Values } from '../values.ts'
 import { note, runId, type Stage } from './stage.ts'
 
@@ -17,7 +17,7 @@ export function nodesOf(given: Case): CaseNode[] {
   return [...allNodes(given), given.extra]
 }
 
-/** With those that a new plan gives to other capabilities. */
+/** With the nodes that a new plan gives to other capabilities. */
 function calledNodes(given: Case): CaseNode[] {
   const others = replanned(given).nodes.filter(({ variant }) => variant !== undefined)
   return [...nodesOf(given), ...others]
@@ -29,7 +29,7 @@ export function capabilitiesOf(stage: Stage, life: Life): DefinedCapability[] {
   )
 }
 
-/** Agents are of a kind whose words nobody vouches for: what changes the world after them needs a person. */
+/** Agents are of an untrusted kind: a side effect that depends on their words needs a person. */
 function kindOf(executor: Executor): string {
   return executor === 'agent' ? 'mcp' : executor
 }
@@ -51,7 +51,7 @@ function capabilityOf(
     ...(conditions.length > 0 && { postConditions: conditions as never }),
     idempotent: node.idempotent,
     sideEffect: node.sideEffect,
-    ...(raoPlaceOf(node) === 'capability' && { rao: {} }),
+    ...(getRaoOwner(node) === 'capability' && { rao: {} }),
     ...(executor === 'model' && { preferredModels: [`case/${id}`] }),
     ...(executor === 'local' && {
       run: async (given: Json, { signal, nodeId, feedback, idempotencyKey: key }: LocalContext) => {
@@ -250,7 +250,7 @@ export function providerOf(stage: Stage, life: Life): Provider {
       if (answer.kind === 'error') return { kind: 'error', message: 'It broke', usage }
       if (answer.kind === 'throttled') {
         const { retryAfterMs, unreachable } = answer
-        if (unreachable) return { kind: 'unavailable', message: 'Nobody there' }
+        if (unreachable) return { kind: 'unavailable', message: 'Connection refused' }
         return { kind: 'throttled', message: 'Too many', ...(retryAfterMs !== undefined && { retryAfterMs }) }
       }
       const text =

@@ -52,7 +52,7 @@ function ignoreLate(cause: unknown): void {
   if (!(cause instanceof ProvisoError)) throw cause
 }
 
-/** The reply to the nth ask of its kind about its node; nothing where nobody answers. */
+/** The reply to the nth ask of its kind about its node; undefined where no person answers. */
 function replyTo(given: Case, ask: Ask, nth: number): object | undefined {
   const node = nodesOf(given).find(({ id }) => id === ask.nodeId?.split('.').at(-1))
   const subject = ask.kind === 'final' ? 'final' : ask.kind === 'policy' ? ask.policyId : ask.nodeId

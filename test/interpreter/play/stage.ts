@@ -17,7 +17,7 @@ export interface PlayedCall {
   readonly capabilityId: string
   readonly nodeId: string
   readonly inputs: Values
-  /** It was told what a person said of earlier work. */
+  /** It received what a person said of earlier work. */
   readonly noted: boolean
   readonly at: number
 }

@@ -19,7 +19,7 @@ describe('the asks that a pipeline may raise without a limit', () => {
     ['questions about failures', map(call('on_fail: ask')), 5],
     ['both', map(call('on_fail: ask, contract: true')), 10],
     ['rounds of items', loop(map(hitl, 4)), 8],
-    ['what stands beside each other', `${map(hitl, 4)}, ${call('on_fail: ask')}`, 5],
+    ['nodes beside each other', `${map(hitl, 4)}, ${call('on_fail: ask')}`, 5],
     ['the review of a fallback, too', map(call('contract: true, fallback: agents.other')), 10],
     [
       'one failure of a step and its fallback',

@@ -57,7 +57,7 @@ describe('a node whose input does not satisfy its contract', () => {
     expect(verifyHistory(await journal(app, runId))).toEqual([])
   })
 
-  it('fails when the person rejects, and where nobody is to be asked', async () => {
+  it('fails when the person rejects, and where the policy allows no ask', async () => {
     const app = await open({ capabilities: reading() })
     const { runId } = await app.run(envelope(asking), { draft: draft() })
     const [ask] = await app.store.asks({ runId, status: 'pending' })
@@ -78,7 +78,7 @@ describe('a node whose input does not satisfy its contract', () => {
   })
 })
 
-it('a node whose capability is gone waits for a process that has it, and nobody is asked', async () => {
+it('a node whose capability is gone waits for a process that has it, and no person is asked', async () => {
   const store = createMemoryStore()
   const policies = { onNodeFail: 'ask', planner: { directives: { hitlRequiredFor: ['write'] } } }
   const read = local('read', () => ({ text: 'Read' }), { inputContract: text })

@@ -11,7 +11,7 @@ const S = { type: 'string' } as const
 const obj = (properties: { readonly [name: string]: unknown }) =>
   ({ type: 'object', properties, required: Object.keys(properties) }) as never
 
-/** What each attempt was told, by node. */
+/** The feedback that each attempt received, by node. */
 type Seen = { [nodeId: string]: (readonly Feedback[])[] }
 
 /** Answers with its topic; `bad` is an answer that does not satisfy the contract. */
@@ -21,10 +21,10 @@ function liner(seen: Seen, more: object = {}) {
     outputContract: obj({ line: S }),
     ...more,
     run: (inputs: { topic: string }, context: { nodeId: string; feedback: readonly Feedback[] }) => {
-      const told = seen[context.nodeId] ?? []
-      seen[context.nodeId] = told
-      told.push(context.feedback)
-      return inputs.topic === 'bad' ? { lin: 1 } : { line: `${inputs.topic} ${told.length}` }
+      const received = seen[context.nodeId] ?? []
+      seen[context.nodeId] = received
+      received.push(context.feedback)
+      return inputs.topic === 'bad' ? { lin: 1 } : { line: `${inputs.topic} ${received.length}` }
     },
   } as never)
 }
@@ -56,7 +56,7 @@ async function say(app: App, runId: string, nodeId: string, more: Partial<Reply>
   return app.result(runId)
 }
 
-const notes = (told: readonly Feedback[] = []) => told.map(({ note }) => note)
+const notes = (received: readonly Feedback[] = []) => received.map(({ note }) => note)
 const approveEach = { policies: { planner: { directives: { hitlRequiredFor: ['k'] } } } }
 
 describe('feedback about an item of a map', () => {

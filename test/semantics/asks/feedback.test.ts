@@ -1,4 +1,4 @@
-/** What people and checks say about earlier work reaches whoever does or plans it next. */
+/** What people and checks say about earlier work reaches the next attempt and the next plan. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -325,7 +325,7 @@ describe('feedback for a planner', () => {
       required: ['text'],
     } as const
     const requests: DraftRequest[] = []
-    const heard: (readonly Feedback[])[] = []
+    const received: (readonly Feedback[])[] = []
     const planner: Planner = {
       name: 'by hand',
       draft: async (request) => {
@@ -346,8 +346,8 @@ describe('feedback for a planner', () => {
       outputContract: scored,
       idempotent: true,
       run: (_, { feedback }) => {
-        heard.push(feedback)
-        return heard.length === 1 ? { text: 'Tea' } : { text: 'Tea', score: 0.9 }
+        received.push(feedback)
+        return received.length === 1 ? { text: 'Tea' } : { text: 'Tea', score: 0.9 }
       },
     })
     const check = local('check', () => ({ text: 'seen' }), {
@@ -371,7 +371,7 @@ describe('feedback for a planner', () => {
       issues: [{ message: expect.stringContaining('strong') }],
     }
     expect(requests[1]).toMatchObject({ trigger: { nodeIds: ['write'] }, feedback: [goal] })
-    expect(heard[1]).toMatchObject([goal])
+    expect(received[1]).toMatchObject([goal])
   })
 
   it('why a draft was rejected is recorded, too', async () => {
@@ -404,15 +404,15 @@ describe('what is recorded', () => {
   })
 
   it('a validation failure is feedback for the retry', async () => {
-    const heard: (readonly Feedback[])[] = []
+    const received: (readonly Feedback[])[] = []
     const write = defineCapability({
       capabilityId: 'write',
       inputContract: { type: 'object' },
       outputContract: text,
       idempotent: true,
       run: (_, { feedback }) => {
-        heard.push(feedback)
-        return heard.length === 1 ? { text: 7 } : { text: 'Tea' }
+        received.push(feedback)
+        return received.length === 1 ? { text: 7 } : { text: 'Tea' }
       },
     })
     const app = await open({ capabilities: [write] })
@@ -420,7 +420,7 @@ describe('what is recorded', () => {
       draft: { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1 } }] },
     })
     expect(done.status).toBe('completed')
-    expect(heard).toMatchObject([
+    expect(received).toMatchObject([
       [],
       [{ source: 'validation', value: { text: 7 }, issues: [{ at: { pointer: '/text' } }] }],
     ])

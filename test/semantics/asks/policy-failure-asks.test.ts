@@ -88,7 +88,7 @@ describe('a policy that asks about an invalid output', () => {
     expect((await pending(app, runId)).rejectAction).toEqual({ type: 'retry' })
     await reject(app, runId)
     await app.result(runId)
-    // The last ask of the run cannot lead to a value that nobody could be asked about.
+    // The last ask of the run cannot lead to a value about which no ask is left.
     expect((await pending(app, runId)).rejectAction).toEqual({ type: 'fail' })
     await reject(app, runId)
     expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'policy/fail' })
@@ -226,7 +226,7 @@ describe('a policy that asks inside a map', () => {
 describe('a policy that asks about the whole answer', () => {
   const hard = { constraintId: 'strong', level: 'hard', expr: { '>=': [{ var: 'score' }, 0.5] } }
   const scored = { ...text, properties: { ...text.properties, score: { type: 'number' } } }
-  /** The first answer lacks what the constraint looks at, so that only the end can tell. */
+  /** The first answer lacks what the constraint reads, so that only the end can decide. */
   const started = async (action: object = {}, bad = 1) => {
     let calls = 0
     const write = local('write', () => (++calls <= bad ? { text: 'Tea' } : { text: 'Tea', score: 0.9 }), {
@@ -265,7 +265,7 @@ describe('a policy that asks about the whole answer', () => {
     const weak = { text: 'Tea', score: 0.2 }
     await expect(answer(app, runId, 'edit', weak)).rejects.toMatchObject({ code: 'ask/invalid' })
     await answer(app, runId, 'edit', { text: 'Tea', score: 0.7 })
-    // Whoever wrote the answer has approved it.
+    // A person who writes the answer approves it.
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { score: 0.7 } })
   })
 

@@ -22,7 +22,7 @@ const noting: Draft = {
 async function begin(constraints: object = { maxAsks: 9 }) {
   const calls: string[] = []
   const requests: DraftRequest[] = []
-  const told = (id: string, more: object = {}) =>
+  const defineNotice = (id: string, more: object = {}) =>
     local(
       id,
       () => {
@@ -38,8 +38,8 @@ async function begin(constraints: object = { maxAsks: 9 }) {
         run: undefined,
         outputContract: obj({ found: S }),
       } as never),
-      told('publish', { sideEffect: true, idempotent: false }),
-      told('note'),
+      defineNotice('publish', { sideEffect: true, idempotent: false }),
+      defineNotice('note'),
     ],
     dispatchers: [
       {

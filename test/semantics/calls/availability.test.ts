@@ -127,7 +127,7 @@ describe('limits', () => {
     await opened.close()
   })
 
-  it('count only nodes that run whatever happens', async () => {
+  it('count only nodes that always run', async () => {
     const opened = await app()
     const node = (id: string) => ({ id, capabilityId: 'claude' })
     const branches = {

@@ -104,7 +104,7 @@ describe.each(plans)('a new plan while a call hangs: %s', (_, draft) => {
   it.each([
     ['idempotent', { idempotent: true }],
     ['idempotent and changes the world', { idempotent: true, sideEffect: true }],
-  ])('what is %s is called again under the same key, and nobody is asked', async (__, more) => {
+  ])('what is %s is called again under the same key, and no person is asked', async (__, more) => {
     const { app, runId, calls, result } = await replanned(more, draft)
     expect(result).toMatchObject({ status: 'completed', output: { receipt: 'number 2' } })
     expect(calls.map(({ key }) => key)).toEqual([calls[0]?.key, calls[0]?.key])
@@ -124,7 +124,7 @@ it('names the call that is continued, in the ask and in the attempt', async () =
 })
 
 describe('a plan with other calls of the same capability', () => {
-  /** Plans one after the other, whatever was planned before. */
+  /** Proposes the drafts one after the other, independent of earlier plans. */
   const planner = (...drafts: readonly { readonly nodes: readonly DraftNode[] }[]) => ({
     name: 'listed',
     draft: async () => (drafts.length > 1 ? (drafts as unknown as object[]).splice(0, 1)[0]! : drafts[0]!),

@@ -1,4 +1,4 @@
-/** The short form of `npm run conformance`: hostile servers, and what is promised of whoever calls them. */
+/** The short form of `npm run conformance`: hostile servers, and what is promised of their callers. */
 import { expect, it } from 'vitest'
 import { agentExecutor, playAll, playRow } from '../../conformance/play.ts'
 import { rows } from '../../conformance/rows.ts'

@@ -39,7 +39,9 @@ it('a degraded answer ends with 0, and the summary and `show` say what it is', a
   expect(JSON.parse(stdout)).toEqual({ summary: 'Tea is warm.' })
   expect(stderr).toContain('degraded: the text of "write" stands in for an answer; satisfaction 0')
   const runId = /run (\S+?),/.exec(stderr)?.[1] ?? ''
-  expect((await runCommand(['show', runId, ...store])).stdout).toMatch(/degraded +a text stands in .* write/)
+  expect((await runCommand(['show', runId, ...store])).stdout).toMatch(
+    /degraded +a text stands in for the answer of write/,
+  )
 })
 
 it('an apology ends with 3 and no answer', async () => {

@@ -1,4 +1,4 @@
-/** Interrupts: whatever moves a run on ends its running attempts at once, and what may have taken effect stays in doubt. */
+/** Interrupts: pausing, cancelling or replacing a run ends its running attempts at once, and what may have taken effect stays in doubt. */
 import { describe, expect, it } from 'vitest'
 import type { AppOptions } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
@@ -72,7 +72,7 @@ describe('a policy acts while a call hangs that ignores its abort signal', () =>
     expect(calls).toHaveLength(2)
   })
 
-  it('pause: the run waits at once, and goes on with the same call when it is resumed', async () => {
+  it('pause: the run waits at once, and continues with the same call when it is resumed', async () => {
     const { capability, calls } = hangsOnce()
     const app = await open({ capabilities: [capability] })
     const paused = await app.run(under(late({ type: 'pause', reason: 'Lunch' })), { draft: one })
@@ -106,7 +106,7 @@ describe('a person acts while a call hangs', () => {
     expect(calls).toHaveLength(2)
   })
 
-  it('a cancelled run ends at once, and what the call brings afterwards changes nothing', async () => {
+  it('a cancelled run ends at once, and what the call returns later changes nothing', async () => {
     const { capability, calls, first } = hangsOnce()
     const app = await open({ capabilities: [capability] })
     const runId = await app.start(envelope(), { draft: one })

@@ -48,7 +48,7 @@ describe('a refusal', () => {
     'Es tut mir leid, aber dabei kann ich nicht helfen.',
     'Lo siento, pero no puedo ayudar con eso.',
     'Je suis désolé, mais je ne peux pas vous aider.',
-  ])('in words ends the attempt with one call, repaired by nobody: %s', async (said) => {
+  ])('in words ends the attempt with one call and no repair: %s', async (said) => {
     const { result, calls } = await generate([{ text: said }], { processing: degrading })
     expect(result).toMatchObject({ outcome: 'refused', usage: { calls: 1 } })
     expect(result.issues[0]).toMatchObject({
@@ -229,7 +229,7 @@ describe('a text that stands in for an answer', () => {
     expect(done).toMatchObject({ status: 'completed', degraded: ['all'] })
   })
 
-  it('that nobody took leaves no mark', async () => {
+  it('that was not accepted leaves no mark', async () => {
     const { done, events } = await runPipeline(optIn, [{ text: '{"summary":"Tea"}' }])
     expect(done.status).toBe('completed')
     expect(done).not.toHaveProperty('degraded')

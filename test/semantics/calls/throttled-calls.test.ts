@@ -25,8 +25,8 @@ import { serveModel } from '../../models/serve-model.ts'
 import { compile } from '../../pipelines/support.ts'
 import { createQuickClock, patient } from '../../quick-clock.ts'
 
-/** An address at which nobody listens. */
-async function nobody(): Promise<string> {
+/** Returns an address on which no server listens. */
+async function findUnusedAddress(): Promise<string> {
   const { url, server } = await listen(() => {})
   await new Promise((resolve) => server.close(resolve))
   return url
@@ -232,7 +232,7 @@ describe('a model that cannot be reached', () => {
       random: alwaysHalf,
       providers: [
         compatible({ baseURL: server.url }),
-        { ...compatible({ baseURL: await nobody() }), name: 'gone' },
+        { ...compatible({ baseURL: await findUnusedAddress() }), name: 'gone' },
       ],
       capabilities: [
         defineCapability({ ...model('write').capability, preferredModels: ['gone/m'] }),
@@ -275,7 +275,7 @@ describe('an agent over HTTP', () => {
 
   it('that is down does not use up the budget: its alternate answers', async () => {
     const other = await agent(json({ copyVariants }))
-    const { done, events } = await runAgents(await nobody(), other.url)
+    const { done, events } = await runAgents(await findUnusedAddress(), other.url)
     expect(done).toMatchObject({ status: 'completed', provenance: [{ capabilityId: 'writer.second' }] })
     expect(ends(events)).toMatchObject([
       { outcome: 'unavailable', usage: { calls: 0 }, notApplied: true },

@@ -1,4 +1,4 @@
-/** The fallback of a step has the settings of the agent that stands in, and its answer counts only where it fits. */
+/** The fallback of a step has the settings of its own agent, and its answer counts only where it fits. */
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../../src/domain/ports/provider.ts'
 import { readYaml, validatePipeline } from '../../../src/pipeline/index.ts'
@@ -83,7 +83,7 @@ ${body}
       '  - { kind: parallel, name: p, branches: { a: [{ name: z, agent: first, fallback: agents.spare }], b: [{ name: y, agent: spare }] } }',
       { a: 'yes', b: 'yes' },
     ],
-  ])('%s answers there, and steps behind it go on', async (_, body, output) => {
+  ])('%s answers there, and later steps continue', async (_, body, output) => {
     const text = inside(`${body}\n  - { name: end, uses: wrap_dict, input: "{{ previous_step }}" }`)
     expect(await run(text, answers('yes'), { input: ['a', 'b'] })).toMatchObject({
       status: 'completed',

@@ -1,4 +1,4 @@
-/** Every key of a step acts or is an error with its line, whoever does the step: an import, a built-in or an agent. */
+/** Every key of a step acts or is an error with its line, whichever executes it: an import, a built-in or an agent. */
 import { describe, expect, it } from 'vitest'
 import {
   compilePipeline,

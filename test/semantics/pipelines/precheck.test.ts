@@ -163,7 +163,7 @@ steps:
     expect(forModel(done.asked, 'writer')[0]?.prompt).not.toContain('a cup')
   })
 
-  it('finds the plan wherever it stands in the input of the step', async () => {
+  it('finds the plan anywhere in the input of the step', async () => {
     const yaml = brew.replace(
       'input: "Brew it. <thinking>boil, then steep</thinking>"',
       'input: { task: Brew, notes: ["<thinking>{{ input }}, then steep</thinking>"] }',

@@ -199,7 +199,7 @@ describe('stages of your own', () => {
     expect((await run(text, () => '{"n": 7}', { input: 'x', stages })).status).toBe('failed')
   })
 
-  it('stand at an agent, too, and work on plain texts', async () => {
+  it('are accepted on an agent, too, and work on plain texts', async () => {
     const text =
       'agents: { one: { model: test/m, processing: { stages: [upper] } } }\nsteps: [{ name: a, agent: one }]\n'
     expect(await run(text, () => 'tea', { input: 'x', stages })).toMatchObject({ output: 'TEA' })

@@ -11,7 +11,7 @@ const obj = (properties: { readonly [name: string]: unknown }, more: object = {}
   ({ type: 'object', properties, required: Object.keys(properties), ...more }) as never
 
 const calls: { id: string; inputs: Json }[] = []
-const stand = (id: string, input: object, output: object = text) =>
+const defineAlternate = (id: string, input: object, output: object = text) =>
   local(
     id,
     (inputs) => {
@@ -38,7 +38,11 @@ interface Found {
   readonly details?: { readonly code?: string }
 }
 
-async function run(alternates: readonly ReturnType<typeof stand>[], more: object = {}, input?: object) {
+async function run(
+  alternates: readonly ReturnType<typeof defineAlternate>[],
+  more: object = {},
+  input?: object,
+) {
   calls.length = 0
   const app = await open({ capabilities: [down(input), ...alternates] })
   const ids = alternates.map((each) => each.capability.capabilityId)
@@ -53,27 +57,27 @@ async function run(alternates: readonly ReturnType<typeof stand>[], more: object
   return { app, done, events, left, asks: await app.store.asks({ runId: done.runId }) }
 }
 
-describe('an alternate that can never stand in', () => {
+describe('an alternate that can never replace the capability', () => {
   it.each([
-    ['takes another type', stand('other', obj({ topic: { type: 'integer' } })), 'input "topic"'],
-    ['needs an input that is not bound', stand('other', obj({ subject: S })), 'inputs.subject'],
+    ['takes another type', defineAlternate('other', obj({ topic: { type: 'integer' } })), 'input "topic"'],
+    ['needs an input that is not bound', defineAlternate('other', obj({ subject: S })), 'inputs.subject'],
     [
       'is closed to the inputs of the node',
-      stand('other', { type: 'object', properties: { other: S }, additionalProperties: false }),
+      defineAlternate('other', { type: 'object', properties: { other: S }, additionalProperties: false }),
       'additionalProperties',
     ],
     [
       'does not declare what the node supplies',
-      stand('other', obj({ topic: S }), obj({ title: S })),
+      defineAlternate('other', obj({ topic: S }), obj({ title: S })),
       '"text"',
     ],
     [
       'supplies another type',
-      stand('other', obj({ topic: S }), obj({ text: { type: 'integer' } })),
+      defineAlternate('other', obj({ topic: S }), obj({ text: { type: 'integer' } })),
       'never satisfies',
     ],
   ] as const)('because it %s is left out with the reason, and never called', async (_, other, reason) => {
-    const { done, left } = await run([other, stand('spare', obj({ topic: S }))])
+    const { done, left } = await run([other, defineAlternate('spare', obj({ topic: S }))])
     expect(left).toEqual([
       expect.objectContaining({
         nodeId: 'x',
@@ -87,7 +91,10 @@ describe('an alternate that can never stand in', () => {
 
   it('is left out of the body of a map, named by its place', async () => {
     const app = await open({
-      capabilities: [stand('down', obj({ topic: S })), stand('other', obj({ subject: S }))],
+      capabilities: [
+        defineAlternate('down', obj({ topic: S })),
+        defineAlternate('other', obj({ subject: S })),
+      ],
     })
     const each = {
       id: 'each',
@@ -131,8 +138,8 @@ describe('an alternate whose inputs depend on the run', () => {
       capabilities: [
         down(any),
         make,
-        stand('number', obj({ topic: { type: 'integer' } })),
-        stand('word', obj({ topic: S })),
+        defineAlternate('number', obj({ topic: { type: 'integer' } })),
+        defineAlternate('word', obj({ topic: S })),
       ],
     })
     const [first, second] = made(value)
@@ -166,7 +173,7 @@ describe('an alternate whose inputs depend on the run', () => {
 
 it('an alternate may need less than the node binds, and supply more', async () => {
   const { done, left } = await run([
-    stand('other', { type: 'object' }, obj({ text: S, title: true }, { required: ['text'] })),
+    defineAlternate('other', { type: 'object' }, obj({ text: S, title: true }, { required: ['text'] })),
   ])
   expect(left).toEqual([])
   expect(done).toMatchObject({ status: 'completed', output: { text: 'by other' } })
@@ -187,7 +194,10 @@ describe('an alternate whose answer breaks its own output contract', () => {
   }
 
   it('counts as invalid, as that of the node’s own capability would: the next alternate follows', async () => {
-    const { done, events } = await run([says('other', ['much too long']), stand('spare', obj({ topic: S }))])
+    const { done, events } = await run([
+      says('other', ['much too long']),
+      defineAlternate('spare', obj({ topic: S })),
+    ])
     expect(done).toMatchObject({ status: 'completed', output: { text: 'by spare' } })
     expect(events.find(({ type }) => type === 'validation_error')).toMatchObject({
       nodeId: 'x',
@@ -227,7 +237,7 @@ describe('an alternate whose answer breaks its own output contract', () => {
       postConditions: [{ '>=': [{ var: 'score' }, 5] }],
       run: () => ({ text: 'low', score: 3 }),
     })
-    const { done, events } = await run([longer, stand('spare', obj({ topic: S }))])
+    const { done, events } = await run([longer, defineAlternate('spare', obj({ topic: S }))])
     expect(done).toMatchObject({ status: 'completed', output: { text: 'by spare' } })
     expect(events.find(({ type }) => type === 'validation_error')).toMatchObject({
       payload: { errors: [{ code: 'output/post-condition' }] },
@@ -251,7 +261,7 @@ describe('an alternate whose answer breaks its own output contract', () => {
   it('is held to it inside the items of a map', async () => {
     calls.length = 0
     const app = await open({
-      capabilities: [down(), says('other', ['much too long']), stand('spare', obj({ topic: S }))],
+      capabilities: [down(), says('other', ['much too long']), defineAlternate('spare', obj({ topic: S }))],
     })
     const each = {
       id: 'each',
@@ -278,7 +288,7 @@ describe('an alternate whose answer breaks its own output contract', () => {
   })
 })
 
-it('a model that stands in is asked for its own contract, and its answer repaired by it', async () => {
+it('a model as an alternate is asked for its own contract, and its answer repaired by it', async () => {
   const server = await serveModel([{ text: '{"text":"much too long"}' }, { text: '{"text":"short"}' }])
   const app = await open({
     providers: [compatible({ baseURL: server.url })],

@@ -7,7 +7,7 @@ import type { Json } from '../../../src/base/json.ts'
 import { local, open, text } from '../../journeys/support.ts'
 
 const object = { type: 'object' }
-const may = { ...object, properties: { r: { type: 'string' }, xs: { type: 'array' } } }
+const optional = { ...object, properties: { r: { type: 'string' }, xs: { type: 'array' } } }
 const envelope = {
   objective: 'Bind',
   inputs: { x: 1, xs: [1, 2] },
@@ -25,7 +25,7 @@ async function run(draft: { nodes: object[]; [key: string]: unknown }, made: Jso
     capabilities: [
       local('any', called),
       local('other', called),
-      local('may', () => made, { outputContract: may as never }),
+      local('optional', () => made, { outputContract: optional as never }),
       local('open', () => made, { outputContract: object as never }),
       local('never', () => ({ text: 'x' }), {
         outputContract: { ...text, additionalProperties: false } as never,
@@ -99,34 +99,37 @@ describe('an input that is bound to what may be absent', () => {
     reader({ node: 'm', pointer: '/r' }, { label: 'reader' }),
   ]
 
-  it.each(['may', 'open'])('is a finding, and fails the node before the call (%s)', async (capabilityId) => {
-    const { result, calls, infos } = await run({ nodes: bound(capabilityId) })
-    expect(infos).toMatchObject([
-      {
-        nodeId: 'o',
-        constraint: 'input "v" of "o" is supplied',
-        details: { code: 'plan/input-unproven', property: 'v' },
-      },
-    ])
-    expect(result).toMatchObject({
-      status: 'failed',
-      error: {
-        reason: 'input_validation_failure',
-        message: expect.stringContaining('input "v" has no value'),
-      },
-    })
-    expect(result).toMatchObject({ error: { message: expect.stringContaining('node "m" at /r') } })
-    expect(calls).toEqual([])
-  })
+  it.each(['optional', 'open'])(
+    'is a finding, and fails the node before the call (%s)',
+    async (capabilityId) => {
+      const { result, calls, infos } = await run({ nodes: bound(capabilityId) })
+      expect(infos).toMatchObject([
+        {
+          nodeId: 'o',
+          constraint: 'input "v" of "o" is supplied',
+          details: { code: 'plan/input-unproven', property: 'v' },
+        },
+      ])
+      expect(result).toMatchObject({
+        status: 'failed',
+        error: {
+          reason: 'input_validation_failure',
+          message: expect.stringContaining('input "v" has no value'),
+        },
+      })
+      expect(result).toMatchObject({ error: { message: expect.stringContaining('node "m" at /r') } })
+      expect(calls).toEqual([])
+    },
+  )
 
   it('runs the node where the value is there', async () => {
-    const { result, calls } = await run({ nodes: bound('may') }, { r: 'here' })
+    const { result, calls } = await run({ nodes: bound('optional') }, { r: 'here' })
     expect(result.status).toBe('completed')
     expect(calls).toEqual([{ v: 'here' }])
   })
 
   it('takes the next source, without a finding', async () => {
-    const [m] = bound('may')
+    const [m] = bound('optional')
     const { infos, calls } = await run({
       nodes: [m!, { ...reader({}), inputs: { v: [{ node: 'm', pointer: '/r' }, { value: 'else' }] } }],
     })
@@ -137,7 +140,7 @@ describe('an input that is bound to what may be absent', () => {
   it('runs without it where a contract names the input and does not require it', async () => {
     const optional = { contracts: { input: { type: 'object', properties: { v: true } } } }
     const { result, infos, calls } = await run({
-      nodes: [{ id: 'm', capabilityId: 'may' }, reader({ node: 'm', pointer: '/r' }, optional)],
+      nodes: [{ id: 'm', capabilityId: 'optional' }, reader({ node: 'm', pointer: '/r' }, optional)],
     })
     expect(result.status).toBe('completed')
     expect(infos).toEqual([])
@@ -146,7 +149,7 @@ describe('an input that is bound to what may be absent', () => {
 
   it('follows the fail edge of the node', async () => {
     const { result, calls } = await run({
-      nodes: [...bound('may'), { id: 'f', capabilityId: 'other' }],
+      nodes: [...bound('optional'), { id: 'f', capabilityId: 'other' }],
       edges: [{ from: 'o', to: 'f', when: 'fail' }],
       output: [{ node: 'o' }, { node: 'f' }],
     })
@@ -184,7 +187,7 @@ describe('an input that is bound to what may be absent', () => {
 
 describe('a gate that is bound to what may be absent', () => {
   const nodes = (more: object = {}) => [
-    { id: 'm', capabilityId: 'may' },
+    { id: 'm', capabilityId: 'optional' },
     gate({ node: 'm', pointer: '/r' }, more),
     ...targets,
   ]

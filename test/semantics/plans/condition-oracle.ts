@@ -72,21 +72,21 @@ const pathIn = (variable: Json) => (variable as Node)['var'] as string
 
 function look(path: string, { root, item }: Scope): Found {
   const parts = path === '' ? [] : path.split('.')
-  let place: Found = root
+  let found: Found = root
   if (item !== undefined && (path === '' || parts[0] === 'item')) {
-    place = item.value
+    found = item.value
     parts.shift()
   }
-  for (const part of parts) place = step(place, part)
-  return place
+  for (const part of parts) found = step(found, part)
+  return found
 }
 
-function step(place: Found, part: string): Found {
-  if (place === absent || typeof place !== 'object' || place === null) return absent
-  if (!Array.isArray(place)) return Object.hasOwn(place, part) ? ((place as Node)[part] as Json) : absent
-  if (part === 'length') return place.length
+function step(found: Found, part: string): Found {
+  if (found === absent || typeof found !== 'object' || found === null) return absent
+  if (!Array.isArray(found)) return Object.hasOwn(found, part) ? ((found as Node)[part] as Json) : absent
+  if (part === 'length') return found.length
   const index = String(Number(part)) === part ? Number(part) : -1
-  return Number.isInteger(index) && index >= 0 && index < place.length ? (place[index] as Json) : absent
+  return Number.isInteger(index) && index >= 0 && index < found.length ? (found[index] as Json) : absent
 }
 
 function isBelow(left: Found, right: Found, orSame: boolean): boolean {

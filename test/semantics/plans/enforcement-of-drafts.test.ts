@@ -51,7 +51,7 @@ describe('the contract of a node under enforcement: off', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('is satisfied by an answer that is right as it stands', async () => {
+  it('is satisfied by an answer that is right at once', async () => {
     const { done } = await run('{"score": 0.9}', { contract: scored, caller, processing: off })
     expect(done).toMatchObject({ status: 'completed', output: { score: 0.9 } })
   })

@@ -37,7 +37,7 @@ const facetsOf = (frame: SseFrame | undefined) =>
     frame as unknown as { facetProvenance?: { output: { facet: string }[] } } | undefined
   )?.facetProvenance?.output.map(({ facet }) => facet)
 
-it('stands on every such frame of a stream, of a page, and of a stream that begins in the middle', async () => {
+it('is on every such frame of a stream, of a page, and of a stream that begins in the middle', async () => {
   const served = await serve({ capabilities: [writer] })
   const first = await frames(await served.call('/api/v1/flex/run.stream', { body }))
   for (const type of wanted)

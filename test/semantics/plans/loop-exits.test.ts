@@ -1,4 +1,4 @@
-/** The exit condition of a loop looks at the state: a path that the state does not have is found before the run. */
+/** The exit condition of a loop reads the state: a path that the state does not have is found before the run. */
 import { describe, expect, it } from 'vitest'
 import { local, open } from '../../journeys/support.ts'
 

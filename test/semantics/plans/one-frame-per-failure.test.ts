@@ -1,4 +1,4 @@
-/** An answer that does not satisfy its contract is reported once, whatever follows: a retry, an ask, a policy or the end. */
+/** An answer that does not satisfy its contract is reported once and independent of what follows: a retry, an ask, a policy or the end. */
 import { expect, it } from 'vitest'
 import { createApp, defineCapability } from '../../../src/app.ts'
 import { scripted } from '../../pipelines/support.ts'
@@ -25,7 +25,7 @@ it.each([
   ['a retry', { capabilityId: 'write', retry: { max: 1 } }, {}, 2],
   ['an ask', { capabilityId: 'write', onFail: 'ask' }, {}, 1],
   ['a policy', { capabilityId: 'write' }, { policies: { runtime: [asks] } }, 1],
-  ['every rung of a model', { capabilityId: 'answer' }, {}, 1],
+  ['every fallback step of a model', { capabilityId: 'answer' }, {}, 1],
 ] as const)('once before %s', async (_, node, more, failures) => {
   const app = await createApp({
     env: {},

@@ -1,6 +1,6 @@
 /**
  * An ordering (`< <= > >= between`) of anything but two present numbers is false, in the proof and in the run alike: so
- * its negation is true, and no operand of the wrong type decides about the condition that it stands in.
+ * its negation is true, and no operand of the wrong type decides the condition around it.
  */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../src/base/json.ts'
@@ -88,7 +88,7 @@ describe('a constraint over unlike types', () => {
   )
 })
 
-describe('elsewhere than in the contract', () => {
+describe('outside the contract', () => {
   const texts = { outputContract: single({ type: 'string' }) as never }
 
   it.each([

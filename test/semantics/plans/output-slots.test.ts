@@ -44,13 +44,13 @@ describe('two nodes that supply the answer', () => {
     ).toHaveLength(1)
   })
 
-  it('are none if a route takes one of them', () => {
+  it('do not exist if a route takes one of them', () => {
     const { ambiguous, sources } = proved({ nodes: [choice, node('a', 'write'), node('b', 'write')] })
     expect(ambiguous).toEqual([])
     expect(sources).toEqual({ properties: { text: [from('b'), from('a')] } })
   })
 
-  it('are none if one stands in for the other', () => {
+  it('do not exist if one replaces the other', () => {
     const nodes = [node('a', 'write'), node('b', 'write', { kind: 'fallback' })]
     expect(proved({ nodes }).ambiguous).toEqual([])
     expect(proved({ nodes: nodes.toReversed() })).toMatchObject({
@@ -59,13 +59,13 @@ describe('two nodes that supply the answer', () => {
     })
   })
 
-  it('are none if the later reads the earlier, and the later one answers', () => {
+  it('do not exist if the later reads the earlier, and the later one answers', () => {
     const { ambiguous, sources } = proved({ nodes: [node('a', 'write'), node('b', 'edit')] })
     expect(ambiguous).toEqual([])
     expect(sources).toEqual({ properties: { text: [from('b')] } })
   })
 
-  it('are none if the draft lists them in order', () => {
+  it('do not exist if the draft lists them in order', () => {
     const { ambiguous, sources } = proved({
       nodes: [node('a', 'write'), node('b', 'write')],
       output: { properties: { text: [from('a'), from('b')] } },

@@ -43,7 +43,7 @@ const literals: readonly Json[] = [...scalars, [], [1, 2], ['x', 'tea'], [0.5, '
 interface Where {
   readonly depth?: number
   readonly inItem?: boolean
-  /** What may be looked at from the root; default: all that values of `anyObject` may have, and more. */
+  /** What conditions may read from the root; default: all that values of `anyObject` may have, and more. */
   readonly paths?: readonly string[]
 }
 
@@ -99,7 +99,7 @@ export interface Declared {
   sample(): Json
 }
 
-/** An object with the names that conditions look at, each of any type, of several, listed, or not declared at all. */
+/** An object with the names that conditions read, each of any type, of several, listed, or not declared at all. */
 export function anyDeclared(random: Random, declared = 0.85): Declared {
   const members = ['a', 'b', 'c']
     .filter(() => random.chance(declared))

@@ -4,7 +4,7 @@ import { envelope, local, open } from '../../journeys/support.ts'
 
 const score = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] } as const
 
-const wantsScore = (id: string) =>
+const takesScore = (id: string) =>
   local(id, ({ score: given }) => ({ text: `${id} ${given}` }), { inputContract: score })
 
 function gated(routing: object) {
@@ -32,14 +32,14 @@ describe('the output of a routing node', () => {
     [0.9, 'publish 0.9'],
     [0.2, 'hold 0.2'],
   ])('has the members of its inputs: a target reads a score of %s through the gate', async (value, text) => {
-    const app = await open({ capabilities: [rate(value), wantsScore('publish'), wantsScore('hold')] })
+    const app = await open({ capabilities: [rate(value), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish', label: 'good' }], elseTo: 'hold' })
     const done = await app.run(envelope(), { draft })
     expect(done).toMatchObject({ status: 'completed', output: { text } })
   })
 
   it('does not make it a second supplier of what it hands on', async () => {
-    const app = await open({ capabilities: [rate(0.9), wantsScore('publish'), wantsScore('hold')] })
+    const app = await open({ capabilities: [rate(0.9), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish' }], elseTo: 'hold' })
     const asked = { ...envelope(), outputContract: { schema: score } }
     const done = await app.run(asked, { draft: { nodes: draft.nodes } })
@@ -51,15 +51,15 @@ describe('the output of a routing node', () => {
   })
 
   it('is typed for the body of a map or loop that reads it', async () => {
-    const app = await open({ capabilities: [rate(0.9), wantsScore('publish'), wantsScore('hold')] })
+    const app = await open({ capabilities: [rate(0.9), takesScore('publish'), takesScore('hold')] })
     const draft = gated({ routes: [{ condition: high, to: 'publish' }], elseTo: 'hold' })
     const each = {
       id: 'each',
       inputs: { items: { value: ['a', 'b'] }, score: { node: 'gate', pointer: '/score' } },
       map: {},
       body: {
-        nodes: [{ id: 'tell', capabilityId: 'publish', inputs: { score: { input: '/score' } } }],
-        output: { node: 'tell', pointer: '/text' },
+        nodes: [{ id: 'notice', capabilityId: 'publish', inputs: { score: { input: '/score' } } }],
+        output: { node: 'notice', pointer: '/text' },
       },
     }
     const texts = { type: 'object', properties: { texts: { type: 'array' } }, required: ['texts'] }

@@ -148,7 +148,7 @@ describe('an agent that registers with a RAO contract', () => {
     expect(decisionsIn(rest)).toHaveLength(1)
   })
 
-  it('is suppressed below: the answer reaches nobody, also where a person is asked about the failure', async () => {
+  it('is suppressed below: the answer reaches no client, also where a person is asked about the failure', async () => {
     const { server } = await served(0.2, { rao: contract })
     const seen = await server.run({ envelope: envelope() })
     const rao = { decision: 'suppress', confidence: 0.2, thresholds }

@@ -1,5 +1,5 @@
 /**
- * Where a RAO contract may stand: on a node, in `policies.runtime` by selector, on a capability. Whoever states one, the
+ * Where a RAO contract is accepted: on a node, in `policies.runtime` by selector, on a capability. In each case, the
  * answers are guarded; of several the strictest thresholds count; what guards nothing or is misspelled is refused.
  */
 import { modelPlanner, prove, raoRows, withBuiltins } from 'proviso/plan'
@@ -99,7 +99,7 @@ describe('a contract on a capability', () => {
   it.each([
     ['map', { map: {}, inputs: { items: { value: ['a', 'b'] } } }, ['each[0].write', 'each[1].write']],
     ['loop', { loop: { maxRounds: 2 }, inputs: { state: { value: tea } } }, ['each#1.write', 'each#2.write']],
-  ])('guards the body of a %s', async (_, iterated, places) => {
+  ])('guards the body of a %s', async (_, iterated, locations) => {
     const write = says('write', [rao(tea, 0.97), rao(tea, 0.97)], { rao: { autoApproveAbove: 0.95 } })
     const body = { nodes: [{ id: 'write', capabilityId: 'write' }], output: { node: 'write' } }
     const { decisions } = await ran(
@@ -110,7 +110,7 @@ describe('a contract on a capability', () => {
         output: { properties: { text: { value: 'Tea' } } },
       },
     )
-    expect(decisions.map(({ nodeId }) => nodeId).sort()).toEqual(places)
+    expect(decisions.map(({ nodeId }) => nodeId).sort()).toEqual(locations)
   })
 
   it('can be kept and switched off', async () => {

@@ -75,7 +75,7 @@ describe('a text in a string', () => {
 })
 
 describe('a value that accounts for nothing', () => {
-  it('of a citation is no value where no other stands', () => {
+  it('of a citation is no value where there is no other', () => {
     const schema = { type: 'object', properties: { ids: { type: 'array', items: { type: 'integer' } } } }
     expect(parse('As shown in [3], nothing was found.', schema).ok).toBe(false)
     expect(parse('[3]', schema)).toMatchObject({ ok: true, value: { ids: [3] } })

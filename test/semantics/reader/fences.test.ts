@@ -5,7 +5,7 @@ import { createReader, parse } from '../../../src/output/index.ts'
 const PROSE = 'Hope this "helps", you!'
 const marks = ['```', '~~~', '````']
 
-/** What stands in the fence, what is read of it, and what is read of it when a cut text is accepted. */
+/** The content of the fence, what is read of it, and what is read of it when a cut text is accepted. */
 const cut = [
   { inside: '["a","b', strict: ['a'], accepted: ['a', 'b'] },
   { inside: '["a","b"', strict: ['a', 'b'], accepted: ['a', 'b'] },

@@ -151,7 +151,7 @@ describe('a JSON Schema literal', () => {
     expect(value.children[0]?.name).toBe('b')
   })
 
-  it('is unknown where a reference leads elsewhere, in a circle, or under a name of its own', () => {
+  it('is unknown where a reference leads to another document, in a circle, or under a name of its own', () => {
     expectTypeOf<Of<{ $ref: '#/$defs/none' }>>().toBeUnknown()
     expectTypeOf<Of<{ $ref: 'https://example.com/a' }>>().toBeUnknown()
     expectTypeOf<Of<{ $ref: '#/$defs/a~1b'; $defs: { 'a~1b': { type: 'string' } } }>>().toBeUnknown()

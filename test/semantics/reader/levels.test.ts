@@ -67,7 +67,7 @@ describe('minimal never changes a type, at the root neither', () => {
     ['The answer is 42.', 42],
     ['**42**', 42],
     ['```\n42\n```', 42],
-  ])('%s is the number that stands there', (text, value) => {
+  ])('%s is the number as written', (text, value) => {
     expect(read(text, { type: 'integer' }, { aop: 'minimal' }).value).toBe(value)
   })
 

@@ -116,7 +116,7 @@ describe('schema objects of libraries', () => {
       })
   })
 
-  it('that are made anew at every look guide as deep as they are looked at', () => {
+  it('that are created at every access guide as deep as they are read', () => {
     const endless = (): z.ZodTypeAny => z.lazy(() => z.object({ n: z.number(), next: endless().optional() }))
     expect(parse('{"n": "1", "next": {"n": "2"}}', endless())).toMatchObject({
       value: { n: 1, next: { n: 2 } },

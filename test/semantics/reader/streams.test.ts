@@ -61,7 +61,7 @@ describe(`noise in random chunks, seed ${SEED}`, () => {
       expect(JSON.stringify(reader.push(character).partial) ?? '').not.toContain('BEHIND')
   })
 
-  it('goes on when reasoning ends again and again', () => {
+  it('continues when reasoning ends again and again', () => {
     const reader = createReader()
     const text = '</think>"a"{a:'.repeat(5)
     for (let at = 0; at < text.length; at += 7) reader.push(text.slice(at, at + 7))

@@ -13,7 +13,7 @@ const cases: readonly (readonly [string, object, string, string])[] = [
   ['a limit', { constraints: { maxToken: 500 } }, '/constraints/maxToken', 'maxTokens'],
   ['a limit without its unit', { constraints: { maxCost: 1 } }, '/constraints/maxCost', 'maxCostUsd'],
   ['a limit in snake case', { constraints: { max_calls: 1 } }, '/constraints/max_calls', 'maxCalls'],
-  ['a limit that is none', { constraints: { maxMinutes: 1 } }, '/constraints/maxMinutes', 'maxTokens'],
+  ['a limit that does not exist', { constraints: { maxMinutes: 1 } }, '/constraints/maxMinutes', 'maxTokens'],
   [
     'a policy',
     { policies: { requireHitlApproval: true } },
@@ -50,7 +50,7 @@ function policy(more: object) {
   const plain = { id: 'p', trigger: { kind: 'onStart' }, action: { type: 'pause' } }
   return { policies: { runtime: [{ ...plain, ...more }] } }
 }
-const at = (place: string) => `/policies/runtime/0/${place}`
+const at = (key: string) => `/policies/runtime/0/${key}`
 const action = { type: 'pause' }
 const rao = (settings: object) => ({ policies: { runtime: [{ id: 'p', rao: settings }] } })
 
@@ -266,7 +266,7 @@ describe('a name in a policy that nothing here has', () => {
     })
   })
 
-  it('is none where the capability is known or the engine measures it', async () => {
+  it('is not reported where the capability is known or the engine measures it', async () => {
     expect(
       await plan({
         planner: { selection: { avoid: ['proviso.answer'], prefer: ['write'] } },
@@ -275,7 +275,7 @@ describe('a name in a policy that nothing here has', () => {
     ).toEqual([])
   })
 
-  it('is none where a node declares the number', async () => {
+  it('is not reported where a node declares the number', async () => {
     const score = { type: 'object', properties: { score: { type: 'number' } }, required: ['score'] } as const
     const app = await open({
       capabilities: [local('rate', () => ({ score: 1 }), { outputContract: score })],

@@ -1,4 +1,4 @@
-/** The registration that the specification prints is accepted as it stands, and hints fit the reader of the message. */
+/** The registration that the specification prints is accepted unchanged, and hints fit the reader of the message. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -102,7 +102,7 @@ describe('the registration of the specification', () => {
 })
 
 describe('hints', () => {
-  it('a 401 of a provider says to replace the key, and nobody without a draft is told to edit one', async () => {
+  it('a 401 of a provider says to replace the key, and a hint to edit the draft appears only where there is one', async () => {
     const model = await openAiServer([
       { status: 401, body: { error: { message: 'Incorrect API key provided' } } },
     ])

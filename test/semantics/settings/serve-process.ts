@@ -17,7 +17,7 @@ export interface ServeOptions {
   readonly env?: { readonly [name: string]: string }
   /** The text of `proviso.toml` in the folder where it starts. */
   readonly toml?: string
-  /** A folder of an earlier server, to go on with its store. */
+  /** The folder of an earlier server, to continue with its store. */
   readonly folder?: string
 }
 
@@ -56,7 +56,10 @@ export function useServeProcesses(): void {
   })
 }
 
-function place({ toml, folder = mkdtempSync(join(tmpdir(), 'proviso-serve-')) }: ServeOptions): string {
+function prepareFolder({
+  toml,
+  folder = mkdtempSync(join(tmpdir(), 'proviso-serve-')),
+}: ServeOptions): string {
   folders.add(folder)
   if (toml !== undefined) writeFileSync(join(folder, 'proviso.toml'), toml)
   return folder
@@ -74,7 +77,7 @@ const environment = (env: ServeOptions['env']) => ({
 
 /** Resolves when it listens. */
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const folder = place(options)
+  const folder = prepareFolder(options)
   const args = [join(root, 'dist/cli/main.js'), 'serve', '--port', '0', ...(options.args ?? [])]
   const child = spawn(process.execPath, args, { cwd: folder, env: environment(options.env) })
   started.add(child)
@@ -106,7 +109,7 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 /** A start that is expected to be refused. */
 export function refusedStart(options: ServeOptions) {
   return proviso(['serve', '--port', '0', ...(options.args ?? [])], {
-    cwd: place(options),
+    cwd: prepareFolder(options),
     env: environment(options.env),
   })
 }

@@ -1,4 +1,4 @@
-/** Limits and retention of `proviso serve` are settings, and a setting that nobody reads is reported. */
+/** Limits and retention of `proviso serve` are settings, and a setting that no code reads is reported. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../src/adapters/stores/open-store.ts'
@@ -44,7 +44,7 @@ describe('retention', () => {
     const first = await serve({})
     const ended = await first.run({
       ...envelope('x'),
-      draft: { nodes: [{ id: 'a', capabilityId: 'nobody' }] },
+      draft: { nodes: [{ id: 'a', capabilityId: 'unregistered' }] },
     })
     const waiting = await first.run({ envelope: { ...envelope('x').envelope, policies: pausing } })
     expect(ended.at(-1)).toMatchObject({ type: 'complete' })

@@ -36,7 +36,7 @@ export const decisionMutants: readonly Mutant[] = [
     seed: 31,
   },
   {
-    name: 'what nobody counted costs nothing',
+    name: 'usage that was not counted costs nothing',
     file: engine('decide/budget'),
     find: 'return { ...usage, outputTokens: tokens }',
     replace: 'return usage',

@@ -154,7 +154,7 @@ export const processMutants: readonly Mutant[] = [
     seed: 7,
   },
   {
-    name: 'cancellations from elsewhere are not looked for',
+    name: 'cancellations by other processes are not polled',
     file: engine('claim/run-poller'),
     find: 'for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)',
     replace: '',

@@ -7,18 +7,18 @@ import { deliver, type Life } from './life.ts'
 import type { OutsideContext } from './outside.ts'
 import { randomFor } from './random.ts'
 
-export function climb(context: OutsideContext, life: Life, call: Dispatch): Promise<AttemptResult> {
+export function generate(context: OutsideContext, life: Life, call: Dispatch): Promise<AttemptResult> {
   const { seed, world, ledger } = context
   const { runId, nodeId, attempt, idempotencyKey: key } = call
   const { capabilityId } = call.capability
   const random = randomFor(seed, 'climb', runId, nodeId, attempt)
-  const rungs = random.between(1, call.calls)
+  const steps = random.between(1, call.calls)
   const spent = { calls: 0, outputTokens: 0 }
   return new Promise((resolve, reject) => {
     const next = () => {
       if (!life.alive || call.signal.aborted) return reject(new Error('Stopped on request'))
       const left = (call.tokens ?? Number.POSITIVE_INFINITY) - spent.outputTokens
-      if (spent.calls === rungs || left < 1)
+      if (spent.calls === steps || left < 1)
         return resolve({
           outcome: 'ok',
           output: { value: { v: sumOf(seed, nodeId, call.bundle.inputs) } },
