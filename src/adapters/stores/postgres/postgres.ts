@@ -9,7 +9,8 @@ import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
-import { migrate } from '../sql/migrate.ts'
+import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
+import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runStepsLater } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
@@ -117,10 +118,8 @@ export async function openPostgresStore({
   let closed = false
 
   return createSqlStore({
-    name: 'postgres',
-    dialect: 'postgres',
+    dialect: postgresDialect,
     builder,
-    begin: 'begin isolation level read committed',
     listeners: notifier,
     group: { lanes: writers, most: 128, isOnesFault },
     // The database has its own clock.
@@ -204,7 +203,7 @@ async function prepareTables(
       )
     }
     await lock.query(`create schema if not exists ${escapeIdentifier(schema)}`)
-    await migrate(db, { dialect: 'postgres', location, schema, ledger })
+    await migrate(db, { dialect: postgresDialect, location, schema, ledger })
   } finally {
     await lock.end()
   }

@@ -1,14 +1,14 @@
 /** The correction ledger in a database: its own migration, made only where it is switched on (C9), and its two statements. */
-import { type Kysely, type Migration, sql } from 'kysely'
+import type { Kysely, Migration } from 'kysely'
 import type { CorrectionLedger, CorrectionRow } from '../../../domain/ports/ledger.ts'
+import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { ask } from './steps.ts'
 import type { CorrectionTable } from './tables.ts'
 
 export const ledgerMigrationTable = 'proviso_ledger_migrations'
 
-export function ledgerMigrations(dialect: 'sqlite' | 'postgres'): Record<string, Migration> {
-  const key = dialect === 'postgres' ? sql`text collate "C"` : sql`text`
+export function ledgerMigrations({ columns: { key } }: SqlDialect): Record<string, Migration> {
   return {
     '0001_correction_ledger': {
       async up(db: Kysely<unknown>) {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openLibsql } from '../sqlite/open-sqlite.ts'
 import { openSqliteStore } from '../sqlite/sqlite.ts'
-import { sqliteBuilder } from '../sqlite/sqlite-dialect.ts'
+import { sqliteBuilder } from '../sqlite/sqlite-builder.ts'
+import { sqliteDialect } from './dialects/sqlite-dialect.ts'
 import { sampleStatements } from './sample.ts'
 import type { Tables } from './tables.ts'
 
@@ -18,7 +19,7 @@ it('reads only its index, for every query', async () => {
   const path = join(folder, 'plan.db')
   await (await openSqliteStore({ path })).close()
   const connection = openLibsql(path)
-  const statements = sampleStatements(sqliteBuilder<Tables>(connection), 'sqlite')
+  const statements = sampleStatements(sqliteBuilder<Tables>(connection), sqliteDialect)
   for (const query of [
     {},
     { from: 1, to: 9, slots: 4 },

@@ -2,8 +2,8 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { Sample, SampleGroup, SampleQuery } from '../../../domain/ports/sample.ts'
 import { slotWidth } from '../projections/span-signals.ts'
+import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { SqlDriver } from './sql-driver.ts'
-import type { Dialect } from './statements/templates.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
 import type { Tables } from './tables.ts'
 
@@ -46,7 +46,7 @@ interface GroupRow {
   readonly unknown_cost: unknown
 }
 
-export function sampleStatements(db: Kysely<Tables>, dialect: Dialect) {
+export function sampleStatements(db: Kysely<Tables>, { sampling }: SqlDialect) {
   /** The partial index `spans_health` has exactly the spans with signals. */
   const sampled = ({ from, to, nodeId, model, tenant, pipeline }: SampleQuery) => {
     let query = db.selectFrom('spans').where('spans.signals', 'is not', null)
@@ -58,16 +58,14 @@ export function sampleStatements(db: Kysely<Tables>, dialect: Dialect) {
     let runs = db.selectFrom('flex_runs').select('flex_runs.run_id')
     if (tenant !== undefined) runs = runs.where('flex_runs.tenant', '=', tenant)
     if (pipeline !== undefined) runs = runs.where('flex_runs.pipeline', '=', pipeline)
-    // The plus keeps SQLite from going run by run through the rows themselves, which takes far longer for a large tenant.
-    const runId = dialect === 'sqlite' ? sql<string>`+spans.run_id` : sql.ref<string>('spans.run_id')
-    return query.where(runId, 'in', runs)
+    return query.where(sampling.runId, 'in', runs)
   }
   const slotOf = (query: SampleQuery) => {
     const width = slotWidth(query)
     if (width === undefined) return sql<number>`0`
     // Literals instead of parameters: the expression must be identical in select and group by.
     const since = sql`(spans.ended_at - ${sql.lit(query.from)}) / ${sql.lit(width)}`
-    return dialect === 'postgres' ? sql<number>`floor(${since})` : sql<number>`cast(${since} as integer)`
+    return sampling.toWholeNumber(since)
   }
   const sum = (column: string) => sql<number>`coalesce(sum(${sql.ref(`spans.${column}`)}), 0)`
   const distinctRuns = sql<number>`count(distinct spans.run_id)`

@@ -1,19 +1,17 @@
 /** What a database brings to a SQL store: a connection that runs steps, and how it differs from the other. */
 import type { Kysely } from 'kysely'
 import type { Listeners } from '../shared/listeners.ts'
+import type { SqlDialect } from './dialects/sql-dialect.ts'
 import type { GroupCommitOptions } from './group-commit.ts'
 import type { HotRuns } from './hot-runs.ts'
-import type { Dialect } from './statements/templates.ts'
 import type { Steps } from './steps.ts'
 import type { Tables } from './tables.ts'
 import type { Write, WriteResult } from './writes.ts'
 
 export interface SqlDriver {
-  readonly name: string
-  readonly dialect: Dialect
+  readonly dialect: SqlDialect
   /** Only builds queries. */
   readonly builder: Kysely<Tables>
-  readonly begin: string
   readonly listeners: Listeners
   readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
   now(): number

@@ -49,7 +49,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   const reads = createReadStatements(builder)
   const leases = createLeaseStatements(builder, dialect)
   const tails = hot && createTails()
-  const begin: Statement = { sql: driver.begin, parameters: [] }
+  const begin: Statement = { sql: dialect.begin, parameters: [] }
   const commit: Statement = { sql: 'commit', parameters: [] }
 
   // Names that no other process makes, and that cost nothing to make.
@@ -113,7 +113,7 @@ export function createSqlStore(driver: SqlDriver): Store {
   let closing: Promise<void> | undefined
 
   return {
-    name: driver.name,
+    name: dialect.name,
     records: createSqlRecords(driver, nextName),
     prune: (request) => prune(request).finally(() => tails?.forget()),
 

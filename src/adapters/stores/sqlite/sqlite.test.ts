@@ -13,10 +13,11 @@ import {
   sampleEvent,
   startEvent,
 } from '../../../testing/stores/sample.ts'
-import { migrations } from '../sql/migrations.ts'
+import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
+import { listMigrations } from '../sql/migrations/migrations.ts'
 import { openLibsql } from './open-sqlite.ts'
 import { openSqliteStore } from './sqlite.ts'
-import { sqliteBuilder } from './sqlite-dialect.ts'
+import { sqliteBuilder } from './sqlite-builder.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 let folder: string
@@ -230,7 +231,7 @@ describe('a SQLite file', () => {
   it('of the first release gets the tables that came later, and keeps what it has', async () => {
     const path = newPath()
     const connection = openLibsql(path)
-    const { '0001_first_tables': first } = migrations('sqlite')
+    const { '0001_first_tables': first } = listMigrations(sqliteDialect)
     const migrator = new Migrator({
       db: sqliteBuilder<unknown>(connection),
       provider: { getMigrations: async () => (first ? { '0001_first_tables': first } : {}) },

@@ -8,13 +8,14 @@ import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { createListeners } from '../shared/listeners.ts'
+import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
 import { createHotRuns } from '../sql/hot-runs.ts'
-import { migrate } from '../sql/migrate.ts'
+import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
 import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
-import { sqliteBuilder } from './sqlite-dialect.ts'
+import { sqliteBuilder } from './sqlite-builder.ts'
 import { createDurability, type Durability } from './sqlite-durability.ts'
 import { followFile } from './sqlite-follow.ts'
 import { lockWriter } from './writer-lock.ts'
@@ -68,7 +69,7 @@ async function openTables(
 ): Promise<SqliteConnection> {
   const connection = open(path)
   const bringUpToDate = () =>
-    migrate(sqliteBuilder<unknown>(connection), { dialect: 'sqlite', location: path, readOnly, ledger })
+    migrate(sqliteBuilder<unknown>(connection), { dialect: sqliteDialect, location: path, readOnly, ledger })
   try {
     if (readOnly) connection.execute('pragma query_only = on')
     else connection.execute('pragma journal_mode = wal')
@@ -137,10 +138,8 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
   }
 
   return createSqlStore({
-    name: 'sqlite',
-    dialect: 'sqlite',
+    dialect: sqliteDialect,
     builder: sqliteBuilder<Tables>(connection),
-    begin: 'begin immediate',
     listeners,
     group: { lanes: 1, most: 64, isOnesFault },
     now: () => clock.now(),

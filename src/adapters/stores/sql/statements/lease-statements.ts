@@ -1,8 +1,9 @@
 /** Statements that claim runs and renew leases: each is one statement, and so its own transaction. */
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
 import type { Tables } from '../tables.ts'
-import { createTemplates, type Dialect, nowIn, type Param, type Templates, type Timed } from './templates.ts'
+import { createTemplates, type Param, type Templates } from './templates.ts'
 
 export type LeaseStatements = ReturnType<typeof createLeaseStatements>
 
@@ -20,17 +21,17 @@ interface Claiming {
 
 export function createLeaseStatements(
   db: Kysely<Tables>,
-  dialect: Dialect,
+  dialect: SqlDialect,
   templates: Templates = createTemplates('l'),
 ) {
   const until = (param: Param<Timed & { leaseMs: number }>) =>
-    sql<number>`${nowIn(dialect, param)} + ${param('leaseMs')}`
+    sql<number>`${dialect.now(param)} + ${param('leaseMs')}`
 
   const due = (param: Param<ClaimValues>) =>
     db
       .selectFrom('flex_runs')
       .select('run_id')
-      .where('due_at', '<=', nowIn(dialect, param))
+      .where('due_at', '<=', dialect.now(param))
       .orderBy('due_at')
       .orderBy('run_id')
       .limit(param('limit'))
@@ -49,7 +50,7 @@ export function createLeaseStatements(
         due_at: until(param),
         claim_id: param('claimId'),
       }))
-      .where('run_id', 'in', dialect === 'postgres' ? ready.forUpdate().skipLocked() : ready)
+      .where('run_id', 'in', dialect.locks.forUpdateSkipLocked(ready, 'flex_runs'))
       .returning(['run_id', 'lease_epoch'])
 
   const claimAny = templates.query<ClaimValues>((param) => take(param, due(param)))

@@ -2,9 +2,10 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Prune } from '../../../../domain/ports/store.ts'
 import { overStatuses } from '../../projections/heads.ts'
+import type { SqlDialect } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
 import type { RunTable, Tables } from '../tables.ts'
-import { createTemplates, type Dialect, type Templates } from './templates.ts'
+import { createTemplates, type Templates } from './templates.ts'
 
 export type PruneStatements = ReturnType<typeof createPruneStatements>
 
@@ -28,7 +29,7 @@ const parts = [
 
 export function createPruneStatements(
   db: Kysely<Tables>,
-  dialect: Dialect,
+  dialect: SqlDialect,
   templates: Templates = createTemplates('p'),
 ) {
   const deletes = parts.map(([table, column]) =>
@@ -69,7 +70,7 @@ export function createPruneStatements(
         .where(({ not, exists }) => not(exists(usesOf(db).select('flex_value_uses.hash'))))
         .orderBy('flex_values.hash')
         .limit(param('limit'))
-      return dialect === 'postgres' ? query.forUpdate('flex_values').skipLocked() : query
+      return dialect.locks.forUpdateSkipLocked(query, 'flex_values')
     }),
 
     usedAmong: templates.list<object, string>((_, hashes) =>

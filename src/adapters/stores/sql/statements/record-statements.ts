@@ -1,8 +1,9 @@
 /** The statements about tokens, registrations and names: each is one statement, and so its own transaction. */
 import { type Kysely, sql } from 'kysely'
+import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
 import type { CapabilityTable, NameTable, Tables, TokenTable } from '../tables.ts'
-import { createTemplates, type Dialect, nowIn, type Templates, type Timed } from './templates.ts'
+import { createTemplates, type Templates } from './templates.ts'
 
 /** A registration with the time at which it was read. */
 export type TimedCapability = CapabilityTable & Timed
@@ -13,7 +14,7 @@ type Take = Pick<NameTable, 'name_hash' | 'name' | 'body' | 'take_id'> & Timed &
 
 export function createRecordStatements(
   db: Kysely<Tables>,
-  dialect: Dialect,
+  dialect: SqlDialect,
   templates: Templates = createTemplates('k'),
 ) {
   return {
@@ -26,7 +27,7 @@ export function createRecordStatements(
           role: param('role'),
           name: param('name'),
           hash: param('hash'),
-          created_at: nowIn(dialect, param),
+          created_at: dialect.now(param),
           expires_at: param('expires_at'),
           revoked_at: null,
           capability_id: param('capability_id'),
@@ -45,7 +46,7 @@ export function createRecordStatements(
         .selectAll()
         .where('hash', '=', param('hash'))
         .where('revoked_at', 'is', null)
-        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', nowIn(dialect, param))]))
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', dialect.now(param))]))
         .orderBy('created_at')
         .orderBy('token_id')
         .limit(1),
@@ -60,7 +61,7 @@ export function createRecordStatements(
     revokeToken: templates.query<{ token_id: string } & Timed>((param) =>
       db
         .updateTable('api_tokens')
-        .set({ revoked_at: nowIn(dialect, param) })
+        .set({ revoked_at: dialect.now(param) })
         .where('token_id', '=', param('token_id'))
         .where('revoked_at', 'is', null)
         .returning('token_id'),
@@ -68,7 +69,7 @@ export function createRecordStatements(
 
     /** One that is alive is written over by its own token alone; who comes second waits for the row and is judged then. */
     putCapability: templates.query<Put>((param) => {
-      const now = nowIn(dialect, param)
+      const now = dialect.now(param)
       return db
         .insertInto('flex_capabilities')
         .values({
@@ -107,11 +108,11 @@ export function createRecordStatements(
     beatCapability: templates.query<Key & Timed>((param) =>
       db
         .updateTable('flex_capabilities')
-        .set({ last_seen_at: nowIn(dialect, param), status: 'active' })
+        .set({ last_seen_at: dialect.now(param), status: 'active' })
         .where('tenant', '=', param('tenant'))
         .where('capability_id', '=', param('capability_id'))
         .returningAll()
-        .returning(nowIn(dialect, param).as('now')),
+        .returning(dialect.now(param).as('now')),
     ),
 
     removeCapability: templates.query<Key>((param) =>
@@ -126,7 +127,7 @@ export function createRecordStatements(
       db
         .selectFrom('flex_capabilities')
         .selectAll()
-        .select(nowIn(dialect, param).as('now'))
+        .select(dialect.now(param).as('now'))
         .orderBy('registered_at')
         .orderBy('tenant')
         .orderBy('capability_id'),
@@ -136,7 +137,7 @@ export function createRecordStatements(
       db
         .selectFrom('flex_capabilities')
         .selectAll()
-        .select(nowIn(dialect, param).as('now'))
+        .select(dialect.now(param).as('now'))
         .where('tenant', '=', param('tenant'))
         .orderBy('registered_at')
         .orderBy('capability_id'),
@@ -144,7 +145,7 @@ export function createRecordStatements(
 
     /** Gives a row to the one who has the name now. The same call again has it still. */
     takeName: templates.query<Take>((param) => {
-      const now = nowIn(dialect, param)
+      const now = dialect.now(param)
       return db
         .insertInto('once_names')
         .values({
@@ -179,7 +180,7 @@ export function createRecordStatements(
         .selectFrom('once_names')
         .select('body')
         .where('name_hash', '=', param('name_hash'))
-        .where('expires_at', '>', nowIn(dialect, param)),
+        .where('expires_at', '>', dialect.now(param)),
     ),
 
     settleName: templates.query<{ name_hash: string; body: string } & Timed>((param) =>
@@ -187,7 +188,7 @@ export function createRecordStatements(
         .updateTable('once_names')
         .set({ body: param('body') })
         .where('name_hash', '=', param('name_hash'))
-        .where('expires_at', '>', nowIn(dialect, param)),
+        .where('expires_at', '>', dialect.now(param)),
     ),
 
     releaseName: templates.query<{ name_hash: string }>((param) =>
@@ -199,12 +200,12 @@ export function createRecordStatements(
       const expired = db
         .selectFrom('once_names')
         .select('name_hash')
-        .where('expires_at', '<=', nowIn(dialect, param))
+        .where('expires_at', '<=', dialect.now(param))
         .orderBy('expires_at')
         .limit(param('limit'))
       return db
         .deleteFrom('once_names')
-        .where('name_hash', 'in', dialect === 'postgres' ? expired.forUpdate().skipLocked() : expired)
+        .where('name_hash', 'in', dialect.locks.forUpdateSkipLocked(expired, 'once_names'))
     }),
   }
 }

@@ -1,6 +1,5 @@
 /** Query templates: compiled once and bound to new values each time, because building a query costs more than running it. */
 import type { Compilable } from 'kysely'
-import { type RawBuilder, sql } from 'kysely'
 import type { Statement } from '../steps.ts'
 
 /** Marks a value that is bound later. */
@@ -180,19 +179,4 @@ function toPlaceholderRows(columns: readonly string[], count: number, form: stri
   return Array.from({ length: count }, (_, row) =>
     Object.fromEntries(given.map((column) => [column, shared.get(column) ?? new Placeholder(column, row)])),
   )
-}
-
-/** The clock of statements: SQLite gets the time from its one writer, PostgreSQL uses its own clock. */
-export type Dialect = 'sqlite' | 'postgres'
-
-export interface Timed {
-  /** Milliseconds since 1970; ignored by PostgreSQL. */
-  readonly now: number
-}
-
-export function nowIn(dialect: Dialect, param: Param<Timed>): RawBuilder<number> {
-  // The start of the statement and not the moment of evaluation: only with that one can an index be used.
-  return dialect === 'postgres'
-    ? sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::double precision`
-    : sql<number>`${param('now')}`
 }

@@ -1,8 +1,9 @@
 /** Statements of an append: lock the heads, read the rows that will change, write. */
 import { type Insertable, type Kysely, sql } from 'kysely'
+import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { RunTable, Tables } from '../tables.ts'
 import { alike, columns, keys } from './columns.ts'
-import { createTemplates, type Dialect, nowIn, type Templates, type Timed } from './templates.ts'
+import { createTemplates, type Templates } from './templates.ts'
 
 export type WriteStatements = ReturnType<typeof createWriteStatements>
 
@@ -41,7 +42,7 @@ export type LockedRow = Pick<RunTable, (typeof lockedColumns)[number]> & Timed
 
 export function createWriteStatements(
   db: Kysely<Tables>,
-  dialect: Dialect,
+  dialect: SqlDialect,
   templates: Templates = createTemplates('w'),
 ) {
   /** Upserts rows. Keys are not set again: SQLite would rewrite their index. */
@@ -75,19 +76,19 @@ export function createWriteStatements(
 
   return {
     /** Whether the database has its own clock. */
-    hasClock: dialect === 'postgres',
+    hasClock: dialect.hasClock,
 
-    now: templates.one<Timed>((param) => db.selectNoFrom(nowIn(dialect, param).as('now'))),
+    now: templates.one<Timed>((param) => db.selectNoFrom(dialect.now(param).as('now'))),
 
     /** Locked in one order by everybody, so that two batches never wait for each other. */
     lockHeads: templates.list<Timed, string>((param, runIds) => {
       const query = db
         .selectFrom('flex_runs')
         .select(lockedColumns)
-        .select(nowIn(dialect, param).as('now'))
+        .select(dialect.now(param).as('now'))
         .where('run_id', 'in', runIds)
         .orderBy('run_id')
-      return dialect === 'postgres' ? query.forUpdate() : query
+      return dialect.locks.forUpdate(query)
     }),
 
     /** Returns the inserted runs; an id that exists is not returned. */
@@ -141,20 +142,14 @@ export function createWriteStatements(
     /** Held until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
     knownValues: templates.list<object, string>((_, hashes) => {
       const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
-      return dialect === 'postgres' ? query.forKeyShare() : query
+      return dialect.locks.forKeyShare(query)
     }),
 
     insertValues: templates.rows(columns.flex_values, [], (placeholders) =>
       db
         .insertInto('flex_values')
         .values(placeholders as unknown as Tables['flex_values'][])
-        .onConflict((conflict) => {
-          const there = conflict.column('hash')
-          // Another process has just written it: an update without a change locks the row as above.
-          return dialect === 'postgres'
-            ? there.doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') }))
-            : there.doNothing()
-        }),
+        .onConflict(dialect.locks.keepExistingValue),
     ),
 
     insertUses: templates.rows(columns.flex_value_uses, ['run_id'], (placeholders) =>

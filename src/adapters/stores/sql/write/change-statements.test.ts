@@ -6,7 +6,8 @@ import { newRun, planEvent, sampleAsk, sampleEvent, startEvent } from '../../../
 import { firstHead } from '../../projections/heads.ts'
 import { project } from '../../projections/projections.ts'
 import { openLibsql } from '../../sqlite/open-sqlite.ts'
-import { sqliteBuilder } from '../../sqlite/sqlite-dialect.ts'
+import { sqliteBuilder } from '../../sqlite/sqlite-builder.ts'
+import { sqliteDialect } from '../dialects/sqlite-dialect.ts'
 import { createWriteStatements } from '../statements/write-statements.ts'
 import type { Tables } from '../tables.ts'
 import { changeStatements } from './change-statements.ts'
@@ -28,7 +29,7 @@ function written(events: readonly NewEvent[]): string[] {
     rows: [],
     values: new Map(),
   }
-  const statements = createWriteStatements(sqliteBuilder<Tables>(connection), 'sqlite')
+  const statements = createWriteStatements(sqliteBuilder<Tables>(connection), sqliteDialect)
   const commit = { sql: 'commit', parameters: [] }
   const steps = changeStatements([run], [project(head, journal, none)], { statements, commit })
   const step = steps.next()

@@ -1,13 +1,14 @@
 /** Migrates the tables, or refuses when they are newer than this version. The caller must lock out other processes. */
 import { type Kysely, type Migration, Migrator, sql } from 'kysely'
-import { ProvisoError } from '../../../base/errors/error.ts'
-import { ledgerMigrations, ledgerMigrationTable } from './ledger.ts'
-import { migrations } from './migrations.ts'
+import { ProvisoError } from '../../../../base/errors/error.ts'
+import type { SqlDialect } from '../dialects/sql-dialect.ts'
+import { ledgerMigrations, ledgerMigrationTable } from '../ledger.ts'
+import { listMigrations } from './migrations.ts'
 
 const migrationTableName = 'proviso_migrations'
 
 export interface MigrateOptions {
-  readonly dialect: 'sqlite' | 'postgres'
+  readonly dialect: SqlDialect
   /** Location of the store in messages: a path, or an address without its password. */
   readonly location: string
   /** The schema of the tables, where a database has several. */
@@ -26,7 +27,7 @@ interface History {
 
 export async function migrate(db: Kysely<unknown>, options: MigrateOptions): Promise<void> {
   const { dialect, ledger = false } = options
-  await bringUpToDate(db, { known: migrations(dialect), table: migrationTableName }, options)
+  await bringUpToDate(db, { known: listMigrations(dialect), table: migrationTableName }, options)
   if (ledger)
     await bringUpToDate(db, { known: ledgerMigrations(dialect), table: ledgerMigrationTable }, options)
 }
@@ -34,9 +35,9 @@ export async function migrate(db: Kysely<unknown>, options: MigrateOptions): Pro
 async function bringUpToDate(
   db: Kysely<unknown>,
   { known, table }: History,
-  { location, schema, readOnly = false }: MigrateOptions,
+  { dialect, location, schema, readOnly = false }: MigrateOptions,
 ): Promise<void> {
-  const done = await executed(db, table)
+  const done = await readExecuted(db, table, dialect)
   const foreign = done.filter((name) => !Object.hasOwn(known, name))
   if (foreign.length > 0) {
     throw new ProvisoError('store/newer', `The store at ${location} has unknown migrations: ${foreign}`)
@@ -66,13 +67,12 @@ async function bringUpToDate(
   }
 }
 
-async function executed(db: Kysely<unknown>, table: string): Promise<string[]> {
+async function readExecuted(db: Kysely<unknown>, table: string, dialect: SqlDialect): Promise<string[]> {
   try {
     const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
     return rows.map(({ name }) => name)
   } catch (error) {
-    // A table that is missing, as PostgreSQL and as SQLite say it.
-    if ((error as { code?: unknown }).code === '42P01' || /no such table/.test(String(error))) return []
+    if (dialect.isMissingTable(error)) return []
     throw error
   }
 }
