@@ -78,7 +78,7 @@ describe('sha256Hex', () => {
     expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 
-  it('tells lone surrogates and the replacement character apart', () => {
+  it('hashes lone surrogates and the replacement character differently', () => {
     const texts = ['\ud800', '\ud801', '\udfff', '\ufffd', 'a\ud800b', 'a\ud801b', '\ud83d\ude00']
     expect(new Set(texts.map(sha256Hex)).size).toBe(texts.length)
   })
@@ -89,14 +89,14 @@ describe('ProvisoError', () => {
     const cause = new Error('why')
     const error = new ProvisoError('schema/invalid', 'no', { cause, at: { pointer: '/a' } })
     expect(error).toMatchObject({
-      fate: 'mend',
+      fate: 'fix',
       exitCode: 2,
-      hint: 'Correct the schema at the place named',
+      hint: 'Correct the schema at the location in `at`',
       cause,
     })
     expect(new ProvisoError('aborted', 'stop')).toMatchObject({ exitCode: 130, fate: 'stopped' })
     expect(new ProvisoError('schema/limit', 'no', { hint: 'other' }).hint).toBe('other')
-    expect(new ProvisoError('option/invalid', 'no').hint).toBe('Correct the option that is named')
+    expect(new ProvisoError('option/invalid', 'no').hint).toBe('Correct the option that the message names')
   })
 })
 

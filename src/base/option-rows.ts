@@ -59,9 +59,9 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
 /** Checks each option by its row. `undefined` counts as absent. */
 export function rowIssues(options: Record<string, unknown>, at: Pointer, rows: Rows): Issue[] {
   return Object.entries(options).flatMap(([option, value]) => {
-    const place = child(at, option)
-    if (!Object.hasOwn(rows, option)) return [unknownOption(option, place, rows)]
-    return value === undefined ? [] : (rows[option]?.(value, place) ?? [])
+    const location = child(at, option)
+    if (!Object.hasOwn(rows, option)) return [unknownOption(option, location, rows)]
+    return value === undefined ? [] : (rows[option]?.(value, location) ?? [])
   })
 }
 

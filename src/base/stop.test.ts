@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { createStop, withSignal } from './stop.ts'
 
 describe('a stop', () => {
-  it('calls listeners once when it is aborted, and those that come later at once', () => {
+  it('calls listeners once on abort, and later listeners at once', () => {
     const stop = createStop()
-    const heard: string[] = []
-    stop.listen(() => heard.push('first'))
-    stop.listen(() => heard.push('gone'))()
+    const calls: string[] = []
+    stop.listen(() => calls.push('first'))
+    stop.listen(() => calls.push('gone'))()
     expect(stop.aborted).toBe(false)
     stop.abort('why')
     stop.abort('again')
-    stop.listen(() => heard.push('late'))
-    expect(heard).toEqual(['first', 'late'])
+    stop.listen(() => calls.push('late'))
+    expect(calls).toEqual(['first', 'late'])
     expect(stop).toMatchObject({ aborted: true, reason: 'why' })
   })
 
@@ -23,13 +23,13 @@ describe('a stop', () => {
     expect(early ?? stop.signal).toBe(stop.signal)
   })
 
-  it('is heard before the listeners of its signal', () => {
+  it('calls its listeners before the listeners of its signal', () => {
     const stop = createStop()
-    const heard: string[] = []
-    stop.signal.addEventListener('abort', () => heard.push('signal'))
-    stop.listen(() => heard.push('stop'))
+    const calls: string[] = []
+    stop.signal.addEventListener('abort', () => calls.push('signal'))
+    stop.listen(() => calls.push('stop'))
     stop.abort('why')
-    expect(heard).toEqual(['stop', 'signal'])
+    expect(calls).toEqual(['stop', 'signal'])
   })
 
   it('makes the signal of a call when it is read, also through a copy', () => {

@@ -1,7 +1,7 @@
 /** Entry point `proviso/output`: the model-text reader on its own. Small and browser-safe. */
 
 export { ProvisoError } from '../base/errors/error.ts'
-export type { Edit, Issue, Place, Span } from '../base/errors/issue.ts'
+export type { Edit, Issue, Location, TextRange } from '../base/errors/issue.ts'
 export type { Pointer } from '../base/pointer.ts'
 export type { JsonSchema } from '../schema/compile/compile.ts'
 export { schemaHash } from '../schema/hash.ts'

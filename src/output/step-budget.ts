@@ -3,7 +3,7 @@
  * charged, so the work is bounded by the text length for any text and any schema. One step is about the work of reading
  * one character.
  */
-import type { Place } from '../base/errors/issue.ts'
+import type { Location } from '../base/errors/issue.ts'
 import type { Limits } from './types.ts'
 
 /** Steps granted to every text, however short. */
@@ -21,7 +21,7 @@ export class Allowance {
   /** Steps used so far. */
   used = 0
   /** Location at which the budget ran out. */
-  place: Place | undefined
+  place: Location | undefined
   readonly most: number
 
   constructor(most: number) {

@@ -1,6 +1,6 @@
 /** Public types of the reader: options and results (DECISIONS 1–6). Types only. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Issue, Place } from '../base/errors/issue.ts'
+import type { Issue, Location } from '../base/errors/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/compile/compile.ts'
 import type { PartialValue } from './infer.ts'
@@ -14,7 +14,7 @@ export interface Repair {
   /** The rule that was applied, a row of the rule table (`rules.ts`). */
   readonly rule: string
   /** Text repairs have a range of the original text, value repairs a pointer into the value. */
-  readonly at: Place
+  readonly at: Location
   /** Before the change: source text for a range, a value for a pointer. */
   readonly before: unknown
   /** After the change; `undefined` for a removed member. */

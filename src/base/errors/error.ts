@@ -3,7 +3,7 @@
  * (an unusable schema, an invalid option); invalid text and invalid values are never thrown, they are reported as Issues.
  */
 import { errorTable } from './error-table.ts'
-import type { Issue, Place } from './issue.ts'
+import type { Issue, Location } from './issue.ts'
 import type { Fate } from './reader-errors.ts'
 
 export { errorTable, type Fate }
@@ -13,7 +13,7 @@ export type ErrorCode = keyof typeof errorTable
 interface ErrorDetails {
   /** What to do about it; defaults to the hint of the table. */
   readonly hint?: string
-  readonly at?: Place
+  readonly at?: Location
   /** All problems, if there are several. */
   readonly issues?: readonly Issue[]
   readonly cause?: unknown
@@ -26,7 +26,7 @@ export class ProvisoError extends Error {
   override readonly name = 'ProvisoError'
   readonly code: ErrorCode
   readonly hint: string
-  readonly at?: Place
+  readonly at?: Location
   readonly issues?: readonly Issue[]
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -60,6 +60,6 @@ export function messageOf(cause: unknown): string {
   try {
     return String(cause instanceof Error ? cause.message : cause)
   } catch {
-    return 'What was thrown cannot be put into words'
+    return 'Cannot convert the thrown value to text'
   }
 }

@@ -2,15 +2,15 @@
 import type { Pointer } from '../pointer.ts'
 
 /** A half-open range of UTF-16 offsets in the original text. */
-export type Span = readonly [start: number, end: number]
+export type TextRange = readonly [start: number, end: number]
 
 /** A location: a range of the text, or a pointer into the value. */
-export type Place = { readonly span: Span } | { readonly pointer: Pointer }
+export type Location = { readonly span: TextRange } | { readonly pointer: Pointer }
 
 export interface Issue {
   /** Stable machine-readable code, `area/problem`. */
   readonly code: string
-  readonly at: Place
+  readonly at: Location
   /** What happened, in words that the reader can act on. */
   readonly message: string
   /** What to do about it. */
@@ -23,6 +23,6 @@ export interface Issue {
 
 /** Replaces a range of the text. */
 export interface Edit {
-  readonly span: Span
+  readonly span: TextRange
   readonly text: string
 }

@@ -4,7 +4,7 @@
  * What the caller can do about an error: fix the input, retry later, report a bug, or nothing because it requested the
  * stop.
  */
-export type Fate = 'mend' | 'retry' | 'internal' | 'stopped'
+export type Fate = 'fix' | 'retry' | 'internal' | 'stopped'
 
 export interface ErrorRow {
   readonly fate: Fate
@@ -15,13 +15,13 @@ export interface ErrorRow {
 }
 
 export const readerErrors = {
-  'schema/invalid': { fate: 'mend', exitCode: 2, hint: 'Correct the schema at the place named' },
+  'schema/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct the schema at the location in `at`' },
   'schema/limit': {
-    fate: 'mend',
+    fate: 'fix',
     exitCode: 2,
     hint: 'Simplify the schema, or leave out `untrusted` if it is your own',
   },
-  'json/unrepresentable': { fate: 'mend', exitCode: 2, hint: 'Pass plain JSON data' },
-  'output/invalid': { fate: 'mend', exitCode: 2, hint: 'Look at the issues: each says where and why' },
-  'option/invalid': { fate: 'mend', exitCode: 2, hint: 'Correct the option that is named' },
+  'json/unrepresentable': { fate: 'fix', exitCode: 2, hint: 'Pass plain JSON data' },
+  'output/invalid': { fate: 'fix', exitCode: 2, hint: 'Fix each entry of `issues`: `at` is its location' },
+  'option/invalid': { fate: 'fix', exitCode: 2, hint: 'Correct the option that the message names' },
 } as const satisfies Record<string, ErrorRow>

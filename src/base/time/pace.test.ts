@@ -28,7 +28,7 @@ async function passesOf(turns: number, turnMs: number): Promise<number[]> {
 const counts = (passes: readonly number[]) =>
   [...new Set(passes)].map((pass) => passes.filter((other) => other === pass).length)
 
-it('lets a few go on at once, and then ends a pass of the loop after some milliseconds, however many wait', async () => {
+it('resolves a few turns at once, then ends each pass of the loop after some milliseconds, however many wait', async () => {
   expect(counts(await passesOf(14, 3))).toEqual([8, 2, 2, 2])
   expect(counts(await passesOf(11, 50))).toEqual([8, 1, 1, 1])
 })
@@ -37,7 +37,7 @@ it('takes many short turns in one pass, and not all of them', async () => {
   expect(counts(await passesOf(100, 0))).toEqual([8, 32, 32, 28])
 })
 
-it('lets nobody go on at once where work has taken the time of the pass', async () => {
+it('resolves no turn at once after work has used up the time of the pass', async () => {
   let now = 0
   const pace = createPace(() => now)
   await pace.turn()
@@ -64,7 +64,7 @@ it('takes one turn in a pass in which it has to hurry', async () => {
   await Promise.all(turns)
 })
 
-it('gives turns in order, and those who must be first before all others', async () => {
+it('gives turns in order, and turns of rank first before all others', async () => {
   const pace = createPace()
   // No turn resolves at once.
   pace.hurry()

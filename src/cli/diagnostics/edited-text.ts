@@ -1,29 +1,29 @@
 /** Applies the recorded edits to a text, and maps ranges of the edited text back to ranges of the original (a source map). */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import type { Repair } from '../../output/index.ts'
 
 export interface EditedText {
   readonly text: string
   /** The range that each edit produced in the edited text, in text order; empty for a removal. */
-  readonly edits: readonly { readonly repair: Repair; readonly range: Span }[]
+  readonly edits: readonly { readonly repair: Repair; readonly range: TextRange }[]
   /** Maps a range of the edited text to the original. Text that an edit produced maps to everything that the edit replaced. */
-  readonly toOriginal: (start: number, end: number) => Span
+  readonly toOriginal: (start: number, end: number) => TextRange
 }
 
 /** A sequence of characters: copied one by one, or produced as a whole by an edit. */
 interface Segment {
   readonly start: number
   readonly end: number
-  readonly from: Span
+  readonly from: TextRange
   readonly isCopy: boolean
 }
 
 /** Returns `undefined` when the edits overlap, because then they do not form one change. */
 export function editText(raw: string, repairs: readonly Repair[]): EditedText | undefined {
   const segments: Segment[] = []
-  const edits: { repair: Repair; range: Span }[] = []
+  const edits: { repair: Repair; range: TextRange }[] = []
   let [length, done] = [0, 0]
-  const add = (size: number, from: Span, isCopy: boolean) => {
+  const add = (size: number, from: TextRange, isCopy: boolean) => {
     if (size > 0) segments.push({ start: length, end: length + size, from, isCopy })
     length += size
   }
@@ -50,7 +50,7 @@ function inOrder(repairs: readonly Repair[]) {
     .sort((a, b) => a.span[0] - b.span[0] || a.span[1] - b.span[1])
 }
 
-function originalRange(segments: readonly Segment[], start: number, end: number): Span {
+function originalRange(segments: readonly Segment[], start: number, end: number): TextRange {
   const first = segments[segmentAt(segments, start)]
   const last = segments[segmentAt(segments, Math.max(start, end - 1))]
   if (first === undefined || last === undefined) return [0, 0]

@@ -3,7 +3,7 @@
  * edits yields strict JSON, whose tree has a range for every value. Value changes are then applied to that tree one by
  * one, so that each pointer is resolved in the value as it was when the change was made.
  */
-import type { Issue, Span } from '../../base/errors/issue.ts'
+import type { Issue, TextRange } from '../../base/errors/issue.ts'
 import { isObject } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import type { ParseResult, Repair } from '../../output/index.ts'
@@ -12,7 +12,7 @@ import { childOf, findNode, isSame, readTree, type TreeNode } from './json-tree.
 
 /** A location in the text and in the value. */
 export interface Located {
-  readonly span: Span
+  readonly span: TextRange
   readonly pointer: Pointer
 }
 
@@ -34,7 +34,7 @@ export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): Lo
       'span' in at ? { span: at.span, pointer: '' } : { span: [0, raw.length], pointer: at.pointer }
     return { repairs: repairs.map(locate), issues: issues.map(locate) }
   }
-  const toOriginal = ([start, end]: Span) => edited.toOriginal(start, end)
+  const toOriginal = ([start, end]: TextRange) => edited.toOriginal(start, end)
   const walk = { root: tree }
   const changed = new Map<Repair, Located>()
   for (const repair of repairs) {
@@ -73,14 +73,14 @@ function treeOf({ text }: EditedText, repairs: readonly Repair[]): TreeNode | un
 }
 
 /** Returns the range of a value; for an absent value, the opening bracket of its container. */
-function rangeAt(root: TreeNode, pointer: Pointer): Span {
+function rangeAt(root: TreeNode, pointer: Pointer): TextRange {
   const { node, isThere } = findNode(root, pointer)
   const isBracket = !isThere && (node.members !== undefined || node.items !== undefined)
   return [node.start, isBracket ? Math.min(node.start + 1, node.end) : node.end]
 }
 
 /** Returns the key alone for a renamed key, the key with its value for a dropped member. */
-function rangeOfChange(root: TreeNode, { rule, after }: Repair, pointer: Pointer): Span {
+function rangeOfChange(root: TreeNode, { rule, after }: Repair, pointer: Pointer): TextRange {
   const { parent, last } = parentOf(root, pointer)
   const member = last === undefined ? undefined : parent.members?.get(last)
   if (member && rule === 'key') return [member.keyStart, member.keyEnd]
@@ -168,7 +168,7 @@ function childrenOf(node: TreeNode): Child[] {
 }
 
 /** Finds the innermost member or item around an edit. Children are sorted once, then found by binary search. */
-function createFinder(root: TreeNode): (range: Span) => Pointer {
+function createFinder(root: TreeNode): (range: TextRange) => Pointer {
   const sorted = new Map<TreeNode, Child[]>()
   const childrenBySpan = (node: TreeNode): Child[] => {
     const known = sorted.get(node) ?? childrenOf(node).sort((a, b) => a.from - b.from)
@@ -200,6 +200,6 @@ function lastFrom(children: readonly Child[], offset: number): Child | undefined
 }
 
 /** An empty range on the border of a value is outside: text removed between two values belongs to neither. */
-function isWithin([start, end]: Span, [from, to]: Span): boolean {
+function isWithin([start, end]: TextRange, [from, to]: TextRange): boolean {
   return start === end ? from < start && start < to : from <= start && end <= to
 }

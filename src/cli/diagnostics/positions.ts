@@ -1,5 +1,5 @@
 /** Converts offsets to positions of the Language Server Protocol: zero-based lines and UTF-16 characters, after a byte order mark. */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 
 export interface Position {
   readonly line: number
@@ -11,7 +11,7 @@ export interface Range {
   readonly end: Position
 }
 
-export function createRanges(text: string): (span: Span) => Range {
+export function createRanges(text: string): (span: TextRange) => Range {
   const starts = lineStarts(text)
   const toPosition = (given: number): Position => {
     const offset = isInsideLineEnd(text, given) ? given - 1 : given

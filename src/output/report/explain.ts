@@ -1,5 +1,5 @@
 /** Human-readable report of what the reader changed and why. Used by the command line, logs and debugging. */
-import type { Issue, Place } from '../../base/errors/issue.ts'
+import type { Issue, Location } from '../../base/errors/issue.ts'
 import type { ParseResult, Repair, Stage } from '../types.ts'
 import { excerpt, excerptValue, visible } from './excerpt.ts'
 import { ruleSentence } from './rule-table.ts'
@@ -26,7 +26,7 @@ export function explain(result: ParseResult): string {
   return lines.join('\n')
 }
 
-type Placer = (at: Place) => string
+type Placer = (at: Location) => string
 
 const STAGES: readonly Stage[] = ['extract', 'tolerant', 'syntactic', 'semantic', 'custom']
 
@@ -62,7 +62,7 @@ function explainRule(rule: string, repairs: readonly Repair[], place: Placer): s
   return lines
 }
 
-function show(part: unknown, at: Place): string {
+function show(part: unknown, at: Location): string {
   if (part === undefined || ('span' in at && part === '')) return '(nothing)'
   if (!('span' in at) || typeof part !== 'string') return excerptValue(part)
   // Quote excerpts that consist of spaces only, to make them visible.

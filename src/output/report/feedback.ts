@@ -2,7 +2,7 @@
  * Turns issues into instructions for a model. Called by the generation fallback steps for model repair and stricter
  * retries (FSD-14, FSD-38).
  */
-import type { Issue, Place } from '../../base/errors/issue.ts'
+import type { Issue, Location } from '../../base/errors/issue.ts'
 import { tokens } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { excerpt, excerptValue, visible } from './excerpt.ts'
@@ -69,7 +69,7 @@ function line({ at, message, expected, actual }: Issue): string {
   return `- ${placeOf(at)}: ${said}${both && ` ${both.charAt(0).toUpperCase()}${both.slice(1)}.`}`
 }
 
-function placeOf(at: Place): string {
+function placeOf(at: Location): string {
   if ('span' in at) return `characters ${at.span[0]} to ${at.span[1]}`
   return at.pointer === '' ? 'whole value' : visible(at.pointer)
 }
@@ -79,7 +79,7 @@ function byPlace(a: Issue, b: Issue): number {
   return comparePlaces(a.at, b.at) || compare(a.code, b.code) || compare(a.message, b.message)
 }
 
-function comparePlaces(a: Place, b: Place): number {
+function comparePlaces(a: Location, b: Location): number {
   if ('span' in a) return 'span' in b ? a.span[0] - b.span[0] || a.span[1] - b.span[1] : -1
   if ('span' in b) return 1
   const [left, right] = [tokens(a.pointer), tokens(b.pointer)]

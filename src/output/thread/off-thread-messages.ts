@@ -1,6 +1,6 @@
 /** The messages between the off-thread reader and its workers. Types only. */
 import type { ErrorCode } from '../../base/errors/error.ts'
-import type { Place } from '../../base/errors/issue.ts'
+import type { Location } from '../../base/errors/issue.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import type { ParseOptions, ParseResult } from '../types.ts'
 
@@ -28,5 +28,5 @@ export interface Refusal {
   readonly code: ErrorCode
   readonly message: string
   readonly hint?: string
-  readonly at?: Place
+  readonly at?: Location
 }

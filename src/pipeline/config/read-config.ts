@@ -1,6 +1,6 @@
 /** Reads `proviso.toml` into values by dotted name, or into issues with their lines. */
 import { parse, TomlError } from 'smol-toml'
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import { checkNoun } from '../../domain/parse/check-schema.ts'
@@ -84,8 +84,8 @@ function* leaves(value: Json, path: readonly string[]): Generator<[readonly stri
 // Locates the keys of a TOML text by a line scan, because the parser returns no positions.
 
 /** Ranges of keys by dotted name; for a table, the range of its header. */
-function tomlPlaces(text: string): ReadonlyMap<string, Span> {
-  const places = new Map<string, Span>()
+function tomlPlaces(text: string): ReadonlyMap<string, TextRange> {
+  const places = new Map<string, TextRange>()
   let table: readonly string[] = []
   let fence = ''
   let offset = 0
@@ -116,7 +116,7 @@ function namesIn(dotted: string): string[] {
 }
 
 /** The range of a key, or of the nearest table that contains it. */
-function placeOf(places: ReadonlyMap<string, Span>, path: readonly string[]): Span {
+function placeOf(places: ReadonlyMap<string, TextRange>, path: readonly string[]): TextRange {
   for (let length = path.length; length > 0; length--) {
     const found = places.get(path.slice(0, length).join('.'))
     if (found) return found

@@ -1,6 +1,6 @@
 /** Lints a pipeline: runs every rule, then applies suppressions, severities and, where a fixer exists, fixes. */
 
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import { parsePipeline } from '../parse/parse-pipeline.ts'
 import { issueAt } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
@@ -64,7 +64,7 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
 function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue[] {
   const parsed = parsePipeline(document)
   if (parsed.ok) return []
-  const covers = (issue: LintIssue, [start, end]: Span) =>
+  const covers = (issue: LintIssue, [start, end]: TextRange) =>
     issue.severity === 'error' && issue.at.span[0] < Math.max(end, start + 1) && start < issue.at.span[1]
   return parsed.issues
     .filter(({ at }) => !said.some((issue) => covers(issue, at.span)))

@@ -1,5 +1,5 @@
 /** Types of lint rules, their findings and fixers. */
-import type { Edit, Span } from '../../base/errors/issue.ts'
+import type { Edit, TextRange } from '../../base/errors/issue.ts'
 import type { SourceIssue } from '../text/source.ts'
 import type { LintStep, LintView } from './view/lint-view.ts'
 
@@ -27,7 +27,7 @@ export interface Rule {
 
 /** A finding of a rule at one range of the text. */
 export interface RuleFinding {
-  readonly span: Span
+  readonly span: TextRange
   readonly message: string
   readonly hint?: string
   /** The step concerned; baselines and suppressions use it. */

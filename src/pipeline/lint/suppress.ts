@@ -2,7 +2,7 @@
  * Reads the suppressions of a pipeline: `# proviso: ignore RULE` at a step, an agent or an import,
  * `meta.suppress_rules` in a step, or `meta.suppress_rules` of the file for all of it.
  */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import { lineText, positionOf, type Source } from '../text/source.ts'
 import type { YamlComment } from '../yaml/scan-yaml.ts'
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts'
@@ -40,7 +40,7 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
 /** A rule, or a glob of rules, and its range in the file. */
 export interface NamedRule {
   readonly rule: string
-  readonly span: Span
+  readonly span: TextRange
 }
 
 export function namedInMeta(node: YamlNode): NamedRule[] {

@@ -2,7 +2,7 @@
  * Validates a pipeline without an input: lint findings plus compile errors. A pipeline without an error here
  * compiles with `compilePipeline`, and vice versa.
  */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { checkPipeline } from '../compile/compile-pipeline.ts'
 import type { ArosConfig } from '../config/aros-config.ts'
@@ -75,11 +75,11 @@ function isSaid({ at, file }: SourceIssue, issues: readonly LintIssue[]): boolea
   )
 }
 
-function isInside([start, end]: Span, [from, to]: Span): boolean {
+function isInside([start, end]: TextRange, [from, to]: TextRange): boolean {
   return from <= start && end <= to && end - start < to - from
 }
 
-function overlap([start, end]: Span, [from, to]: Span): boolean {
+function overlap([start, end]: TextRange, [from, to]: TextRange): boolean {
   return start < Math.max(to, from + 1) && from < Math.max(end, start + 1)
 }
 

@@ -1,6 +1,6 @@
 /** Parses a pipeline file: unknown keys are rejected with the closest known key, and every issue has its line. */
 
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import type { Limits } from '../../domain/plan.ts'
@@ -161,7 +161,7 @@ function reach(root: YamlNode, pointer: Pointer): { node: YamlNode; entry?: Yaml
 }
 
 /** Narrows a range to the given words, if the text contains them literally. */
-function narrowed(text: string, [start, end]: Span, words: string): Span {
+function narrowed(text: string, [start, end]: TextRange, words: string): TextRange {
   const at = text.slice(start, end).indexOf(words)
   return at < 0 ? [start, end] : [start + at, start + at + words.length]
 }

@@ -1,10 +1,10 @@
 /** Locates the `{{ … }}` expressions of a text in the source file, with their references and filters. */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import type { YamlScalar } from '../yaml/yaml-node.ts'
 
 export interface TemplateMark {
   /** From the first brace to the last. */
-  readonly span: Span
+  readonly span: TextRange
   /** The expression is the whole text, so it yields the value itself instead of a text. */
   readonly whole: boolean
   /** References, such as `steps.write.output`, each with its range. */
@@ -15,7 +15,7 @@ export interface TemplateMark {
 
 interface Word {
   readonly text: string
-  readonly span: Span
+  readonly span: TextRange
 }
 
 /** Expressions never contain braces, so one pass finds them all. */

@@ -1,5 +1,5 @@
 /** A source file with its line starts: converts offsets to lines and columns, and renders excerpts with a caret. */
-import type { Issue, Span } from '../../base/errors/issue.ts'
+import type { Issue, TextRange } from '../../base/errors/issue.ts'
 import type { Pointer } from '../../base/pointer.ts'
 
 // Makes one line printable above a caret: replaces every invisible character by a visible one.
@@ -21,7 +21,7 @@ export interface Source {
 
 /** An issue in a source file, ready to be printed. */
 export interface SourceIssue extends Issue {
-  readonly at: { readonly span: Span }
+  readonly at: { readonly span: TextRange }
   /** The file it is in. */
   readonly file: string
   /** From 1. */
@@ -36,7 +36,7 @@ export interface SourceIssue extends Issue {
 
 /** A finding at a range; the source adds line, column and excerpt. */
 export interface Finding extends Omit<Issue, 'at'> {
-  readonly span: Span
+  readonly span: TextRange
   readonly pointer?: Pointer
 }
 
@@ -80,7 +80,7 @@ const widest = 100
  *   3 | steps: [
  *     |        ^
  * ``` */
-function excerptAt(source: Source, [start, end]: Span): string {
+function excerptAt(source: Source, [start, end]: TextRange): string {
   const { line, column } = positionOf(source, start)
   const whole = lineText(source, line)
   const from = whole.length <= widest ? 0 : Math.max(0, column - 1 - widest / 2)

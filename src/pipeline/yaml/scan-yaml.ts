@@ -3,7 +3,7 @@
  * deeply or run too long. Also collects the comments.
  */
 import { Lexer } from 'yaml'
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import type { Finding, Source } from '../text/source.ts'
 
 export const yamlLimits = {
@@ -21,7 +21,7 @@ export const yamlLimits = {
 
 export interface YamlComment {
   /** From the `#` to the end of the line. */
-  readonly span: Span
+  readonly span: TextRange
   readonly text: string
 }
 
@@ -104,7 +104,7 @@ function controlCharacter({ text }: Source): Finding | undefined {
   }
 }
 
-function tooMany(span: Span): Finding {
+function tooMany(span: TextRange): Finding {
   return {
     code: 'pipeline/limit',
     span,
@@ -113,7 +113,7 @@ function tooMany(span: Span): Finding {
   }
 }
 
-function lateDirective(span: Span): Finding {
+function lateDirective(span: TextRange): Finding {
   return {
     code: 'pipeline/yaml',
     span,
@@ -122,7 +122,7 @@ function lateDirective(span: Span): Finding {
   }
 }
 
-function tooDeep(span: Span): Finding {
+function tooDeep(span: TextRange): Finding {
   return {
     code: 'pipeline/limit',
     span,

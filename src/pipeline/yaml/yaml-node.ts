@@ -1,5 +1,5 @@
 /** A YAML document as a tree; every node has its range in the text. An alias resolves to the node it names. */
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import { type Json, setOwn } from '../../base/json.ts'
 import { child, type Pointer, tokens } from '../../base/pointer.ts'
 
@@ -7,9 +7,9 @@ export type YamlNode = YamlScalar | YamlList | YamlMap
 
 interface Placed {
   /** From the first character of the value to its last; anchors and tags come before it. */
-  readonly span: Span
+  readonly span: TextRange
   /** Range of the alias, for a node reached through one; `span` is the range at its anchor. */
-  readonly alias?: Span
+  readonly alias?: TextRange
   /** The name of its anchor. */
   readonly anchor?: string
 }
@@ -34,7 +34,7 @@ export interface YamlMap extends Placed {
 
 export interface YamlEntry {
   readonly key: string
-  readonly keySpan: Span
+  readonly keySpan: TextRange
   readonly value: YamlNode
   /** It comes from another map by `<<`; its ranges are in that map. */
   readonly merged?: true

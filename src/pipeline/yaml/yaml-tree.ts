@@ -13,7 +13,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Span } from '../../base/errors/issue.ts'
+import type { TextRange } from '../../base/errors/issue.ts'
 import type { Finding } from '../text/source.ts'
 import { yamlLimits } from './scan-yaml.ts'
 import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './yaml-node.ts'
@@ -150,7 +150,7 @@ export function makeTree(contents: unknown): Tree {
     return [...own.values()]
   }
 
-  const merge = (value: YamlNode, keySpan: Span): YamlEntry[] => {
+  const merge = (value: YamlNode, keySpan: TextRange): YamlEntry[] => {
     const maps = value.kind === 'list' ? value.items : [value]
     if (maps.every((item): item is YamlMap => item.kind === 'map'))
       return maps.flatMap(({ entries }) => entries.map((entry) => ({ ...entry, merged: true as const })))
@@ -163,7 +163,7 @@ export function makeTree(contents: unknown): Tree {
     return []
   }
 
-  const keyOf = (key: unknown, at: number): { text: string; span: Span; plain: boolean } | undefined => {
+  const keyOf = (key: unknown, at: number): { text: string; span: TextRange; plain: boolean } | undefined => {
     const target = isAlias(key) ? follow(key) : undefined
     if (target?.kind === 'scalar') return { text: String(target.value), span: spanOf(key), plain: false }
     if (isScalar(key)) {
@@ -184,7 +184,7 @@ export function makeTree(contents: unknown): Tree {
   return { root, findings }
 }
 
-function repeated(key: string, span: Span, first: Span): Finding {
+function repeated(key: string, span: TextRange, first: TextRange): Finding {
   return {
     code: 'pipeline/duplicate-key',
     span,
@@ -207,7 +207,7 @@ function isPlainNumber(value: unknown): value is number {
   )
 }
 
-function spanOf(node: unknown): Span {
+function spanOf(node: unknown): TextRange {
   const { range } = node as { range?: readonly [number, number, number] | null }
   return range ? [range[0], Math.max(range[0], range[1])] : [0, 0]
 }

@@ -1,5 +1,5 @@
 /** Computes what steps write into the context, as far as the file declares it. */
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import { isObject } from '../../../base/json.ts'
 import { membersOf } from '../../../schema/build/members.ts'
 import { entryOf, type LintStep, type LintView, textAt } from './lint-view.ts'
@@ -40,7 +40,7 @@ export function* inBranches(
 }
 
 /** Range of the key by which a step writes to the context. */
-export function writingSpan({ node }: LintStep, key: 'sink_to' | 'updates_context'): Span {
+export function writingSpan({ node }: LintStep, key: 'sink_to' | 'updates_context'): TextRange {
   const entry = entryOf(node, key)
   return entry && !entry.merged && !node.alias ? entry.keySpan : (node.alias ?? node.span)
 }

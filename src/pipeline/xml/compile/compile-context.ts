@@ -1,5 +1,5 @@
 /** State shared by all parts of the compiler while one file is compiled. */
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import type { Json } from '../../../base/json.ts'
 import type { GivenProcessing } from '../../../domain/draft/processing.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
@@ -34,7 +34,7 @@ export interface Compiling {
 /** Aborts the compilation; `compileTemplate` catches it. */
 export class Stop extends Error {}
 
-export function say(compiling: Compiling, span: Span, said: Omit<Finding, 'span'>): void {
+export function say(compiling: Compiling, span: TextRange, said: Omit<Finding, 'span'>): void {
   compiling.findings.push({ span, ...said })
   if (compiling.findings.length >= mostFindings) throw new Stop()
 }
@@ -52,7 +52,7 @@ export function addNode(compiling: Compiling, node: NewNode, { place, span }: At
 
 export interface At {
   readonly place: Place
-  readonly span: Span
+  readonly span: TextRange
 }
 
 /** Placeholder for a value with a reported finding, so that its users are not reported too. */

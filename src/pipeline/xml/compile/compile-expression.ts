@@ -1,6 +1,6 @@
 /** Compiles `{{…}}`: a visible name, a part of its value, a literal, or a call, which is equivalent to `<call>`. */
 import { closest } from '../../../base/closest.ts'
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Source } from '../../../domain/plan.ts'
 import type { Expression } from '../parse/expression.ts'
@@ -32,7 +32,7 @@ export function compileExpression(
   }
 }
 
-function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, span: Span): CallNode {
+function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, span: TextRange): CallNode {
   return {
     kind: 'call',
     template,
@@ -44,7 +44,7 @@ function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, span:
 function unknown(
   compiling: Compiling,
   name: string,
-  { scope, span }: { readonly scope: Scope; readonly span: Span },
+  { scope, span }: { readonly scope: Scope; readonly span: TextRange },
 ): Made {
   const meant = closest(name, scope.names)
   const visible =

@@ -1,6 +1,6 @@
 /** Checks the attributes and children of elements, and reports unexpected ones. */
 import { closest } from '../../../base/closest.ts'
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import type { Finding } from '../../text/source.ts'
 import { type Element, isElement, type Text } from './read-xml.ts'
 
@@ -21,7 +21,7 @@ interface Shape {
 /** Limit on reported findings, to keep reports readable. */
 const mostFindings = 50
 
-export function find(parsing: Parsing, span: Span, said: Omit<Finding, 'span' | 'code'>): void {
+export function find(parsing: Parsing, span: TextRange, said: Omit<Finding, 'span' | 'code'>): void {
   if (!isFull(parsing)) parsing.findings.push({ code: 'template/shape', span, ...said })
 }
 
@@ -84,7 +84,7 @@ export function wordOf(
   element: Element,
   name: string,
   parsing: Parsing,
-): { readonly value: string; readonly span: Span } | undefined {
+): { readonly value: string; readonly span: TextRange } | undefined {
   const attribute = element.attributes.get(name)
   const child = oneChild(element, name, parsing)
   if (attribute && child)
@@ -116,7 +116,7 @@ export function choiceOf<T extends string>(
 }
 
 /** The range of a text, without the space before it. */
-function trimmed({ text, span }: Text): Span {
+function trimmed({ text, span }: Text): TextRange {
   const lead = text.length - text.trimStart().length
   return [Math.min(span[0] + lead, span[1]), span[1]]
 }

@@ -1,5 +1,5 @@
 /** Parses texts that contain `{{…}}`: descriptions, and elements that hold one expression or a plain value. */
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import type { Json } from '../../../base/json.ts'
 import { detectJson } from '../../../output/index.ts'
 import { find, type Parsing, textOf } from './elements.ts'
@@ -44,7 +44,7 @@ export function parseValueText(element: Element, parsing: Parsing): ExpressionNo
   return { kind: 'expression', expression: { kind: 'literal', value }, span: element.span }
 }
 
-export function parseExpression(text: string, span: Span, parsing: Parsing): ExpressionNode | undefined {
+export function parseExpression(text: string, span: TextRange, parsing: Parsing): ExpressionNode | undefined {
   const read = readExpression(text)
   if (read.ok) return { kind: 'expression', expression: read.expression, span }
   find(parsing, span, {
@@ -55,8 +55,8 @@ export function parseExpression(text: string, span: Span, parsing: Parsing): Exp
 }
 
 /** Returns the range of the n-th `{{…}}` of an element; the element itself where that is unknown. */
-function placesIn(element: Element, { text }: Parsing): (index: number) => Span {
-  const spans: Span[] = []
+function placesIn(element: Element, { text }: Parsing): (index: number) => TextRange {
+  const spans: TextRange[] = []
   for (const child of element.children) {
     if (isElement(child)) continue
     const [start, end] = child.span

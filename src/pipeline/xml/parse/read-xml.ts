@@ -3,7 +3,7 @@
  * DOCTYPE, no custom entities, no external references.
  */
 import { SaxesParser } from 'saxes'
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import { decodeUtf8 } from '../../text/decode-utf8.ts'
 import { createSource, type Finding, issueAt, type Source, type SourceIssue } from '../../text/source.ts'
 
@@ -19,19 +19,19 @@ export const xmlLimits = {
 interface Attribute {
   readonly value: string
   /** Covers name and value. */
-  readonly span: Span
+  readonly span: TextRange
 }
 
 /** Text between tags; entities and CDATA are resolved, the range refers to the file. */
 export interface Text {
   readonly text: string
-  readonly span: Span
+  readonly span: TextRange
 }
 
 export interface Element {
   readonly name: string
   /** Range of the opening tag. */
-  readonly span: Span
+  readonly span: TextRange
   readonly attributes: ReadonlyMap<string, Attribute>
   readonly children: readonly (Element | Text)[]
 }
@@ -94,7 +94,7 @@ class Stop extends Error {
 interface Growing extends Element {
   readonly attributes: Map<string, Attribute>
   readonly children: (Element | Text)[]
-  span: Span
+  span: TextRange
 }
 
 function grow(text: string): Element {

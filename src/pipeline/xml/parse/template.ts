@@ -2,7 +2,7 @@
  * The parsed model of a template file, with ranges. Produced by `parse-template.ts`, consumed by
  * `compile-template.ts`.
  */
-import type { Span } from '../../../base/errors/issue.ts'
+import type { TextRange } from '../../../base/errors/issue.ts'
 import type { OutputFormat } from '../../../output/index.ts'
 import type { Source } from '../../text/source.ts'
 import type { Expression } from './expression.ts'
@@ -11,7 +11,7 @@ import type { Expression } from './expression.ts'
 export type BodyNode = TaskNode | CallNode | CondNode | ExpressionNode
 
 interface Placed {
-  readonly span: Span
+  readonly span: TextRange
 }
 
 /** `outputSlot` is the name by which later steps of the same sequence see the value. */
@@ -40,7 +40,7 @@ export interface TaskBase extends Slotted {
   readonly inputs: readonly InputNode[]
   readonly outputFormat?: OutputFormat
   /** Range of the declaration, for messages. */
-  readonly formatSpan?: Span
+  readonly formatSpan?: TextRange
   readonly context: ContextRules
 }
 
@@ -85,7 +85,7 @@ export interface CondNode extends Slotted {
 
 export interface CaseNode extends Placed {
   /** Absent for the last case, which is taken when no other matches. */
-  readonly test?: { readonly text: string; readonly span: Span }
+  readonly test?: { readonly text: string; readonly span: TextRange }
   readonly body: BodyNode
 }
 
