@@ -1686,6 +1686,7 @@ export interface operations {
                             kind: string;
                             nodeId?: string;
                             policyId?: string;
+                            capabilityId?: string;
                             question: string;
                             value: unknown;
                             valueHash: string;

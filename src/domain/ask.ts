@@ -35,6 +35,8 @@ export interface Ask {
   readonly kind: AskKind
   readonly nodeId?: string
   readonly policyId?: string
+  /** The capability that approval lets the node call, with exactly the inputs that are shown; of `side_effect` asks. */
+  readonly capabilityId?: string
   readonly question: string
   /** What is shown; the reply must name its hash. */
   readonly value: Json

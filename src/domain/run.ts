@@ -55,8 +55,6 @@ export interface NodeState {
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
   clarifications: string[]
-  /** A person approved its side effect. */
-  approved: boolean
   /** A call that may have taken effect and must not simply be made again, until a person says so. */
   unsure?: DoubtfulCall
   /** The item or round that it is a node of. */
@@ -69,6 +67,12 @@ export interface NodeState {
   unapproved?: Set<string>
   /** A text stood in for an answer in items or rounds that are over. */
   degradedWithin?: true
+}
+
+/** A call that a person has approved: as it was shown, and no other. */
+export interface ApprovedCall {
+  readonly capabilityId: string
+  readonly inputs: Json
 }
 
 /** What a node that is no longer there has left in doubt. */
@@ -196,6 +200,8 @@ export interface RunState {
   unsettled: number
   asks: Map<string, Ask>
   openAsks: Set<string>
+  /** Side effects that a person has approved, by node: each is one call, of a capability with the inputs shown. */
+  approvedCalls: Map<string, ApprovedCall[]>
   /** Asks that were closed without a decision: expired, or taken back. */
   unanswered?: Set<string>
   /** Kinds of the asks that a new plan has withdrawn, by node, until it is in force; and how many ever were. */

@@ -203,33 +203,58 @@ const checks: readonly Check[] = [
   },
   /** What cannot be repeated is called again only when it is certain that nothing was done, or a person said so. */
   function* nothingIsRepeatedUnasked(journal) {
-    const spent = new Map<string, string>()
-    // Approving a side effect permits the call with the inputs that the ask shows, not a repetition of an earlier call.
-    const allowing = new Set<string>()
+    /** The inputs of calls that were made, by node. */
+    const spent = new Map<string, Set<string>>()
+    const last = new Map<string, string>()
+    const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
     const permitted = new Set<string>()
-    // Who is asked about a failure and wants it tried again has said so.
-    const failed = new Set<string>()
     for (const event of journal) {
       const id = event.nodeId ?? ''
+      const made = spent.get(id)
       if (event.type === 'attempt_start' && event.payload.capabilityId === capabilities.once.capabilityId) {
         const inputs = canonicalJson(event.payload.inputs)
-        const isPermitted = permitted.has(id) && spent.get(id) !== inputs
-        if (spent.has(id) && !isPermitted)
+        // Approving a side effect permits the call that the ask shows, not a repetition of one that was made.
+        const isPermitted = permitted.has(`${id} once ${inputs}`) && !made?.has(inputs)
+        if (made && made.size > 0 && !isPermitted)
           yield `event ${event.seq}: "${id}" is not repeatable, and no person permitted the repetition`
-        spent.set(id, inputs)
-        permitted.delete(id)
+        spent.set(id, (made ?? new Set()).add(inputs))
+        last.set(id, inputs)
       }
       if (event.type === 'attempt_end' && (event.payload.notApplied || event.payload.outcome === 'throttled'))
-        spent.delete(id)
-      if (event.type === 'hitl_request' && event.payload.kind === 'side_effect')
-        allowing.add(event.payload.requestId)
-      if (event.type === 'hitl_request' && event.payload.kind === 'failure')
-        failed.add(event.payload.requestId)
-      if (event.type === 'hitl_resolved' && event.payload.decision === 'approve')
-        if (allowing.has(event.payload.requestId)) permitted.add(id)
-        else spent.delete(id)
-      if (event.type === 'hitl_resolved' && event.payload.rejectAction === 'retry')
-        if (failed.has(event.payload.requestId)) spent.delete(id)
+        made?.delete(last.get(id) ?? '')
+      if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+      if (event.type !== 'hitl_resolved') continue
+      const { decision, rejectAction, requestId } = event.payload
+      const { kind, capabilityId, value = null } = asks.get(requestId) ?? {}
+      if (decision === 'approve' && kind === 'side_effect')
+        permitted.add(`${id} ${capabilityId} ${canonicalJson(value)}`)
+      if (decision === 'approve' && kind === 'unknown_outcome') made?.delete(canonicalJson(value))
+      // A rejected failure with "retry" permits the repetition.
+      if (kind === 'failure' && rejectAction === 'retry') made?.clear()
+    }
+  },
+  /** After untrusted outputs, a side effect is the call that a person was shown and approved. */
+  function* sideEffectsAreApprovedAsShown(journal, { envelope }) {
+    if (envelope.policies.planner.directives?.sideEffects === 'allow') return
+    const unchecked = new Set<string>()
+    const asks = new Map<string, JournalEvent<'hitl_request'>['payload']>()
+    const approved = new Set<string>()
+    for (const event of journal) {
+      const id = event.nodeId ?? ''
+      if (event.type === 'hitl_request') asks.set(event.payload.requestId, event.payload)
+      if (event.type === 'hitl_resolved' && event.payload.decision === 'approve') {
+        const { kind, capabilityId, value = null } = asks.get(event.payload.requestId) ?? {}
+        if (kind === 'side_effect') approved.add(`${id} ${capabilityId} ${canonicalJson(value)}`)
+      }
+      if (event.type === 'node_complete' && event.payload.person === undefined)
+        if (untrustedCapabilities.has(event.payload.capabilityId ?? '')) unchecked.add(id)
+      if (event.type === 'nodes_reopened' || event.type === 'plan_generated' || event.type === 'plan_updated')
+        for (const each of unchecked) if (!isKept(event, each)) unchecked.delete(each)
+      if (event.type !== 'attempt_start' || !event.payload.sideEffect) continue
+      const { capabilityId, inputs } = event.payload
+      const isUnchecked = [...unchecked].some((each) => each !== id)
+      if (isUnchecked && !approved.has(`${id} ${capabilityId} ${canonicalJson(inputs)}`))
+        yield `event ${event.seq}: "${id}" makes a call with a side effect that no person was shown`
     }
   },
   /** The budget holds for what was really used, not only for what was written down. */
@@ -274,6 +299,22 @@ const checks: readonly Check[] = [
     }
   },
 ]
+
+/** Capabilities whose outputs are untrusted. */
+const untrustedCapabilities: ReadonlySet<string> = new Set(['model', 'costly', 'climber'])
+
+/** Whether what a node has done still counts after it, or the plan, was begun anew. */
+function isKept(
+  event: JournalEvent<'nodes_reopened'> | JournalEvent<'plan_generated'> | JournalEvent<'plan_updated'>,
+  id: string,
+): boolean {
+  if (event.type === 'nodes_reopened')
+    return ![...event.payload.nodes, ...event.payload.downstream].some(
+      (again) => id === again || id.startsWith(`${again}[`) || id.startsWith(`${again}#`),
+    )
+  if (event.type === 'plan_generated' && event.payload.metadata.resumed) return true
+  return (event.payload.nodes ?? []).some((node) => node.id === id && node.status === 'completed')
+}
 
 /** When the last trouble is over: no process is suspended, and leases of dead processes have expired. */
 function calmFrom({ leaseMs }: Scenario, { until }: FaultRates, epoch: number): number {

@@ -158,12 +158,21 @@ export function createPeople(world: World, scenario: Scenario, cluster: Cluster)
       return scenario.exact ? read : { ...read, a: random.int(1000) }
     }
     const inputs = shown.kind === 'task' || shown.kind === 'unknown_outcome' ? shown.value : {}
-    return { v: sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs) }
+    return { v: Math.max(sumOf(scenario.seed, `${shown.nodeId} by hand`, inputs), leastValue(shown)) }
   }
 
   for (const run of scenario.runs) void start(run)
   for (let nth = 0; nth < scenario.operators; nth++) void operate()
   return people
+}
+
+/** The smallest `v` that the conditions of an ask allow: people read them before they write a value. */
+function leastValue({ conditions = [] }: AskRow): number {
+  const bounds = conditions.map((condition) => {
+    const { '>': above, '>=': atLeast } = condition as { readonly [operator: string]: [Json, number] }
+    return above ? above[1] + 1 : (atLeast?.[1] ?? 0)
+  })
+  return Math.max(0, ...bounds)
 }
 
 /** What may just be tried again. */

@@ -187,7 +187,6 @@ function fresh(
     tokens: 0,
     costUsd: 0,
     clarifications: [],
-    approved: false,
     ...(unsure !== undefined && { unsure }),
   }
 }

@@ -51,7 +51,7 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
     setStatus(state, node, 'pending')
   } else if (agreed && reply.value === undefined && !takesShown.has(ask.kind)) {
     // Who allows a change of the world has not said that it be tried more often, nor that it may be made twice.
-    if (ask.kind === 'side_effect') node.approved = true
+    if (ask.kind === 'side_effect') approveCall(state, ask, node)
     else forgive(node)
     setStatus(state, node, 'ready')
   } else if (ask.kind === 'clarify' && reply.decision === 'answer') {
@@ -105,6 +105,14 @@ function rejectedTrigger({ requestId, nodeId, producers }: Ask, reply: AskReply)
     ...(nodeId !== undefined && { nodeId }),
     ...(producers && { nodeIds: producers }),
   }
+}
+
+/** Remembers the call that was approved: the capability that the ask names, with the inputs that it shows. */
+function approveCall({ approvedCalls }: RunState, ask: Ask, { node, candidate }: NodeState): void {
+  // Earlier journals do not name the capability: it is the one whose turn it was.
+  const capabilityId = ask.capabilityId ?? [node.capabilityId, ...(node.alternates ?? [])][candidate] ?? ''
+  const before = approvedCalls.get(node.id) ?? []
+  approvedCalls.set(node.id, [...before, { capabilityId, inputs: ask.value }])
 }
 
 /** A person wants it done again, whatever became of it before. */

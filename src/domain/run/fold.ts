@@ -65,6 +65,7 @@ export function begin(runId: string, event: NewEvent): RunState {
     unsettled: 0,
     asks: new Map(),
     openAsks: new Set(),
+    approvedCalls: new Map(),
     withdrawn: new Map(),
     withdrawals: 0,
     feedback: [],

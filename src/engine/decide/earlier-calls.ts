@@ -35,6 +35,16 @@ export function unsureCall(
   return unsure && jsonEqual(unsure.inputs, inputs()) ? unsure : undefined
 }
 
+/** Whether a person has approved exactly this call of the node: the same capability with equal inputs. */
+export function isApproved(
+  { approvedCalls }: RunState,
+  { node }: NodeState,
+  { capabilityId, inputs }: Wanted,
+): boolean {
+  const approved = approvedCalls.get(node.id) ?? []
+  return approved.some((call) => call.capabilityId === capabilityId && jsonEqual(call.inputs, inputs()))
+}
+
 export function earlierCall(state: RunState, node: NodeState, wanted: Wanted): EarlierCall | undefined {
   const { capabilityId } = wanted
   // A node with its own call in doubt repeats that one.

@@ -18,7 +18,7 @@ import { answerFailureAsk } from './ask/failure-asks.ts'
 import { feedbackFact, feedbackFor } from './ask/feedback.ts'
 import { reopenFacts } from './ask/reopen.ts'
 import { producingNodes, usualRejectAction } from './ask/rework.ts'
-import { checkAnswer, degradedNodes } from './checks/obligations.ts'
+import { answerConditions, checkAnswer, degradedNodes } from './checks/obligations.ts'
 import { knownValues } from './checks/values.ts'
 import { policyFacts } from './policies.ts'
 
@@ -85,6 +85,7 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
     question: 'Approve the answer?',
     value: output,
     schema: state.envelope.outputContract.schema,
+    ...answerConditions(state),
     producers,
     rejectAction: usualRejectAction(state),
     ...(feedback.length > 0 && { feedback }),

@@ -28,7 +28,7 @@ import { failureAskFacts } from './ask/failure-asks.ts'
 import { feedbackFor } from './ask/feedback.ts'
 import { reopenFacts } from './ask/reopen.ts'
 import { producersOf, usualRejectAction } from './ask/rework.ts'
-import { brokenConditions } from './checks/obligations.ts'
+import { brokenConditions, shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
 import { knownValues } from './checks/values.ts'
 import { policyFacts } from './policies.ts'
@@ -155,6 +155,7 @@ function approvalFacts(
     question,
     value: output.value,
     schema: contracts.output,
+    ...shownConditions(node.node),
     producers,
     ...(rao && { rao }),
     ...(rejectAction && { rejectAction }),
@@ -226,6 +227,7 @@ export function unknownFacts(
     question: `"${label ?? id}" ${doubtIn(id, node.unsure ?? earlier)}: approve to do it again, or give its result`,
     value: inputs,
     schema: contracts.output,
+    ...shownConditions(node.node),
     ...(earlier && { continues: refOf(earlier) }),
   })
   return ask === 'limit' ? undefined : ask

@@ -22,8 +22,9 @@ import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts } from './ask/failure-asks.ts'
 import { feedbackFor } from './ask/feedback.ts'
 import { type Reserved, reservation } from './budget.ts'
+import { shownConditions } from './checks/obligations.ts'
 import { takeRoute } from './checks/routes.ts'
-import { earlierCall, otherCallInDoubt, ownCall, unsureCall } from './earlier-calls.ts'
+import { earlierCall, isApproved, otherCallInDoubt, ownCall, unsureCall } from './earlier-calls.ts'
 import { usedUp } from './exhausted-limit.ts'
 import { countIterations } from './iterations.ts'
 import { approvedFacts, nodeError, unknownFacts } from './judge.ts'
@@ -114,7 +115,10 @@ interface Chosen {
   readonly earlier: DoubtfulCall | undefined
 }
 
-/** Asks for approval before the call where needed: of a side effect, or of repeating a call in doubt. */
+/**
+ * Asks for approval before the call where needed: of a side effect, or of repeating a call in doubt. An approval of a side
+ * effect is bound to the call that was shown: another capability or other inputs are asked about again.
+ */
 function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Json): NewEvent[] | undefined {
   const capabilityId = candidateOf(node)
   const wanted = { capabilityId, inputs: () => told(given) }
@@ -124,7 +128,7 @@ function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Jso
   const other = isRepeated ? undefined : otherCallInDoubt(state, node, wanted)
   const isUnchecked =
     moment.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, moment)
-  if (!node.approved && (isUnchecked || other))
+  if ((isUnchecked || other) && !isApproved(state, node, wanted))
     return sideEffectFacts(state, moment, node, { inputs: told(given), isUnchecked, other })
   if (unsure === undefined && !earlier?.mustAsk) return undefined
   const about = { inputs: told(given), earlier: earlier?.call }
@@ -255,9 +259,12 @@ interface Change {
 function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, change: Change): NewEvent[] {
   const { inputs, isUnchecked, other } = change
   const name = node.node.label ?? node.node.id
+  const capabilityId = candidateOf(node)
   const reasons = [
     ...(isUnchecked
-      ? [`"${name}" changes something outside, after content that no person has checked.`]
+      ? [
+          `"${name}" calls "${capabilityId}", which has a side effect, after content that no person has checked.`,
+        ]
       : []),
     ...(other
       ? [
@@ -268,6 +275,7 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, chang
   const ask = askFacts(state, moment, {
     kind: 'side_effect',
     nodeId: node.node.id,
+    capabilityId,
     question: `${reasons.join(' ')} Go ahead?`,
     value: inputs,
   })
@@ -284,6 +292,7 @@ function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Jso
     question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
     value: inputs,
     schema: outputContractFor(node.node, candidateOf(node)),
+    ...shownConditions(node.node),
     ...(feedback.length > 0 && { feedback }),
   })
   const started = node.started ? [] : [startFact(state, moment, node)]

@@ -30,6 +30,8 @@ const askSchema = {
     kind: { type: 'string' },
     nodeId: text,
     policyId: text,
+    /** Of a side effect: the capability that approval lets the node call with the value shown. */
+    capabilityId: text,
     question: { type: 'string' },
     value: true,
     valueHash: { type: 'string' },

@@ -15,6 +15,13 @@ export const decisionMutants: readonly Mutant[] = [
     seed: 1,
   },
   {
+    name: 'an approved side effect permits any call of its node',
+    file: engine('decide/earlier-calls'),
+    find: 'return approved.some((call) => call.capabilityId === capabilityId && jsonEqual(call.inputs, inputs()))',
+    replace: 'return approved.length > 0 || jsonEqual(capabilityId, inputs)',
+    seed: 485,
+  },
+  {
     name: 'cancellations are ignored',
     file: engine('decide/decide'),
     find: 'if (state.cancel) {',

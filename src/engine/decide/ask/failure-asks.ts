@@ -11,7 +11,7 @@ import { outputContractFor } from '../../../domain/plan.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { Moment } from '../../events.ts'
-import { brokenConditions } from '../checks/obligations.ts'
+import { answerConditions, brokenConditions, shownConditions } from '../checks/obligations.ts'
 import { askFacts, type WantedAsk } from './asks.ts'
 import { feedbackFor } from './feedback.ts'
 import { producingNodes } from './rework.ts'
@@ -42,14 +42,12 @@ export function nodeFailureAsk(
   node: NodeState,
   { outcome, output, issues, rao }: ShownFailure,
 ): WantedAsk {
-  const { id, label, contracts, postConditions, guards } = node.node
+  const { id, label, contracts } = node.node
   const value = output?.value ?? null
   const isUsable =
     output !== undefined &&
     compileSchema(outputContractFor(node.node, node.attempt?.capabilityId)).accepts(value) &&
     brokenConditions(state, node, value, node.attempt?.capabilityId).length === 0
-  const hard = guards.filter(({ level }) => level === 'hard').map(({ expr }) => expr)
-  const conditions = [...postConditions, ...hard]
   const feedback = feedbackFor(state, id)
   return {
     kind: 'failure',
@@ -57,7 +55,7 @@ export function nodeFailureAsk(
     question: `"${label ?? id}" failed (${outcome}): give its value, or reject with rejectAction "retry" to try again`,
     value,
     schema: contracts.output,
-    ...(conditions.length > 0 && { conditions }),
+    ...shownConditions(node.node),
     issues,
     ...(rao && { rao }),
     ...(output?.raw !== undefined && { raw: output.raw }),
@@ -69,8 +67,7 @@ export function nodeFailureAsk(
 
 /** Ask about an answer that does not satisfy the caller's contract: it cannot be approved unchanged. */
 export function answerFailureAsk(state: RunState, value: Json, issues: readonly Issue[]): WantedAsk {
-  const { schema, constraints } = state.envelope.outputContract
-  const conditions = constraints.filter(({ level }) => level === 'hard').map(({ expr }) => expr)
+  const { schema } = state.envelope.outputContract
   const producers = producingNodes(state, issues)
   const feedback = feedbackFor(state, ...producers)
   const [only, ...others] = producers.map((id) => state.nodes.get(id)?.attempt?.result?.output?.raw)
@@ -80,7 +77,7 @@ export function answerFailureAsk(state: RunState, value: Json, issues: readonly 
       'The answer does not satisfy the contract: give another, or reject with rejectAction "retry" to make it again',
     value,
     schema,
-    ...(conditions.length > 0 && { conditions }),
+    ...answerConditions(state),
     issues,
     ...(only !== undefined && others.length === 0 && { raw: only }),
     decisions: ['edit', 'answer', 'reject'],

@@ -1,7 +1,9 @@
 /** Checks a value beyond its schema: conditions of the node that produces it, and of the whole answer. */
 import type { Issue } from '../../../base/errors/issue.ts'
 import type { Json } from '../../../base/json.ts'
-import type { Condition } from '../../../domain/contract.ts'
+import type { Ask } from '../../../domain/ask.ts'
+import type { Condition, Constraint } from '../../../domain/contract.ts'
+import type { PlanNode } from '../../../domain/plan.ts'
 import { assembleInputs } from '../../../domain/run/bound-values.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
@@ -40,6 +42,26 @@ export function brokenConditions(
       issues.push(brokenConstraint(constraintId, expr, values))
   }
   return issues
+}
+
+/** Returns the conditions that a value for the node must satisfy, for asks that accept one. */
+export function shownConditions({ routing, postConditions, guards }: PlanNode): Pick<Ask, 'conditions'> {
+  // The value of a routing node must choose a route: that is checked instead.
+  if (routing) return {}
+  return asConditions([...postConditions, ...hardConditions(guards)])
+}
+
+/** Returns the conditions that the answer must satisfy, for asks that accept one. */
+export function answerConditions({ envelope }: RunState): Pick<Ask, 'conditions'> {
+  return asConditions(hardConditions(envelope.outputContract.constraints))
+}
+
+function hardConditions(constraints: readonly Constraint[]): Condition[] {
+  return constraints.filter(({ level }) => level === 'hard').map(({ expr }) => expr)
+}
+
+function asConditions(conditions: readonly Condition[]): Pick<Ask, 'conditions'> {
+  return conditions.length > 0 ? { conditions } : {}
 }
 
 const weights = { hard: 1, soft: 0.5, informational: 0 }
