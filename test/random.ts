@@ -35,7 +35,7 @@ export interface Generated {
   readonly schema: Schema
   /** A value that satisfies the schema. */
   sample(): Json
-  /** Paths that conditions may look at, `item` paths of lists apart. */
+  /** Paths that conditions may read, `item` paths of lists apart. */
   readonly paths: readonly string[]
   readonly lists: readonly { readonly path: string; readonly items: readonly string[] }[]
 }

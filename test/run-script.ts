@@ -29,8 +29,8 @@ interface Mutant {
   readonly find: string
 }
 
-/** Each mistake has one place in the sources. */
-export function expectPlaces(mutants: readonly Mutant[]): void {
+/** Expects each mistake at exactly one location in the sources. */
+export function expectOneLocation(mutants: readonly Mutant[]): void {
   for (const { name, file, find } of mutants) {
     const text = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
     expect(text.split(find).length - 1, `"${name}" in ${file}`).toBe(1)

@@ -6,25 +6,34 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import { answer, journal } from '../journeys/support.ts'
 import { type Posting, post } from './post.ts'
-import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer, writing } from './support.ts'
+import {
+  agent,
+  copyVariants,
+  type ReceivedCall,
+  serveAgents,
+  status,
+  wanted,
+  writer,
+  writing,
+} from './support.ts'
 
 /** A run whose one call has been accepted by the agent, which has not answered yet. */
 async function accepted(options: Parameters<typeof serveAgents>[0] = {}, node: object = {}) {
   const called: { at: number; go: () => void }[] = []
-  const later = await agent((response, heard) => {
-    status(202)(response, heard)
-    for (const { at, go } of called) if (later.heard.length >= at) go()
+  const later = await agent((response, received) => {
+    status(202)(response, received)
+    for (const { at, go } of called) if (later.received.length >= at) go()
   })
   const served = await serveAgents(options)
   const { signingKey: key = '' } = await served.register(writer(later.url), await served.agentToken())
   const runId = await served.app.start(wanted(), { draft: writing({ ...node }) })
   const calls = (count: number) =>
-    new Promise<Heard>((resolve) => {
-      const go = () => resolve(later.heard[count - 1] as Heard)
-      if (later.heard.length >= count) go()
+    new Promise<ReceivedCall>((resolve) => {
+      const go = () => resolve(later.received[count - 1] as ReceivedCall)
+      if (later.received.length >= count) go()
       else called.push({ at: count, go })
     })
-  return { ...served, runId, key, later, calls, heard: await calls(1) }
+  return { ...served, runId, key, later, calls, received: await calls(1) }
 }
 
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
@@ -34,25 +43,25 @@ describe('an answer that comes later', () => {
     ['an output', { output: { copyVariants } }],
     ['a text to be read', { text: `Sure! ${JSON.stringify({ copyVariants })}` }],
   ])('completes the attempt with %s', async (_, body) => {
-    const { app, runId, heard, key } = await accepted()
-    const response = await post(heard, { key, body })
+    const { app, runId, received, key } = await accepted()
+    const response = await post(received, { key, body })
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({ status: 'taken' })
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
   })
 
   it('may be an error, with its name', async () => {
-    const { app, runId, heard, key } = await accepted()
-    await post(heard, { key, body: { error: { message: 'I will not', outcome: 'refused' } } })
+    const { app, runId, received, key } = await accepted()
+    await post(received, { key, body: { error: { message: 'I will not', outcome: 'refused' } } })
     expect((await app.result(runId)).status).toBe('failed')
     const [end] = (await journal(app, runId)).flatMap((e) => (e.type === 'attempt_end' ? [e.payload] : []))
     expect(end).toMatchObject({ outcome: 'refused', issues: [{ message: 'The agent said: I will not' }] })
   })
 
   it('may be a question, and the next call has the answer', async () => {
-    const { app, runId, heard, key, calls } = await accepted()
+    const { app, runId, received, key, calls } = await accepted()
     const body = { question: 'Which market?', schema: { type: 'string' } }
-    expect((await post(heard, { key, body })).status).toBe(200)
+    expect((await post(received, { key, body })).status).toBe(200)
     expect((await app.result(runId)).status).toBe('awaiting_hitl')
     await answer(app, runId, 'answer', 'EU')
     const second = await calls(2)
@@ -62,17 +71,17 @@ describe('an answer that comes later', () => {
   })
 
   it('is held against the contract like any other', async () => {
-    const { app, runId, heard, key } = await accepted()
-    await post(heard, { key, body: { output: { copyVariants: 7 } } })
+    const { app, runId, received, key } = await accepted()
+    await post(received, { key, body: { output: { copyVariants: 7 } } })
     expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'attempt/invalid' })
   })
 
-  it('counts once: of many posts at a time one is taken, the others are told 409', async () => {
-    const { app, runId, heard, key } = await accepted()
-    const posts = await Promise.all(Array.from({ length: 8 }, () => post(heard, { key })))
+  it('counts once: of many posts at a time one is accepted, the others get 409', async () => {
+    const { app, runId, received, key } = await accepted()
+    const posts = await Promise.all(Array.from({ length: 8 }, () => post(received, { key })))
     expect(posts.map((response) => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
     expect((await app.result(runId)).status).toBe('completed')
-    const late = await post(heard, { key })
+    const late = await post(received, { key })
     expect([late.status, await codeOf(late)]).toEqual([409, 'callback/settled'])
   })
 
@@ -88,18 +97,18 @@ describe('an answer that comes later', () => {
     ['with a schema and no question', { body: { schema: {} } }, 422, 'request/invalid'],
     ['with two answers', { body: { question: 'How?', text: 'So' } }, 422, 'request/invalid'],
   ])('is refused without effect when it is %s', async (_, posting, expected, code) => {
-    const { app, runId, heard, key } = await accepted()
-    const response = await post(heard, { key, ...posting })
+    const { app, runId, received, key } = await accepted()
+    const response = await post(received, { key, ...posting })
     expect([response.status, await codeOf(response)]).toEqual([expected, code])
     expect((await app.state(runId)).running).toEqual(new Set(['write']))
-    expect((await post(heard, { key, off: -290 })).status).toBe(200)
+    expect((await post(received, { key, off: -290 })).status).toBe(200)
     expect((await app.result(runId)).status).toBe('completed')
   })
 
   it('takes a nonce once, whatever it was used for', async () => {
-    const { heard, key, app, runId, calls } = await accepted({}, { retry: { max: 1 } })
+    const { received, key, app, runId, calls } = await accepted({}, { retry: { max: 1 } })
     const nonce = 'a-nonce-used-twice'
-    expect((await post(heard, { key, nonce, body: { error: { message: 'again' } } })).status).toBe(200)
+    expect((await post(received, { key, nonce, body: { error: { message: 'again' } } })).status).toBe(200)
     const second = await calls(2)
     const replayed = await post(second, { key, nonce })
     expect([replayed.status, await codeOf(replayed)]).toEqual([409, 'callback/replayed'])
@@ -108,32 +117,32 @@ describe('an answer that comes later', () => {
   })
 
   it('is unknown where no call was made', async () => {
-    const { heard, key, address } = await accepted()
+    const { received, key, address } = await accepted()
     for (const callId of ['nonsense', Buffer.from('["none","write",1]').toString('base64url')]) {
       const callbackUrl = `${address}/api/v1/flex/callbacks/${callId}`
-      const response = await post({ ...heard, call: { ...heard.call, callbackUrl } }, { key })
+      const response = await post({ ...received, call: { ...received.call, callbackUrl } }, { key })
       expect([response.status, await codeOf(response)]).toEqual([404, 'callback/unknown'])
     }
   })
 })
 
 describe('waiting for it', () => {
-  it('ends with the time of the node; an answer after that is told 409, and the next attempt has its own', async () => {
-    const { app, runId, calls, heard, key } = await accepted({}, { timeoutMs: 1_000, retry: { max: 1 } })
+  it('ends with the time of the node; an answer after that gets 409, and the next attempt has its own', async () => {
+    const { app, runId, calls, received, key } = await accepted({}, { timeoutMs: 1_000, retry: { max: 1 } })
     const second = await calls(2)
     expect(second.call.attempt).toBe(2)
     // The call is in doubt, so it is the same one for the agent.
-    expect(second.headers['idempotency-key']).toBe(heard.headers['idempotency-key'])
-    expect((await post(heard, { key })).status).toBe(409)
+    expect(second.headers['idempotency-key']).toBe(received.headers['idempotency-key'])
+    expect((await post(received, { key })).status).toBe(409)
     expect((await post(second, { key })).status).toBe(200)
     expect((await app.result(runId)).status).toBe('completed')
   })
 
   it('ends when the run is cancelled', async () => {
-    const { app, runId, heard, key } = await accepted()
+    const { app, runId, received, key } = await accepted()
     await app.cancel(runId, { by: 'ann' })
     expect((await app.result(runId)).status).toBe('cancelled')
-    expect((await post(heard, { key })).status).toBe(409)
+    expect((await post(received, { key })).status).toBe(409)
   })
 
   it('ends at the limit where the node has no time of its own', async () => {
@@ -141,9 +150,9 @@ describe('waiting for it', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
   })
 
-  it('is not begun by a server that nobody can call', async () => {
-    const { app, runId, heard } = await accepted({ http: { callbackUrl: () => undefined } })
-    expect(heard.call.callbackUrl).toBeUndefined()
+  it('is not started by a server without a public address', async () => {
+    const { app, runId, received } = await accepted({ http: { callbackUrl: () => undefined } })
+    expect(received.call.callbackUrl).toBeUndefined()
     const done = await app.result(runId)
     expect(done).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })
     expect(done.issues[0]?.message).toContain('call back')
@@ -154,8 +163,8 @@ describe('waiting for it', () => {
     const other = await serveAgents({ store, carry: 'own' })
     const waiting = await accepted({ store, http: { callbackUrl: () => other.address } })
     // The other process has not heard of the agent: it learns its key from the store when it needs it.
-    expect(waiting.heard.call.callbackUrl).toContain(other.address)
-    expect((await post(waiting.heard, { key: waiting.key })).status).toBe(200)
+    expect(waiting.received.call.callbackUrl).toContain(other.address)
+    expect((await post(waiting.received, { key: waiting.key })).status).toBe(200)
     expect((await waiting.app.result(waiting.runId)).status).toBe('completed')
   })
 
@@ -163,10 +172,10 @@ describe('waiting for it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'proviso-callbacks-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const store = `sqlite:${join(folder, 'runs.db')}`
-    const { app, runId, heard, key } = await accepted({ store, http: { secretKeys: ['ab'.repeat(32)] } })
-    expect((await post(heard, { key: 'psk_wrong' })).status).toBe(401)
-    expect((await post(heard, { key })).status).toBe(200)
-    expect((await post(heard, { key })).status).toBe(409)
+    const { app, runId, received, key } = await accepted({ store, http: { secretKeys: ['ab'.repeat(32)] } })
+    expect((await post(received, { key: 'psk_wrong' })).status).toBe(401)
+    expect((await post(received, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(409)
     expect((await app.result(runId)).status).toBe('completed')
   })
 
@@ -174,12 +183,12 @@ describe('waiting for it', () => {
     const store = createMemoryStore()
     const dying = await accepted({ store, leaseMs: 60 })
     await dying.app.close({ graceMs: 0 })
-    expect((await post(dying.heard, { key: dying.key })).status).toBe(200)
+    expect((await post(dying.received, { key: dying.key })).status).toBe(200)
     const heir = await serveAgents({ store, leaseMs: 60 })
     expect(await heir.app.result(dying.runId)).toMatchObject({
       status: 'completed',
       output: { copyVariants },
     })
-    expect(dying.later.heard).toHaveLength(1)
+    expect(dying.later.received).toHaveLength(1)
   })
 })

@@ -19,7 +19,7 @@ import {
 
 type Agent = Awaited<ReturnType<typeof agent>>
 
-/** A run of one node that the agent does; what became of it. */
+/** Runs one node with the agent and returns the result. */
 async function runWith(
   { url }: Pick<Agent, 'url'>,
   given: { options?: AppOptions; node?: object; registration?: { [field: string]: unknown } } = {},
@@ -41,17 +41,17 @@ describe('a call', () => {
     const auth = { kind: 'bearer', token: 'agents-own-token' }
     const { done, signingKey, events } = await runWith(it, { registration: { auth } })
     expect(done).toMatchObject({ status: 'completed', output: { copyVariants } })
-    const [heard] = it.heard
-    expect(isSigned(heard!, signingKey)).toBe(true)
-    expect(isSigned(heard!, 'psk_another')).toBe(false)
-    expect(isSigned({ ...heard!, body: `${heard!.body} ` }, signingKey)).toBe(false)
+    const [received] = it.received
+    expect(isSigned(received!, signingKey)).toBe(true)
+    expect(isSigned(received!, 'psk_another')).toBe(false)
+    expect(isSigned({ ...received!, body: `${received!.body} ` }, signingKey)).toBe(false)
     const [start] = events.flatMap((event) => (event.type === 'attempt_start' ? [event.payload] : []))
-    expect(heard!.headers).toMatchObject({
+    expect(received!.headers).toMatchObject({
       'idempotency-key': start?.idempotencyKey,
       traceparent: expect.stringMatching(/^00-[\da-f]{32}-[\da-f]{16}-01$/),
       authorization: 'Bearer agents-own-token',
     })
-    expect(heard!.call).toMatchObject({
+    expect(received!.call).toMatchObject({
       runId: done.runId,
       nodeId: 'write',
       attempt: 1,
@@ -66,7 +66,7 @@ describe('a call', () => {
   it('keeps its idempotency key when it is in doubt, and gets a new one when nothing was done', async () => {
     const doubtful = await agent(status(500), json({ copyVariants }))
     await runWith(doubtful, { node: { retry: { max: 1 } } })
-    const keys = ({ heard }: Agent) => heard.map(({ headers }) => headers['idempotency-key'])
+    const keys = ({ received }: Agent) => received.map(({ headers }) => headers['idempotency-key'])
     expect(new Set(keys(doubtful)).size).toBe(1)
     const early = await agent(status(425), json({ copyVariants }))
     await runWith(early, { node: { retry: { max: 1 } } })
@@ -75,7 +75,7 @@ describe('a call', () => {
 })
 
 describe('an answer', () => {
-  it('is a text of a stranger: mended by the reader, held against the contract', async () => {
+  it('is untrusted text: repaired by the reader, checked against the contract', async () => {
     const it = await agent((response) => {
       response.writeHead(200, { 'content-type': 'text/plain' })
       response.end(`Here you are:\n\`\`\`json\n${JSON.stringify({ copyVariants })},\n\`\`\``)
@@ -94,7 +94,7 @@ describe('an answer', () => {
     const whole = JSON.stringify({ copyVariants })
     const half = Math.floor(whole.length / 2)
     for (const type of ['text/plain', 'text/event-stream']) {
-      const write = (piece: string) => (type === 'text/plain' ? piece : `data: ${piece}\n\n`)
+      const write = (chunk: string) => (type === 'text/plain' ? chunk : `data: ${chunk}\n\n`)
       const it = await agent(async (response) => {
         response.writeHead(200, { 'content-type': type })
         response.write(write(whole.slice(0, half)))
@@ -117,8 +117,8 @@ describe('an answer', () => {
     await expect(answer(app, done.runId, 'answer', 'Mars')).rejects.toMatchObject({ code: 'ask/invalid' })
     await answer(app, done.runId, 'answer', 'EU')
     expect(await app.result(done.runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
-    expect(it.heard.map(({ call }) => call.clarifications)).toEqual([[], ['EU']])
-    expect(new Set(it.heard.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
+    expect(it.received.map(({ call }) => call.clarifications)).toEqual([[], ['EU']])
+    expect(new Set(it.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(2)
   })
 
   it.each([
@@ -176,7 +176,7 @@ describe('every other end has its name', () => {
   ])('%i is %s', async (code, outcome, notApplied) => {
     const it = await agent(status(code, { location: 'http://127.0.0.1:1/' }))
     const { ends } = await runWith(it)
-    expect(it.heard).toHaveLength(1)
+    expect(it.received).toHaveLength(1)
     expect(ends).toHaveLength(1)
     expect(ends[0]?.outcome).toBe(outcome)
     expect(ends[0]?.notApplied).toBe(notApplied)
@@ -187,11 +187,11 @@ describe('every other end has its name', () => {
     const it = await agent(status(code, { 'retry-after': '0' }), json({ copyVariants }))
     const { done, ends } = await runWith(it)
     expect(done.status).toBe('completed')
-    expect(it.heard).toHaveLength(2)
+    expect(it.received).toHaveLength(2)
     expect(ends).toMatchObject([{ outcome: 'ok', usage: { calls: 1 } }])
   })
 
-  it('an address where nobody listens is tried five times, then the attempt ends as unavailable', async () => {
+  it('an address where no server listens is tried five times, then the attempt ends as unavailable', async () => {
     const { url, server } = await listen(() => {})
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -244,11 +244,11 @@ describe('every other end has its name', () => {
     expect((await served.app.result(runId)).status).toBe('cancelled')
   })
 
-  it('a node without network access calls nobody', async () => {
+  it('a node without network access makes no call', async () => {
     const it = await agent(json({ copyVariants }))
     const { done } = await runWith(it, { node: { constraints: { no_network_access: true } } })
     expect(done.status).toBe('failed')
-    expect(it.heard).toEqual([])
+    expect(it.received).toEqual([])
   })
 })
 
@@ -288,7 +288,7 @@ describe('an agent that the program itself brings', () => {
     const endpoint = { url: it.url, keys: [{ keyId: 'one', secret: 'a-key-of-our-own' }] }
     const { app } = await serveAgents({ capabilities: [own], http: { agents: { 'writer.en': endpoint } } })
     expect(await app.run(wanted())).toMatchObject({ status: 'completed' })
-    expect(isSigned(it.heard[0]!, 'a-key-of-our-own')).toBe(true)
+    expect(isSigned(it.received[0]!, 'a-key-of-our-own')).toBe(true)
     expect(app.redactor.text('a-key-of-our-own')).toBe('[redacted]')
   })
 })

@@ -123,25 +123,25 @@ describe.each([
   )
 
   it.skipIf(!here)(
-    'trusts nobody before it has a key, and outlives nonsense and a server that is away',
+    'trusts no caller before it has a key, and survives nonsense and an unreachable server',
     async () => {
-      const heard: string[] = []
+      const received: string[] = []
       let work = ''
       let letIn = () => {}
       const { url: address } = await listen(async (request, response) => {
         let body = ''
         for await (const chunk of request.setEncoding('utf8')) body += chunk
-        heard.push(request.method ?? '')
-        if (heard.length === 1) {
+        received.push(request.method ?? '')
+        if (received.length === 1) {
           work = JSON.parse(body).endpoint.url
           await new Promise<void>((resolve) => {
             letIn = resolve
           })
         }
-        // The first sign of life meets nobody, the second one a server that has forgotten the agent.
-        if (heard.length === 2) return request.socket.destroy()
+        // The first heartbeat finds no server, the second one a server that has forgotten the agent.
+        if (received.length === 2) return request.socket.destroy()
         const done = { signingKey: 'k', heartbeat: { intervalSeconds: 0.2 } }
-        response.writeHead(heard.length === 3 ? 404 : 200, { 'content-type': 'application/json' })
+        response.writeHead(received.length === 3 ? 404 : 200, { 'content-type': 'application/json' })
         return response.end(JSON.stringify(done))
       })
       const started = startAgent(program(), { PROVISO_URL: address, HEARTBEAT_SECONDS: '0.2' })
@@ -150,8 +150,8 @@ describe.each([
       letIn()
       await started
       expect((await call(work, { key: 'other', runId: '%' })).ok).toBe(false)
-      await until(() => heard.length >= 4)
-      expect(heard.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'POST'])
+      await until(() => received.length >= 4)
+      expect(received.slice(0, 4)).toEqual(['POST', 'PATCH', 'PATCH', 'POST'])
       expect((await call(work, { key: 'k', runId: 'run' })).status).toBe(200)
     },
   )
@@ -164,7 +164,7 @@ describe.each([
   })
 })
 
-/** Calls an agent as the server does, with this for the id of the run as it stands in the header. */
+/** Calls an agent as the server does, with this run id in the header. */
 function call(url: string, { key, runId }: { readonly key: string; readonly runId: string }) {
   const body = JSON.stringify({ inputs: { writerBrief: brief } })
   const signed = {

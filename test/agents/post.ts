@@ -1,7 +1,7 @@
 /** How an agent that said "accepted" answers: signed, to the address that the call named. */
 import { randomBytes } from 'node:crypto'
 import { type Signed, sign, signatureHeaders } from '../../src/adapters/executors/signature.ts'
-import { copyVariants, type Heard } from './support.ts'
+import { copyVariants, type ReceivedCall } from './support.ts'
 
 export interface Posting {
   readonly body?: unknown
@@ -17,7 +17,7 @@ export interface Posting {
 
 /** What an agent does when it is done: signs its answer and posts it where the call said. */
 export async function post(
-  { call }: Heard,
+  { call }: ReceivedCall,
   {
     body = { output: { copyVariants } },
     key,

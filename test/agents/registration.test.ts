@@ -11,7 +11,7 @@ import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer }
 const address = 'http://127.0.0.1:9'
 
 describe('registering', () => {
-  it('tells how often to give a sign of life and, once, the key that calls are signed with', async () => {
+  it('returns the heartbeat interval and, once, the key that calls are signed with', async () => {
     const { register, agentToken, app } = await serveAgents()
     const token = await agentToken()
     const first = await register(writer(address, { heartbeat: { intervalSeconds: 20 } }), token)
@@ -44,14 +44,14 @@ describe('registering', () => {
     for (const rotateKey of [false, true, true])
       keys.push((await register(writer(writing.url, { rotateKey }), token)).signingKey ?? '')
     await app.run(wanted())
-    expect(keys.map((key) => isSigned(writing.heard[0]!, key))).toEqual([false, true, true])
+    expect(keys.map((key) => isSigned(writing.received[0]!, key))).toEqual([false, true, true])
   })
 
   it.each([
     ['an unknown facet', { inputContract: ['writerBreif'] }, '/inputContract/0'],
     ['a facet that goes the other way', { outputContract: ['objectiveBrief'] }, '/outputContract/0'],
     ['a schema by hand', { outputContract: { type: 'object' } }, '/outputContract'],
-    ['a condition that is none', { postConditions: [{ frob: [1] }] }, '/postConditions/0/frob'],
+    ['an invalid condition', { postConditions: [{ frob: [1] }] }, '/postConditions/0/frob'],
     ['another kind', { kind: 'local' }, '/kind'],
     ['settings', { settings: { url: 'x' } }, '/settings'],
     ['an old field', { defaultContract: {} }, '/defaultContract'],
@@ -66,7 +66,7 @@ describe('registering', () => {
   })
 
   it.each(['', 'two words', 'a\nb', 'schlüssel'])(
-    'refuses a bearer token that could not stand in a header: %j',
+    'refuses a bearer token that no header can hold: %j',
     async (bearer) => {
       const { register, agentToken } = await serveAgents()
       const auth = { kind: 'bearer', token: bearer }
@@ -98,7 +98,7 @@ describe('registering', () => {
       expect((await call(`${api}/capabilities/writer.en`, { method, token })).status).toBe(403)
   })
 
-  it('has a limit per tenant, which holds back new names and nobody who is there', async () => {
+  it('has a limit per tenant, which holds back new names and no registered agent', async () => {
     const store = createMemoryStore()
     const { register, agentToken } = await serveAgents({ store })
     const token = await agentToken()
@@ -163,9 +163,9 @@ describe('staying', () => {
     const { register, agentToken, call } = await serveAgents()
     await register(writer(address), await agentToken())
     const path = `${api}/capabilities/writer.en`
-    const stranger = await agentToken()
+    const otherToken = await agentToken()
     for (const method of ['PATCH', 'DELETE'])
-      expect((await call(path, { method, token: stranger })).status).toBe(403)
+      expect((await call(path, { method, token: otherToken })).status).toBe(403)
     expect((await call(path, { method: 'DELETE' })).status).toBe(204)
   })
 })
@@ -216,12 +216,12 @@ describe('being seen', () => {
       (await call(`${api}/prove`, { body: wanted(), token: await tokenFor('caller', tenant) })).text()
     expect(await proof('other')()).not.toContain('writer.en')
     expect(await proof('acme')()).toContain('writer.en')
-    expect(theirs.heard).toEqual([])
+    expect(theirs.received).toEqual([])
     expect(await app.run(wanted(), { tenant: 'acme' })).toMatchObject({
       status: 'completed',
       output: { copyVariants },
     })
-    expect(theirs.heard).toHaveLength(1)
+    expect(theirs.received).toHaveLength(1)
   })
 
   it('two tenants may have agents of one name, and each is called for its own', async () => {
@@ -230,7 +230,7 @@ describe('being seen', () => {
     await register(writer(one.url), await agentToken(undefined, 'one'))
     await register(writer(two.url), await agentToken(undefined, 'two'))
     await app.run(wanted(), { tenant: 'two' })
-    expect([one.heard.length, two.heard.length]).toEqual([0, 1])
+    expect([one.received.length, two.received.length]).toEqual([0, 1])
   })
 
   it('other processes on the store learn of it, with its address and key', async () => {
@@ -241,7 +241,7 @@ describe('being seen', () => {
     await here.register(writer(writing.url), await here.agentToken())
     await until(() => there.app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en'))
     expect(await there.app.run(wanted())).toMatchObject({ status: 'completed' })
-    expect(writing.heard).toHaveLength(1)
+    expect(writing.received).toHaveLength(1)
   })
 })
 
@@ -283,20 +283,20 @@ describe('how fresh the catalog is', () => {
     )
   })
 
-  it('a store that does not answer leaves what was known, is told of, and is asked again', async () => {
+  it('a store that does not answer leaves what was known, is reported, and is asked again', async () => {
     const store = createMemoryStore()
     const { list } = store.records.registrations
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const { app, register, agentToken } = await serveAgents({
       store,
       http: { cacheTtlMs: 5 },
-      onCrash: (_, cause) => told.push(cause),
+      onCrash: (_, cause) => reported.push(cause),
     })
     const token = await agentToken()
     await register(writer(address), token)
     const isKnown = () => app.capabilities().some(({ capabilityId }) => capabilityId === 'writer.en')
     Object.assign(store.records.registrations, { list: () => Promise.reject(new Error('The store is away')) })
-    await until(() => told.length > 1)
+    await until(() => reported.length > 1)
     expect(isKnown()).toBe(true)
     Object.assign(store.records.registrations, { list })
     await store.records.registrations.remove({ tenant: 'default', capabilityId: 'writer.en' })

@@ -38,8 +38,8 @@ it('neither the signing key nor the bearer token is in the bytes of the store, a
   const auth = { kind: 'bearer', token: 'planted-bearer-token' }
   const { signingKey = '' } = await served.register(writer(writing.url, { auth }), await served.agentToken())
   expect((await served.app.run(wanted())).status).toBe('completed')
-  expect(isSigned(writing.heard[0]!, signingKey)).toBe(true)
-  expect(writing.heard[0]!.headers['authorization']).toBe('Bearer planted-bearer-token')
+  expect(isSigned(writing.received[0]!, signingKey)).toBe(true)
+  expect(writing.received[0]!.headers['authorization']).toBe('Bearer planted-bearer-token')
   await served.end()
   const bytes = bytesOf(path)
   expect(bytes).toContain('writer.en')
@@ -55,15 +55,15 @@ it('after a change of the key agents are called as before, and are sealed anew w
   await before.end()
   const changed = await serveOn(path, { env: withKeys(second, first) })
   expect((await changed.app.run(wanted())).status).toBe('completed')
-  expect(isSigned(writing.heard[0]!, signingKey)).toBe(true)
+  expect(isSigned(writing.received[0]!, signingKey)).toBe(true)
   expect((await changed.register(writer(writing.url), token)).signingKey, 'the key stays').toBe(undefined)
   await changed.end()
   const after = await serveOn(path, { env: withKeys(second) })
   expect((await after.app.run(wanted())).status).toBe('completed')
-  expect(isSigned(writing.heard[1]!, signingKey)).toBe(true)
+  expect(isSigned(writing.received[1]!, signingKey)).toBe(true)
 })
 
-it('a server with another key calls nobody, says why, and gives a new key to whoever registers again', async () => {
+it('a server with another key calls no agent, says why, and gives a new key to agents that register again', async () => {
   const path = newFile()
   const writing = await agent(json({ copyVariants }))
   const before = await serveOn(path, { env: withKeys(first) })
@@ -74,12 +74,12 @@ it('a server with another key calls nobody, says why, and gives a new key to who
   const failed = await other.app.run(wanted())
   expect(failed).toMatchObject({ status: 'failed' })
   expect(JSON.stringify(failed.issues)).toContain('PROVISO_SECRET_KEY_PREVIOUS')
-  expect(writing.heard).toEqual([])
+  expect(writing.received).toEqual([])
   const again = await other.register(writer(writing.url), token)
   expect(again.signingKey).toMatch(/^psk_/)
   expect(again.signingKey).not.toBe(signingKey)
   expect((await other.app.run(wanted())).status).toBe('completed')
-  expect(isSigned(writing.heard[0]!, again.signingKey ?? '')).toBe(true)
+  expect(isSigned(writing.received[0]!, again.signingKey ?? '')).toBe(true)
 })
 
 it('without a key an agent is refused, with what to set, and nothing of it is stored', async () => {
@@ -93,14 +93,14 @@ it('without a key an agent is refused, with what to set, and nothing of it is st
   expect(await served.app.store.records.registrations.list({})).toEqual([])
 })
 
-it('in the clear only where that was said, which is told once', async () => {
+it('in the clear only where the settings allow it, which is reported once', async () => {
   const path = newFile()
-  let told = 0
-  const served = await serveOn(path, { http: { clearSecrets: () => void told++ } })
+  let reported = 0
+  const served = await serveOn(path, { http: { clearSecrets: () => void reported++ } })
   const token = await served.agentToken()
   const { signingKey = '' } = await served.register(writer('http://127.0.0.1:9'), token)
   await served.register(writer('http://127.0.0.1:9', { capabilityId: 'writer.de' }), token)
-  expect(told).toBe(1)
+  expect(reported).toBe(1)
   await served.end()
   const store = await openSqliteStore({ path })
   const [row] = await store.records.registrations.list({})

@@ -1,4 +1,4 @@
-/** T15: whatever address an agent gives, nothing but public addresses is ever dialled; real servers on this machine see to it. */
+/** T15: for any address of an agent, only public addresses are ever dialled; checked with real servers on this machine. */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCallbacks } from '../../src/adapters/executors/callbacks.ts'
@@ -165,7 +165,7 @@ describe('an address that is not public', () => {
     expect(trap.visits).toBe(0)
   })
 
-  it('is not dialled under a public name, whatever family, and not when one of several answers is it', async () => {
+  it('is not dialled under a public name in either family, and not when one of several answers is it', async () => {
     for (const answer of [
       ['127.0.0.1'],
       ['::1'],
@@ -201,7 +201,7 @@ describe('an address that is not public', () => {
     }
     const called = await dial(`http://changing.example:${good.port}/`, { resolve, allow: ['127.0.0.1/32'] })
     expect(called.outcome).toBe('ok')
-    expect(good.heard).toHaveLength(1)
+    expect(good.received).toHaveLength(1)
     expect(asked).toBe(1)
   })
 
@@ -218,19 +218,19 @@ describe('an address that is not public', () => {
         })
       }
     }
-    expect(last.heard).toEqual([])
+    expect(last.received).toEqual([])
     expect(trap.visits).toBe(0)
   })
 })
 
 describe('what may be dialled', () => {
-  it('the trap works: it counts whoever does come', async () => {
+  it('the trap works: it counts every connection', async () => {
     const before = trap.visits
     await dial(`http://127.0.0.1:${trap.port}/`, { allowLoopback: true })
     expect(trap.visits).toBe(before + 1)
   })
 
-  it('is https on port 443 unless somebody says more', () => {
+  it('is https on port 443 unless the settings allow more', () => {
     const guard = createGuard()
     expect(guard.check('https://agents.example/work')).toBeUndefined()
     expect(guard.check('http://agents.example/')?.message).toContain('http:')
@@ -268,7 +268,7 @@ describe('what may be dialled', () => {
       expect((await guard.inspect(url))?.code, url).toBe('address/refused')
   })
 
-  it('a list that cannot be read is a mistake of the operator, told at once', () => {
+  it('a list that cannot be read is a mistake of the operator, reported at once', () => {
     expect(() => createGuard({ allow: ['10.0.0.0/99'] })).toThrow('is not a host, address or range')
     expect(() => createGuard({ allow: ['a:b:c:d:e:f:g:h:i'] })).toThrow('is not a host, address or range')
   })

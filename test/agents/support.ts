@@ -107,7 +107,7 @@ export const writing = (more: { readonly [name: string]: unknown } = {}) => ({
   ],
 })
 
-export interface Heard {
+export interface ReceivedCall {
   readonly headers: IncomingMessage['headers']
   readonly body: string
   readonly call: {
@@ -120,18 +120,18 @@ export interface Heard {
   }
 }
 
-type Reply = (response: ServerResponse, heard: Heard) => void | Promise<void>
+type Reply = (response: ServerResponse, received: ReceivedCall) => void | Promise<void>
 
 /** An agent that listens: notes every call and does what the next of the replies says, the last one again and again. */
 export async function agent(...replies: Reply[]) {
-  const heard: Heard[] = []
+  const received: ReceivedCall[] = []
   const { url, server, port } = await listen(async (request, response) => {
     const body = await text(request)
-    const one: Heard = { headers: request.headers, body, call: JSON.parse(body) }
-    heard.push(one)
-    await replies[Math.min(heard.length, replies.length) - 1]?.(response, one)
+    const one: ReceivedCall = { headers: request.headers, body, call: JSON.parse(body) }
+    received.push(one)
+    await replies[Math.min(received.length, replies.length) - 1]?.(response, one)
   })
-  return { url, server, port, heard }
+  return { url, server, port, received }
 }
 
 export const json =
@@ -147,7 +147,7 @@ export const status =
   }
 
 /** Whether a call was signed with this key, as an agent would find out. */
-export function isSigned({ headers, body, call }: Heard, secret: string): boolean {
+export function isSigned({ headers, body, call }: ReceivedCall, secret: string): boolean {
   const header = (name: string) => String(headers[name] ?? '')
   const { runId, nodeId, attempt } = call
   const signed = {

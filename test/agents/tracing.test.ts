@@ -14,8 +14,8 @@ import {
   agent,
   api,
   copyVariants,
-  type Heard,
   json,
+  type ReceivedCall,
   serveAgents,
   status,
   wanted,
@@ -35,8 +35,8 @@ const parentOf = (span: ReadableSpan | undefined) => {
   return `00-${traceId}-${spanId}-01`
 }
 const traceOf = (traceparent: unknown) => String(traceparent).split('-')[1]
-const traceparents = ({ heard }: Awaited<ReturnType<typeof agent>>) =>
-  heard.map(({ headers }) => headers['traceparent'])
+const traceparents = ({ received }: Awaited<ReturnType<typeof agent>>) =>
+  received.map(({ headers }) => headers['traceparent'])
 
 const callers = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
 
@@ -48,21 +48,21 @@ const twice = {
 }
 const approvedFirst = wanted({ policies: { planner: { directives: { hitlRequiredFor: ['write'] } } } })
 
-/** Says that it is going to answer later, and tells when it was called. */
+/** Announces a later answer, and resolves when it was called. */
 async function laterAgent() {
-  let tell = (_heard: Heard) => {}
-  const called = new Promise<Heard>((resolve) => {
-    tell = resolve
+  let resolveCall = (_received: ReceivedCall) => {}
+  const called = new Promise<ReceivedCall>((resolve) => {
+    resolveCall = resolve
   })
-  const { url } = await agent((response, heard) => {
-    status(202)(response, heard)
-    tell(heard)
+  const { url } = await agent((response, received) => {
+    status(202)(response, received)
+    resolveCall(received)
   })
   return { url, called }
 }
 
 describe('a call to an agent', () => {
-  it('carries the span of its attempt, in the trace of whoever began the run', async () => {
+  it('carries the span of its attempt, in the trace of the caller that started the run', async () => {
     const it = await agent(status(500), json({ copyVariants }))
     const { tracer: own, named } = tracer()
     const served = await serveAgents({ tracing: { tracer: own } })
@@ -81,17 +81,17 @@ describe('a call to an agent', () => {
     expect(first?.attributes['proviso.outcome']).not.toBe('ok')
   })
 
-  it('of a run that was resumed elsewhere carries its own span, linked to where the run began', async () => {
+  it('of a run that was resumed in another process carries its own span, linked to where the run began', async () => {
     const it = await agent(json({ copyVariants }))
     const store = await openStore('memory:')
     const [one, two] = [tracer(), tracer()]
     const before = await serveAgents({ store, tracing: { tracer: one.tracer } })
     await before.register(writer(it.url), await before.agentToken())
-    const { runId, status: stands } = await before.app.run(approvedFirst, {
+    const { runId, status } = await before.app.run(approvedFirst, {
       draft: twice,
       traceparent: callers,
     })
-    expect(stands).toBe('awaiting_hitl')
+    expect(status).toBe('awaiting_hitl')
     await before.server.close({ graceMs: 0 })
     await leave(before.app)
 
@@ -124,7 +124,7 @@ describe('a call to an agent', () => {
     expect(traceparents(it)).toEqual([callers, callers])
   })
 
-  it('of one run is one trace even where nobody has any, and every attempt is a span of its own', async () => {
+  it('of one run is one trace even where the caller has none, and every attempt is a span of its own', async () => {
     const it = await agent(status(500), json({ copyVariants }))
     const served = await serveAgents()
     await served.register(writer(it.url), await served.agentToken())

@@ -4,12 +4,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
 import { addAilments, addRun, now } from '../health/runs.ts'
 import { runCommand } from '../support.ts'
-import { place } from './run-support.ts'
+import { pathInFolder } from './run-support.ts'
 
 let store = ''
 
 beforeAll(async () => {
-  const path = place('health.db')
+  const path = pathInFolder('health.db')
   store = `sqlite:${path}`
   const opened = await openSqliteStore({ path })
   await addAilments(opened)
@@ -32,7 +32,7 @@ it('prints the report as JSON, to stdout or into a file', async () => {
   const flags = ['--since-hours', '24', '--trend-buckets', '6']
   const printed = await check(...flags, '--json')
   await expect(printed.stdout).toMatchFileSnapshot(golden('trend.json'))
-  const path = place('report.json')
+  const path = pathInFolder('report.json')
   const written = await check(...flags, '--export', 'json', '--output', path)
   expect(written).toMatchObject({ code: 0, stdout: '', stderr: `Written: ${path}\n` })
   expect(readFileSync(path, 'utf8')).toBe(printed.stdout)
@@ -44,17 +44,17 @@ it('prints the report as JSON, to stdout or into a file', async () => {
 })
 
 it('writes three CSV files, or all of them to stdout', async () => {
-  await check('--export', 'csv', '--output', place('health.csv'))
+  await check('--export', 'csv', '--output', pathInFolder('health.csv'))
   const files = ['steps', 'models', 'transforms'].map((part) => [
     part,
-    readFileSync(place(`health_${part}.csv`), 'utf8'),
+    readFileSync(pathInFolder(`health_${part}.csv`), 'utf8'),
   ])
   for (const [part, text] of files) await expect(text).toMatchFileSnapshot(golden(`all_${part}.csv`))
   const { stdout } = await check('--export', 'csv', '--output', '-')
   expect(stdout).toBe(files.map(([part, text]) => `# ${part}\r\n${text}`).join('\r\n'))
 })
 
-it('looks at one step, one model, one pipeline by its exact name, one tenant and the last hours', async () => {
+it('reports on one step, one model, one pipeline by its exact name, one tenant and the last hours', async () => {
   const totals = async (...args: string[]) => JSON.parse((await check('--json', ...args)).stdout).totals
   expect(await totals('--step', 'summarise')).toMatchObject({ runs: 6, coercion_total: 12 })
   expect(await totals('--model', 'anthropic/claude')).toMatchObject({ runs: 3 })
@@ -63,13 +63,13 @@ it('looks at one step, one model, one pipeline by its exact name, one tenant and
   expect(await totals('--pipeline', 'headlines')).toMatchObject({ runs: 34 })
   for (const other of ['headline', 'Headlines', 'Write two headlines'])
     expect(await totals('--pipeline', other)).toMatchObject({ runs: 0 })
-  expect(await totals('--tenant', 'nobody')).toMatchObject({ runs: 0 })
+  expect(await totals('--tenant', 'unknown')).toMatchObject({ runs: 0 })
   const { steps } = JSON.parse((await check('--json', '--top', '1')).stdout)
   expect(steps).toHaveLength(1)
 })
 
 it('goes beside a process that has the store open, and changes nothing', async () => {
-  const path = place('busy.db')
+  const path = pathInFolder('busy.db')
   const open = await openSqliteStore({ path })
   await addRun(open, 'r', [{ model: 'a/m' }])
   const looked = await runCommand(['health-check', '--json', '--store', `sqlite:${path}`, ...until])

@@ -198,11 +198,11 @@ describe('for every text', () => {
       fc.property(texts, fc.constantFrom(...schemas), fc.boolean(), (text, schema, acceptTruncated) => {
         const result = parse(text, schema as never, { acceptTruncated })
         const { issues, repairs } = locateResult(result)
-        const spans = [...issues, ...repairs].map(({ span }) => span)
+        const ranges = [...issues, ...repairs].map(({ span }) => span)
         const diagnostics = diagnosticsOf(result, 'a.txt', undefined)
-        expect(diagnostics.length).toBe(spans.length)
+        expect(diagnostics.length).toBe(ranges.length)
         diagnostics.forEach(({ range }, i) => {
-          const [start, end] = (spans[i] as [number, number]).map((offset) => visible(text, offset))
+          const [start, end] = (ranges[i] as [number, number]).map((offset) => visible(text, offset))
           expect([toOffset(text, range.start), toOffset(text, range.end)]).toEqual([start, end])
           expect(start).toBeLessThanOrEqual(end as number)
           expect(end).toBeLessThanOrEqual(text.length)

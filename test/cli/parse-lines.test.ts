@@ -37,7 +37,7 @@ it('answers each text with one line, in order', async () => {
   ])
 })
 
-it('goes on after a text that does not meet the contract and ends with 3', async () => {
+it('continues after a text that does not meet the contract and ends with 3', async () => {
   const done = await run(encode('Sorry.', '{"n": 2}'), '-s', 's.json')
   expect(done.code).toBe(3)
   expect(answers(done.stdout).map(({ ok }) => ok)).toEqual([false, true])

@@ -204,7 +204,7 @@ describe('input that cannot be read ends with 2 and says what to do', () => {
       'broken.json:3:1',
     ],
     [
-      'a schema that is not JSON, with a place that V8 does not tell',
+      'a schema that is not JSON, with a location that V8 does not report',
       () => ['--schema', file('yaml.json', '{"type": object}')],
       'yaml.json:1:10',
     ],

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root, runCommand } from '../support.ts'
-import { file, place } from './run-support.ts'
+import { file, pathInFolder } from './run-support.ts'
 
 /** Workers that note every call; `HANG` makes the second one never answer, so that its process can be killed at it. */
 const workers = (log: string) => `
@@ -71,9 +71,9 @@ describe.each([
 ])('%s', (_, name, text, input) => {
   it('is killed, taken over, answered and replayed', async () => {
     const path = file(name, text)
-    const log = place(`${name}.log`)
+    const log = pathInFolder(`${name}.log`)
     const use = file(`${name}.mjs`, workers(log))
-    const store = ['--store', `sqlite:${place(`${name}.db`)}`]
+    const store = ['--store', `sqlite:${pathInFolder(`${name}.db`)}`]
     const again = ['--file', path, '--use', use, ...store]
     const calls = () => readFileSync(log, 'utf8').trim().split('\n')
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
 import { proviso, runCommand } from '../support.ts'
-import { file, place } from './run-support.ts'
+import { file, pathInFolder } from './run-support.ts'
 
 let server: OpenAiServer
 beforeAll(async () => {
@@ -30,10 +30,10 @@ describe('proviso run pipeline.yaml', () => {
     expect(JSON.stringify(server.seen.at(-1)?.body)).toContain('A title for tea')
   })
 
-  it('keeps a ledger of corrections where the settings say so, and no table of it elsewhere (AROS-45)', async () => {
+  it('keeps a ledger of corrections where the settings say so, and no table of it otherwise (AROS-45)', async () => {
     const path = file('ledger.yaml', titled)
     const tables = async (name: string, set: readonly string[]) => {
-      const store = place(name)
+      const store = pathInFolder(name)
       const given = ['run', path, '--input', '{"topic":"tea"}', '--store', `sqlite:${store}`, ...set]
       expect((await proviso(given, { env: env() })).code).toBe(0)
       const connection = openLibsql(store)
@@ -46,7 +46,7 @@ describe('proviso run pipeline.yaml', () => {
   })
 
   it('is found again by its name, not by what it says that it does', async () => {
-    const store = `sqlite:${place('named.db')}`
+    const store = `sqlite:${pathInFolder('named.db')}`
     const text = titled.replace('name: demo', 'name: demo\ndescription: Finds a title')
     const path = file('named.yaml', text)
     const given = ['run', path, '--input', '{"topic":"tea"}', '--store', store]
@@ -100,7 +100,7 @@ describe('proviso run pipeline.yaml', () => {
       'ask.yaml',
       'steps: [{ name: ok, kind: hitl, message: "Good?", input_schema: { type: boolean } }, { name: w, uses: wrap_dict }]\n',
     )
-    const store = `sqlite:${place('pipeline.db')}`
+    const store = `sqlite:${pathInFolder('pipeline.db')}`
     const asked = await runCommand(['run', path, '--input', 'x', '--run-id', 'r', '--store', store])
     expect(asked.code).toBe(6)
     expect(asked.stderr).toContain(`--file ${path}`)

@@ -63,9 +63,9 @@ describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => 
     })
     expect(await ended).toBe(130)
     expect(pressed).toBeGreaterThan(0)
-    // Nobody waited for an answer of the store.
+    // The command did not wait for an answer of the store.
     expect(performance.now() - pressed).toBeLessThan(10_000)
-    // The run is there, and can be cancelled by somebody who reaches the store.
+    // The run is there, and can be cancelled by a process that reaches the store.
     const cancelled = await runCommand(['cancel', 'stuck', '--by', 'ann', '--store', cluster.url])
     expect(cancelled).toMatchObject({ code: 0 })
   })

@@ -1,10 +1,10 @@
 /** Every command once as a process of its own. What each prints is promised by tests that share one process. */
 import { expect, it } from 'vitest'
 import { proviso } from '../support.ts'
-import { approved, file, paused, place, runFile } from './run-support.ts'
+import { approved, file, pathInFolder, paused, runFile } from './run-support.ts'
 
 it('commands about runs follow each other as processes of their own', async () => {
-  const store = ['--store', `sqlite:${place('walk.db')}`]
+  const store = ['--store', `sqlite:${pathInFolder('walk.db')}`]
   const waits = file('waits.json', runFile({ envelope: approved }))
   const rests = file('rests.json', runFile({ envelope: paused }))
   const by = ['--by', 'ann']

@@ -1,4 +1,4 @@
-/** Promises of `proviso prove`, tested on the built file: the plan, the marks, what would mend it, and every exit code. */
+/** Promises of `proviso prove`, tested on the built file: the plan, the marks, what would fix it, and every exit code. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { proviso, root, runCommand } from '../support.ts'
@@ -45,7 +45,7 @@ steps: [{ name: each, kind: map, map: { iterable_input: "{{ input }}", body: [{ 
     expect(done.stderr).toContain('the flat policy "brandVoice" was read as')
   })
 
-  it('0: draws a tree, and tells what is certain from what is checked while it runs', async () => {
+  it('0: draws a tree, and distinguishes what is certain from what is checked while it runs', async () => {
     const two = { constraintId: 'two', level: 'hard', expr: { '==': [{ var: 'copyVariants.length' }, 2] } }
     const good = { constraintId: 'good', level: 'hard', expr: score }
     const wish = { constraintId: 'wish', level: 'soft', expr: { '>': [{ var: 'copyVariants.length' }, 5] } }
@@ -110,7 +110,7 @@ steps: [{ name: each, kind: map, map: { iterable_input: "{{ input }}", body: [{ 
     expect(done.stderr).toContain('must be one of "structuring"')
   })
 
-  it('3: says what is missing and what would mend it', async () => {
+  it('3: says what is missing and what would fix it', async () => {
     const done = await prove('missing.json', posts([{ constraintId: 'good', level: 'hard', expr: score }]))
     expect(done.code).toBe(3)
     expect(done.stdout).toContain('✗ rejected')

@@ -1,13 +1,13 @@
 /** Promises of `proviso prune`, tested on the built file with a SQLite store. */
 import { expect, it } from 'vitest'
 import { runCommand } from '../support.ts'
-import { approved, file, place, runFile } from './run-support.ts'
+import { approved, file, pathInFolder, runFile } from './run-support.ts'
 
 let stores = 0
 
 /** A store with one run that is over and one that waits. */
 async function filled() {
-  const store = `sqlite:${place(`prune-${++stores}.db`)}`
+  const store = `sqlite:${pathInFolder(`prune-${++stores}.db`)}`
   const run = (name: string, content: unknown) =>
     runCommand(['run', file(`prune-${stores}-${name}.json`, content), '--run-id', name, '--store', store])
   expect((await run('done', runFile())).code).toBe(0)
@@ -30,7 +30,7 @@ it('prune says what would go, and deletes nothing when it only looks', async () 
   expect((await left()).length).toBe(2)
 })
 
-it('prune asks, deletes on yes alone, and is refused when nobody answers', async () => {
+it('prune asks, deletes on yes alone, and is refused without an answer', async () => {
   const { prune, left } = await filled()
   const unanswered = await prune([])
   expect(unanswered).toMatchObject({ code: 2, stdout: '' })
@@ -45,7 +45,7 @@ it('prune asks, deletes on yes alone, and is refused when nobody answers', async
   expect(await left()).toEqual(['waits'])
 })
 
-it('prune with --yes asks nobody, keeps other tenants and young runs, and has nothing left to do', async () => {
+it('prune with --yes does not ask, keeps other tenants and young runs, and has nothing left to do', async () => {
   const { prune, left, store } = await filled()
   const other = await prune(['--yes', '--tenant', 'acme'])
   expect(other.stderr).toContain('There is nothing to delete')
@@ -57,7 +57,7 @@ it('prune with --yes asks nobody, keeps other tenants and young runs, and has no
   expect(JSON.parse((await prune(['--yes', '--json'])).stdout)).toMatchObject({ runs: 0, events: 0 })
 })
 
-it('prune refuses a time that is none, and a store that is not there', async () => {
+it('prune refuses an invalid time, and a store that is not there', async () => {
   const wrong = await runCommand(['prune', '--older-than', '30', '--store', 'sqlite:none.db'])
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('30d')

@@ -24,7 +24,7 @@ export function file(name: string, content: unknown): string {
 }
 
 /** A path in the folder of the test. */
-export const place = (name: string) => join(runFolder(), name)
+export const pathInFolder = (name: string) => join(runFolder(), name)
 
 export const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 

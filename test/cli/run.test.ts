@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { proviso, root, runCommand } from '../support.ts'
-import { approved, file, paused, place, runFile, scripted } from './run-support.ts'
+import { approved, file, pathInFolder, paused, runFile, scripted } from './run-support.ts'
 
 const run = (name: string, content: unknown, ...args: string[]) =>
   runCommand(['run', file(name, content), '--run-id', 'r', ...args])
@@ -34,7 +34,7 @@ describe('how a run ends', () => {
 
   it('6: says what is asked, and with which command it is answered', async () => {
     const path = file('ask.json', runFile({ envelope: approved }))
-    const store = `sqlite:${place('ask.db')}`
+    const store = `sqlite:${pathInFolder('ask.db')}`
     const done = await runCommand(['run', path, '--run-id', 'r', '--store', store])
     expect(done).toMatchObject({ code: 6, stdout: '' })
     expect(done.stderr).toContain('Approve the answer?\n    {\n      "text": "Tea"\n    }\n')
@@ -57,7 +57,7 @@ describe('how a run ends', () => {
       expect(unreadable).toMatchObject({ code: 2, stdout: '' })
       expect(unreadable.stderr).toContain(garbage)
     }
-    const away = await runCommand(['runs', '--store', 'postgres://nobody:secret@127.0.0.1:1/x'])
+    const away = await runCommand(['runs', '--store', 'postgres://user:secret@127.0.0.1:1/x'])
     expect(away).toMatchObject({ code: 2, stdout: '' })
     expect(away.stderr).toContain('127.0.0.1:1')
     expect(away.stderr).not.toContain('secret')
@@ -65,7 +65,7 @@ describe('how a run ends', () => {
 
   it('6: a paused run names the command that resumes it', async () => {
     const path = file('paused.json', runFile({ envelope: paused }))
-    const env = { PROVISO_STORE: `sqlite:${place('paused.db')}` }
+    const env = { PROVISO_STORE: `sqlite:${pathInFolder('paused.db')}` }
     const done = await proviso(['run', path, '--run-id', 'r'], { env })
     expect(done).toMatchObject({ code: 6, stdout: '' })
     expect(done.stderr).toContain('Not yet')
@@ -143,7 +143,7 @@ describe('--json', () => {
   })
 
   it('says on stderr what is asked when the run waits', async () => {
-    const store = `sqlite:${place('waits.db')}`
+    const store = `sqlite:${pathInFolder('waits.db')}`
     const done = await run('waits.json', runFile({ envelope: approved }), '--json', '--store', store)
     expect(done.code).toBe(6)
     expect(done.stdout).toContain('"type":"hitl_request"')
@@ -192,7 +192,7 @@ describe('input that cannot be used ends with 2 and says where', () => {
   })
 
   it('a file that is not there, and a store of no known kind', async () => {
-    expect(await runCommand(['run', place('nowhere.json')])).toMatchObject({ code: 2 })
+    expect(await runCommand(['run', pathInFolder('nowhere.json')])).toMatchObject({ code: 2 })
     expect(await run('s.json', runFile(), '--store', 'mongo:x')).toMatchObject({ code: 2 })
   })
 })
@@ -234,7 +234,7 @@ export const mood = { name: 'mood', schema: { type: 'string' }, metadata: { dire
     ],
     ['no facet', 'export const f = { schema: {} }', 'the export "f" is no facet'],
   ])('refuses %s', async (name, content, message) => {
-    const path = content === undefined ? place('none.mjs') : file(`${name}.mjs`, content)
+    const path = content === undefined ? pathInFolder('none.mjs') : file(`${name}.mjs`, content)
     const done = await run('u.json', runFile(), '--use', path)
     expect(done.stderr).toContain(path)
     expect(done.stderr).toContain(message)
@@ -253,7 +253,7 @@ describe('commands about runs that are there', () => {
   )
 
   it('make no store by a slip of the pen', async () => {
-    const done = await runCommand(['runs', '--store', `sqlite:${place('typo.db')}`])
+    const done = await runCommand(['runs', '--store', `sqlite:${pathInFolder('typo.db')}`])
     expect(done).toMatchObject({ code: 2 })
     expect(done.stderr).toContain('There is no store')
   })

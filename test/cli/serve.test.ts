@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
 import { api, frames, framesOf } from '../server/support.ts'
 import { proviso, root, runCommand } from '../support.ts'
-import { file, place } from './run-support.ts'
+import { file, pathInFolder } from './run-support.ts'
 
 const flexToken = 'a-token-for-one-user-only'
 const started = new Set<ChildProcess>()
@@ -34,7 +34,7 @@ export const endless = defineCapability({
 export const stray = defineCapability({
   ...common,
   capabilityId: 'stray',
-  run: () => new Promise(() => setTimeout(() => { throw new Error('Nobody catches this') }, 10)),
+  run: () => new Promise(() => setTimeout(() => { throw new Error('Not caught') }, 10)),
 })
 export const deaf = defineCapability({
   ...common, capabilityId: 'deaf', run: () => new Promise((done) => setTimeout(() => done({ text: 'Tea' }), 600_000)),
@@ -46,7 +46,7 @@ const agentsFile = () =>
 
 /** A server as a process; resolves when it says where it listens. */
 async function serve(args: readonly string[], env: { readonly [name: string]: string } = {}) {
-  const store = `sqlite:${place(`serve-${++stores}.db`)}`
+  const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
   const child = spawn(
     process.execPath,
     [join(root, 'dist/cli/main.js'), 'serve', '--port', '0', '--store', store, ...args],
@@ -102,13 +102,13 @@ describe('proviso serve', () => {
         chunks.push(decoder.decode(bytes, { stream: true }))
       return chunks.join('')
     })
-    const told = Date.now()
+    const signalled = Date.now()
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
-    expect(Date.now() - told).toBeLessThan(10_000)
+    expect(Date.now() - signalled).toBeLessThan(10_000)
     // Each ended whole and says when to come back.
     for (const text of await Promise.all(texts)) expect(text).toMatch(/retry: \d+\n/)
-    // Those on their way were served, turned away with a hint, or found nobody.
+    // Open requests were served, turned away with a hint, or refused.
     for (const end of await quick) {
       if (end.status === 'rejected') expect(end.reason).toMatchObject({ message: 'fetch failed' })
       else expect(end.value === 503 || end.value < 100).toBe(true)
@@ -130,10 +130,10 @@ describe('proviso serve', () => {
     const stream = framesOf(await server.call(`${api}/run.stream`, run('deaf')))
     for (let frame = await stream.next(); !frame.done && frame.value.type !== 'node_start'; )
       frame = await stream.next()
-    const told = Date.now()
+    const signalled = Date.now()
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
-    expect(Date.now() - told).toBeLessThan(10_000)
+    expect(Date.now() - signalled).toBeLessThan(10_000)
   })
 
   it('a second signal leaves at once', async () => {
@@ -146,24 +146,24 @@ describe('proviso serve', () => {
     })
     server.child.kill('SIGINT')
     await said
-    const told = Date.now()
+    const signalled = Date.now()
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(130)
-    expect(Date.now() - told).toBeLessThan(2_000)
+    expect(Date.now() - signalled).toBeLessThan(2_000)
   })
 
-  it('an error that nobody foresaw ends it with what it was, and the run is there for the next process', async () => {
+  it('an unexpected error ends it with its message, and the run is there for the next process', async () => {
     const server = await serve(['--use', agentsFile()], { FLEX_TOKEN: flexToken })
     const begun = await server.call(`${api}/runs`, run('stray'))
     const { runId } = (await begun.json()) as { runId: string }
     expect(await server.ended).toBe(1)
-    expect(server.stderr()).toMatch(/Uncaught exception: Error: Nobody catches this/)
+    expect(server.stderr()).toMatch(/Uncaught exception: Error: Not caught/)
     const store = await openStore(server.store)
     expect(await store.head(runId)).toMatchObject({ status: 'running' })
     await store.close()
   })
 
-  it('what was begun goes on with the next process', async () => {
+  it('runs that were started continue in the next process', async () => {
     const first = await serve(['--use', agentsFile()], { FLEX_TOKEN: flexToken })
     const paused = {
       runtime: [{ id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } }],
@@ -184,8 +184,8 @@ describe('proviso serve', () => {
     expect(await second.ended).toBe(0)
   })
 
-  it('refuses to start where nobody could call, and says what to do', async () => {
-    const store = `sqlite:${place(`serve-${++stores}.db`)}`
+  it('refuses to start where no caller could authenticate, and says what to do', async () => {
+    const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
     const none = await proviso(['serve', '--port', '0', '--store', store], { env: { FLEX_TOKEN: undefined } })
     expect(none.code).toBe(2)
     expect(none.stderr).toMatch(/there is no token[\s\S]*proviso token create[\s\S]*FLEX_TOKEN[\s\S]*--dev/)
@@ -252,7 +252,7 @@ describe('proviso serve', () => {
   })
 })
 
-it('says which capabilities a run waits for that are not here, and goes on where they are', async () => {
+it('says which capabilities a run waits for that are not here, and continues where they are', async () => {
   const pipeline = file(
     'after.yaml',
     `name: after
@@ -261,7 +261,7 @@ steps:
   - { name: wrap, uses: wrap_dict }
 `,
   )
-  const store = `sqlite:${place(`serve-${++stores}.db`)}`
+  const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
   const begun = await runCommand(['run', pipeline, '--input', '1', '--run-id', 'r', '--store', store])
   expect(begun.code, begun.stderr).toBe(6)
   const server = await serve(['--dev', '--store', store], { FLEX_TOKEN: '' })
@@ -277,27 +277,27 @@ steps:
   expect(server.stderr()).toContain('proviso resume r --file FILE')
   server.child.kill('SIGTERM')
   await server.ended
-  const door = JSON.stringify(join(root, 'dist/pipeline/index.js'))
+  const entryPoint = JSON.stringify(join(root, 'dist/pipeline/index.js'))
   const steps = file(
     'after.mjs',
-    `import { compilePipeline, loadPipeline } from ${door}
+    `import { compilePipeline, loadPipeline } from ${entryPoint}
 const { pipeline } = await loadPipeline(${JSON.stringify(pipeline)})
 export const { capabilities } = compilePipeline(pipeline, { input: 1 }).compiled
 `,
   )
   const next = await serve(['--dev', '--store', store, '--use', steps], { FLEX_TOKEN: '' })
-  const stands = async () => {
+  const getStatus = async () => {
     const page = await (await fetch(`${next.address}${api}/runs/r`)).json()
     return (page as { run: { status: string } }).run.status
   }
-  await expect.poll(stands, { timeout: 10_000 }).toBe('completed')
+  await expect.poll(getStatus, { timeout: 10_000 }).toBe('completed')
   next.child.kill('SIGTERM')
   await next.ended
 })
 
 describe('proviso token', () => {
   it('makes a token that a server on the store takes, lists it without it, and revokes it', async () => {
-    const store = `sqlite:${place(`serve-${++stores}.db`)}`
+    const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
     const command = (...args: string[]) => runCommand(['token', ...args, '--store', store])
     const made = await command('create', '--role', 'operator', '--name', 'ann', '--expires', '90d', '--json')
     expect(made.code).toBe(0)
@@ -333,8 +333,8 @@ describe('proviso token', () => {
     rmSync(cwd, { recursive: true, force: true })
   })
 
-  it('sends whoever wants to write beside a server to the server', async () => {
-    const path = place(`serve-${++stores}.db`)
+  it('sends writers beside a server to the server', async () => {
+    const path = pathInFolder(`serve-${++stores}.db`)
     const server = await serve(['--dev', '--store', `sqlite:${path}`])
     const done = await runCommand(['token', 'create', '--role', 'admin', '--store', `sqlite:${path}`])
     expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('If it is a server, ask it') })

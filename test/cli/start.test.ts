@@ -25,7 +25,7 @@ afterEach(async () => {
   started.clear()
 })
 
-/** No key and no setting of whoever runs the tests. */
+/** Without keys and settings of the environment of the tests. */
 const bare = Object.fromEntries(Object.values(envNames).flatMap((names) => names.map((name) => [name, ''])))
 
 function start(env: { [name: string]: string }) {

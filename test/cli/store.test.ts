@@ -5,13 +5,13 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { proviso, root, runCommand } from '../support.ts'
-import { approved, file, paused, place, runFile } from './run-support.ts'
+import { approved, file, pathInFolder, paused, runFile } from './run-support.ts'
 
 let stores = 0
 
 /** Starts a run of this file on a store of its own, and speaks to it. */
 async function started(content: unknown) {
-  const store = `sqlite:${place(`${++stores}.db`)}`
+  const store = `sqlite:${pathInFolder(`${++stores}.db`)}`
   const path = file(`${stores}.json`, content)
   const command = (...args: string[]) => runCommand([...args, '--store', store])
   const begun = await command('run', path, '--run-id', 'r')
@@ -33,7 +33,7 @@ it('asks lists what waits for a person', async () => {
   expect(await command('asks', '--run', 'other')).toMatchObject({ code: 0, stdout: '' })
 })
 
-it('asks goes on after the last one that it has listed, and lists what is answered', async () => {
+it('asks continues after the last one that it has listed, and lists what is answered', async () => {
   const { command, path } = await waiting()
   await command('run', path, '--run-id', 's')
   const first = await command('asks', '--limit', '1', '--json')
@@ -78,7 +78,7 @@ it('reply holds an edited value to the contract, from JSON, a file or stdin', as
   expect(wrong).toMatchObject({ code: 2, stdout: '' })
   expect(wrong.stderr).toContain('✗ /text')
   expect((await command(...edit('{text'))).stderr).toContain('--value is not JSON')
-  expect((await command(...edit(`@${place('none.json')}`))).code).toBe(2)
+  expect((await command(...edit(`@${pathInFolder('none.json')}`))).code).toBe(2)
   const done = await runCommand([...edit('-'), '--store', store], { stdin: '{"text": "Hot tea"}' })
   expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "Hot tea"\n}\n' })
 })
@@ -183,7 +183,7 @@ it('reply works as run prints it, also where no variable says who works there', 
   expect((await command('show', 'r')).stdout).toContain(userInfo().username)
 })
 
-it('reply refuses an ask that is not there, a decision that is none, and nobody', async () => {
+it('reply refuses an ask that is not there, an invalid decision, and a missing name', async () => {
   const { command } = await waiting()
   expect((await command('reply', 'x', 'approve', '--by', 'a')).stderr).toContain('There is no ask "x"')
   expect(await command('reply', 'r:ask:1', 'yes', '--by', 'a')).toMatchObject({ code: 2 })
@@ -212,7 +212,7 @@ it('a person can be the one who does the work', async () => {
   expect(done).toMatchObject({ code: 0, stdout: '{\n  "text": "By hand"\n}\n' })
 })
 
-it('runs and show tell how things stand, without secrets', async () => {
+it('runs and show print the status, without secrets', async () => {
   const { command } = await started(runFile({ envelope: { inputs: { password: 'hunter22' } } }))
   expect((await command('runs')).stdout).toMatch(/^RUN .*\nr +completed +1 +\d+ .*One line about tea\n$/)
   expect((await command('runs', '--status', 'failed', 'cancelled')).stdout).toBe('')
@@ -252,7 +252,7 @@ it('cancel ends a run that waits; one that is over is left alone', async () => {
   expect(await command('cancel', 'r', '--by', 'ann')).toMatchObject({ code: 2 })
 })
 
-it('resume lets a paused run go on, unless it has another plan than expected', async () => {
+it('resume continues a paused run, unless it has another plan than expected', async () => {
   const { command, path } = await started(runFile({ envelope: paused }))
   const resume = ['resume', 'r', '--by', 'ann', '--file', path]
   expect(await command(...resume, '--expected-plan-version', '7')).toMatchObject({ code: 2 })
@@ -261,7 +261,7 @@ it('resume lets a paused run go on, unless it has another plan than expected', a
 })
 
 it('resume takes over a run whose process was killed', async () => {
-  const store = `sqlite:${place('killed.db')}`
+  const store = `sqlite:${pathInFolder('killed.db')}`
   const main = join(root, 'dist/cli/main.js')
   const slow = file('killed.json', runFile({ script: [{ text: '{}', delayMs: 60_000 }] }))
   const child = spawn(process.execPath, [main, 'run', slow, '--run-id', 'r', '--store', store, '--json'])
@@ -306,7 +306,7 @@ it('replay refuses policies and node data that cannot be read, with their place'
   expect((await command('replay', 'r', '--node-data', unknown)).stderr).toContain('Its nodes are write')
 })
 
-it('verify looks at every run, beside whoever writes', async () => {
+it('verify checks every run, beside other writers', async () => {
   const { command } = await waiting()
   expect(await command('verify')).toMatchObject({
     code: 0,

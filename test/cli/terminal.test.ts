@@ -1,4 +1,4 @@
-/** Promises of `proviso run` to somebody who sits at a terminal: the tree, and an end whatever the capabilities do. */
+/** Promises of `proviso run` at a terminal: the tree, and an end independent of what capabilities do. */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ function onTerminal(...args: string[]): Promise<{ code: number | null; text: str
 }
 
 describe.skipIf(noPty !== undefined)('on a terminal', () => {
-  it('a run is a tree that is drawn over itself, and ends as it stands', async () => {
+  it('a run is a tree that is drawn over itself, and stays as drawn at the end', async () => {
     const draft = {
       nodes: [
         { id: 'gather', capabilityId: 'gather' },
@@ -53,7 +53,7 @@ describe.skipIf(noPty !== undefined)('on a terminal', () => {
     expect(pictures.some((picture) => /▸ gather.*\n.*· write/.test(picture))).toBe(true)
     expect(pictures.some((picture) => /✓ gather.*\n.*▸ write/.test(picture))).toBe(true)
     expect(pictures.at(-1)).toMatch(/✓ gather.*\n.*✓ write/)
-    // The answer stands below the tree.
+    // The answer is below the tree.
     expect(plain(text.slice(text.lastIndexOf('\u001b[?7h')))).toContain('"text": "Tea"')
   })
 

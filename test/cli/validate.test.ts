@@ -82,13 +82,13 @@ it('validate refuses files that are meant to hurt, clearly and at once', async (
 it('validate explains rules', async () => {
   const page = await validate(['--explain', 'v-a8'])
   expect([page.code, page.stdout]).toEqual([0, expect.stringContaining('# V-A8: ')])
-  const elsewhere = await validate(['--explain', 'v-i3'])
-  expect([elsewhere.code, elsewhere.stdout]).toEqual([0, expect.stringContaining('`import/circle`')])
+  const other = await validate(['--explain', 'v-i3'])
+  expect([other.code, other.stdout]).toEqual([0, expect.stringContaining('`import/circle`')])
   const none = await validate(['--explain', 'V-XX'])
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('V-A8')])
 })
 
-it('validate looks at imported pipelines, and says what they are given and have wrong', async () => {
+it('validate checks imported pipelines, and says what they are given and have wrong', async () => {
   const input = 'input_schema: { type: object, required: [topic], properties: { topic: { type: string } } }\n'
   write('part.yaml', `${input}${bad}`)
   write('main.yaml', 'imports: { part: part.yaml }\nsteps: [{ name: s, uses: imports.part, input: tea }]\n')
@@ -120,7 +120,7 @@ it('validate --fix shows a diff, asks, keeps one copy of the original, and looks
   expect([again.code, read('p.yaml.bak')]).toEqual([0, bad])
 })
 
-it('validate --fix keeps modes and links, and mends what several fixers mend with one copy of the original', async () => {
+it('validate --fix keeps modes and links, and fixes what several fixers fix with one copy of the original', async () => {
   const text = `${bad}  - name: next
     agent: writer
     input: "{{ previous_step.output | uper }}"
@@ -137,14 +137,14 @@ it('validate --fix keeps modes and links, and mends what several fixers mend wit
   expect(statSync(path('real.yaml')).mode & 0o777).toBe(0o640)
 })
 
-it('validate says where templates are looked at', async () => {
+it('validate says where templates are checked', async () => {
   write('t.xml', '<task><description>Hi</description></task>')
   const { code, stderr } = await validate(['t.xml'])
   expect(code).toBe(2)
   expect(stderr).toContain('proviso prove t.xml')
 })
 
-it('validate --fix does not promise again what it could not mend', async () => {
+it('validate --fix does not promise again what it could not fix', async () => {
   const text = `agents:
   plain: { model: m }
   judge: { model: m, output_schema: { type: object, properties: { good: true } }, processing: { structured_output: auto } }
@@ -214,8 +214,8 @@ it('validate --rules takes severities from a file or a profile, and [aros] count
   expect((await validate(['p.yaml', '--fail-on-warn'])).code).toBe(0)
   const set = await validate(['p.yaml', '--fail-on-warn', '--set', 'structured_output_default=off'])
   expect([set.code, set.stdout]).toEqual([4, expect.stringContaining('structured output is off')])
-  const elsewhere = await validate(['p.yaml'], { env: { PROVISO_CONFIG: path('nowhere.toml') } })
-  expect(elsewhere.code).toBe(2)
+  const other = await validate(['p.yaml'], { env: { PROVISO_CONFIG: path('nowhere.toml') } })
+  expect(other.code).toBe(2)
 })
 
 it('validate --format sarif names rules, places and fixes', async () => {

@@ -1,4 +1,4 @@
-/** Agents that say 202 and call back: how often they do, and what they are told. */
+/** Agents that say 202 and call back: how often they do, and what they receive. */
 import { randomBytes } from 'node:crypto'
 import { sign, signatureHeaders } from '../../src/adapters/executors/signature.ts'
 import type { App } from '../../src/app.ts'

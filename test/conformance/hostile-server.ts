@@ -107,7 +107,7 @@ function perform(socket: Socket, act: Act): void {
 
 function head(headers: { readonly [name: string]: string }, status = 200): string {
   const lines = Object.entries({ 'content-type': 'application/json', ...headers })
-  return `HTTP/1.1 ${status} Told\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  return `HTTP/1.1 ${status} Reply\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }
 
 const chunkBytes = 1 << 20

@@ -1,4 +1,4 @@
-/** What hostile servers do, one row each, and what is promised of whoever calls them. */
+/** What hostile servers do, one row each, and what is promised of their callers. */
 import type { Outcome } from '../../src/domain/output.ts'
 import type { Act, Script } from './hostile-server.ts'
 

@@ -97,7 +97,7 @@ function ajvAlone(schema: JsonSchema, draft: Draft, documents: Documents): Judge
     try {
       ajv.addSchema(document.schema, uri)
     } catch {
-      // A document that Ajv does not take is missing for those that refer to it, and they fail.
+      // A document that Ajv does not take is missing for documents that refer to it, and they fail.
     }
   }
   return ajv.compile(schema as object) as Judge

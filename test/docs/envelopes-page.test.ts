@@ -13,7 +13,7 @@ it('shows an envelope that is accepted without a warning', () => {
   expect(parseEnvelope(JSON.parse(block))).toMatchObject({ ok: true, warnings: [] })
 })
 
-it('lists every flat policy with what becomes of it', () => {
+it('lists every flat policy with its new form', () => {
   for (const [name, { becomes }] of Object.entries(flatPolicies)) {
     expect(page).toContain(`| \`${name}\` | \`${becomes}\` |`)
   }

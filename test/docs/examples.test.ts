@@ -21,14 +21,14 @@ import { requireBuild, root, runNode } from '../support.ts'
 const update = process.env['PROVISO_UPDATE'] !== undefined
 const folder = join(root, 'examples')
 const names = readdirSync(folder).filter((name) => name.endsWith('.ts'))
-/** Those that go on until they are stopped; `test/agents/examples.test.ts` runs them. */
+/** Examples that run until they are stopped; `test/agents/examples.test.ts` runs them. */
 const servers = new Set(['agent.ts'])
 const marker = '\n// Prints:\n'
 let project = ''
 
 beforeAll(() => {
   requireBuild()
-  // A project of its own that has the package installed: nothing but its doors can be reached.
+  // A project of its own that has the package installed: only its entry points can be imported.
   project = mkdtempSync(join(tmpdir(), 'proviso-examples-'))
   mkdirSync(join(project, 'node_modules'))
   symlinkSync(root, join(project, 'node_modules/proviso'), 'junction')
@@ -76,7 +76,7 @@ describe('README', () => {
     else expect(block.exec(readme)?.[1]).toBe(example)
   })
 
-  it('shows of the run what stands in its example', () => {
+  it('shows the output of the run as in its example', () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     const [, shown = '-'] = /^```ts\n(const app[\s\S]*?)^```\n/m.exec(readme) ?? []
     expect(readFileSync(join(folder, 'run-a-draft.ts'), 'utf8')).toContain(shown)

@@ -16,7 +16,7 @@ it('prints facets and capabilities into the reference', async () => {
         `\`${name}\``,
         metadata.direction,
         description,
-        sketch(schema),
+        describeType(schema),
       ]),
     ),
     '## How each is to be understood',
@@ -49,25 +49,25 @@ function list(names: unknown): string {
   return (names as readonly string[]).map((name) => `\`${name}\``).join(', ')
 }
 
-interface Sketched {
+interface Described {
   readonly type?: string | readonly string[]
-  readonly properties?: Record<string, Sketched>
+  readonly properties?: Record<string, Described>
   readonly required?: readonly string[]
-  readonly items?: Sketched
+  readonly items?: Described
   readonly enum?: readonly string[]
-  readonly anyOf?: readonly Sketched[]
+  readonly anyOf?: readonly Described[]
 }
 
 /** A schema in a few words: optional properties have a question mark. */
-function sketch(schema: JsonSchema | Sketched): string {
-  const { type, properties, required = [], items, enum: words, anyOf } = schema as Sketched
-  if (anyOf) return anyOf.map(sketch).join(' or ')
+function describeType(schema: JsonSchema | Described): string {
+  const { type, properties, required = [], items, enum: words, anyOf } = schema as Described
+  if (anyOf) return anyOf.map(describeType).join(' or ')
   if (words) return words.join(', ')
   if (properties) {
     return `{ ${Object.entries(properties)
-      .map(([name, part]) => `${name}${required.includes(name) ? '' : '?'}: ${sketch(part)}`)
+      .map(([name, part]) => `${name}${required.includes(name) ? '' : '?'}: ${describeType(part)}`)
       .join('; ')} }`
   }
-  if (items) return `list of ${sketch(items)}`
+  if (items) return `list of ${describeType(items)}`
   return [type].flat().join(' or ')
 }

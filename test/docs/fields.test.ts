@@ -1,4 +1,4 @@
-/** The reference leaves out nothing that can be said: every option, method and field of the code stands in its table. */
+/** The reference is complete: every option, method and field of the code is in its table. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from 'proviso'

@@ -1,4 +1,4 @@
-/** The documents are true where a machine can tell: every link leads somewhere, every source file named is there. */
+/** The documents are true where a machine can check: every link has a target, every source file named exists. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -23,7 +23,7 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
 
 const printed: Readonly<Record<string, string>> = {
   scores: table(
-    ['part', 'weight', 'looks at'],
+    ['part', 'weight', 'considers'],
     Object.entries(scoreTable).map(([part, { weight, sentence }]) => [part, weight, sentence]),
   ),
   ways: table(

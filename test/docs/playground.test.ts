@@ -145,7 +145,7 @@ describe.skipIf(missingChromium() !== undefined)('the playground', () => {
     ['of another page', '#chapter-2'],
     ['with options that there are not', `#1.${btoa('{"text":"1","schema":"","options":{"aop":"evil"}}')}`],
     ['huge', `#1.${'A'.repeat(limits.fragment)}`],
-  ])('opens with a message when the link is %s, and goes on working', async (_, fragment) => {
+  ])('opens with a message when the link is %s, and keeps working', async (_, fragment) => {
     await open(address + fragment)
     await status('Cannot open the link')
     await type('[1,]')

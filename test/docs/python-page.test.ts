@@ -19,7 +19,7 @@ const person = {
 }
 let project = ''
 
-/** A project in which the package is installed, as far as `npx` can tell. */
+/** A project in which the package is installed, as far as `npx` can see. */
 beforeAll(() => {
   requireBuild()
   project = mkdtempSync(join(tmpdir(), 'proviso-python-'))

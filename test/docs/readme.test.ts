@@ -1,4 +1,4 @@
-/** The commands of the README work as typed, in a folder where nobody has done anything before. */
+/** The commands of the README work as typed, in an empty folder. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, lines = '']) => lines)
 const commands = blocks
   .flatMap((block) => block.trim().split('\n'))
-  // Servers go on until they are stopped: `test/cli/start.test.ts` and `test/cli/serve.test.ts` run them.
+  // Servers run until they are stopped: `test/cli/start.test.ts` and `test/cli/serve.test.ts` run them.
   .filter((line) => line.includes('npx proviso') && !line.includes('proviso serve'))
 
 /** Not 0: the run that waits for a person, and the one that says which key it needs. */
@@ -25,7 +25,7 @@ beforeAll(() => {
   requireBuild()
   folder = mkdtempSync(join(tmpdir(), 'proviso-readme-'))
   symlinkSync(join(root, 'examples'), join(folder, 'examples'), 'junction')
-  // What npx does and tells in a project that has the package, without its start-up time.
+  // What npx does and prints in a project that has the package, without its start-up time.
   mkdirSync(join(folder, 'bin'))
   writeFileSync(
     join(folder, 'bin/npx'),

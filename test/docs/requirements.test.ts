@@ -29,7 +29,7 @@ it('has exactly one row per id, in order', () => {
   expect(rows.map(({ id }) => id)).toEqual(ids)
 })
 
-it('says in every row what is asked, and how it stands', () => {
+it('says in every row what is required, and its status', () => {
   for (const { id, requirement, status, cells } of rows) {
     expect(cells, `${id}: five cells`).toBe(5)
     expect(requirement.length, `${id}: a requirement`).toBeGreaterThan(10)

@@ -1,9 +1,9 @@
-/** The calls of the page about the server work as they stand there, on a run that is really there. */
+/** The calls of the page about the server work as written, on a real run. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { rehearsal } from '../../src/testing/index.ts'
-import { callAsWritten, framesIn, specified, teller } from '../server/curl-support.ts'
+import { callAsWritten, caller, framesIn, specified } from '../server/curl-support.ts'
 import { type Body, flexToken, type Served, serve } from '../server/support.ts'
 import { root } from '../support.ts'
 
@@ -14,7 +14,7 @@ interface Words {
   readonly [name: string]: string | number
 }
 
-/** The call at this place of the page, as it stands there but for the port. */
+/** The call at this position of the page, as written but for the port. */
 function run(at: number, served: Served, envelope: object, words: Words = {}): Promise<string> {
   const env = Object.fromEntries(Object.entries(words).map(([name, value]) => [name, String(value)]))
   const call = calls[at]!.replace('http://localhost:3003', served.address)
@@ -23,7 +23,7 @@ function run(at: number, served: Served, envelope: object, words: Words = {}): P
 
 const model = { providers: [rehearsal()], defaultModel: 'rehearsal/any', env: {} }
 
-describe(`the page, said by ${teller}`, () => {
+describe(`the page, called by ${caller}`, () => {
   it('begins a run with the envelope of the specification: exactly two variants come out', async () => {
     const served = await serve(model)
     const frames = framesIn(await run(0, served, specified))

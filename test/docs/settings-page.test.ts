@@ -30,7 +30,7 @@ it('shows every key of processing in a pipeline that compiles', () => {
   const [text = ''] = blocks('yaml')
   const step = compile(text, { input: 'x' }).draft.nodes.find(({ id }) => id === 'read')
   const { properties } = writtenProcessing as { properties: object }
-  // What is a default of the schema's own, such as delimiters, stands in the reference of models.
+  // What is a default of the schema's own, such as delimiters, is in the reference of models.
   const shown = Object.keys(step?.data?.['processing'] ?? {})
   expect(shown).toEqual(expect.arrayContaining(Object.keys(properties)))
 })

@@ -55,7 +55,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-it('there are snippets to look at', () => {
+it('there are snippets to check', () => {
   expect(snippets.length).toBeGreaterThan(12)
 })
 

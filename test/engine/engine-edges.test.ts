@@ -82,14 +82,14 @@ const onLowSatisfaction = (action: RuntimePolicy['action']): RuntimePolicy => ({
 })
 
 describe('a policy on low satisfaction', () => {
-  it('asks once, and the run ends when a person says that it may go on', async () => {
+  it('asks once, and the run ends when a person approves', async () => {
     const { engine } = open(() => 1)
     const runId = await engine.start(envelope(onLowSatisfaction({ type: 'hitl' })), { draft: draft('work') })
     const { openAsks } = await engine.settled(runId)
     const { asks } = await engine.state(runId)
     const [requestId = ''] = openAsks
     const valueHash = asks.get(requestId)?.valueHash ?? ''
-    await engine.reply(runId, { requestId, valueHash, decision: 'approve', by: 'somebody' })
+    await engine.reply(runId, { requestId, valueHash, decision: 'approve', by: 'reviewer' })
     expect(await engine.settled(runId)).toMatchObject({ status: 'completed', openAsks: [] })
     expect((await engine.state(runId)).asks.size).toBe(1)
   })
@@ -98,17 +98,17 @@ describe('a policy on low satisfaction', () => {
     const { engine } = open(() => 1)
     const runId = await engine.start(envelope(onLowSatisfaction({ type: 'pause' })), { draft: draft('work') })
     expect((await engine.settled(runId)).status).toBe('awaiting_human')
-    await engine.resume(runId, { by: 'somebody' })
+    await engine.resume(runId, { by: 'reviewer' })
     expect((await engine.settled(runId)).status).toBe('completed')
   })
 
-  it('is heard where it only tells', async () => {
+  it('emits its event where it only reports', async () => {
     const { engine, store } = open(() => 1)
     const policy = onLowSatisfaction({ type: 'emit', event: 'low' })
     const runId = await engine.start(envelope(policy), { draft: draft('work') })
     await engine.settled(runId)
-    const told = (await store.read(runId, 0)).filter(({ type }) => type === 'log')
-    expect(told).toMatchObject([{ payload: { event: 'low' } }])
+    const logged = (await store.read(runId, 0)).filter(({ type }) => type === 'log')
+    expect(logged).toMatchObject([{ payload: { event: 'low' } }])
   })
 })
 
@@ -118,30 +118,30 @@ it('refuses to fire a policy more often than it may act', async () => {
     id: 'bell',
     enabled: true,
     trigger: { kind: 'manual' },
-    action: { type: 'emit', event: 'rung' },
+    action: { type: 'emit', event: 'ring' },
     maxAttempts: 1,
   }
   const runId = await engine.start(envelope(policy), { draft: draft('work') })
-  await engine.trigger(runId, { policyId: 'bell', by: 'somebody' })
-  const again = engine.trigger(runId, { policyId: 'bell', by: 'somebody' })
+  await engine.trigger(runId, { policyId: 'bell', by: 'reviewer' })
+  const again = engine.trigger(runId, { policyId: 'bell', by: 'reviewer' })
   await expect(again).rejects.toMatchObject({ code: 'run/state' })
 })
 
-it('tells the next attempt which condition the last answer broke', async () => {
-  const heard: unknown[] = []
+it('passes the condition that the last answer broke to the next attempt', async () => {
+  const received: unknown[] = []
   const { engine } = open(({ bundle }) => {
-    heard.push(bundle.feedback)
-    return heard.length === 1 ? -1 : 1
+    received.push(bundle.feedback)
+    return received.length === 1 ? -1 : 1
   })
   const runId = await engine.start(envelope(), { draft: draft('checked') })
   expect((await engine.settled(runId)).status).toBe('completed')
-  expect(heard).toMatchObject([
+  expect(received).toMatchObject([
     [],
     [{ source: 'validation', issues: [{ message: expect.stringContaining('Post-condition') }] }],
   ])
 })
 
-it('gives the leases of unfinished runs back when it closes, so that nobody has to wait for them', async () => {
+it('gives the leases of unfinished runs back when it closes, so that no process has to wait for them', async () => {
   const { engine, store } = open(() => new Promise(() => {}))
   const runId = await engine.start(envelope(), { draft: draft('work') })
   await engine.close({ graceMs: 0 })
@@ -201,9 +201,9 @@ it('does not resume a run that ended while it was paused', async () => {
   }
   const runId = await engine.start(envelope(pause), { draft: draft('work') })
   expect((await engine.settled(runId)).status).toBe('awaiting_human')
-  await engine.cancel(runId, { by: 'somebody' })
+  await engine.cancel(runId, { by: 'reviewer' })
   expect((await engine.settled(runId)).status).toBe('cancelled')
-  await expect(engine.resume(runId, { by: 'somebody' })).rejects.toMatchObject({ code: 'run/state' })
+  await expect(engine.resume(runId, { by: 'reviewer' })).rejects.toMatchObject({ code: 'run/state' })
 })
 
 describe('a run whose turn breaks down', () => {
@@ -213,7 +213,7 @@ describe('a run whose turn breaks down', () => {
     edges: [{ from: 'n0', to: 'n1' }],
   }
 
-  /** A catalog that throws as soon as the first call was made: a mistake that nobody foresaw. */
+  /** A catalog that throws as soon as the first call was made: an unexpected mistake. */
   function broken() {
     let called = false
     const crashes: string[] = []
@@ -239,12 +239,12 @@ describe('a run whose turn breaks down', () => {
     return { ...opened, crashes }
   }
 
-  it('is told to whoever waits for it, before or after, and goes on in another process', async () => {
+  it('is reported to callers that wait for it, before or after, and continues in another process', async () => {
     const { engine, store, crashes } = broken()
     const runId = await engine.start(envelope(), { draft: two })
-    const told = { code: 'run/crashed', message: expect.stringContaining(`"${runId}"`) }
-    await expect(engine.settled(runId)).rejects.toMatchObject(told)
-    await expect(engine.settled(runId)).rejects.toMatchObject(told)
+    const logged = { code: 'run/crashed', message: expect.stringContaining(`"${runId}"`) }
+    await expect(engine.settled(runId)).rejects.toMatchObject(logged)
+    await expect(engine.settled(runId)).rejects.toMatchObject(logged)
     expect(crashes[0]).toBe(`${runId}: Error: A mistake of ours`)
     await engine.close({ graceMs: 0 })
     const other = open(() => 2, store, { owner: 'other', pollMs: 20 })
@@ -256,7 +256,7 @@ describe('a run whose turn breaks down', () => {
 })
 
 describe('an attempt that another process has settled', () => {
-  it('is told to stop as soon as this process hears of it', async () => {
+  it('is stopped as soon as this process is notified', async () => {
     let ahead = 0
     const clock = { ...systemClock, now: () => systemClock.now() + ahead }
     let left = () => {}

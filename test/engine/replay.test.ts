@@ -32,7 +32,7 @@ function replay({ scenario, journal }: Recorded, changes: ReplayChanges = {}) {
 }
 
 describe('a replay', () => {
-  it('of a run that nothing was changed about has no difference, whatever happened to it', async () => {
+  it('of an unchanged run has no difference, for any history', async () => {
     const all = await histories
     for (const recorded of all) expect(replay(recorded).differences).toEqual([])
     expect(all.length).toBeGreaterThan(400)
@@ -80,7 +80,7 @@ describe('a replay', () => {
     expect(acts).toBeGreaterThan(100)
   })
 
-  it('without any policy names exactly the acts of those that there were', async () => {
+  it('without any policy names exactly the acts of the removed policies', async () => {
     let acts = 0
     for (const recorded of await histories) {
       if (policiesOf(recorded.journal).length === 0) continue
@@ -112,7 +112,7 @@ describe('a replay', () => {
   })
 })
 
-/** Nobody interfered, and nothing went wrong. */
+/** No person interfered, and nothing went wrong. */
 function simple(journal: readonly JournalEvent[]): boolean {
   const end = journal.at(-1)
   const quiet = journal.every(({ type }) => type !== 'policy_triggered' && type !== 'hitl_request')
@@ -150,7 +150,7 @@ interface Band {
   readonly suppressBelow: number
 }
 
-/** Told again without the engine's words: after which events an output of a RAO node goes another way. */
+/** Derived again without the engine's code: after which events an output of a RAO node goes another way. */
 function reroutedAt(journal: readonly JournalEvent[], thresholds: Band): number[] {
   const nodes = new Map(planned(journal).map((node) => [node.id, node]))
   return journal

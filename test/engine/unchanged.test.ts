@@ -81,7 +81,7 @@ const pipeline = (schema: JsonSchema, aros: ArosConfig, step = '') =>
 describe.each([
   ['the master switch off', { enabled: false }, ''],
   [
-    'the master switch off, whatever else is said',
+    'the master switch off, with any other settings',
     { enabled: false, enable_aop_default: 'full', structured_output_default: 'auto' },
     ', processing: { aop: full, structured_output: auto }',
   ],
@@ -129,7 +129,7 @@ describe('a template', () => {
     return nodes[0]?.data?.processing
   }
 
-  it('is the same without settings and with settings that nobody has set', () => {
+  it('is the same without settings and with settings that are not set', () => {
     expect(compiled(arosConfig())).toEqual(compiled())
     expect(processing()).toEqual({ aop: 'minimal' })
   })

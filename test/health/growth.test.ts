@@ -30,7 +30,7 @@ async function fill(store: Store, runs: number): Promise<void> {
   }
 }
 
-/** The least of several: what it takes when nobody disturbs. */
+/** The least of several: the time without disturbance. */
 async function fastest(store: Store, query: SampleQuery): Promise<number> {
   let least = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 7; turn++) {

@@ -64,7 +64,7 @@ describe('a health report', () => {
     expect(recommendations).toEqual([])
   })
 
-  it('shows no count of runs for a model that nobody knows', async () => {
+  it('shows no count of runs for an unknown model', async () => {
     const store = createMemoryStore()
     await addRun(store, 'r', [{ trace: [read('semantic', 'str->int')] }])
     const page = describeHealth(healthReport(await surveyHealth(store, { now })), plain)
@@ -114,7 +114,7 @@ describe('recommendations', () => {
     return healthReport(survey).recommendations.map(({ kind, stage: of }) => (of ? `${kind} ${of}` : kind))
   }
 
-  it('come from ten changes on when nobody asked for structured output', async () => {
+  it('come from ten changes on when no call asked for structured output', async () => {
     expect(await seen('custom', 9, { hoursAgo: 20 })).not.toContain('basic')
     expect(await seen('custom', 10, { hoursAgo: 20 })).toContain('basic')
     expect(await seen('custom', 10, { hoursAgo: 20, soe: true })).not.toContain('basic')

@@ -19,7 +19,7 @@ const precheck = (verdict: 'pass' | 'fail' | 'skipped'): TraceEntry => [
   `aros.reasoning.precheck.${verdict}`,
   {},
 ]
-const rung = (stage: string, result: string, more = {}): TraceEntry =>
+const createEntry = (stage: string, result: string, more = {}): TraceEntry =>
   stage === 'llm'
     ? [`aros.repair.${result}`, { stage, ...more }]
     : ['aros.fallback.stage', { stage, result, ...more }]
@@ -64,17 +64,17 @@ const ailments: readonly (Attempt & { readonly hoursAgo: readonly number[] })[] 
     model: 'anthropic/claude',
     trace: [
       ['output.coercion.fail', { stage: 'extract', error_preview: 'no value was found' }],
-      rung('llm', 'started'),
-      rung('llm', 'failed', { ...call, cost_usd: 0.002 }),
-      rung('stricter', 'started'),
-      rung('stricter', 'success', { ...call, cost_usd: 0.003 }),
+      createEntry('llm', 'started'),
+      createEntry('llm', 'failed', { ...call, cost_usd: 0.002 }),
+      createEntry('stricter', 'started'),
+      createEntry('stricter', 'success', { ...call, cost_usd: 0.003 }),
     ],
     hoursAgo: [18, 12, 3],
   },
   {
     nodeId: 'classify',
     model: 'anthropic/unpriced',
-    trace: [rung('extractor', 'started'), rung('extractor', 'success', call)],
+    trace: [createEntry('extractor', 'started'), createEntry('extractor', 'success', call)],
     hoursAgo: [5],
   },
   // Tried out in shadow.

@@ -1,4 +1,4 @@
-/** Contracts a stranger might send to hurt us: every kind that was seen to hang, overflow or leak, in many variations. */
+/** Contracts of an untrusted caller that do harm: every kind that was seen to hang, overflow or leak, in many variations. */
 import { everywhere, type HostileContract, nest, record, type Shape, times } from './shapes.ts'
 import { formats, patterns } from './texts.ts'
 

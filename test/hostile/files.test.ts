@@ -13,7 +13,7 @@ import { xml, yaml } from './files.ts'
 /** The goal is 200 ms on a quiet machine; a test gives ten times that, in processor time, because others work here, too. */
 const goalMs = 200
 
-function lookAtYaml(given: string | Uint8Array): readonly SourceIssue[] {
+function readYamlIssues(given: string | Uint8Array): readonly SourceIssue[] {
   const read = readYaml(given, 'x.yaml')
   if (!read.ok) return read.issues
   const parsed = parsePipeline(read.document)
@@ -22,7 +22,7 @@ function lookAtYaml(given: string | Uint8Array): readonly SourceIssue[] {
   return compiled.ok ? [] : compiled.issues
 }
 
-function lookAtXml(given: string | Uint8Array): readonly SourceIssue[] {
+function readXmlIssues(given: string | Uint8Array): readonly SourceIssue[] {
   const parsed = parseTemplate(given, 'x.xml')
   if (!parsed.ok) return parsed.issues
   const compiled = compileTemplate(parsed.file)
@@ -39,8 +39,8 @@ afterAll(() => {
 })
 
 describe.each([
-  ['yaml', yaml, lookAtYaml],
-  ['xml', xml, lookAtXml],
+  ['yaml', yaml, readYamlIssues],
+  ['xml', xml, readXmlIssues],
 ] as const)('%s', (kind, shapes, look) => {
   it.each(Object.keys(shapes))('%s', (name) => {
     const before = process.cpuUsage()
@@ -60,13 +60,13 @@ describe.each([
 it.each(['aliasBomb', 'fiftyMegabytes', 'deepFlow', 'deepBlock', 'utf8', 'steps'])(
   'yaml %s is refused, and says why',
   (name) => {
-    expect(lookAtYaml(yaml[name] as string)[0]?.message).toMatch(/more than|not UTF-8/)
+    expect(readYamlIssues(yaml[name] as string)[0]?.message).toMatch(/more than|not UTF-8/)
   },
 )
 
 it.each(['bomb', 'fiftyMegabytes', 'deep', 'deepTask', 'utf8', 'params', 'elements', 'tasks'])(
   'xml %s is refused, and says why',
   (name) => {
-    expect(lookAtXml(xml[name] as string)[0]?.message).toMatch(/more than|at most|DOCTYPE|not UTF-8/)
+    expect(readXmlIssues(xml[name] as string)[0]?.message).toMatch(/more than|at most|DOCTYPE|not UTF-8/)
   },
 )

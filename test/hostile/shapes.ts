@@ -1,4 +1,4 @@
-/** How the corpus of hostile contracts is varied: by size, by depth, by the place where the trap stands. */
+/** How the corpus of hostile contracts is varied: by size, by depth, by the location of the trap. */
 
 export interface HostileContract {
   readonly name: string
@@ -18,7 +18,7 @@ export const record = (count: number, make: (i: number) => unknown) =>
 export const nest = (depth: number, wrap: Shape, inner: unknown = {}) =>
   times(depth, (i) => i).reduce<unknown>((held) => wrap(held), inner)
 
-const places: Readonly<Record<string, { schema: Shape; value: Shape }>> = {
+const locations: Readonly<Record<string, { schema: Shape; value: Shape }>> = {
   root: { schema: (s) => s, value: (v) => v },
   property: { schema: (s) => ({ properties: { a: s } }), value: (v) => ({ a: v }) },
   items: { schema: (s) => ({ items: { anyOf: [{ type: 'null' }, s] } }), value: (v) => [v] },
@@ -30,8 +30,8 @@ export function everywhere(
   schema: unknown,
   more: { refused?: true; value?: unknown } = {},
 ): HostileContract[] {
-  return Object.entries(places).map(([place, shape]) => ({
-    name: `${name} at ${place}`,
+  return Object.entries(locations).map(([location, shape]) => ({
+    name: `${name} at ${location}`,
     schema: shape.schema(schema),
     ...(more.refused && { refused: true as const }),
     ...('value' in more && { value: shape.value(more.value) }),

@@ -144,7 +144,7 @@ describe('a map in the middle', () => {
 })
 
 describe('an answer that a person rejects', () => {
-  it('is made again: each item is called anew, and told what was said', async () => {
+  it('is made again: each item is called anew, with the note of the person', async () => {
     const seen: { readonly key: string; readonly notes: readonly (string | undefined)[] }[] = []
     const work = working('work', (value: number, call) => {
       const { idempotencyKey: key, feedback } = call as {
@@ -175,7 +175,7 @@ describe('an answer that a person rejects', () => {
   })
 })
 
-describe('content that nobody has approved', () => {
+describe('content that no person has approved', () => {
   it('read inside of a map still asks before a side effect after it', async () => {
     const settings = { script: { value: { value: 'from outside' } } }
     const read = working('read', () => undefined, { kind: 'scripted', run: undefined, settings })

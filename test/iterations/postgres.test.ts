@@ -60,7 +60,7 @@ describe.skipIf(missingPostgres() !== undefined)('on PostgreSQL', () => {
     ])
   })
 
-  it('an item that waits for a person is answered on another server, and the map goes on there', async () => {
+  it('an item that waits for a person is answered on another server, and the map continues there', async () => {
     const pay = working('pay', (value: number) => value, { sideEffect: false })
     const hitl = { policies: { hitlRequiredFor: ['work'] }, constraints: { maxAsks: 5 } }
     const first = await serve({ store: cluster.url, capabilities: [pay] })

@@ -14,7 +14,7 @@ const listing = (outputContract: object) =>
     run: () => [],
   } as never)
 
-const wantsText = defineCapability({
+const takesText = defineCapability({
   capabilityId: 'write',
   kind: 'local',
   inputContract: { type: 'object', required: ['value'], properties: { value: { type: 'string' } } },
@@ -52,38 +52,38 @@ function proofOf(
   const { schema = { type: 'object', required: ['out'], properties: { out: true } }, constraints = [] } = more
   const read = parseEnvelope(envelope({}, { outputContract: { schema, constraints } }))
   if (!read.ok) throw new Error(JSON.stringify(read.issues))
-  const capabilities = [listing(list), wantsText].map(({ capability }) => capability)
+  const capabilities = [listing(list), takesText].map(({ capability }) => capability)
   const proof = prove({ envelope: read.value, draft, facets: [], capabilities, version: 1 })
   const { failures, infos } = proof.ok ? proof.plan.diagnostics : proof.diagnostics
-  const told = [...failures, ...infos].map(({ nodeId, details }) => [nodeId, details?.['code']])
-  return { ok: proof.ok, told, plan: proof.ok ? proof.plan : undefined }
+  const reported = [...failures, ...infos].map(({ nodeId, details }) => [nodeId, details?.['code']])
+  return { ok: proof.ok, reported, plan: proof.ok ? proof.plan : undefined }
 }
 
 const texts = { type: 'array', items: { type: 'string' } }
 
 describe('the proof of a map', () => {
   it('knows the element by the schema of the list', () => {
-    expect(proofOf(overList(), texts)).toMatchObject({ ok: true, told: [] })
+    expect(proofOf(overList(), texts)).toMatchObject({ ok: true, reported: [] })
   })
 
   it('rejects a body that some element does not suit, at its node', () => {
-    const { ok, told } = proofOf(overList(), { type: 'array', items: { type: 'number' } })
-    expect({ ok, told }).toEqual({ ok: false, told: [['each[].write', 'plan/input-mismatch']] })
+    const { ok, reported } = proofOf(overList(), { type: 'array', items: { type: 'number' } })
+    expect({ ok, reported }).toEqual({ ok: false, reported: [['each[].write', 'plan/input-mismatch']] })
   })
 
   it('rejects elements of which nothing is known where the body needs to know, at its node', () => {
-    const { ok, told } = proofOf(overList(), { type: 'array' })
-    expect({ ok, told }).toEqual({ ok: false, told: [['each[].write', 'plan/input-mismatch']] })
+    const { ok, reported } = proofOf(overList(), { type: 'array' })
+    expect({ ok, reported }).toEqual({ ok: false, reported: [['each[].write', 'plan/input-mismatch']] })
   })
 
-  it('rejects a list that is none', () => {
-    expect(proofOf(overList(), { type: 'object' }).told).toContainEqual(['each', 'plan/input-mismatch'])
+  it('rejects a value that is not a list', () => {
+    expect(proofOf(overList(), { type: 'object' }).reported).toContainEqual(['each', 'plan/input-mismatch'])
   })
 
   it('rejects a body that reads what it is not given', () => {
-    const { ok, told } = proofOf(overList('/itm'), texts)
+    const { ok, reported } = proofOf(overList('/itm'), texts)
     expect(ok).toBe(false)
-    expect(told).toContainEqual(['each[].write', 'plan/binding'])
+    expect(reported).toContainEqual(['each[].write', 'plan/binding'])
   })
 
   it('knows how long the output is, and what its elements are', () => {
@@ -92,7 +92,7 @@ describe('the proof of a map', () => {
       { constraintId: 'c', level: 'hard', expr: { '<=': [{ var: 'out.length' }, 3] } },
       { constraintId: 'd', level: 'hard', expr: { '>=': [{ var: 'out.length' }, 1] } },
     ]
-    expect(proofOf(overList(), three, { constraints })).toMatchObject({ ok: true, told: [] })
+    expect(proofOf(overList(), three, { constraints })).toMatchObject({ ok: true, reported: [] })
     const output = proofOf(overList(), three).plan?.nodes[1]?.contracts.output
     expect(output).toMatchObject({ type: 'array', minItems: 1, maxItems: 3, items: { minLength: 1 } })
   })

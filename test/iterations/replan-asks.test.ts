@@ -72,7 +72,7 @@ describe.each(['fail', 'skip', 'collect'] as const)(
   },
 )
 
-it('a person who does the items keeps those that were done, and is asked for the others again', async () => {
+it('a person who does the items keeps the finished ones, and is asked for the others again', async () => {
   const { app, runId } = await started(
     mapDraft('work', { onItemFail: 'collect' }),
     envelope({ items: [1, 2] }, { policies: { planner: {}, runtime: [manual] } }),

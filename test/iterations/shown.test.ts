@@ -8,11 +8,11 @@ import { describeRun } from '../../src/cli/render/describe-run.ts'
 import { lookAtRun } from '../../src/cli/render/load-run.ts'
 import { envelope, working } from './support.ts'
 
-const nobody = Object.fromEntries(
+const noColors = Object.fromEntries(
   Object.keys(colors).map((name) => [name, String]),
 ) as unknown as typeof colors
 
-it('shows 37/40 at the map, and of its items those that wait for a person', async () => {
+it('shows 37/40 at the map, and of its items the ones that wait for a person', async () => {
   const work = working('work', (value: number) => value)
   const ask = working('ask', () => undefined, { kind: 'human', run: undefined })
   const draft = {
@@ -62,7 +62,7 @@ it('shows 37/40 at the map, and of its items those that wait for a person', asyn
 
     const progress = createProgress()
     for (const event of await app.store.read(runId, 0, 5_000)) progress.take(event)
-    const lines = treeLines(progress.nodes(), { colors: nobody, now: 0 })
+    const lines = treeLines(progress.nodes(), { colors: noColors, now: 0 })
     expect(lines).toHaveLength(4)
     expect(lines[0]).toMatch(/^▸ each {2}37\/40/)
     expect(lines[1]).toContain('each[37].ask')

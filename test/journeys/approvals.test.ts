@@ -21,7 +21,7 @@ describe('approvals', () => {
     expect(app.active).toBe(0)
   })
 
-  it('approve-then-resume: the approved value goes on, and the answer says who approved it', async () => {
+  it('approve-then-resume: the approved value is used, and the answer says who approved it', async () => {
     const app = await open({ capabilities: unsure() })
     const { runId } = await app.run(envelope(), { draft: reviewed })
     await answer(app, runId, 'approve')
@@ -62,7 +62,7 @@ describe('approvals', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
   })
 
-  it('one decision counts: of eight people who answer at once, one is heard and the others are told', async () => {
+  it('one decision counts: of eight people who answer at once, one is accepted and the others are refused', async () => {
     const app = await open({ capabilities: unsure() })
     const { runId } = await app.run(envelope(), { draft: reviewed })
     const [ask] = await app.store.asks({ runId })
@@ -101,14 +101,9 @@ describe('approvals', () => {
     ['edit without a value', { decision: 'edit' }, '/value', '"edit" needs a value'],
     ['a value with a yes', { decision: 'approve', value: {} }, '/value', '"approve" takes no value'],
     ['a decision of other asks', { decision: 'answer', value: {} }, '/decision', '"answer" is no answer'],
-    [
-      'a decision that nobody knows',
-      { decision: 'maybe', valueHash: 'x' },
-      '/decision',
-      '"maybe" is no answer',
-    ],
+    ['an unknown decision', { decision: 'maybe', valueHash: 'x' }, '/decision', '"maybe" is no answer'],
     ['no decision', {}, '/decision', 'Nothing is no answer'],
-  ])('%s is refused where it stands, with what can be decided', async (_, given, pointer, message) => {
+  ])('%s is refused with its location and the possible decisions', async (_, given, pointer, message) => {
     const app = await open({ capabilities: unsure() })
     const { runId } = await app.run(envelope(), { draft: reviewed })
     const [ask] = await app.store.asks({ runId })
@@ -124,7 +119,7 @@ describe('approvals', () => {
     expect((await app.store.asks({ runId, status: 'pending' })).length).toBe(1)
   })
 
-  it('what a person gives is plain data and his own: nothing else is taken, and nobody changes it afterwards', async () => {
+  it('the value of a person is copied as plain data: nothing else is accepted, and later changes have no effect', async () => {
     const app = await open({ capabilities: unsure() })
     const { runId } = await app.run(envelope(), { draft: reviewed })
     const [ask] = await app.store.asks({ runId })
@@ -196,7 +191,7 @@ describe('approvals', () => {
     expect((await app.result(runId)).status).toBe('awaiting_hitl')
     const [ask] = await app.store.asks({ runId, status: 'pending' })
     expect(ask?.value).toEqual({ text: 'Tea 2' })
-    // A new plan takes the question about the old answer back, and waits for nobody to answer it.
+    // A new plan withdraws the question about the old answer, and does not wait for a reply.
     await app.trigger(runId, { policyId: 'again', by: 'ann' })
     expect((await app.result(runId)).status).toBe('awaiting_hitl')
     const [next] = await app.store.asks({ runId, status: 'pending' })

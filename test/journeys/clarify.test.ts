@@ -9,28 +9,28 @@ const node = { id: 'write', capabilityId: 'write', label: 'Writer' }
 const one = { nodes: [node] }
 
 /** A function that asks as long as it has fewer answers than it wants. */
-function asker(wants: number, more: object = {}) {
-  const heard: (readonly string[])[] = []
+function asker(questions: number, more: object = {}) {
+  const received: (readonly string[])[] = []
   const keys: string[] = []
   const write = defineCapability({
     capabilityId: 'write',
     inputContract: { type: 'object' },
     outputContract: text,
     run(_, { clarifications, idempotencyKey }) {
-      heard.push(clarifications)
+      received.push(clarifications)
       keys.push(idempotencyKey)
-      if (clarifications.length < wants)
+      if (clarifications.length < questions)
         throw new ProvisoError('capability/unclear', `Which tea? (${clarifications.length + 1})`)
       return { text: `Tea: ${clarifications.join(', ')}` }
     },
     ...more,
   })
-  return { write, heard, keys }
+  return { write, received, keys }
 }
 
 describe('a function that needs an answer first', () => {
   it('is called again with it, under the same plan, without having failed', async () => {
-    const { write, heard } = asker(1)
+    const { write, received } = asker(1)
     const app = await open({ capabilities: [write] })
     const waiting = await app.run(envelope(), { draft: one })
     expect(waiting).toMatchObject({ status: 'awaiting_hitl', issues: [] })
@@ -47,7 +47,7 @@ describe('a function that needs an answer first', () => {
       status: 'completed',
       output: { text: 'Tea: green' },
     })
-    expect(heard).toEqual([[], ['green']])
+    expect(received).toEqual([[], ['green']])
     const state = await app.state(waiting.runId)
     expect(state.planVersion).toBe(1)
     expect(state.nodes.get('write')).toMatchObject({ failures: 0, questions: 1, attempts: 2 })
@@ -65,7 +65,7 @@ describe('a function that needs an answer first', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'failed', failure: 'ask/rejected' })
   })
 
-  it('fails when nobody answers in time', async () => {
+  it('fails without an answer in time', async () => {
     const { write } = asker(1)
     const app = await open({ capabilities: [write], askMs: 40 })
     const runId = await app.start(envelope(), { draft: one })

@@ -8,7 +8,7 @@ function payloads<T extends EventType>(events: readonly JournalEvent[], type: T)
   return events.flatMap((event) => (event.type === type ? [event.payload as EventPayloads[T]] : []))
 }
 
-it('a run tells what happens to it, each event with what the specification wants of it', async () => {
+it('a run records what happens to it, each event with the fields of the specification', async () => {
   let drafts = 0
   const planner: Planner = {
     name: 'scripted',
@@ -42,7 +42,7 @@ it('a run tells what happens to it, each event with what the specification wants
       trigger: { kind: 'onNodeComplete', selector: { capabilityId: 'write' } },
       action: {
         type: 'hitl',
-        rationale: 'Look at it',
+        rationale: 'Review it',
         approveAction: { type: 'replan', rationale: 'Again' },
       },
       maxAttempts: 1,
@@ -85,7 +85,7 @@ it('a run tells what happens to it, each event with what the specification wants
   expect(ask).toMatchObject({
     kind: 'policy',
     policyId: 'look',
-    question: 'Look at it',
+    question: 'Review it',
     value: { text: 'Tea' },
   })
   expect(payloads(events, 'hitl_resolved')).toMatchObject([

@@ -1,4 +1,4 @@
-/** Runs of real calls, and what a health report says of them: repairs, skips, rungs, and shadow mode end to end. */
+/** Runs of real calls, and what a health report says of them: repairs, skips, fallback steps, and shadow mode end to end. */
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import type { App } from '../../src/app.ts'
@@ -73,7 +73,7 @@ describe('the health of real runs', () => {
     expect(report.recommendations).toEqual([])
   })
 
-  it('counts the rungs that were climbed and what they took', async () => {
+  it('counts the fallback steps that were taken and their time', async () => {
     const app = await appSaying(['no idea', '{"text":"Tea","count":2}'], {})
     await app.run(asked, { draft })
     const { rungs, repairs, totals } = await reportOf(app)

@@ -1,4 +1,4 @@
-/** Attempts whose end nobody saw or can use: what they are charged, and under which key they are called again. */
+/** Attempts whose end was lost or is of no use: what they are charged, and under which key they are called again. */
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
@@ -52,7 +52,7 @@ function payloads<T extends EventType>(events: readonly JournalEvent[], type: T)
 }
 
 describe('a model attempt that a crash cut off in the middle of its ladder', () => {
-  it('is charged the calls and tokens that were set aside, and the node goes on', async () => {
+  it('is charged the calls and tokens that were set aside, and the node continues', async () => {
     const { done, events, state, calls } = await interrupted({ maxCalls: 9, maxTokens: 40_000 })
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     const [lost] = payloads(events, 'attempt_end')
@@ -77,7 +77,7 @@ describe('a model attempt that a crash cut off in the middle of its ladder', () 
     expect(state.budget).toMatchObject({ costUsd: 1, reservedCostUsd: 0 })
   })
 
-  it('sets aside no more cost than its node may have, so that the run goes on after a crash', async () => {
+  it('sets aside no more cost than its node may have, so that the run continues after a crash', async () => {
     const { done, events, state } = await interrupted({ maxCostUsd: 5 }, { costBudgetUsd: 1 })
     expect(payloads(events, 'budget_reserved')[0]).toMatchObject({ costUsd: 1 })
     expect(done.status).toBe('completed')

@@ -73,8 +73,8 @@ describe('lifecycle', () => {
 
   it('a process that ends begins nothing, and gives each run back when nothing of it is under way, not with the slowest', async () => {
     const store = createMemoryStore()
-    const doors = new Map<string, () => void>()
-    const through = (name: string) => new Promise<void>((resolve) => doors.set(name, resolve))
+    const gates = new Map<string, () => void>()
+    const through = (name: string) => new Promise<void>((resolve) => gates.set(name, resolve))
     const done: string[] = []
     const capabilities = (who: string) => [
       local('slow', async () => {
@@ -101,22 +101,22 @@ describe('lifecycle', () => {
         output: { node: 'second' },
       },
     })
-    await expect.poll(() => [...doors.keys()].sort()).toEqual(['first', 'slow'])
+    await expect.poll(() => [...gates.keys()].sort()).toEqual(['first', 'slow'])
     let over = false
     const closing = leaving.close({ graceMs: 60_000 }).then(() => {
       over = true
     })
     const staying = await open({ store, capabilities: capabilities('staying') })
-    doors.get('first')?.()
+    gates.get('first')?.()
     expect(await staying.result(runId)).toMatchObject({ status: 'completed', output: { text: 'staying' } })
     expect(done).toEqual(['first by leaving, second by staying'])
     expect(over).toBe(false)
-    doors.get('slow')?.()
+    gates.get('slow')?.()
     await closing
     expect(await staying.result(slow)).toMatchObject({ status: 'completed', output: { text: 'leaving' } })
   })
 
-  it('a process that carries its own runs leaves those of others alone, until it is told to take one over', async () => {
+  it('a process that executes only its own runs leaves other runs alone, until it claims one on request', async () => {
     const store = createMemoryStore()
     const capabilities = [local('write', () => new Promise(() => {}))]
     const dying = await open({ store, capabilities, leaseMs: 30 })
@@ -147,7 +147,7 @@ describe('lifecycle', () => {
     expect(done.status).toBe('failed')
   })
 
-  it('two-resumes-one-winner: a paused run goes on once, whoever is second is told', async () => {
+  it('two-resumes-one-winner: a paused run continues once, the second caller gets an error', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const runtime = [
       { id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } },
@@ -216,20 +216,20 @@ describe('lifecycle', () => {
 
   it("a caller's deadline holds before there is a plan: for planners, and for asks on start", async () => {
     const hasty = { constraints: { deadlineMs: 30 } }
-    let told = false
+    let isReported = false
     const planner: Planner = {
       name: 'silent',
       draft: ({ signal }) =>
         new Promise(() => {
           signal.addEventListener('abort', () => {
-            told = true
+            isReported = true
           })
         }),
     }
     const app = await open({ planner, capabilities: [tea] })
     const unplanned = await app.run(envelope(hasty))
     expect(unplanned).toMatchObject({ status: 'failed', failure: 'run/deadline' })
-    expect(told).toBe(true)
+    expect(isReported).toBe(true)
     const gate = { id: 'gate', trigger: { kind: 'onStart' }, action: { type: 'hitl' } }
     const runId = await app.start(envelope({ ...hasty, policies: { runtime: [gate] } }), { draft: one })
     for await (const event of app.watch(runId))
@@ -237,7 +237,7 @@ describe('lifecycle', () => {
     expect((await app.replay(runId)).differences).toEqual([])
   })
 
-  it('timers survive a restart: a retry that was due while nobody was there happens when somebody is', async () => {
+  it('timers survive a restart: a retry that became due without a process happens when one starts', async () => {
     const store = createMemoryStore()
     const capabilities = [says('write', ['not yet', '{"text":"Tea"}'])]
     const draft = { nodes: [{ id: 'write', capabilityId: 'write', retry: { max: 1, backoffMs: 60 } }] }
@@ -275,10 +275,10 @@ describe('lifecycle', () => {
     })
   })
 
-  it('a node that was skipped has a result that says why, and one that goes on says what it waits for', async () => {
-    let go = () => {}
+  it('a node that was skipped has a result that says why, and one that is still active says what it waits for', async () => {
+    let release = () => {}
     const gate = new Promise<void>((resolve) => {
-      go = resolve
+      release = resolve
     })
     const slow = local('slow', async () => {
       await gate
@@ -313,7 +313,7 @@ describe('lifecycle', () => {
     expect(during.get('review')).toEqual(waiting('a person'))
     expect(during.get('slow')).toEqual(waiting('the end of its attempt'))
     expect(during.get('after')).toEqual(waiting('the end of review, slow'))
-    go()
+    release()
     await app.cancel(runId, { by: 'ann' })
     await app.result(runId)
     expect((await app.taskResults(runId)).get('after')).toMatchObject({
@@ -350,7 +350,7 @@ describe('lifecycle', () => {
     const seen = []
     for await (const event of app.watch(runId, { after: last })) seen.push(event)
     expect(seen).toEqual([])
-    await expect(app.watch('nobody').next()).rejects.toMatchObject({ code: 'run/missing' })
+    await expect(app.watch('unknown').next()).rejects.toMatchObject({ code: 'run/missing' })
   })
 
   it('who decides must be named, whatever the caller has for types', async () => {

@@ -115,7 +115,7 @@ describe('metrics', () => {
   it('rejected drafts and failed runs are counted', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
     const counts = await counted(app)
-    const draft = { nodes: [{ id: 'write', capabilityId: 'nobody' }] }
+    const draft = { nodes: [{ id: 'write', capabilityId: 'unregistered' }] }
     await expect(app.run(envelope(), { draft })).resolves.toMatchObject({ status: 'failed' })
     expect(await counts()).toMatchObject({
       flex_planner_rejections: expect.any(Number),
@@ -123,14 +123,14 @@ describe('metrics', () => {
     })
   })
 
-  it('what models used, how they were read and which rungs they took is counted', async () => {
+  it('what models used, how they were read and which fallback steps they took is counted', async () => {
     const bad = {
       kind: 'text',
       text: 'no tea today',
       finish: 'stop',
       usage: { inputTokens: 10, outputTokens: 3 },
     } as const
-    // As somebody who takes money for it, and nobody knows how much.
+    // As a paid provider with an unknown price.
     const { free: _, ...priced } = rehearsal({ faults: { 1: bad } })
     const app = await open({ capabilities: [writer], providers: [priced] })
     const counts = await counted(app)
@@ -196,7 +196,7 @@ describe('log lines', () => {
     expect(JSON.stringify(written())).not.toContain(secret)
   })
 
-  it('tell the trace of model calls only when `aros.telemetry.verbose` is on', async () => {
+  it('include the trace of model calls only when `aros.telemetry.verbose` is on', async () => {
     const run = async (verbose: boolean) => {
       const app = await open({ capabilities: [writer], providers: [rehearsal()] })
       const written = lines(app, verbose)

@@ -24,8 +24,8 @@ async function waiting(store: Store) {
   return runId
 }
 
-/** Somebody who is told what is missing. */
-function told() {
+/** Records the notices about missing capabilities. */
+function recordNotices() {
   const notices: (readonly string[])[] = []
   let wake = () => {}
   const next = new Promise<void>((resolve) => {
@@ -42,10 +42,10 @@ function told() {
 }
 
 describe('a process that lacks a capability', () => {
-  it('gives the run back, says so, and a process that has it goes on', async () => {
+  it('releases the run, says so, and a process that has it continues', async () => {
     const store = createMemoryStore()
     const runId = await waiting(store)
-    const unable = told()
+    const unable = recordNotices()
     const lacking = await open({ store, capabilities: [first], onMissing: unable.onMissing })
     await answer(lacking, runId, 'approve')
     await unable.next
@@ -82,15 +82,15 @@ describe('a process that lacks a capability', () => {
     await looked
     // 5, 10, 20, 40 ms and so on for each, however often they look.
     expect(claimed).toBeLessThan(30)
-    expect(await real.nextWake(), 'nobody keeps it').toBeGreaterThan(0)
+    expect(await real.nextWake(), 'no process holds it').toBeGreaterThan(0)
     const taken = async () => (await real.claim({ owner: 'able', leaseMs: 60_000, limit: 1, runId })).length
     await expect.poll(taken).toBe(1)
   })
 
-  it('goes on with what it can do, and ends a run that is cancelled', async () => {
+  it('continues with what it can do, and ends a run that is cancelled', async () => {
     const store = createMemoryStore()
     const runId = await waiting(store)
-    const unable = told()
+    const unable = recordNotices()
     const lacking = await open({ store, capabilities: [], onMissing: unable.onMissing })
     await answer(lacking, runId, 'approve')
     await unable.next
@@ -108,7 +108,7 @@ describe('a process that lacks a capability', () => {
     expect(await lacking.missingCapabilities(runId, { requestId, decision: 'approve' })).toEqual(['second'])
   })
 
-  it('records and leaves alone what it is told to carry nothing of', async () => {
+  it('records runs and leaves them alone where it executes none', async () => {
     const store = createMemoryStore()
     const runId = await waiting(store)
     const recorder = await open({ store, capabilities: [first, second], carry: 'none' })

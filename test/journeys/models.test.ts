@@ -77,7 +77,7 @@ describe('a node that calls a model', () => {
     expect(events.at(-1)).toMatchObject({ payload: { usage: { calls: 1 } } })
   })
 
-  it('goes on with another capability when a model refuses', async () => {
+  it('continues with another capability when a model refuses', async () => {
     const server = await serveModel(({ body }) =>
       body['model'] === 'test-model' ? { refusal: 'No.' } : { text: good },
     )
@@ -121,7 +121,7 @@ describe('a node that calls a model', () => {
     expect(partials).toContainEqual(['write', expect.stringMatching(/^\{"text":"A [a-z ]+"\}$/)])
   })
 
-  it('goes on when whoever watches fails, and says so once', async () => {
+  it('continues when an observer fails, and says so once', async () => {
     const server = await serveModel([{ text: '{"text":"A long line about tea"}', chunks: 12 }])
     const app = await open({
       providers: providersAt(server),
@@ -192,7 +192,7 @@ describe('a node that calls a model', () => {
     expect(JSON.stringify(hard.events)).not.toContain('"stage":"degrade"')
   })
 
-  it('settings that are wrong are refused where they stand', async () => {
+  it('wrong settings are refused with their location', async () => {
     const app = await open({ providers: [rehearsal()], capabilities: [model('write')] })
     const draft = node({ data: { processing: { structured_output: 'maybe' } } })
     const refused = await app.run(envelope(), { draft }).catch((error: unknown) => error)
@@ -251,7 +251,7 @@ describe('RAO nodes', () => {
     }
   })
 
-  it('get the closed envelope as schema and in the instruction, and mended syntax is enough', async () => {
+  it('get the closed envelope as schema and in the instruction, and repaired syntax is enough', async () => {
     const server = await serveModel([{ text: `\`\`\`json\n${rao({ text: 'Tea' }, 0.95)},\n\`\`\`` }])
     const app = await open({ providers: providersAt(server), capabilities: [model('write')] })
     const done = await app.run(envelope(), { draft: node(contract) })
@@ -402,8 +402,8 @@ describe('budgets of a run', () => {
       const events = await journal(app, done.runId)
       const ends = events.filter((event) => event.type === 'attempt_end')
       expect(ends).toMatchObject([{ payload: { usage: { costUsd: 0, inputTokens: expect.any(Number) } } }])
-      const told = events.find(({ payload }) => 'event' in payload && payload.event === 'agent.usage')
-      expect(told?.payload).toMatchObject({ payload: { cost_usd: 0 } })
+      const reported = events.find(({ payload }) => 'event' in payload && payload.event === 'agent.usage')
+      expect(reported?.payload).toMatchObject({ payload: { cost_usd: 0 } })
     }
   })
 

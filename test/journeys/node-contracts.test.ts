@@ -12,23 +12,23 @@ import { envelope, journal, leave, local, open, rao, says, text } from './suppor
 
 /** Remembers what it was given. */
 function listening(capabilityId: string) {
-  const heard: { inputs: Json; context: LocalContext }[] = []
+  const received: { inputs: Json; context: LocalContext }[] = []
   const defined = defineCapability({
     capabilityId,
     inputContract: { type: 'object' },
     outputContract: text,
     idempotent: true,
     run: (inputs, context) => {
-      heard.push({ inputs, context })
+      received.push({ inputs, context })
       return { text: 'Tea' }
     },
   })
-  return { heard, defined }
+  return { received, defined }
 }
 
 describe('the context of a node', () => {
   it('is its slice of the envelope, what came before, knowledge, and what must come back', async () => {
-    const { heard, defined } = listening('write')
+    const { received, defined } = listening('write')
     const research = local('research', () => ({ fact: 'It is a leaf' }), {
       outputContract: { type: 'object', properties: { fact: { type: 'string' } }, required: ['fact'] },
     })
@@ -50,8 +50,8 @@ describe('the context of a node', () => {
       specialInstructions: ['No puns'],
     })
     expect((await app.run(given, { draft })).status).toBe('completed')
-    expect(heard[0]?.inputs).toEqual({ fact: 'It is a leaf' })
-    expect(heard[0]?.context).toMatchObject({
+    expect(received[0]?.inputs).toEqual({ fact: 'It is a leaf' })
+    expect(received[0]?.context).toMatchObject({
       objective: 'Write one line about tea',
       instructions: 'Write one line',
       specialInstructions: ['No puns'],
@@ -89,13 +89,13 @@ describe('constraints of a node', () => {
   const inputs = { login: { value: { user: 'ann', password: 'tea-for-two' } } }
 
   it('no_credential_access: its inputs are redacted, also for a function of this process', async () => {
-    const { heard, defined } = listening('write')
+    const { received, defined } = listening('write')
     const app = await open({ capabilities: [defined] })
     const run = (constraints: object) =>
       app.run(envelope(), { draft: { nodes: [{ id: 'write', capabilityId: 'write', inputs, constraints }] } })
     await run({})
     await run({ no_credential_access: true })
-    expect(heard.map((each) => each.inputs)).toEqual([
+    expect(received.map((each) => each.inputs)).toEqual([
       { login: { user: 'ann', password: 'tea-for-two' } },
       { login: { user: 'ann', password: '[redacted]' } },
     ])
@@ -181,7 +181,7 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
           id: 'write',
           label: 'Write it',
           capabilityId: 'writer',
-          rationale: 'Somebody must',
+          rationale: 'A person must',
           constraints: { max_duration_ms: 500, no_network_access: true },
         },
       ],
@@ -196,7 +196,7 @@ it('a node of a plan is an RAO node contract: kind, type, title, schemas, constr
       kind: 'execution',
       type_id: 'writer',
       title: 'Write it',
-      description: 'Somebody must',
+      description: 'A person must',
       input_schema: object({ objective: { type: 'string' } }),
       output_schema: text,
       constraints: {
@@ -232,7 +232,7 @@ describe('repairs in the provenance of an answer', () => {
     ])
   })
 
-  it('are told of a primary_output, too', async () => {
+  it('also get a primary_output', async () => {
     expect(await provenanceOf(rao({ a: '1', b: 2 }, 0.95), { contract: true })).toEqual([
       ['/a', 'str->int'],
       ['/b'],

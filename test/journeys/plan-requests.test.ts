@@ -1,4 +1,4 @@
-/** Asking for a plan: what the request tells, who is asked again, what drafting costs, and what the plan tells of its nodes. */
+/** Asking for a plan: what the request contains, who is asked again, what drafting costs, and what the plan says about its nodes. */
 import { modelPlanner, promptLimits } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
@@ -12,7 +12,7 @@ import { answer, envelope, journal, local, open, says, text, typesOf } from './s
 
 type App = Awaited<ReturnType<typeof open>>
 
-async function told<T extends keyof EventPayloads>(
+async function readPayloads<T extends keyof EventPayloads>(
   app: App,
   runId: string,
   type: T,
@@ -33,7 +33,7 @@ describe('plan_requested', () => {
     })
     const app = await open({ capabilities: [write, off], providers: [rehearsal()] })
     const { runId } = await app.run(envelope())
-    const [request] = await told(app, runId, 'plan_requested')
+    const [request] = await readPayloads(app, runId, 'plan_requested')
     expect(request?.capabilities[0]).toEqual({ id: 'team.write', name: 'Writer', status: 'active' })
     const ids = request?.capabilities.map(({ id }) => id)
     expect(ids).toContain('proviso.answer')
@@ -47,25 +47,25 @@ describe('plan_requested', () => {
     )
     const app = await open({ capabilities: many, providers: [rehearsal()] })
     const { runId } = await app.run(envelope())
-    const [request] = await told(app, runId, 'plan_requested')
+    const [request] = await readPayloads(app, runId, 'plan_requested')
     expect(request?.capabilities).toHaveLength(promptLimits.capabilities)
     expect(request?.crcs).toMatchObject({ total: 123, considered: 123 })
   })
 
-  it('names what the caller requires and nobody has, and what a draft names and nobody knows', async () => {
+  it('names what the caller requires and no capability has, and what a draft names and no catalog has', async () => {
     const app = await open({ capabilities: [write] })
     const planner = { selection: { require: ['team.lost'] } }
     const searched = await app.run(envelope({ policies: { planner } }))
-    const [asked] = await told(app, searched.runId, 'plan_requested')
+    const [asked] = await readPayloads(app, searched.runId, 'plan_requested')
     const lost = { id: 'team.lost', name: 'team.lost', status: 'unknown' }
     expect(asked?.capabilities).toContainEqual(lost)
     expect(asked?.crcs?.missing).toEqual(['team.lost'])
     const byHand = await app.run(envelope(), { draft: bad })
-    const [handed] = await told(app, byHand.runId, 'plan_requested')
+    const [handed] = await readPayloads(app, byHand.runId, 'plan_requested')
     expect(handed?.capabilities).toEqual([{ id: 'gone', name: 'gone', status: 'unknown' }])
   })
 
-  it('tells the policies by their keys, and the number of variants', async () => {
+  it('contains the policies by their keys, and the number of variants', async () => {
     const runtime = [
       { id: 'late', trigger: { kind: 'onTimeout', ms: 60_000 }, action: { type: 'fail' } },
       { id: 'off', enabled: false, trigger: { kind: 'manual' }, action: { type: 'pause' } },
@@ -73,7 +73,7 @@ describe('plan_requested', () => {
     const planner = { topology: { variantCount: 2 }, directives: { mood: 'calm' } }
     const app = await open({ capabilities: [write] })
     const { runId } = await app.run(envelope({ policies: { planner, runtime } }))
-    const [request] = await told(app, runId, 'plan_requested')
+    const [request] = await readPayloads(app, runId, 'plan_requested')
     expect(request).toMatchObject({
       attempt: 1,
       phase: 'initial',
@@ -121,7 +121,7 @@ describe('who is asked again', () => {
     const app = await open({ planner, capabilities: [write] })
     const done = await app.run(envelope())
     expect(done.status).toBe('completed')
-    expect(await told(app, done.runId, 'plan_requested')).toHaveLength(2)
+    expect(await readPayloads(app, done.runId, 'plan_requested')).toHaveLength(2)
   })
 
   it('not a planner that always drafts alike and has failed', async () => {
@@ -133,18 +133,18 @@ describe('who is asked again', () => {
     const app = await open({ planner })
     const ended = await app.run(envelope())
     expect(ended.issues[0]?.message).toMatch(/no paper.*would fail again/)
-    expect(await told(app, ended.runId, 'plan_requested')).toHaveLength(1)
+    expect(await readPayloads(app, ended.runId, 'plan_requested')).toHaveLength(1)
   })
 
   it('a model, three times, whatever it drafted', async () => {
     const planner: Planner = { name: 'test/m', draft: async () => bad }
     const app = await open({ planner })
     const ended = await app.run(envelope())
-    expect(await told(app, ended.runId, 'plan_requested')).toHaveLength(3)
+    expect(await readPayloads(app, ended.runId, 'plan_requested')).toHaveLength(3)
     expect(ended.issues[0]?.message).not.toContain('again')
   })
 
-  it('nobody, where there is no planner', async () => {
+  it('no planner, where there is none', async () => {
     const app = await createApp({ pollMs: 50 })
     const engine = createEngine({
       store: app.store,
@@ -193,18 +193,18 @@ describe('what drafting costs', () => {
     const app = await open({ planner, capabilities: [write] })
     const { runId } = await app.run(envelope())
     const usage = { calls: 1, inputTokens: 100, outputTokens: 50, costUsd: 0.0002 }
-    expect((await told(app, runId, 'plan_generated'))[0]?.usage).toEqual(usage)
+    expect((await readPayloads(app, runId, 'plan_generated'))[0]?.usage).toEqual(usage)
     // The node itself is a local function, which is no call.
-    expect((await told(app, runId, 'complete'))[0]?.usage).toEqual(usage)
+    expect((await readPayloads(app, runId, 'complete'))[0]?.usage).toEqual(usage)
   })
 
   it('counts for drafts that were rejected, too', async () => {
     const { provider } = drafting([bad, good])
     const app = await open({ planner: modelPlanner({ provider, model: 'm', price }), capabilities: [write] })
     const { runId } = await app.run(envelope())
-    const [rejected] = await told(app, runId, 'plan_rejected')
+    const [rejected] = await readPayloads(app, runId, 'plan_rejected')
     expect(rejected?.usage).toMatchObject({ calls: 1, inputTokens: 100 })
-    expect((await told(app, runId, 'complete'))[0]?.usage).toMatchObject({
+    expect((await readPayloads(app, runId, 'complete'))[0]?.usage).toMatchObject({
       inputTokens: 200,
       outputTokens: 100,
     })
@@ -220,7 +220,7 @@ describe('what drafting costs', () => {
     }
     const app = await open({ planner })
     const { runId } = await app.run(envelope())
-    expect((await told(app, runId, 'complete'))[0]?.usage).toMatchObject({
+    expect((await readPayloads(app, runId, 'complete'))[0]?.usage).toMatchObject({
       calls: 3,
       inputTokens: 21,
       outputTokens: 9,
@@ -240,14 +240,14 @@ describe('what drafting costs', () => {
   it.each([
     ['tokens', { maxTokens: 50 }, undefined, 'budget of tokens'],
     ['dollars', { maxCostUsd: 0.000001 }, price, 'budget of cost'],
-    ['a price that nobody knows', { maxCostUsd: 5 }, undefined, 'price of the model is unknown'],
+    ['an unknown price', { maxCostUsd: 5 }, undefined, 'price of the model is unknown'],
   ])('is not spent where the run has no room for it: %s', async (_, constraints, known, why) => {
     const { provider, asked } = drafting([good])
     const planner = modelPlanner({ provider, model: 'm', ...(known && { price: known }) })
     const app = await open({ planner, capabilities: [write] })
     const { runId } = await app.run(envelope({ constraints }))
     expect(asked).toEqual([])
-    const [generated] = await told(app, runId, 'plan_generated')
+    const [generated] = await readPayloads(app, runId, 'plan_generated')
     expect(generated?.metadata).toMatchObject({ plannerRuntime: 'search' })
     expect(String(generated?.metadata['plannerFallback'])).toContain(why)
   })
@@ -257,7 +257,7 @@ describe('what drafting costs', () => {
     const app = await open({ planner: modelPlanner({ provider, model: 'm' }), capabilities: [write] })
     const { runId } = await app.run(envelope({ constraints: { maxCalls: 1 } }))
     expect(asked).toHaveLength(1)
-    const [generated] = await told(app, runId, 'plan_generated')
+    const [generated] = await readPayloads(app, runId, 'plan_generated')
     expect(String(generated?.metadata['plannerFallback'])).toContain('budget of calls')
   })
 
@@ -281,7 +281,7 @@ describe('what drafting costs', () => {
       })),
     )
     for (const { runId, maxTokens } of runs) {
-      const [end] = await told(app, runId, 'complete')
+      const [end] = await readPayloads(app, runId, 'complete')
       const { calls = 0, inputTokens = 0, outputTokens = 0 } = end?.usage ?? {}
       expect(inputTokens + outputTokens).toBeLessThanOrEqual(maxTokens)
       expect(calls).toBeLessThanOrEqual(3)
@@ -293,13 +293,13 @@ describe('what drafting costs', () => {
 })
 
 describe('plan_generated', () => {
-  it('tells its nodes under every name that clients know', async () => {
+  it('lists its nodes under every name that clients know', async () => {
     const app = await open({ capabilities: [write] })
     const constraints = [
       { constraintId: 'short', level: 'hard', expr: { '!=': [{ var: 'text' }, 'Coffee'] } },
     ]
     const { runId } = await app.run(envelope({ outputContract: { schema: text, constraints } }))
-    const [generated] = await told(app, runId, 'plan_generated')
+    const [generated] = await readPayloads(app, runId, 'plan_generated')
     expect(generated).toMatchObject({ planVersion: 1, satisfactionScore: 1, plan: { version: 1 } })
     expect(generated?.nodes).toEqual([
       {
@@ -341,7 +341,7 @@ describe('plan_generated', () => {
     expect(first.status).toBe('awaiting_human')
     await app.resume(first.runId, { by: 'ann' })
     expect((await app.result(first.runId)).status).toBe('completed')
-    const [planned, resumed] = await told(app, first.runId, 'plan_generated')
+    const [planned, resumed] = await readPayloads(app, first.runId, 'plan_generated')
     expect(planned?.nodes?.[0]).toMatchObject({
       status: 'pending',
       contracts: { inputMode: 'facets', outputMode: 'facets' },
@@ -385,7 +385,7 @@ describe('constraints and policies', () => {
     expect(ended.status).toBe('failed')
   })
 
-  it('a policy that nobody has seen before acts by being in the envelope, and only there', async () => {
+  it('a new policy acts by being in the envelope, and only there', async () => {
     const below = (threshold: number) => [
       {
         id: `below-${threshold}`,
@@ -409,7 +409,7 @@ describe('constraints and policies', () => {
     const tea = { constraintId: 'said', level: 'hard', expr: { '!': [{ missing: ['text'] }] } }
     const constraints = [tea, atLeast(0.9, 'soft'), atLeast(0.1, 'informational')]
     const { runId } = await app.run(envelope({ outputContract: { schema, constraints } }))
-    const [generated] = await told(app, runId, 'plan_generated')
+    const [generated] = await readPayloads(app, runId, 'plan_generated')
     expect(generated?.satisfactionScore).toBeCloseTo(1 / 1.5)
     expect((await app.store.head(runId))?.satisfactionScore).toBeCloseTo(1 / 1.5)
   })

@@ -193,7 +193,7 @@ describe('the loop', () => {
   ]
   const constraints = [{ constraintId: 'good', level: 'hard', expr: { '>=': [{ var: 'score' }, 0.8] } }]
 
-  it('diagnostics-fix-draft-two: what the prover says makes the planner mend its next draft', async () => {
+  it('diagnostics-fix-draft-two: what the prover says makes the planner fix its next draft', async () => {
     const seen: (DraftRequest['diagnostics'] | undefined)[] = []
     const planner: Planner = {
       name: 'scripted',
@@ -204,7 +204,7 @@ describe('the loop', () => {
         return {
           nodes: [
             { id: 'write', capabilityId: 'write' },
-            ...(able === undefined ? [] : [{ id: 'mended', capabilityId: able }]),
+            ...(able === undefined ? [] : [{ id: 'fixed', capabilityId: able }]),
           ],
         }
       },

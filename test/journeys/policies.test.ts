@@ -79,12 +79,12 @@ describe('triggers', () => {
       outputContract: text,
     })
     const app = await open({ capabilities: [person] })
-    const heard = {
+    const received = {
       id: 'heard',
       trigger: { kind: 'onNodeComplete', selector: { capabilityId: 'person' } },
       action: { type: 'emit', event: 'heard' },
     }
-    const { runId } = await app.run(under(heard), {
+    const { runId } = await app.run(under(received), {
       draft: { nodes: [{ id: 'do', capabilityId: 'person' }] },
     })
     await answer(app, runId, 'answer', { text: 'Tea' })
@@ -104,11 +104,15 @@ describe('triggers', () => {
       trigger: { kind: 'onMetricBelow', metric: 'score', threshold: 0.5 },
       action: { type: 'fail', message: 'Too weak' },
     }
-    const tell = { id: 'tell', trigger: { kind: 'onNodeComplete' }, action: { type: 'emit', event: 'done' } }
-    const guarded = await app.run(under(guard, tell), { draft: one })
+    const notice = {
+      id: 'notice',
+      trigger: { kind: 'onNodeComplete' },
+      action: { type: 'emit', event: 'done' },
+    }
+    const guarded = await app.run(under(guard, notice), { draft: one })
     expect(guarded).toMatchObject({ status: 'failed', issues: [{ message: 'Too weak' }] })
-    const told = await app.run(under(tell, guard), { draft: one })
-    expect(await triggered(app, told.runId)).toEqual(['onNodeComplete tell emit'])
+    const noticed = await app.run(under(notice, guard), { draft: one })
+    expect(await triggered(app, noticed.runId)).toEqual(['onNodeComplete notice emit'])
   })
 
   it('onValidationFail acts when an output does not satisfy its contract', async () => {
@@ -125,7 +129,7 @@ describe('triggers', () => {
     expect(await triggered(app, done.runId)).toEqual(['onValidationFail note emit'])
   })
 
-  it('onValidationFail acts on the whole answer, once under each plan, and nobody waves it through', async () => {
+  it('onValidationFail acts on the whole answer, once under each plan, and no person can approve it', async () => {
     const hard = { constraintId: 'strong', level: 'hard', expr: { '>=': [{ var: 'score' }, 0.5] } }
     const check = local('check', () => ({ text: 'seen' }), {
       nodeKind: 'validation',
@@ -154,9 +158,9 @@ describe('triggers', () => {
         policies: { runtime: [{ id: 'weak', trigger: { kind: 'onValidationFail' }, action }] },
       })
     const app = await opened()
-    const mended = await app.run(when({ type: 'replan' }))
-    expect(mended).toMatchObject({ status: 'completed', output: { score: 0.9 } })
-    expect(await triggered(app, mended.runId)).toEqual(['onValidationFail weak replan'])
+    const replanned = await app.run(when({ type: 'replan' }))
+    expect(replanned).toMatchObject({ status: 'completed', output: { score: 0.9 } })
+    expect(await triggered(app, replanned.runId)).toEqual(['onValidationFail weak replan'])
 
     const asking = await opened()
     const { runId } = await asking.run(when({ type: 'hitl' }))
@@ -241,10 +245,10 @@ describe('actions', () => {
   const gate = (more = {}) => ({
     id: 'gate',
     trigger: { kind: 'onNodeComplete' },
-    action: { type: 'hitl', rationale: 'Look at it', ...more },
+    action: { type: 'hitl', rationale: 'Review it', ...more },
   })
 
-  it('hitl: approval resumes and rejection fails, unless told otherwise', async () => {
+  it('hitl: approval resumes and rejection fails, unless the policy says otherwise', async () => {
     const app = await open({ capabilities: [tea()] })
     const approved = await app.run(under(gate()), { draft: one })
     expect(approved.status).toBe('awaiting_hitl')
@@ -319,8 +323,8 @@ describe('actions', () => {
       }),
     }
     const app = await open({ planner, capabilities: [tea(), local('bad', () => ({ wrong: true }))] })
-    const mend = { id: 'mend', trigger: { kind: 'onValidationFail' }, action: { type: 'replan' } }
-    const done = await app.run(under(mend))
+    const fix = { id: 'fix', trigger: { kind: 'onValidationFail' }, action: { type: 'replan' } }
+    const done = await app.run(under(fix))
     expect(done).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     expect((await app.state(done.runId)).planVersion).toBe(2)
   })
@@ -347,7 +351,7 @@ describe('actions', () => {
     expect(done).toMatchObject({ status: 'failed', failure: 'policy/fail' })
   })
 
-  it('an ask that nobody answers in time counts as rejected', async () => {
+  it('an ask without an answer in time counts as rejected', async () => {
     const app = await open({ capabilities: [tea()], askMs: 30 })
     const { runId } = await app.run(under(gate()), { draft: one })
     for await (const event of app.watch(runId)) {

@@ -1,7 +1,7 @@
 /**
  * T16: secrets of every kind are planted where they turn up in practice, on the way in and in what servers send back. None
  * of them is in a prompt, in the bytes of the store, in a frame, on a cassette, in a partial or in what the command prints.
- * What callers give as data under a key that names a secret reaches the call it is for, stands in the journal once, where
+ * What callers give as data under a key that names a secret reaches the call it is for, is in the journal once, where
  * the run needs it, and leaves nowhere.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -59,7 +59,7 @@ const partials: string[] = []
 /** Everything that left, by where it went. */
 const left: Record<string, string> = {}
 
-/** An agent behind a key of its own, which tells everything it knows. */
+/** An agent behind a key of its own, which returns everything it knows. */
 const chatty: Dispatcher = {
   kind: 'chatty',
   remote: false,
@@ -227,7 +227,7 @@ it('none that is known is in the bytes of the store', () => {
   expect(hits(bytes, Object.values(keys))).toEqual([])
 })
 
-it('data of the caller stands in the journal once, where the run needs it, and in no other table', () => {
+it('data of the caller is in the journal once, where the run needs it, and in no other table', () => {
   for (const secret of [data.token, data.nested])
     expect(events.filter((event) => JSON.stringify(event).includes(secret)).map(({ type }) => type)).toEqual([
       'start',

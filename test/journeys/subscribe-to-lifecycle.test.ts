@@ -1,4 +1,4 @@
-/** What happens in this process, told as it happens: everything once, in order, and at nobody's cost. */
+/** Notifications of what happens in this process: everything once, in order, and without cost for the run. */
 import { describe, expect, it } from 'vitest'
 import type { LifecycleNotice } from '../../src/domain/event/lifecycle.ts'
 import { lifecycleLimits } from '../../src/engine/journal/lifecycle-listeners.ts'
@@ -9,22 +9,22 @@ const plain = { nodes: [{ id: 'write', capabilityId: 'write' }] }
 const unsure = () => [says('write', [rao({ text: 'Tea is warm' }, 0.7)])]
 
 describe('subscribeToLifecycle', () => {
-  it('tells every event of the journal once and in order, replies and resumed parts included', async () => {
+  it('reports every event of the journal once and in order, replies and resumed parts included', async () => {
     const app = await open({ capabilities: unsure() })
-    const heard: LifecycleNotice[] = []
+    const received: LifecycleNotice[] = []
     app.subscribeToLifecycle((notice) => {
-      heard.push(notice)
+      received.push(notice)
     })
     const { runId } = await app.run(envelope(), { draft: reviewed })
     await answer(app, runId, 'approve')
     await app.result(runId)
-    const told = heard.flatMap((notice) => (notice.kind === 'appended' ? notice.events : []))
-    expect(told).toEqual(await journal(app, runId))
-    expect(heard.filter(({ kind }) => kind === 'left')).toMatchObject([
+    const notified = received.flatMap((notice) => (notice.kind === 'appended' ? notice.events : []))
+    expect(notified).toEqual(await journal(app, runId))
+    expect(received.filter(({ kind }) => kind === 'left')).toMatchObject([
       { why: 'rests', status: 'awaiting_hitl' },
       { why: 'rests', status: 'completed' },
     ])
-    const outside = heard.filter((notice) => notice.kind === 'appended' && notice.by === 'outside')
+    const outside = received.filter((notice) => notice.kind === 'appended' && notice.by === 'outside')
     expect(outside).toMatchObject([{ events: [{ type: 'hitl_resolved' }] }])
   })
 
@@ -42,7 +42,7 @@ describe('subscribeToLifecycle', () => {
 
   it('a listener that throws or rejects disturbs neither the run nor the others', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
-    let heard = 0
+    let received = 0
     app.subscribeToLifecycle(() => {
       throw new Error('boom')
     })
@@ -50,22 +50,22 @@ describe('subscribeToLifecycle', () => {
       throw new Error('boom later')
     })
     app.subscribeToLifecycle(() => {
-      heard++
+      received++
     })
     await expect(app.run(envelope(), { draft: plain })).resolves.toMatchObject({ status: 'completed' })
-    expect(heard).toBeGreaterThan(1)
+    expect(received).toBeGreaterThan(1)
   })
 
-  it('a slow listener holds nobody up, keeps the newest, and is told how many it missed', async () => {
+  it('a slow listener delays nothing, keeps the newest, and learns how many it missed', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))] })
-    let go = () => {}
+    let release = () => {}
     const gate = new Promise<void>((resolve) => {
-      go = resolve
+      release = resolve
     })
-    const heard: { notice: LifecycleNotice; missed: number }[] = []
+    const received: { notice: LifecycleNotice; missed: number }[] = []
     app.subscribeToLifecycle(
       async (notice, { missed }) => {
-        heard.push({ notice, missed })
+        received.push({ notice, missed })
         await gate
       },
       { buffer: 2 },
@@ -75,22 +75,22 @@ describe('subscribeToLifecycle', () => {
       all++
     })
     for (let run = 0; run < 5; run++) await app.run(envelope(), { draft: plain })
-    expect(heard).toHaveLength(1)
-    go()
-    await expect.poll(() => heard.length).toBe(3)
-    expect(heard.map(({ missed }) => missed)).toEqual([0, all - 3, 0])
-    expect(heard.at(-1)?.notice).toMatchObject({ kind: 'left', status: 'completed' })
+    expect(received).toHaveLength(1)
+    release()
+    await expect.poll(() => received.length).toBe(3)
+    expect(received.map(({ missed }) => missed)).toEqual([0, all - 3, 0])
+    expect(received.at(-1)?.notice).toMatchObject({ kind: 'left', status: 'completed' })
   })
 
   it('ends when it is ended, and refuses more subscribers than its limit, by name', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'tea' }))], tracing: false })
-    let heard = 0
+    let received = 0
     const end = app.subscribeToLifecycle(() => {
-      heard++
+      received++
     })
     end()
     await app.run(envelope(), { draft: plain })
-    expect(heard).toBe(0)
+    expect(received).toBe(0)
     const ends = Array.from({ length: lifecycleLimits.subscribers }, () => app.subscribeToLifecycle(() => {}))
     expect(() => app.subscribeToLifecycle(() => {})).toThrow('100 subscribers')
     for (const stop of ends) stop()

@@ -99,7 +99,7 @@ export async function journal(app: App, runId: string): Promise<JournalEvent[]> 
 
 export const typesOf = (events: readonly JournalEvent[]) => events.map(({ type }) => type)
 
-/** Answers the open ask of a run by its hash, as somebody who has looked at it. */
+/** Answers the open ask of a run by its hash, as a person who has reviewed it. */
 export async function answer(app: App, runId: string, decision: Decision, value?: Json): Promise<void> {
   const [ask] = await app.store.asks({ runId, status: 'pending' })
   if (!ask) throw new Error('Nothing is asked')

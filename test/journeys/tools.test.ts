@@ -66,7 +66,7 @@ describe('strategy_analyze_assets and strategy_plan_knobs', () => {
   })
 
   it('can do without assets, and stay between one and five variants', async () => {
-    expect(await plan('Tell people about tea', [])).toMatchObject({
+    expect(await plan('Inform people about tea', [])).toMatchObject({
       assetAnalysis: { achievableFormats: ['text_post'] },
       planKnobs: { variantCount: 2, ctaFocus: 'learn_more', length: 'medium' },
     })
@@ -154,7 +154,7 @@ describe('qa_score_copy', () => {
 })
 
 describe('hitl_escalate', () => {
-  it('asks a person about copy that does not pass, and the run goes on with what the person says', async () => {
+  it('asks a person about copy that does not pass, and the run continues with what the person says', async () => {
     const app = await open(tools)
     const waiting = await app.run(reviewed([good, bad]), { draft: review })
     expect(waiting).toMatchObject({ status: 'awaiting_hitl', openAsks: [expect.any(String)] })

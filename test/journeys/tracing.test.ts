@@ -150,7 +150,7 @@ describe('tracing', () => {
     expect(tree(spans())).toEqual(['invoke_workflow', '  plan', '  execute_tool write', 'invoke_workflow'])
   })
 
-  it('the trace of the caller comes in, and goes out to whoever is called', async () => {
+  it('the trace of the caller comes in, and is passed to every called service', async () => {
     const { tracer: own, spans } = tracer()
     const seen: (string | undefined)[] = []
     const agent: Dispatcher = {
@@ -223,15 +223,15 @@ describe('tracing', () => {
     const silent = await run(false)
     expect(silent).not.toContain('marigold')
     expect(silent).not.toContain(secret)
-    const told = await run(true)
-    expect(told).toContain('gen_ai.input.messages')
-    expect(told).toContain('marigold')
-    expect(told).not.toContain(secret)
+    const verbose = await run(true)
+    expect(verbose).toContain('gen_ai.input.messages')
+    expect(verbose).toContain('marigold')
+    expect(verbose).not.toContain(secret)
   })
 
-  it('the calls of a planner hang below the plan, once, whoever wrapped its provider', async () => {
+  it('the calls of a planner hang below the plan, once, however its provider is wrapped', async () => {
     const { tracer: own, spans } = tracer()
-    const provider = tracedProvider(tracedProvider(rehearsal({ name: 'house' }), { tracer: own }))
+    const provider = tracedProvider(tracedProvider(rehearsal({ name: 'local' }), { tracer: own }))
     const planner = modelPlanner({ provider, model: 'planner', asks: 1 })
     const app = await open({
       capabilities: [local('write', () => ({ text: 'tea' }))],
@@ -277,9 +277,9 @@ describe('tracing', () => {
 
   it('an id that is taken leaves the span of the running run alone', async () => {
     const { tracer: own, spans } = tracer()
-    let go = () => {}
+    let release = () => {}
     const gate = new Promise<void>((resolve) => {
-      go = resolve
+      release = resolve
     })
     const slow = local('write', async () => {
       await gate
@@ -290,7 +290,7 @@ describe('tracing', () => {
     await expect(app.start(envelope(), { draft: one, runId: 'same' })).rejects.toMatchObject({
       code: 'run/exists',
     })
-    go()
+    release()
     await app.result(runId)
     expect(tree(spans())).toEqual(['invoke_workflow', '  plan', '  execute_tool write'])
   })

@@ -14,7 +14,7 @@ export interface Boundaries {
   readonly passed: readonly string[]
 }
 
-export function createBoundaries(killAt: readonly string[], die: (place: string) => void): Boundaries {
+export function createBoundaries(killAt: readonly string[], die: (point: string) => void): Boundaries {
   const deadly = new Set(killAt)
   const counts = new Map<string, number>()
   const passed: string[] = []
@@ -22,9 +22,9 @@ export function createBoundaries(killAt: readonly string[], die: (place: string)
     pass(kind) {
       const count = (counts.get(kind) ?? 0) + 1
       counts.set(kind, count)
-      const place = `${kind}#${count}`
-      passed.push(place)
-      if (deadly.has(place)) die(place)
+      const point = `${kind}#${count}`
+      passed.push(point)
+      if (deadly.has(point)) die(point)
     },
     passed,
   }
@@ -37,18 +37,18 @@ export function dieAtOnce(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }
 
-export interface Heard {
+export interface ReceivedCall {
   /** The store has acknowledged a write. */
   readonly acknowledged: (line: Acknowledged) => void
 }
 
 /** Wraps a store: each write has a crash point before it, and one between its commit and its acknowledgement. */
-export function withBoundaries(store: Store, boundaries: Boundaries, heard: Heard): Store {
+export function withBoundaries(store: Store, boundaries: Boundaries, received: ReceivedCall): Store {
   const acknowledge = (write: Append | NewRun, after: number) => {
     const last = write.events.at(-1)
     if (!last) return
     const seq = after + write.events.length
-    heard.acknowledged({ runId: write.runId, seq, type: last.type, at: last.at })
+    received.acknowledged({ runId: write.runId, seq, type: last.type, at: last.at })
   }
   return {
     ...store,

@@ -45,7 +45,7 @@ export interface CampaignResult {
   /** Crash points of processes that start after a death, until every run has made progress. */
   readonly recovery: Coverage
   /** Kills from outside, at random times. */
-  readonly moments: number
+  readonly timed: number
   /** Number of kills that covers all crash points known now. */
   readonly fullSweep: number
   readonly killsPerMinute: number
@@ -170,7 +170,7 @@ async function liveInCalm(options: CampaignOptions): Promise<{ lives: readonly L
 
 function fullSweep({ first, recovery }: Pick<CampaignResult, 'first' | 'recovery'>): number {
   return Math.ceil(
-    Math.max(first.known / (1 - shares.recovery - shares.moment), recovery.known / shares.recovery),
+    Math.max(first.known / (1 - shares.recovery - shares.timed), recovery.known / shares.recovery),
   )
 }
 

@@ -24,8 +24,8 @@ import { capabilities, draft, envelope, model } from './workload.ts'
 const task = JSON.parse(process.argv[2] ?? '{}') as ChildTask
 const effects = openLog<Effect>(task.effects, { sync: true })
 const acknowledged = openLog<Acknowledged>(task.acknowledged, { sync: false })
-const boundaries = createBoundaries(task.killAt ?? [], (place) => {
-  say({ kind: 'dying', place })
+const boundaries = createBoundaries(task.killAt ?? [], (point) => {
+  say({ kind: 'dying', point })
   dieAtOnce()
 })
 
@@ -68,10 +68,10 @@ say({ kind: 'done', passed: boundaries.passed, recovered: steps.recovered })
 await app.close()
 await inner.close()
 
-function openStore({ store: place }: ChildTask, counted: Boundaries): Promise<Store> {
-  return place.startsWith('postgres:')
-    ? openPostgresStore({ url: place })
-    : openSqliteStore({ path: place, open: sqliteWithBoundaries(openLibsql, counted) })
+function openStore({ store: address }: ChildTask, counted: Boundaries): Promise<Store> {
+  return address.startsWith('postgres:')
+    ? openPostgresStore({ url: address })
+    : openSqliteStore({ path: address, open: sqliteWithBoundaries(openLibsql, counted) })
 }
 
 /** Counts the crash points until every run has made progress in this process, or had ended. */
@@ -95,14 +95,18 @@ function endsAttempt(event: NewEvent): boolean {
 
 /** Reports when the first attempt is in the journal, measured from the start of this process. */
 function watchResumption(store: Store): Store {
-  let told = false
+  let isReported = false
   return {
     ...store,
     async append(append) {
       const result = await store.append(append)
       if (result.kind === 'appended' && append.events.some(endsAttempt)) steps.gone(append.runId)
-      if (!told && result.kind === 'appended' && append.events.some(({ type }) => type === 'attempt_start')) {
-        told = true
+      if (
+        !isReported &&
+        result.kind === 'appended' &&
+        append.events.some(({ type }) => type === 'attempt_start')
+      ) {
+        isReported = true
         say({ kind: 'resumed', ms: performance.now(), loadedMs: loaded })
       }
       return result

@@ -33,7 +33,7 @@ function nothingIsWrong(result: CampaignResult) {
 
 describe('a process killed at any boundary', () => {
   it(
-    'loses nothing and doubles nothing on SQLite, and goes on without waiting for leases',
+    'loses nothing and doubles nothing on SQLite, and continues without waiting for leases',
     async () => {
       const lanes: Lane[] = Array.from({ length: laneCount() }, () => ({}))
       nothingIsWrong(await runCampaign({ program, store: 'sqlite', kills: long ? 700 : 24, seed: 1, lanes }))

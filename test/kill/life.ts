@@ -49,7 +49,7 @@ export function live({ program, task, killAfterMs, limitMs, onReport }: LifeOpti
       clearTimeout(ours)
       const end = stuck ? 'stuck' : signal === 'SIGKILL' ? 'killed' : code === 0 ? 'done' : 'failed'
       const last = reports.at(-1)
-      resolve({ end, ...(last?.kind === 'dying' && { diedAt: last.place }), reports, errors })
+      resolve({ end, ...(last?.kind === 'dying' && { diedAt: last.point }), reports, errors })
     })
   })
 }

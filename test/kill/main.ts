@@ -36,8 +36,8 @@ export async function main(program: string, args: readonly string[]): Promise<nu
   const again = { trial: Number(values.trial ?? 0), deaths: (values.deaths ?? '').split(', ').map(deathOf) }
   const known = store === 'sqlite' || store === 'postgres'
   // Both the trial number and its deaths are needed to reproduce a trial.
-  const halfTold = (values.trial === undefined) !== (values.deaths === undefined)
-  if (!known || halfTold || ![kills, seed, lanes, again.trial].every(Number.isInteger) || lanes < 1) {
+  const isIncomplete = (values.trial === undefined) !== (values.deaths === undefined)
+  if (!known || isIncomplete || ![kills, seed, lanes, again.trial].every(Number.isInteger) || lanes < 1) {
     console.error(usage)
     return 2
   }
@@ -61,7 +61,7 @@ export async function main(program: string, args: readonly string[]): Promise<nu
 /** Parses a death as reports write it: `append:before#3`, or `120ms` after the start. */
 function deathOf(text: string): Death {
   const [, ms] = /^(\d+)ms$/.exec(text) ?? []
-  return ms === undefined ? { places: [text] } : { afterMs: Number(ms) }
+  return ms === undefined ? { points: [text] } : { afterMs: Number(ms) }
 }
 
 async function campaignOn(

@@ -23,6 +23,6 @@ export type ChildReport =
   /** A run could not continue; it is claimed again later. */
   | { readonly kind: 'crash'; readonly runId: string; readonly message: string }
   /** Last report: it is at this crash point, and dies there. */
-  | { readonly kind: 'dying'; readonly place: string }
+  | { readonly kind: 'dying'; readonly point: string }
   /** All runs have ended. It passed these points; by the first `recovered` of them every run had made progress. */
   | { readonly kind: 'done'; readonly passed: readonly string[]; readonly recovered: number }

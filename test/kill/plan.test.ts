@@ -18,7 +18,7 @@ const done = (passed: readonly string[], recovered = passed.length): Life => ({
 function live(passed: readonly string[], death: Death | undefined, lastsMs: number): Life {
   if (death && 'afterMs' in death)
     return death.afterMs < lastsMs ? { end: 'killed', reports: [], errors: '' } : done(passed, 15)
-  const diedAt = passed.find((place) => death?.places.includes(place))
+  const diedAt = passed.find((point) => death?.points.includes(point))
   return diedAt === undefined ? done(passed, 15) : { end: 'killed', diedAt, reports: [], errors: '' }
 }
 
@@ -53,17 +53,17 @@ describe('a campaign', () => {
   })
 
   it('keeps its shares, and exactly so many kills', () => {
-    const { first: firsts, recovery, moments } = campaign(400)
-    expect(firsts.kills + recovery.kills + moments).toBe(400)
+    const { first: firsts, recovery, timed } = campaign(400)
+    expect(firsts.kills + recovery.kills + timed).toBe(400)
     expect(recovery.kills).toBeGreaterThanOrEqual(400 * shares.recovery - 2)
     expect(recovery.kills).toBeLessThanOrEqual(400 * shares.recovery + 2)
-    expect(moments).toBeGreaterThanOrEqual(400 * shares.moment - 3)
-    expect(moments).toBeLessThanOrEqual(400 * shares.moment + 3)
+    expect(timed).toBeGreaterThanOrEqual(400 * shares.timed - 3)
+    expect(timed).toBeLessThanOrEqual(400 * shares.timed + 3)
   })
 
-  it('goes on when lives are over before the moment of their death', () => {
-    const { first: firsts, moments, deaths } = campaign(100, { lastsMs: 0 })
-    expect(moments).toBe(0)
+  it('continues when lives end before their planned death', () => {
+    const { first: firsts, timed, deaths } = campaign(100, { lastsMs: 0 })
+    expect(timed).toBe(0)
     expect(firsts.covered).toBe(40)
     expect(deaths.filter((died) => died.length === 0).length).toBeLessThanOrEqual(10)
   })

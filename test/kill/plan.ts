@@ -5,11 +5,11 @@ import { type Asker, type Coverage, createSweep } from './sweep.ts'
 import type { Death } from './trial.ts'
 
 /** Shares of all kills that fall into recoveries, and at random times from outside; the others end first lives. */
-export const shares = { recovery: 0.3, moment: 0.06 } as const
+export const shares = { recovery: 0.3, timed: 0.06 } as const
 
 /** Limits the deaths of one trial. */
 const recoveryDeaths = 2
-const momentDeaths = 3
+const timedDeaths = 3
 
 export interface PlanOptions {
   readonly seed: number
@@ -25,7 +25,7 @@ export interface Plan {
   /** Returns the deaths of one trial, one for each life; `lived` receives each life. */
   trial(index: number, asker: Asker): TrialPlan
   readonly kills: number
-  coverage(): { readonly first: Coverage; readonly recovery: Coverage; readonly moments: number }
+  coverage(): { readonly first: Coverage; readonly recovery: Coverage; readonly timed: number }
 }
 
 export interface TrialPlan {
@@ -37,33 +37,33 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
   const first = createSweep(seed)
   const recovery = createSweep(seed)
   for (const life of calm) first.lived(passedBy(life))
-  const count = { first: 0, recovery: 0, moment: 0 }
-  const kills = () => count.first + count.recovery + count.moment
+  const count = { first: 0, recovery: 0, timed: 0 }
+  const kills = () => count.first + count.recovery + count.timed
   /** Random times chosen so far: a life may end before its time, and is not replaced. */
-  let moments = 0
+  let timed = 0
 
   /** Chooses an uncovered point of first lives; when all are covered, a death after which a recovery reaches an uncovered point. */
   const firstDeath = (asker: Asker): Death => {
     const wish = first.complete ? recovery.wish(asker) : undefined
-    return { places: wish === undefined ? first.one(asker) : first.only(wish) }
+    return { points: wish === undefined ? first.one(asker) : first.only(wish) }
   }
 
   return {
     trial(index, asker) {
       const random = createRandom(seed * 100_003 + index)
-      const atMoments = moments < shares.moment * kills()
+      const isTimed = timed < shares.timed * kills()
       const died: Life[] = []
       let death: Death | undefined
       const next = (): Death | undefined => {
         if (kills() >= wanted) return undefined
-        if (atMoments) {
-          if (died.length === momentDeaths) return undefined
-          moments += 1
+        if (isTimed) {
+          if (died.length === timedDeaths) return undefined
+          timed += 1
           return { afterMs: random.int(0, Math.ceil(calmMs)) }
         }
         if (died.length === 0) return firstDeath(asker)
         const more = died.length <= recoveryDeaths && count.recovery < shares.recovery * kills()
-        return more ? { places: recovery.all(asker) } : undefined
+        return more ? { points: recovery.all(asker) } : undefined
       }
       return {
         death() {
@@ -71,13 +71,13 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
           return death
         },
         lived(life) {
-          const told = death && 'places' in death ? death.places : []
+          const targets = death && 'points' in death ? death.points : []
           const [sweep, sort] =
             died.length === 0 ? ([first, 'first'] as const) : ([recovery, 'recovery'] as const)
           if (life.end === 'killed') {
-            count[atMoments ? 'moment' : sort] += 1
-            if (life.diedAt !== undefined) sweep.died(life.diedAt, told)
-          } else sweep.lived(sort === 'first' ? passedBy(life) : recoveredBy(life), told, died[0]?.diedAt)
+            count[isTimed ? 'timed' : sort] += 1
+            if (life.diedAt !== undefined) sweep.died(life.diedAt, targets)
+          } else sweep.lived(sort === 'first' ? passedBy(life) : recoveredBy(life), targets, died[0]?.diedAt)
           died.push(life)
         },
       }
@@ -85,7 +85,7 @@ export function createPlan({ seed, wanted, calm, calmMs }: PlanOptions): Plan {
     get kills() {
       return kills()
     },
-    coverage: () => ({ first: first.coverage(), recovery: recovery.coverage(), moments: count.moment }),
+    coverage: () => ({ first: first.coverage(), recovery: recovery.coverage(), timed: count.timed }),
   }
 }
 

@@ -16,11 +16,11 @@ export async function openLanes(
   const stores: Store[] = []
   const lanes: Required<Lane>[] = []
   for (const name of names) {
-    const place = new URL(url)
-    place.pathname = `/${name}`
-    const store = await openPostgresStore({ url: place.href, readers: 1, writers: 1 })
+    const address = new URL(url)
+    address.pathname = `/${name}`
+    const store = await openPostgresStore({ url: address.href, readers: 1, writers: 1 })
     stores.push(store)
-    lanes.push({ postgres: { url: place.href, store } })
+    lanes.push({ postgres: { url: address.href, store } })
   }
   return {
     lanes,

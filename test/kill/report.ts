@@ -6,13 +6,13 @@ export function describeCampaign(result: CampaignResult): string {
   const { store, seed, kills, runs, first, recovery, recoveryMs } = result
   const lines = [
     `${store}: ${kills} kills over ${runs} runs (seed ${seed}), ${result.killsPerMinute} kills/min`,
-    `boundaries: ${share(first)} in first lives (${first.kills} kills), ${share(recovery)} in recoveries (${recovery.kills} kills); ${result.moments} kills at any moment`,
+    `boundaries: ${share(first)} in first lives (${first.kills} kills), ${share(recovery)} in recoveries (${recovery.kills} kills); ${result.timed} kills at any moment`,
     `lost ${result.lost}, duplicated ${result.duplicated}, re-executed calls ${result.reexecuted} (at least once, under the same key)`,
     `recovery from process start to first attempt: ${quantiles(recoveryMs)}; without loading the code: ${quantiles(result.afterLoadMs)} (n=${recoveryMs.count}, lease ${result.leaseMs === 'default' ? '15 s' : `${result.leaseMs} ms`})`,
   ]
   if (first.untried + recovery.untried > 0)
     lines.push(
-      `nobody was sent to ${first.untried} in first lives and ${recovery.untried} in recoveries: all take about ${result.fullSweep} kills`,
+      `no process was sent to ${first.untried} in first lives and ${recovery.untried} in recoveries: all take about ${result.fullSweep} kills`,
     )
   for (const [lives, { unreached, missed }] of [
     ['first lives', first],

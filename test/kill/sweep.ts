@@ -23,16 +23,16 @@ export interface Asker {
 }
 
 export interface Sweep {
-  /** Records a life that ended on its own: it passed these points although it was to die at `told`; `after` is the death before it. */
-  lived(passed: readonly string[], told?: readonly string[], after?: string): void
+  /** Records a life that ended on its own: it passed these points although it was to die at `targets`; `after` is the death before it. */
+  lived(passed: readonly string[], targets?: readonly string[], after?: string): void
   /** Records that a life with these targets died at this point. */
-  died(place: string, told: readonly string[]): void
+  died(point: string, targets: readonly string[]): void
   /** Returns one point to die at, then rare points in case this life reaches one. */
   one(asker: Asker): readonly string[]
   /** Returns all points that are next. */
   all(asker: Asker): readonly string[]
   /** Returns this point alone, even if others are next. */
-  only(place: string): readonly string[]
+  only(point: string): readonly string[]
   /** Returns a death after which a life reached a point without a death; `undefined` when all were tried often enough. */
   wish(asker: Asker): string | undefined
   /** Every point has a death, or was tried often enough. */
@@ -41,7 +41,7 @@ export interface Sweep {
 }
 
 interface Row {
-  readonly place: string
+  readonly point: string
   /** Order derived from the seed. */
   readonly rank: number
   kills: number
@@ -63,47 +63,47 @@ export function createSweep(seed: number): Sweep {
   let lives = 0
   let kills = 0
 
-  const rowOf = (place: string): Row => {
-    const found = rows.get(place)
+  const rowOf = (point: string): Row => {
+    const found = rows.get(point)
     if (found) return found
-    const row: Row = { place, rank: rankOf(place, seed), kills: 0, tries: 0, underWay: 0, lives: 0 }
-    rows.set(place, row)
+    const row: Row = { point, rank: rankOf(point, seed), kills: 0, tries: 0, underWay: 0, lives: 0 }
+    rows.set(point, row)
     return row
   }
   const ranked = () => [...rows.values()].sort((one, other) => one.rank - other.rank)
-  const names = (which: (row: Row) => boolean) => [...rows.values()].filter(which).map(({ place }) => place)
+  const names = (which: (row: Row) => boolean) => [...rows.values()].filter(which).map(({ point }) => point)
 
-  /** Points with the fewest deaths, and those that were tried without success, which cost nothing. */
+  /** Points with the fewest deaths, and points that were tried without success, which cost nothing. */
   const turn = () => {
     const open = ranked().filter((row) => !givenUp(row))
     const least = Math.min(...open.map((row) => row.kills))
     return { due: open.filter((row) => row.kills === least), vain: ranked().filter(givenUp) }
   }
   const steady = (row: Row) => row.lives === lives
-  const tell = (chosen: readonly Row[]) => {
+  const assignTargets = (chosen: readonly Row[]) => {
     for (const row of chosen) row.underWay += 1
-    return chosen.map(({ place }) => place)
+    return chosen.map(({ point }) => point)
   }
-  const settle = (told: readonly string[]) => {
-    for (const place of told) rowOf(place).underWay -= 1
+  const settle = (targets: readonly string[]) => {
+    for (const point of targets) rowOf(point).underWay -= 1
   }
 
   return {
-    lived(passed, told = [], after) {
+    lived(passed, targets = [], after) {
       lives += 1
-      settle(told)
+      settle(targets)
       for (const row of passed.map(rowOf)) {
         row.lives += 1
         if (after !== undefined) row.after = after
       }
       // After a death, the points that a life reaches depend on that death, so this is not counted as a try.
       const came = new Set(passed)
-      if (after === undefined) for (const place of told) if (!came.has(place)) rowOf(place).tries += 1
+      if (after === undefined) for (const point of targets) if (!came.has(point)) rowOf(point).tries += 1
     },
-    died(place, told) {
+    died(point, targets) {
       kills += 1
-      settle(told)
-      rowOf(place).kills += 1
+      settle(targets)
+      rowOf(point).kills += 1
     },
     one(asker) {
       const { due, vain } = turn()
@@ -113,14 +113,14 @@ export function createSweep(seed: number): Sweep {
       const chosen = waiting.find((row) => row.underWay === 0) ?? waiting[0]
       if (!chosen) return []
       const rare = [...due, ...vain].filter((row) => row.kills === 0 && !steady(row) && isFor(asker, row))
-      return tell([chosen, ...rare.filter((row) => row !== chosen && row.underWay === 0)])
+      return assignTargets([chosen, ...rare.filter((row) => row !== chosen && row.underWay === 0)])
     },
     all(asker) {
       const { due, vain } = turn()
       const own = due.filter((row) => isFor(asker, row))
-      return tell([...(own.length > 0 ? own : due), ...vain.filter((row) => isFor(asker, row))])
+      return assignTargets([...(own.length > 0 ? own : due), ...vain.filter((row) => isFor(asker, row))])
     },
-    only: (place) => tell([rowOf(place)]),
+    only: (point) => assignTargets([rowOf(point)]),
     wish(asker) {
       const [chosen] = ranked()
         .filter((row) => row.kills === 0 && row.after !== undefined && !givenUp(row) && isFor(asker, row))
@@ -147,8 +147,8 @@ const givenUp = (row: Row) => row.kills === 0 && row.tries >= patience
 const isFor = ({ lane, lanes }: Asker, { rank }: Row) => rank % lanes === lane
 
 /** Hashes a name with the seed (FNV-1a); independent of when the name became known. */
-function rankOf(place: string, seed: number): number {
+function rankOf(point: string, seed: number): number {
   let hash = 0x811c9dc5
-  for (const character of place) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
+  for (const character of point) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
   return createRandom(hash ^ Math.imul(seed, 100_003)).int(0, 0x7fffffff)
 }

@@ -11,7 +11,7 @@ import { type Life, live } from './life.ts'
 import type { ChildReport, ChildTask } from './messages.ts'
 
 /** How a process of the trial dies: at the first of these crash points, or from outside after a time. */
-export type Death = { readonly places: readonly string[] } | { readonly afterMs: number }
+export type Death = { readonly points: readonly string[] } | { readonly afterMs: number }
 
 export interface TrialOptions {
   readonly program: string
@@ -93,7 +93,7 @@ async function liveOn(task: ChildTask, options: TrialOptions): Promise<Lived[]> 
     const death = options.death?.()
     const life = await live({
       program: options.program,
-      task: { ...task, ...(death && 'places' in death && { killAt: death.places }) },
+      task: { ...task, ...(death && 'points' in death && { killAt: death.points }) },
       ...(death && 'afterMs' in death && { killAfterMs: death.afterMs }),
       limitMs,
       ...(options.onReport && { onReport: options.onReport }),
@@ -124,11 +124,11 @@ function judge(lives: readonly Lived[]): Pick<Trial, 'kills' | 'deaths' | 'recov
 /** Reports processes that passed their crash point without dying: they tested nothing. */
 function survivors(lives: readonly Lived[]): string[] {
   return lives.flatMap(({ death, reports }) => {
-    const told = death && 'places' in death ? death.places : []
+    const targets = death && 'points' in death ? death.points : []
     const passed = reports.flatMap((report) => (report.kind === 'done' ? report.passed : []))
-    return told
-      .filter((place) => passed.includes(place))
-      .map((place) => `a process was told to die at ${place}, and went past it`)
+    return targets
+      .filter((point) => passed.includes(point))
+      .map((point) => `a process was to die at ${point}, and went past it`)
   })
 }
 

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
-const room = join(root, 'src/pipeline')
+const pipelineFolder = join(root, 'src/pipeline')
 
 /** Every file that is loaded with these, by what they import; types that vanish count, too. */
 function loadedWith(files: readonly string[]): ReadonlySet<string> {
@@ -20,7 +20,7 @@ function loadedWith(files: readonly string[]): ReadonlySet<string> {
 }
 
 const inFolder = (folder: string) =>
-  readdirSync(join(room, folder))
+  readdirSync(join(pipelineFolder, folder))
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
     .map((name) => `src/pipeline/${folder}/${name}`)
 
@@ -57,7 +57,7 @@ it('a run does not lint: no rule, fixer or report comes with the compiler, the e
   expect(linter.filter((file) => loaded.has(file))).toEqual([])
 })
 
-it('what they share of the room is how a file is read, its nouns and the settings', () => {
+it('what they share of the module is how a file is read, its nouns and the settings', () => {
   const own = (file: string) => file.startsWith('src/pipeline/')
   const run = loadedWith(compiler)
   const shared = [...loadedWith(linter)].filter((file) => own(file) && run.has(file)).sort()

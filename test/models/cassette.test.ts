@@ -36,7 +36,7 @@ describe('a cassette', () => {
     expect(entries[0].request.schemaHash).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it('a miss is an error that nobody can take for an answer, and fails its test', async () => {
+  it('a miss is an error that cannot be taken for an answer, and fails its test', async () => {
     const checks: (() => void)[] = []
     const tape = useCassette({ afterEach: (check) => checks.push(check), afterAll: () => {} }, { file })
     expect(await ask(tape)).toMatchObject({ outcome: 'ok' })

@@ -1,6 +1,6 @@
 /**
  * FSD-42: the whole way from the environment's keys to a value. With `PROVISO_LIVE=1` and a key it calls the real provider;
- * otherwise a server on loopback answers for it, because tests call nobody unasked.
+ * otherwise a server on loopback answers for it, because tests make no calls without permission.
  */
 import { expect, it } from 'vitest'
 import { generateValue } from '../../src/adapters/models/generate-value.ts'

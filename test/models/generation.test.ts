@@ -1,4 +1,4 @@
-/** The ladder over a real server: rung by rung, within one budget, and nothing where it must not act. */
+/** Generation with fallback steps over a real server: step by step, within one budget, and nothing where it must not act. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
@@ -33,14 +33,14 @@ async function ask(replies: readonly Reply[], more: Partial<GenerateOptions> = {
     onEvent: (event, payload) => events.push({ event, ...payload }),
     ...more,
   })
-  const rungs = events.flatMap(({ event, stage, result: how }) =>
+  const steps = events.flatMap(({ event, stage, result: how }) =>
     event === 'aros.fallback.stage'
       ? [`${stage}:${how}`]
       : event.startsWith('aros.repair')
         ? [`${stage}:${event.slice(12)}`]
         : [],
   )
-  return { result, events, rungs, seen: server.seen }
+  return { result, events, steps, seen: server.seen }
 }
 
 const messages = (seen: Seen | undefined) => {
@@ -48,16 +48,16 @@ const messages = (seen: Seen | undefined) => {
   return said.map(({ content }) => content).join('\n')
 }
 
-describe('the rungs', () => {
+describe('the fallback steps', () => {
   it('are taken in order, each an event with stage, schema hash and cost, within four calls', async () => {
     const prices = [{ model: 'compatible/*', inputPerMillion: 1, outputPerMillion: 10 }]
-    const { result, rungs, events, seen } = await ask([{ text: bad }], { prices })
+    const { result, steps, events, seen } = await ask([{ text: bad }], { prices })
     expect(result).toMatchObject({
       outcome: 'invalid',
       usage: { calls: 4, inputTokens: 400, outputTokens: 80 },
     })
     expect(result.usage.costUsd).toBeCloseTo((400 + 800) / 1_000_000)
-    expect(rungs.filter((rung) => !rung.startsWith('deterministic'))).toEqual([
+    expect(steps.filter((step) => !step.startsWith('deterministic'))).toEqual([
       'llm:started',
       'llm:failed',
       'stricter:started',
@@ -90,7 +90,7 @@ describe('the rungs', () => {
 
   it('leave one call for every later one: with more calls there are more repairs', async () => {
     const repairs = async (calls: number) =>
-      (await ask([{ text: bad }], { calls })).rungs.filter((rung) => rung === 'llm:started').length
+      (await ask([{ text: bad }], { calls })).steps.filter((step) => step === 'llm:started').length
     expect([await repairs(6), await repairs(4), await repairs(3)]).toEqual([2, 1, 0])
     const { result } = await ask([{ text: bad }], { calls: 1 })
     expect(result).toMatchObject({ outcome: 'invalid', usage: { calls: 1 } })
@@ -110,7 +110,7 @@ describe('the rungs', () => {
 
   it('extract from what the model wrote', async () => {
     const prose = 'It is called Tea and there are two of them'
-    const { result, seen, rungs } = await ask([
+    const { result, seen, steps } = await ask([
       { text: prose },
       { text: prose },
       { text: prose },
@@ -119,7 +119,7 @@ describe('the rungs', () => {
     expect(result.output?.repairs).toEqual([{ stage: 'extractor', rule: 'extract-from-text' }])
     expect(messages(seen[3])).toContain('extract structured data')
     expect(messages(seen[3])).toContain(prose)
-    expect(rungs.at(-1)).toBe('extractor:success')
+    expect(steps.at(-1)).toBe('extractor:success')
   })
 
   it('simplify the schema when that is switched on, and read the flat answer back', async () => {
@@ -139,19 +139,19 @@ describe('the rungs', () => {
   })
 
   it('never repair what was cut off: they ask again', async () => {
-    const { result, rungs } = await ask([{ text: '{"title":"Te', finish: 'length' }, { text: good }])
+    const { result, steps } = await ask([{ text: '{"title":"Te', finish: 'length' }, { text: good }])
     expect(result).toMatchObject({ outcome: 'ok', usage: { calls: 2 } })
-    expect(rungs).toContain('stricter:success')
-    expect(rungs).not.toContain('llm:started')
+    expect(steps).toContain('stricter:success')
+    expect(steps).not.toContain('llm:started')
   })
 
   it('believe a model that says that it cannot repair', async () => {
     const open = { type: 'object', properties: { n: { type: 'integer' } } } as const
-    const { result, rungs } = await ask(
+    const { result, steps } = await ask(
       [{ text: '{"n":"x"}' }, { text: '{"repair_error":true,"reasoning":"no number"}' }, { text: '{"n":1}' }],
       { schema: open },
     )
-    expect(rungs).toContain('llm:failed')
+    expect(steps).toContain('llm:failed')
     expect(result).toMatchObject({ outcome: 'ok', output: { value: { n: 1 } } })
   })
 
@@ -182,7 +182,7 @@ describe('degrading', () => {
   })
 
   it('makes the smallest value that the schema accepts, and marks it', async () => {
-    const { result, rungs } = await ask(replies, { schema: text, processing })
+    const { result, steps } = await ask(replies, { schema: text, processing })
     expect(result).toMatchObject({
       outcome: 'ok',
       output: {
@@ -191,7 +191,7 @@ describe('degrading', () => {
         repairs: [{ stage: 'degrade', rule: 'degraded' }],
       },
     })
-    expect(rungs.at(-1)).toBe('degrade:success')
+    expect(steps.at(-1)).toBe('degrade:success')
   })
 
   it('never breaks the schema', async () => {
@@ -207,7 +207,7 @@ describe('budgets', () => {
     expect(result.issues[0]?.code).toBe('budget/unknown-price')
   })
 
-  it('leave a cost out that nobody knows', async () => {
+  it('leave out an unknown cost', async () => {
     const { result } = await ask([{ text: good }])
     expect(result.usage).toEqual({ calls: 1, inputTokens: 100, outputTokens: 20 })
   })
@@ -270,7 +270,7 @@ describe('structured output', () => {
     expect(events.map(({ event, applied }) => `${event} ${applied}`)).toContain(`grammar.applied ${backend}`)
   })
 
-  it('enforce_grammar fails what does not match as it stands, without any repair', async () => {
+  it('enforce_grammar fails what does not match exactly, without any repair', async () => {
     const processing = { structured_output: 'outlines', enforce_grammar: true }
     expect((await ask([{ text: good }], { processing })).result.outcome).toBe('ok')
     const { result, seen } = await ask([{ text: `Sure: ${good}` }], { processing })
@@ -305,7 +305,7 @@ describe('streaming', () => {
     }
   })
 
-  it('stops as soon as the answer can no longer satisfy the schema, and goes on up the ladder', async () => {
+  it('stops as soon as the answer can no longer satisfy the schema, and continues with the next fallback step', async () => {
     const long = `{"count":"a great many","title":"${'x'.repeat(50_000)}"}`
     const { result, events } = await ask([{ text: long, chunks: 500 }, { text: good }], { onPartial })
     expect(result).toMatchObject({ outcome: 'ok', output: { value: { title: 'Tea', count: 2 } } })

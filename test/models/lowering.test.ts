@@ -9,7 +9,7 @@ import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { makeValue, NOISE_SCHEMAS } from '../../src/testing/index.ts'
 
 const openai = (schema: JsonSchema) => lowerSchema(schema, dialects.openai)
-const told = (schema: JsonSchema) =>
+const listNotes = (schema: JsonSchema) =>
   openai(schema).notes.map(({ kind, pointer, keyword }) => `${kind} ${pointer} ${keyword}`)
 
 describe('lowering for OpenAI', () => {
@@ -29,7 +29,7 @@ describe('lowering for OpenAI', () => {
       required: ['a', 'b', 'c'],
       additionalProperties: false,
     })
-    expect(told(schema)).toEqual([
+    expect(listNotes(schema)).toEqual([
       'changed /properties/b required',
       'changed /properties/c required',
       'changed  additionalProperties',
@@ -53,7 +53,7 @@ describe('lowering for OpenAI', () => {
         l: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1 } },
       },
     })
-    expect(told(schema)).toEqual([
+    expect(listNotes(schema)).toEqual([
       'weakened  minProperties',
       'weakened /properties/s minLength',
       'weakened /properties/s format',
@@ -86,7 +86,7 @@ describe('lowering for OpenAI', () => {
   it.each<[string, JsonSchema]>([
     ['free keys', { type: 'object', additionalProperties: { type: 'number' } }],
     ['anything', { type: 'object', properties: { x: true } }],
-    ['a reference to elsewhere', { $ref: 'https://example.com/s.json' }],
+    ['a reference to another document', { $ref: 'https://example.com/s.json' }],
   ])('refuses %s', (_, schema) => {
     expect(openai(schema).schema).toBeUndefined()
     expect(openai(schema).notes.some(({ kind }) => kind === 'refused')).toBe(true)

@@ -34,12 +34,12 @@ export async function modelServer<R extends object>(
   send: (reply: R, seen: Seen, response: ServerResponse) => void,
 ): Promise<ModelServer> {
   const seen: Seen[] = []
-  let [tellGone, tellArrived] = [() => {}, () => {}]
+  let [resolveGone, resolveArrived] = [() => {}, () => {}]
   const gone = new Promise<void>((resolve) => {
-    tellGone = resolve
+    resolveGone = resolve
   })
   const arrived = new Promise<void>((resolve) => {
-    tellArrived = resolve
+    resolveArrived = resolve
   })
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request)
@@ -50,9 +50,9 @@ export async function modelServer<R extends object>(
         : replies[Math.min(seen.length, replies.length - 1)]
     seen.push(one)
     response.on('close', () => {
-      if (!response.writableFinished) tellGone()
+      if (!response.writableFinished) resolveGone()
     })
-    tellArrived()
+    resolveArrived()
     if (reply === undefined) return
     if (isStatus(reply)) sendStatus(reply, response)
     else send(reply, one, response)

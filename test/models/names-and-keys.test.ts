@@ -1,4 +1,4 @@
-/** Names of models, keys and prices: what stands in the environment, and what a name means. */
+/** Names of models, keys and prices: what the environment contains, and what a name means. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -82,7 +82,7 @@ describe('prices and waits', () => {
     expect(priceOf('anthropic/claude-opus-4-20250514')).toMatchObject({ outputPerMillion: 75 })
     expect(priceOf('gpt-4o-2024-05-13')).toMatchObject({ inputPerMillion: 5 })
     for (const id of [
-      'nobody-knows',
+      'unknown-model',
       'gpt-5-mini-next',
       'anthropic/claude-opus-4-9',
       'gpt-5.9',
@@ -97,7 +97,7 @@ describe('prices and waits', () => {
     for (const { model } of listPrices) expect(model).toMatch(/^[a-z]+\/[\w.*-]+$/)
   })
 
-  it('tokens are guessed by script where nobody counts', () => {
+  it('tokens are estimated by script where they are not counted', () => {
     expect(roughTokens('abcd')).toBe(1)
     expect(roughTokens('烏龍茶')).toBe(3)
     expect(mostTokens('烏龍茶 ☕')).toBe(13)

@@ -103,7 +103,7 @@ function responsesBody(reply: Said) {
   }
 }
 
-function pieces(text: string, count: number): string[] {
+function splitChunks(text: string, count: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / count))
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
 }
@@ -115,17 +115,17 @@ function chatEvents(reply: Said): (object | string)[] {
   })
   const deltas: object[] =
     'refusal' in reply
-      ? pieces(reply.refusal, 2).map((refusal) => ({ refusal }))
+      ? splitChunks(reply.refusal, 2).map((refusal) => ({ refusal }))
       : 'tool' in reply
         ? [
             { tool_calls: [{ index: 0, ...toolCall('') }] },
-            ...pieces(reply.tool, 3).map((input) => ({
+            ...splitChunks(reply.tool, 3).map((input) => ({
               tool_calls: [{ index: 0, function: { arguments: input } }],
             })),
           ]
         : [
             ...(reply.reasoning ? [{ reasoning_content: reply.reasoning }] : []),
-            ...pieces(reply.text, reply.chunks ?? 5).map((content) => ({ content })),
+            ...splitChunks(reply.text, reply.chunks ?? 5).map((content) => ({ content })),
           ]
   const finish = 'tool' in reply ? 'tool_calls' : 'text' in reply ? (reply.finish ?? 'stop') : 'stop'
   return [
@@ -144,7 +144,7 @@ function responsesEvents(reply: Said): (object | string)[] {
   return [
     { type: 'response.created', response: { ...body, status: 'in_progress', output: [] } },
     { type: 'response.output_item.added', output_index: 0, item },
-    ...pieces(text, 5).map((delta) => ({
+    ...splitChunks(text, 5).map((delta) => ({
       type: 'response.output_text.delta',
       item_id: 'msg_1',
       output_index: 0,

@@ -121,7 +121,7 @@ describe('distinct outcomes', () => {
       { outcome: 'provider_error' },
     ],
     [
-      'out of money, which waiting does not mend',
+      'out of money, which waiting does not fix',
       { status: 429, body: { error: { message: 'quota', code: 'insufficient_quota' } } },
       { outcome: 'provider_error' },
     ],
@@ -152,7 +152,7 @@ describe('distinct outcomes', () => {
     }
   })
 
-  it('an address where nobody listens is unavailable, and costs no call', async () => {
+  it('an address where no server listens is unavailable, and costs no call', async () => {
     const server = await serve([])
     const { url } = server
     await server.close()

@@ -116,7 +116,7 @@ describe('the precheck', () => {
     expect(result).toMatchObject({ outcome: 'ok', usage: { calls: 2 } })
   })
 
-  it('puts it under a key of the inputs, or nowhere, as told', async () => {
+  it('puts it under a key of the inputs, or nowhere, as configured', async () => {
     const texts = ['{"ok": false, "feedback": "Warm the pot"}']
     const keyed = await dispatch({ ...guide, inject_feedback: 'context_key' }, { inputs: plan, texts })
     expect(keyed.task).toContain('"_aros_retry_guidance":"Warm the pot"')
@@ -124,7 +124,7 @@ describe('the precheck', () => {
     expect(unset.task).not.toContain('Warm the pot')
   })
 
-  it('only tells in mode observe', async () => {
+  it('only reports in mode observe', async () => {
     const texts = ['{"ok": false, "feedback": "Warm the pot"}']
     const { events, task } = await dispatch({ ...guide, mode: 'observe' }, { inputs: plan, texts })
     expect(events).toContain('aros.reasoning.precheck.fail validator')

@@ -134,11 +134,11 @@ describe('the rehearsal model', () => {
 
   it('writes carelessly when asked to, and streams', async () => {
     const schema = NOISE_SCHEMAS[0]?.schema ?? true
-    const pieces: string[] = []
+    const chunks: string[] = []
     const provider = rehearsal({ noise: 1, kinds: ['fence-json', 'comma-trailing'] })
-    const answer = await provider.generate(request(schema, { onText: (piece) => pieces.push(piece) }))
-    expect(answer.kind === 'text' && answer.text).toBe(pieces.join(''))
-    expect(() => JSON.parse(pieces.join(''))).toThrow()
+    const answer = await provider.generate(request(schema, { onText: (chunk) => chunks.push(chunk) }))
+    expect(answer.kind === 'text' && answer.text).toBe(chunks.join(''))
+    expect(() => JSON.parse(chunks.join(''))).toThrow()
   })
 
   it('gives values under contract through the same ladder as real models, in one call', async () => {

@@ -9,7 +9,7 @@ import { type ModelServer, type StatusReply, type Streamed, streamServer } from 
 
 type StreamReply = Streamed | StatusReply
 
-const pieces = (text: string, size = 4) => text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
+const splitText = (text: string, size = 4) => text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
 
 const schema = {
   type: 'object',
@@ -60,7 +60,7 @@ const anthropicWire: Wire = {
       stop_sequence: null,
       usage: { input_tokens: 50, output_tokens: 1 },
     }
-    const thoughts = pieces(thinking ?? '').map((piece) => ({ type: 'thinking_delta', thinking: piece }))
+    const thoughts = splitText(thinking ?? '').map((part) => ({ type: 'thinking_delta', thinking: part }))
     return [
       { type: 'message_start', message },
       { type: 'ping' },
@@ -68,7 +68,7 @@ const anthropicWire: Wire = {
       ...block(
         thinking ? 1 : 0,
         { type: 'text', text: '' },
-        pieces(text, size).map((piece) => ({ type: 'text_delta', text: piece })),
+        splitText(text, size).map((part) => ({ type: 'text_delta', text: part })),
       ),
       {
         type: 'message_delta',
@@ -106,8 +106,8 @@ const googleWire: Wire = {
       modelVersion: 'gemini-2.5-flash',
     })
     return [
-      ...pieces(thinking ?? '').map((piece) => chunk([{ text: piece, thought: true }])),
-      ...pieces(text, size).map((piece) => chunk([{ text: piece }])),
+      ...splitText(thinking ?? '').map((part) => chunk([{ text: part, thought: true }])),
+      ...splitText(text, size).map((part) => chunk([{ text: part }])),
       {
         ...chunk([{ text: '' }], { finishReason: end }),
         usageMetadata: {
@@ -219,7 +219,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
     expect(late.result.outcome).toBe('truncated')
   })
 
-  it('too many requests: the wait is told, and no call is charged', async () => {
+  it('too many requests: the wait is reported, and no call is charged', async () => {
     const { result } = await ask(wire, [wire.overloaded])
     expect(result).toMatchObject({ outcome: 'throttled', retryAfterMs: 3_000, usage: { calls: 0 } })
   })
@@ -252,7 +252,7 @@ describe.each([anthropicWire, googleWire])('streams of $name', (wire) => {
 })
 
 it('a tool call of an older Claude is streamed as the answer', async () => {
-  const deltas = pieces(good).map((partial_json) => ({
+  const deltas = splitText(good).map((partial_json) => ({
     type: 'content_block_delta',
     index: 0,
     delta: { type: 'input_json_delta', partial_json },
@@ -290,7 +290,7 @@ it('a prompt that Google blocks before any candidate is refused', async () => {
   expect(result.outcome).toBe('refused')
 })
 
-it('a mistake of whoever watches is theirs, and not a stream that broke', async () => {
+it('an error of an observer counts as its own, and not as a broken stream', async () => {
   const onPartial = () => {
     throw new Error('The screen is gone')
   }

@@ -1,4 +1,4 @@
-/** Anthropic's and Google's wire formats over loopback: what is sent, and what becomes of the answer. */
+/** Anthropic's and Google's wire formats over loopback: what is sent, and how the answer is read. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -96,7 +96,7 @@ describe('Anthropic', () => {
       { type: 'error', error: { type: 'authentication_error', message: 'invalid x-api-key' } },
       'provider_error',
     ],
-  ])('%s %j ends as told', async (status, answer, outcome) => {
+  ])('%s %j ends with its outcome', async (status, answer, outcome) => {
     const { url } = await serve(status, answer)
     const done = await ask(
       anthropic({ apiKey: 'sk-ant-test-key', baseURL: url }),
@@ -132,7 +132,7 @@ describe('Google', () => {
     [200, answer('', 'SAFETY'), 'refused'],
     [200, answer('{"title":"Te', 'MAX_TOKENS'), 'truncated'],
     [429, { error: { code: 429, message: 'Resource exhausted', status: 'RESOURCE_EXHAUSTED' } }, 'throttled'],
-  ])('%s %j ends as told', async (status, body, outcome) => {
+  ])('%s %j ends with its outcome', async (status, body, outcome) => {
     const { url } = await serve(status, body)
     const done = await ask(google({ apiKey: 'google-test-key', baseURL: url }), 'google/gemini-2.5-flash')
     expect(done.outcome).toBe(outcome)

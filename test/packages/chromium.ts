@@ -37,7 +37,7 @@ export async function serveFiles(files: ReadonlyMap<string, string>, policy = st
   }
 }
 
-/** Opens a page of its own in Chromium and closes the browser afterwards. */
+/** Opens a page of its own in Chromium and closes the browser at the end. */
 export async function withPage<T>(use: (page: Page) => Promise<T>): Promise<T> {
   const browser = await launchChromium()
   try {

@@ -1,4 +1,4 @@
-/** Promises about the package as users get it: every door opens, and `proviso/output` stays light and browser-safe. */
+/** Promises about the package as users get it: every entry point loads, and `proviso/output` stays light and browser-safe. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -6,22 +6,22 @@ import { readImports } from '../../scripts/direction-check.mjs'
 import { requireBuild, root, runNode } from '../support.ts'
 
 const { exports, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const doors = Object.entries(exports as Record<string, string | object>)
-  .filter(([, door]) => typeof door === 'object')
+const entryPoints = Object.entries(exports as Record<string, string | object>)
+  .filter(([, entryPoint]) => typeof entryPoint === 'object')
   .map(([name]) => name.replace(/^\./, 'proviso'))
 
 beforeAll(() => requireBuild())
 
-describe('doors', () => {
-  it.each(doors)('%s opens and exports by name only', async (door) => {
-    const program = `const door = await import(${JSON.stringify(door)}); console.log(Object.keys(door).join(' '))`
+describe('entry points', () => {
+  it.each(entryPoints)('%s loads and exports by name only', async (entryPoint) => {
+    const program = `const loaded = await import(${JSON.stringify(entryPoint)}); console.log(Object.keys(loaded).join(' '))`
     const done = await runNode(['--input-type=module', '--eval', program])
     expect(done.stderr).toBe('')
     expect(done.stdout.trim()).not.toBe('')
     expect(done.stdout.trim().split(' ')).not.toContain('default')
   })
 
-  it('gives the same functions at the front door and at proviso/output, besides those of runs', async () => {
+  it('gives the same functions at the root entry point and at proviso/output, besides the functions of runs', async () => {
     const program = `
       const front = await import('proviso'), output = await import('proviso/output')
       console.log(Object.keys(front).filter((name) => front[name] !== output[name]).join(' '))`
@@ -42,7 +42,7 @@ describe('doors', () => {
 describe('provider packages', () => {
   it.each(['proviso', 'proviso/models', 'proviso/testing'])(
     'are not loaded by importing %s',
-    async (door) => {
+    async (entryPoint) => {
       const hook = `import { writeSync } from 'node:fs'
       export async function resolve(name, context, next) {
         if (name.startsWith('@ai-sdk/')) writeSync(1, name)
@@ -51,7 +51,7 @@ describe('provider packages', () => {
       const program = `
       const { register } = await import('node:module')
       register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(hook))})
-      const { createApp } = await import(${JSON.stringify(door)})
+      const { createApp } = await import(${JSON.stringify(entryPoint)})
       await (await createApp?.({ env: { openaiApiKey: 'sk-none' } }))?.close()`
       const done = await runNode(['--input-type=module', '--eval', program])
       expect(done).toEqual({ code: 0, stdout: '', stderr: '' })

@@ -5,7 +5,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
 import { post } from '../agents/post.ts'
-import { agent, type Heard, type Registered, status, wanted, writer, writing } from '../agents/support.ts'
+import {
+  agent,
+  type ReceivedCall,
+  type Registered,
+  status,
+  wanted,
+  writer,
+  writing,
+} from '../agents/support.ts'
 import { api } from '../server/support.ts'
 import { type Process, processes } from './serve.ts'
 
@@ -29,14 +37,14 @@ describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to
   /** A run whose agent has said "accepted" to the one process, and calls back at the other. */
   async function accepted(capabilityId: string, { capability, node }: Calling = {}) {
     const waiting: { at: number; go: () => void }[] = []
-    const later = await agent((response, heard) => {
-      status(202)(response, heard)
-      for (const { at, go } of waiting) if (later.heard.length >= at) go()
+    const later = await agent((response, received) => {
+      status(202)(response, received)
+      for (const { at, go } of waiting) if (later.received.length >= at) go()
     })
     const calls = (count: number) =>
-      new Promise<Heard>((resolve) => {
-        const go = () => resolve(later.heard[count - 1] as Heard)
-        if (later.heard.length >= count) go()
+      new Promise<ReceivedCall>((resolve) => {
+        const go = () => resolve(later.received[count - 1] as ReceivedCall)
+        if (later.received.length >= count) go()
         else waiting.push({ at: count, go })
       })
     const offered = writer(later.url, { capabilityId, ...capability })
@@ -45,30 +53,31 @@ describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to
     const draft = writing({ capabilityId, ...node })
     const begun = await caller.call(`${api}/runs`, { envelope: wanted(), draft })
     const { runId } = (await begun.json()) as { runId: string }
-    return { later, calls, key, runId, heard: await calls(1) }
+    return { later, calls, key, runId, received: await calls(1) }
   }
 
   const endOf = async (runId: string) => (await other.followed(runId)).at(-1)?.payload
   const completed = { status: 'completed' }
 
   it('is taken by a process that has not heard of the agent, and counts once wherever it is repeated', async () => {
-    const { heard, key, runId, later } = await accepted('writer.once')
-    expect(heard.call.callbackUrl).toContain(other.address)
+    const { received, key, runId, later } = await accepted('writer.once')
+    expect(received.call.callbackUrl).toContain(other.address)
     const posts = await Promise.all(
       Array.from({ length: 8 }, (_, nth) =>
-        post(heard, { key, address: (nth % 2 === 0 ? other : caller).address }),
+        post(received, { key, address: (nth % 2 === 0 ? other : caller).address }),
       ),
     )
     expect(posts.map((response) => response.status).sort()).toEqual([200, ...Array(7).fill(409)])
     expect(await endOf(runId)).toMatchObject(completed)
-    expect((await post(heard, { key })).status).toBe(409)
-    expect(later.heard).toHaveLength(1)
+    expect((await post(received, { key })).status).toBe(409)
+    expect(later.received).toHaveLength(1)
   })
 
   it('is told 409 by both when the time of the node is over', async () => {
-    const { heard, key, runId } = await accepted('writer.late', { node: { timeoutMs: 2_000 } })
+    const { received, key, runId } = await accepted('writer.late', { node: { timeoutMs: 2_000 } })
     expect(await endOf(runId)).toMatchObject({ status: 'failed', error: { reason: 'execution_timeout' } })
-    for (const { address } of [caller, other]) expect((await post(heard, { key, address })).status).toBe(409)
+    for (const { address } of [caller, other])
+      expect((await post(received, { key, address })).status).toBe(409)
   })
 
   it('outlives the process that called: the other one waits for it, asks nobody and calls nobody again', async () => {
@@ -80,15 +89,15 @@ describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to
     await caller.ended
 
     // One answer comes before the other process has the run, the others after it.
-    expect((await post(heir.heard, { key: heir.key })).status).toBe(200)
+    expect((await post(heir.received, { key: heir.key })).status).toBe(200)
     expect(await endOf(heir.runId)).toMatchObject(completed)
-    for (const { heard, key, runId } of [waiting, careful]) {
+    for (const { received, key, runId } of [waiting, careful]) {
       expect(await asksOf(runId)).toEqual([])
-      expect((await post(heard, { key })).status).toBe(200)
-      expect((await post(heard, { key })).status).toBe(409)
+      expect((await post(received, { key })).status).toBe(200)
+      expect((await post(received, { key })).status).toBe(409)
       expect(await endOf(runId)).toMatchObject(completed)
     }
-    for (const { later } of [heir, waiting, careful]) expect(later.heard).toHaveLength(1)
+    for (const { later } of [heir, waiting, careful]) expect(later.received).toHaveLength(1)
     expect(await here.verify()).toMatch(/^5 runs, \d+ events: all in order$/)
   })
 

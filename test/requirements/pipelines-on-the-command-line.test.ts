@@ -1,7 +1,7 @@
 /** What the specifications say of reading and falling back, as a user meets it: a pipeline in YAML, `proviso run`, a model over HTTP. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { file, place } from '../cli/run-support.ts'
+import { file, pathInFolder } from '../cli/run-support.ts'
 import type { Reply } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'
 import { runCommand } from '../support.ts'
@@ -28,7 +28,7 @@ steps:
   - { name: read, agent: reader, processing: ${processing} }
 `,
   )
-  const store = ['--store', `sqlite:${place(`p${count}.db`)}`]
+  const store = ['--store', `sqlite:${pathInFolder(`p${count}.db`)}`]
   const done = await runCommand(['run', path, '--input', 'tea', '--json', ...store, ...args])
   const events = done.stdout
     .split('\n')
@@ -200,7 +200,7 @@ steps: [{ name: read, agent: reader, processing: { structured_output: off, aop: 
   )
   expect((await runCommand(['validate', path])).code).toBe(0)
   expect(server.seen).toHaveLength(0)
-  const store = ['--store', `sqlite:${join(place('concise.db'))}`]
+  const store = ['--store', `sqlite:${join(pathInFolder('concise.db'))}`]
   const quiet = await runCommand(['run', path, '--input', 'x', ...store])
   expect(quiet).toMatchObject({ code: 0, stdout: '{\n  "cups": 42\n}\n' })
   expect(quiet.stderr).not.toContain('output.coercion')

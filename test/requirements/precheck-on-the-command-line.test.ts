@@ -1,6 +1,6 @@
 /** The reasoning precheck as a user meets it: own YAML, `proviso run`, models over HTTP (AROS-31 to AROS-34). */
 import { expect, it } from 'vitest'
-import { file, place } from '../cli/run-support.ts'
+import { file, pathInFolder } from '../cli/run-support.ts'
 import { serveModel } from '../models/serve-model.ts'
 import { runCommand } from '../support.ts'
 
@@ -44,7 +44,7 @@ steps:
   - { name: brew, agent: brewer, input: "${input}" }
 `,
   )
-  const store = `sqlite:${place(`precheck-${runs}.db`)}`
+  const store = `sqlite:${pathInFolder(`precheck-${runs}.db`)}`
   const done = await runCommand(['run', path, '--input', 'a cup', '--json', '--store', store])
   const events = done.stdout
     .split('\n')

@@ -10,7 +10,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0
 if (!hasCurl) console.warn('curl is not installed: its calls are said by fetch.')
 
 /** Who carries out the calls here; for the names of tests. */
-export const teller = hasCurl ? 'curl' : 'fetch, FOR CURL IS NOT INSTALLED HERE'
+export const caller = hasCurl ? 'curl' : 'fetch, FOR CURL IS NOT INSTALLED HERE'
 
 export interface CallContext {
   /** What is in `envelope.json`. */

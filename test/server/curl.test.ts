@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { rehearsal } from '../../src/testing/index.ts'
-import { callAsWritten, framesIn, specified, teller } from './curl-support.ts'
+import { callAsWritten, caller, framesIn, specified } from './curl-support.ts'
 import { type Body, flexToken, type Served, serve } from './support.ts'
 
 const stream = `curl -N \\
@@ -54,7 +54,7 @@ const pausing = {
   },
 }
 
-describe(`the calls of the specification, said by ${teller}`, () => {
+describe(`the calls of the specification, said by ${caller}`, () => {
   it('the sample envelope is streamed to its end: two variants, each with what the contract wants', async () => {
     const served = await serve(model)
     const frames = framesIn(await run(stream, served))

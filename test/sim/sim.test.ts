@@ -1,7 +1,7 @@
 /** The engine under faults. The histories and the mutants run in processes of their own, on the sources as they are. */
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/base/hash.ts'
-import { expectPlaces, runScript } from '../run-script.ts'
+import { expectOneLocation, runScript } from '../run-script.ts'
 import { contest } from './contested-ask.ts'
 import type { History } from './history.ts'
 import { mutants } from './mutants.ts'
@@ -55,7 +55,7 @@ describe('the engine under faults', () => {
     long ? 60 * minutes : 10 * minutes,
   )
 
-  it('knows the place of every mistake', () => expectPlaces(mutants))
+  it('knows the place of every mistake', () => expectOneLocation(mutants))
 
   it('plays the same history for the same seed, alone or after others', async () => {
     const numbers = Array.from({ length: 25 }, (_, index) => index + 1)

@@ -98,14 +98,14 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
   it(
     'listens again after its connection fell silent',
     async () => {
-      const [teller, listener] = [await open('listened'), await open('listened')]
-      const heard = new Set<string>()
-      listener.onChange((runId) => heard.add(runId))
+      const [caller, listener] = [await open('listened'), await open('listened')]
+      const received = new Set<string>()
+      listener.onChange((runId) => received.add(runId))
       proxy.freeze()
       let nth = 0
       const told = async () => {
-        await teller.create(newRun(`told-${++nth}`))
-        return heard.size
+        await caller.create(newRun(`told-${++nth}`))
+        return received.size
       }
       await expect.poll(told, { timeout: 2 * soonMs, interval: 200 }).toBeGreaterThan(0)
     },

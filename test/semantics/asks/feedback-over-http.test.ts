@@ -24,11 +24,11 @@ async function reviewed() {
 describe('POST hitl/resolve with a rejection', () => {
   it('sends the note and the rejected value to the agent with the next call', async () => {
     const { app, call, copywriter, runId, pending, resolve } = await reviewed()
-    expect(JSON.parse(copywriter.heard[0]!.body)).toMatchObject({ feedback: [] })
+    expect(JSON.parse(copywriter.received[0]!.body)).toMatchObject({ feedback: [] })
     const answer = await resolve({ decision: 'reject', note: 'Shorter, please', rejectAction: 'retry' })
     expect(answer.status).toBe(200)
     await app.result(runId)
-    expect(JSON.parse(copywriter.heard[1]!.body)).toMatchObject({
+    expect(JSON.parse(copywriter.received[1]!.body)).toMatchObject({
       attempt: 2,
       feedback: [
         {
@@ -40,8 +40,8 @@ describe('POST hitl/resolve with a rejection', () => {
         },
       ],
     })
-    expect(copywriter.heard[1]!.headers['idempotency-key']).not.toBe(
-      copywriter.heard[0]!.headers['idempotency-key'],
+    expect(copywriter.received[1]!.headers['idempotency-key']).not.toBe(
+      copywriter.received[0]!.headers['idempotency-key'],
     )
     expect(await pending()).toMatchObject({
       value: { copyVariants: better },

@@ -11,7 +11,7 @@ import { post } from '../../agents/post.ts'
 import {
   agent,
   copyVariants,
-  type Heard,
+  type ReceivedCall,
   serveAgents,
   status,
   wanted,
@@ -40,7 +40,7 @@ async function accepted(
   )
   const runId = await served.app.start(wanted(envelope), { draft: writing(node) })
   await until(served.app, runId, 'attempt_accepted')
-  return { ...served, runId, key, later, heard: later.heard[0] as Heard }
+  return { ...served, runId, key, later, received: later.received[0] as ReceivedCall }
 }
 
 /** Follows a run until it has an event of this type. */
@@ -72,12 +72,12 @@ const completed = { status: 'completed', output: { copyVariants } }
 describe('an accepted call', () => {
   it('is journalled with who took it and until when the answer is waited for, and is streamed', async () => {
     const before = Date.now()
-    const { app, runId, heard, key, call } = await accepted({ http: { callbackMs: 60_000 } })
+    const { app, runId, received, key, call } = await accepted({ http: { callbackMs: 60_000 } })
     const [fact] = await payloads(app, runId, 'attempt_accepted')
     expect(fact).toMatchObject({ attempt: 1, agent: 'writer.en' })
     expect(fact?.deadlineAt).toBeGreaterThanOrEqual(before + 60_000)
     expect(fact?.deadlineAt).toBeLessThanOrEqual(Date.now() + 60_000)
-    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(200)
     expect(await app.result(runId)).toMatchObject(completed)
     const page = await (await call(`/api/v1/flex/runs/${runId}/events`)).json()
     expect(page.events.map(({ type }: { type: string }) => type)).toContain('attempt_accepted')
@@ -100,16 +100,16 @@ describe.each([
   it('is waited for: no ask, no second call, and the callback counts once', async () => {
     const store = createMemoryStore()
     const dying = await accepted({ store, leaseMs: 200 }, { capability, envelope: awake })
-    const { runId, heard, key, later } = dying
+    const { runId, received, key, later } = dying
     await leave(dying.app)
     const heir = await serveAgents({ store, leaseMs: 200 })
     // What only the process that has the run can append.
     await until(heir.app, runId, 'timer_fired')
     expect((await heir.app.store.asks({ runId })).length).toBe(0)
-    expect((await post(heard, { key, address: heir.address })).status).toBe(200)
-    expect((await post(heard, { key, address: heir.address })).status).toBe(409)
+    expect((await post(received, { key, address: heir.address })).status).toBe(200)
+    expect((await post(received, { key, address: heir.address })).status).toBe(409)
     expect(await heir.app.result(runId)).toMatchObject(completed)
-    expect(later.heard).toHaveLength(1)
+    expect(later.received).toHaveLength(1)
     expect(await payloads(heir.app, runId, 'attempt_start')).toHaveLength(1)
     await inOrder(heir.app, runId)
   })
@@ -123,12 +123,12 @@ describe.each([
       http: { secretKeys: ['ab'.repeat(32)] },
     }
     const dying = await accepted(options, { capability })
-    const { runId, heard, key, later } = dying
+    const { runId, received, key, later } = dying
     await leave(dying.app)
     const heir = await serveAgents(options)
-    expect((await post(heard, { key, address: heir.address })).status).toBe(200)
+    expect((await post(received, { key, address: heir.address })).status).toBe(200)
     expect(await heir.app.result(runId)).toMatchObject(completed)
-    expect(later.heard).toHaveLength(1)
+    expect(later.received).toHaveLength(1)
     await inOrder(heir.app, runId)
   })
 
@@ -138,7 +138,7 @@ describe.each([
     await leave(dying.app)
     const { app } = await serveAgents({ store, leaseMs: 200 })
     expect(await app.result(dying.runId)).toMatchObject({ status: 'failed', failure: 'attempt/timed_out' })
-    expect(dying.later.heard).toHaveLength(1)
+    expect(dying.later.received).toHaveLength(1)
     await inOrder(app, dying.runId)
   })
 })
@@ -155,23 +155,23 @@ describe('a callback that comes after the run has moved on', () => {
   }
 
   it('closes the ask about a call that must not be repeated, with a note, and its answer counts', async () => {
-    const { app, runId, heard, key, later } = await paused(once)
+    const { app, runId, received, key, later } = await paused(once)
     expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([{ kind: 'unknown_outcome' }])
-    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(200)
     expect(await app.store.asks({ runId })).toMatchObject([
       { status: 'resolved', decision: 'settled', by: 'system', note: expect.stringContaining('called back') },
     ])
-    expect((await post(heard, { key })).status).toBe(409)
+    expect((await post(received, { key })).status).toBe(409)
     await app.resume(runId, { by: 'ann' }).catch(() => {})
     expect(await app.result(runId)).toMatchObject(completed)
-    expect(later.heard).toHaveLength(1)
+    expect(later.received).toHaveLength(1)
     await inOrder(app, runId)
   })
 
   it('that says it failed closes the ask as well, and the usual rules follow', async () => {
-    const { app, runId, heard, key } = await paused(once)
+    const { app, runId, received, key } = await paused(once)
     const body = { error: { message: 'Out of paper', notApplied: true } }
-    expect((await post(heard, { key, body })).status).toBe(200)
+    expect((await post(received, { key, body })).status).toBe(200)
     expect(await payloads(app, runId, 'attempt_settled')).toMatchObject([
       { outcome: 'provider_error', notApplied: true },
     ])
@@ -181,7 +181,7 @@ describe('a callback that comes after the run has moved on', () => {
 
   it('does not close an ask that its own answer led to', async () => {
     const directives = { planner: { directives: { sideEffects: 'allow' } } }
-    const { app, runId, heard, key, later } = await accepted(
+    const { app, runId, received, key, later } = await accepted(
       {},
       {
         capability: { ...once, sideEffect: true },
@@ -189,25 +189,25 @@ describe('a callback that comes after the run has moved on', () => {
         envelope: { policies: directives },
       },
     )
-    expect((await post(heard, { key, body: { error: { message: 'Out of paper' } } })).status).toBe(200)
+    expect((await post(received, { key, body: { error: { message: 'Out of paper' } } })).status).toBe(200)
     await until(app, runId, 'hitl_request')
     expect((await app.result(runId)).status).toBe('awaiting_hitl')
     await answer(app, runId, 'approve')
     let accepts = 0
     for await (const event of app.watch(runId))
       if (event.type === 'attempt_accepted' && ++accepts === 2) break
-    expect(later.heard).toHaveLength(2)
+    expect(later.received).toHaveLength(2)
     expect(await payloads(app, runId, 'attempt_settled')).toEqual([])
     await inOrder(app, runId)
   })
 
   it('spares an idempotent call: it is found when the run continues', async () => {
-    const { app, runId, heard, key, later } = await paused({})
+    const { app, runId, received, key, later } = await paused({})
     expect(await app.store.asks({ runId })).toEqual([])
-    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(200)
     await app.resume(runId, { by: 'ann' })
     expect(await app.result(runId)).toMatchObject(completed)
-    expect(later.heard).toHaveLength(1)
+    expect(later.received).toHaveLength(1)
     await inOrder(app, runId)
   })
 })

@@ -1,7 +1,7 @@
 /** The command says which calls may have taken effect, when a run ends and whenever it is shown. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { file, place, runFile } from '../../cli/run-support.ts'
+import { file, pathInFolder, runFile } from '../../cli/run-support.ts'
 import { proviso, root } from '../../support.ts'
 
 /** A payment that changes the world, and a note that does not: without an amount, only the note can be planned. */
@@ -27,7 +27,7 @@ const given = {
 
 it('`run` and `show` name a call that no node of the new plan makes again', async () => {
   const use = ['--use', file('bank.mjs', bank('new Promise(() => {})'))]
-  const store = ['--store', `sqlite:${place('doubt.db')}`]
+  const store = ['--store', `sqlite:${pathInFolder('doubt.db')}`]
   const done = await proviso(['run', file('pay.json', given), '--run-id', 'r', ...use, ...store])
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('Noted') })
   const said = 'the call of "pay" (bank.pay, plan 1) may have taken effect, and no node made it again'
@@ -48,7 +48,7 @@ it('`run` and `show` name a call that no node of the new plan makes again', asyn
 
 it('nothing is in doubt where the call was answered', async () => {
   const use = ['--use', file('fine.mjs', bank("({ text: 'Paid' })"))]
-  const store = ['--store', `sqlite:${place('fine.db')}`]
+  const store = ['--store', `sqlite:${pathInFolder('fine.db')}`]
   const done = await proviso(['run', file('fine.json', given), '--run-id', 'r', ...use, ...store])
   expect(done).toMatchObject({ code: 0 })
   expect(done.stderr).not.toContain('in doubt')

@@ -4,7 +4,15 @@ import type { Json } from '../../../src/base/json.ts'
 import type { EventPayloads, EventType, JournalEvent } from '../../../src/domain/event.ts'
 import type { DraftNode } from '../../../src/domain/plan.ts'
 import { post } from '../../agents/post.ts'
-import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer } from '../../agents/support.ts'
+import {
+  agent,
+  copyVariants,
+  type ReceivedCall,
+  serveAgents,
+  status,
+  wanted,
+  writer,
+} from '../../agents/support.ts'
 import { answer, envelope, journal, local, open, typesOf } from '../../journeys/support.ts'
 
 const S = { type: 'string' } as const
@@ -233,17 +241,17 @@ describe('an agent that has accepted a call (202) when a new plan is made', () =
     const runId = await served.app.start(wanted({ policies }) as never, { draft })
     for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break
     await served.app.trigger(runId, { policyId: 'again', by: 'ann' })
-    return { ...served, runId, key, later, heard: later.heard[0] as Heard }
+    return { ...served, runId, key, later, received: later.received[0] as ReceivedCall }
   }
 
   it('is not called again where that must not be, and its callback closes the ask', async () => {
-    const { app, runId, key, later, heard } = await accepted({ idempotent: false })
+    const { app, runId, key, later, received } = await accepted({ idempotent: false })
     expect((await app.result(runId)).status).toBe('awaiting_hitl')
     expect(await app.store.asks({ runId, status: 'pending' })).toMatchObject([{ kind: 'unknown_outcome' }])
-    expect((await post(heard, { key })).status).toBe(200)
-    expect((await post(heard, { key })).status).toBe(409)
+    expect((await post(received, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(409)
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
-    expect(later.heard).toHaveLength(1)
+    expect(later.received).toHaveLength(1)
     const events = await journal(app, runId)
     expect(
       events.filter(({ payload }) => (payload as { event?: string }).event === 'attempt.late_result'),
@@ -252,14 +260,14 @@ describe('an agent that has accepted a call (202) when a new plan is made', () =
   })
 
   it('is called again under the same key where that is safe, and the first callback answers both', async () => {
-    const { app, runId, key, later, heard } = await accepted({ idempotent: true })
+    const { app, runId, key, later, received } = await accepted({ idempotent: true })
     let accepts = 0
     for await (const event of app.watch(runId))
       if (event.type === 'attempt_accepted' && ++accepts === 2) break
-    expect((await post(heard, { key })).status).toBe(200)
+    expect((await post(received, { key })).status).toBe(200)
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
-    expect(new Set(later.heard.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
-    expect((await post(heard, { key })).status).toBe(409)
+    expect(new Set(later.received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+    expect((await post(received, { key })).status).toBe(409)
     expect((await app.replay(runId)).differences).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /** The command says when a step was finished by its fallback, and names a missing key once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { file, place } from '../../cli/run-support.ts'
+import { file, pathInFolder } from '../../cli/run-support.ts'
 import { type OpenAiServer, openAiServer } from '../../models/openai-server.ts'
 import { proviso, runCommand } from '../../support.ts'
 
@@ -23,7 +23,7 @@ steps:
 `
 
 it('run and show name the fallback that answered', async () => {
-  const store = `sqlite:${place('fallback.db')}`
+  const store = `sqlite:${pathInFolder('fallback.db')}`
   const env = { PROVISO_COMPATIBLE_BASE_URL: server.url, PROVISO_COMPATIBLE_API_KEY: 'k' }
   const path = file('fallback.yaml', pipeline('compatible/first', 'compatible/spare'))
   const done = await proviso(['run', path, '--store', store], { env })

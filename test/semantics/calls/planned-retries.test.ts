@@ -93,7 +93,7 @@ describe('a node that the search planner makes', () => {
     const served = await serveAgents({ pollMs: 50 })
     await served.register(writer(broken.url), await served.agentToken())
     expect((await served.app.run(wanted())).status).toBe('failed')
-    expect(broken.heard).toHaveLength(times)
+    expect(broken.received).toHaveLength(times)
   })
 
   it('is called again by an agent that recovers', async () => {

@@ -4,7 +4,15 @@ import type { App } from '../../../src/app.ts'
 import type { Json } from '../../../src/base/json.ts'
 import type { DraftNode } from '../../../src/domain/plan.ts'
 import { post } from '../../agents/post.ts'
-import { agent, copyVariants, type Heard, serveAgents, status, wanted, writer } from '../../agents/support.ts'
+import {
+  agent,
+  copyVariants,
+  type ReceivedCall,
+  serveAgents,
+  status,
+  wanted,
+  writer,
+} from '../../agents/support.ts'
 import { answer, envelope, local, open } from '../../journeys/support.ts'
 
 const I = { type: 'integer' } as const
@@ -178,7 +186,7 @@ it('the callback of an accepted call answers that call alone', async () => {
   await accepted(1)
   await served.app.trigger(runId, { policyId: 'again', by: 'ann' })
   await accepted(2)
-  const [one, two] = later.heard as [Heard, Heard]
+  const [one, two] = later.received as [ReceivedCall, ReceivedCall]
   expect(one.headers['idempotency-key']).not.toBe(two.headers['idempotency-key'])
   const stale = [{ headline: 'Old', body: 'Stale.', callToAction: 'No' }]
   await post(one, { key, body: { output: { copyVariants: stale } } })

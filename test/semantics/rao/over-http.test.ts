@@ -112,8 +112,8 @@ describe('an agent that registers with a RAO contract', () => {
       },
     ])
     expect(seen.at(-1)).toMatchObject({ type: 'complete', payload: { status: 'completed', output } })
-    expect(JSON.parse(explainer.heard[0]!.body)).toMatchObject({ rao: true })
-    expect(explainer.heard[0]!.body).not.toContain('0.9')
+    expect(JSON.parse(explainer.received[0]!.body)).toMatchObject({ rao: true })
+    expect(explainer.received[0]!.body).not.toContain('0.9')
   })
 
   it('is reviewed in between: the ask carries the decision, survives a restart, and its approval ends the run', async () => {

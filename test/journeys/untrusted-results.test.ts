@@ -1,4 +1,4 @@
-/** Dispatchers and planners of others: whatever they bring, the run comes to an end and says why. */
+/** Dispatchers and planners of other authors: for any result, the run comes to an end and says why. */
 import { expect, it } from 'vitest'
 import { defineCapability } from '../../src/domain/capability/define-capability.ts'
 import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
@@ -19,21 +19,21 @@ const results: readonly (readonly [string, unknown, string])[] = [
   ['tokens that are no number', ok({ usage: { calls: 1, inputTokens: 1n } }), 'usage.inputTokens'],
   ['cost below nothing', ok({ usage: { calls: 1, costUsd: -1 } }), 'usage.costUsd'],
   ['a time to wait without end', ok({ outcome: 'throttled', retryAfterMs: 1 / 0 }), 'retryAfterMs'],
-  ['repairs that are none', ok({ output: { value, repairs: 'many' } }), 'repairs'],
-  ['a raw text that is none', ok({ output: { value, raw: 1n } }), 'raw'],
-  ['a model that is none', ok({ model: 1n }), 'model'],
+  ['invalid repairs', ok({ output: { value, repairs: 'many' } }), 'repairs'],
+  ['an invalid raw text', ok({ output: { value, raw: 1n } }), 'raw'],
+  ['an invalid model', ok({ model: 1n }), 'model'],
   [
     'calls that are no number',
     { outcome: 'ok', output: { value }, issues: [], usage: { calls: Number.NaN } },
     'usage.calls',
   ],
   ['tokens that are no number', { ...good, usage: { calls: 1, outputTokens: 'many' } }, 'usage.outputTokens'],
-  ['issues that are none', { ...good, outcome: 'refused', issues: [null] }, 'issues'],
+  ['invalid issues', { ...good, outcome: 'refused', issues: [null] }, 'issues'],
   ['a confidence in words', { ...good, output: { value, confidence: 'high' } }, 'confidence'],
   ['a confidence above one', { ...good, output: { value, confidence: 7 } }, 'confidence'],
   ['a confidence that is no number', { ...good, output: { value, confidence: Number.NaN } }, 'NaN'],
   ['an escalation in words', { ...good, output: { value, escalate: 'no' } }, 'escalate'],
-  ['an output that is none', { ...good, output: 'Tea' }, 'output'],
+  ['an invalid output', { ...good, output: 'Tea' }, 'output'],
   ['a function beside its output', { ...good, model: () => 'x' }, 'function'],
 ]
 
@@ -53,7 +53,7 @@ it.each(values)('a value with %s in it is invalid, and the issue says where', as
   expect(done.issues).toMatchObject([{ code: 'json/unrepresentable', at: { pointer } }])
 })
 
-it('a value is copied when it is brought: getters are read once, classes leave their members, nobody changes it later', async () => {
+it('a value is copied when it is brought: getters are read once, classes leave their members, later changes have no effect', async () => {
   let reads = 0
   class Tea {
     text = 'Tea'
@@ -72,8 +72,8 @@ it('a value is copied when it is brought: getters are read once, classes leave t
   expect(reads).toBe(1)
 })
 
-it('a dispatcher that tells what JSON cannot hold on its way is told so, and what it says it has spent must be a count', async () => {
-  let told: unknown
+it('a dispatcher that reports what JSON cannot hold gets an error, and the usage that it reports must be a count', async () => {
+  let reported: unknown
   const odd: Dispatcher = {
     kind: 'odd',
     remote: false,
@@ -83,13 +83,13 @@ it('a dispatcher that tells what JSON cannot hold on its way is told so, and wha
       try {
         onEvent('odd', { n: 1n } as never)
       } catch (cause) {
-        told = cause
+        reported = cause
       }
       throw new Error('That was it')
     },
   }
   const { status, runId, state } = await runBy(odd)
-  expect(told).toMatchObject({ code: 'json/unrepresentable', at: { pointer: '/n' } })
+  expect(reported).toMatchObject({ code: 'json/unrepresentable', at: { pointer: '/n' } })
   expect(status).toBe('failed')
   expect((await state(runId)).budget.calls).toBe(2)
 })
@@ -112,7 +112,7 @@ it.each(results)('a dispatcher that brings %s fails its node', async (_name, bro
   expect(done.issues[0]?.message).toContain(why)
 })
 
-it('a dispatcher that tells nonsense on its way is heard as far as it can be', async () => {
+it('a dispatcher that reports nonsense is used as far as possible', async () => {
   const odd: Dispatcher = {
     kind: 'odd',
     remote: false,
@@ -131,7 +131,7 @@ it('a dispatcher that tells nonsense on its way is heard as far as it can be', a
   expect((await app.state(done.runId)).budget.calls).toBe(2)
 })
 
-it('a function that changes what it was told changes nothing for anybody else', async () => {
+it('a function that changes its inputs changes nothing for others', async () => {
   const seen: string[] = []
   const spoil = defineCapability({
     capabilityId: 'write',
@@ -179,7 +179,7 @@ it.each([
   ['nothing', undefined],
   ['an object without a prototype', Object.create(null)],
   ['an error that cannot be read', unspeakable],
-  ['an error whose message is none', Object.assign(new Error(), { message: 1n })],
+  ['an error whose message is not a text', Object.assign(new Error(), { message: 1n })],
 ])('a function or planner that throws %s has failed, and the run says so', async (_name, thrown) => {
   const fail = () => {
     throw thrown
