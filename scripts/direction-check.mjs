@@ -9,8 +9,8 @@ import ts from 'typescript'
 
 /**
  * @typedef {object} Rules
- * @property {Record<string, readonly string[]>} rooms each module and the lower modules that it may import
- * @property {Record<string, readonly string[]>} doors files of a module that other modules may import
+ * @property {Record<string, readonly string[]>} modules each module and the lower modules that it may import
+ * @property {Record<string, readonly string[]>} entryFiles files of a module that other modules may import
  * @property {Record<string, readonly string[]>} dependencies each dependency and the modules that import it
  * @property {readonly string[]} browserSafe modules without `node:` imports
  * @property {RegExp} nodeOnly files of those modules that are for Node alone
@@ -47,8 +47,8 @@ export function checkDirection(root, rules) {
       if (verdict.rule) violations.push(violation(verdict.rule, `src/${file}`, found.line, verdict.message))
     }
   }
-  violations.push(...unknownRooms(files, rules), ...findCycles(edges), ...checkExamples(root, rules))
-  return { violations: violations.sort(byPlace), files: files.length, imports }
+  violations.push(...findUnknownModules(files, rules), ...findCycles(edges), ...checkExamples(root, rules))
+  return { violations: violations.sort(compareLocations), files: files.length, imports }
 }
 
 /**
@@ -97,22 +97,22 @@ function isImportCall({ expression }) {
 function judgeImport(root, file, found, rules) {
   const { specifier } = found
   if (specifier.startsWith('.')) return judgeRelative(root, file, found, rules)
-  const room = roomOf(file)
+  const module = getModule(file)
   if (specifier.startsWith('node:')) {
-    if (!rules.browserSafe.includes(room) || rules.nodeOnly.test(file)) return { message: '' }
-    return { rule: 'node', message: `"${room}" must run in a browser and may not import "${specifier}"` }
+    if (!rules.browserSafe.includes(module) || rules.nodeOnly.test(file)) return { message: '' }
+    return { rule: 'node', message: `"${module}" must run in a browser and may not import "${specifier}"` }
   }
   const name = packageName(specifier)
   if (name === 'proviso') {
     return { rule: 'self', message: `import "${specifier}" by its path; the package name is for users` }
   }
   const homes = Object.hasOwn(rules.dependencies, name) ? rules.dependencies[name] : undefined
-  if (homes?.includes(room)) return { message: '' }
+  if (homes?.includes(module)) return { message: '' }
   return {
     rule: 'dependency',
     message: homes
-      ? `"${name}" belongs to the room "${homes.join('" or "')}"; use it through that room`
-      : `"${name}" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md`,
+      ? `"${name}" belongs to the module "${homes.join('" or "')}"; use it through that module`
+      : `"${name}" has no module: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md`,
   }
 }
 
@@ -134,29 +134,33 @@ function judgeRelative(root, file, { specifier, line }, rules) {
   }
   if (!isSource(to)) return { rule: 'test', message: `"${specifier}" is a test; source may not need it` }
   const edge = { from: file, to, line }
-  const [room, target] = [roomOf(file), roomOf(to)]
-  if (rules.browserSafe.includes(room) && rules.nodeOnly.test(to) && !rules.nodeOnly.test(file)) {
+  const [module, target] = [getModule(file), getModule(to)]
+  if (rules.browserSafe.includes(module) && rules.nodeOnly.test(to) && !rules.nodeOnly.test(file)) {
     return {
       edge,
       rule: 'node',
-      message: `"${specifier}" is for Node alone; "${room}" must run in a browser`,
+      message: `"${specifier}" is for Node alone; "${module}" must run in a browser`,
     }
   }
-  if (room === target) return { edge, message: '' }
-  const below = Object.hasOwn(rules.rooms, room) ? rules.rooms[room] : undefined
+  if (module === target) return { edge, message: '' }
+  const below = Object.hasOwn(rules.modules, module) ? rules.modules[module] : undefined
   if (below && !below.includes(target)) {
-    const may = below.length === 0 ? 'nothing' : below.join(', ')
-    return { edge, rule: 'room', message: `"${room}" may not import "${target}"; below it are: ${may}` }
+    const allowed = below.length === 0 ? 'nothing' : below.join(', ')
+    return {
+      edge,
+      rule: 'module',
+      message: `"${module}" may not import "${target}"; below it are: ${allowed}`,
+    }
   }
-  const doors = Object.hasOwn(rules.doors, target) ? rules.doors[target] : undefined
+  const entryFiles = Object.hasOwn(rules.entryFiles, target) ? rules.entryFiles[target] : undefined
   const inside = to.slice(target.length + 1)
   // A module may be a folder with a file of the same name beside it, which is then an entry point.
   const beside = `${target}.ts`
-  if (doors && to !== beside && !doors.includes(inside)) {
+  if (entryFiles && to !== beside && !entryFiles.includes(inside)) {
     return {
       edge,
-      rule: 'door',
-      message: `"${to}" is inside "${target}"; come in through ${doors.join(' or ') || beside}`,
+      rule: 'entry-file',
+      message: `"${to}" is inside "${target}"; come in through ${entryFiles.join(' or ') || beside}`,
     }
   }
   return { edge, message: '' }
@@ -166,15 +170,15 @@ function judgeRelative(root, file, { specifier, line }, rules) {
  * @param {readonly string[]} files
  * @param {Rules} rules
  */
-function unknownRooms(files, rules) {
+function findUnknownModules(files, rules) {
   return files
-    .filter((file) => !Object.hasOwn(rules.rooms, roomOf(file)))
+    .filter((file) => !Object.hasOwn(rules.modules, getModule(file)))
     .map((file) =>
       violation(
-        'unknown-room',
+        'unknown-module',
         `src/${file}`,
         1,
-        `"${roomOf(file)}" is no room of scripts/direction-rules.mjs`,
+        `"${getModule(file)}" is no module of scripts/direction-rules.mjs`,
       ),
     )
 }
@@ -264,7 +268,7 @@ function checkExamples(root, rules) {
 }
 
 /** @param {string} file a path below src */
-function roomOf(file) {
+function getModule(file) {
   return (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 }
 
@@ -300,6 +304,6 @@ function violation(rule, file, line, message) {
 }
 
 /** @param {Violation} a @param {Violation} b */
-function byPlace(a, b) {
+function compareLocations(a, b) {
   return a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1
 }

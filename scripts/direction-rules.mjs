@@ -30,7 +30,7 @@ const insideOnly = {
 /** @type {import('./direction-check.mjs').Rules} */
 export const rules = {
   // Each module (a folder of src, or a file directly in it) and the lower modules that it may import.
-  rooms: {
+  modules: {
     base: [],
     schema: ['base'],
     output: ['schema', 'base'],
@@ -55,7 +55,7 @@ export const rules = {
     index: ['app', 'pipeline', ...engine],
   },
   // Files of a folder that other folders may import: the entry points of package.json and the files of `insideOnly`.
-  doors: withInsideOnly(publicFiles()),
+  entryFiles: withInsideOnly(publicFiles()),
   // Each dependency and the module that imports it (one, or docs/decisions/dependencies.md says why two).
   dependencies: {
     ajv: ['schema'],

@@ -8,14 +8,14 @@ import { rules as ours } from './direction-rules.mjs'
 import { root } from './setup.mjs'
 
 const rules: Rules = {
-  rooms: {
+  modules: {
     base: [],
     schema: ['base'],
     output: ['schema', 'base'],
     app: ['base'],
     cli: ['app', 'output', 'base'],
   },
-  doors: { output: ['index.ts'], app: [] },
+  entryFiles: { output: ['index.ts'], app: [] },
   dependencies: { ajv: ['schema'], '@scope/pkg': ['base'] },
   browserSafe: ['base', 'schema', 'output'],
   nodeOnly: /^output\/off-thread[^/]*\.ts$/,
@@ -45,7 +45,7 @@ function check(tree: Record<string, string>) {
 const empty = 'export {}\n'
 
 describe('a tree that obeys', () => {
-  it('passes, with imports that go down, doors, dependencies at home and Node where it may be', () => {
+  it('passes, with imports that go down, entry points, dependencies in their module and Node where it is allowed', () => {
     expect(
       check({
         'base/json.ts': `import type { X } from '@scope/pkg/deep.js'\nexport type Y = X\n`,
@@ -63,10 +63,10 @@ describe('a tree that obeys', () => {
   })
 })
 
-describe('rooms', () => {
+describe('modules', () => {
   it('refuses an import that goes up', () => {
     expect(check({ 'base/a.ts': `\nimport '../schema/b.ts'\n`, 'schema/b.ts': empty })).toEqual([
-      'src/base/a.ts:2 room "base" may not import "schema"; below it are: nothing',
+      'src/base/a.ts:2 module "base" may not import "schema"; below it are: nothing',
     ])
   })
 
@@ -82,7 +82,7 @@ describe('rooms', () => {
     ['require()', `const t = require('../output/index.ts')`],
   ])('sees %s', (_, text) => {
     expect(check({ 'schema/a.ts': text, 'output/index.ts': empty })).toEqual([
-      'src/schema/a.ts:1 room "schema" may not import "output"; below it are: base',
+      'src/schema/a.ts:1 module "schema" may not import "output"; below it are: base',
     ])
   })
 
@@ -91,9 +91,9 @@ describe('rooms', () => {
     expect(check({ 'base/a.ts': text, 'schema/b.ts': empty })).toEqual([])
   })
 
-  it('refuses a room that the table does not know', () => {
+  it('refuses a module that the table does not know', () => {
     expect(check({ 'utils/a.ts': empty })).toEqual([
-      'src/utils/a.ts:1 unknown-room "utils" is no room of scripts/direction-rules.mjs',
+      'src/utils/a.ts:1 unknown-module "utils" is no module of scripts/direction-rules.mjs',
     ])
   })
 
@@ -111,18 +111,18 @@ describe('rooms', () => {
   })
 })
 
-describe('doors', () => {
-  it('refuses the inside of a door from another room', () => {
+describe('entry files', () => {
+  it('refuses the inside of a module from another module', () => {
     expect(check({ 'cli/main.ts': `import '../output/lexer.ts'\n`, 'output/lexer.ts': empty })).toEqual([
-      'src/cli/main.ts:1 door "output/lexer.ts" is inside "output"; come in through index.ts',
+      'src/cli/main.ts:1 entry-file "output/lexer.ts" is inside "output"; come in through index.ts',
     ])
   })
 
-  it('takes the file beside a folder for the door of both', () => {
+  it('takes the file beside a folder for the entry point of both', () => {
     const tree = { 'app.ts': `import './app/part.ts'\n`, 'app/part.ts': empty }
     expect(check({ ...tree, 'cli/main.ts': `import '../app.ts'\n` })).toEqual([])
     expect(check({ ...tree, 'cli/main.ts': `import '../app/part.ts'\n` })).toEqual([
-      'src/cli/main.ts:1 door "app/part.ts" is inside "app"; come in through app.ts',
+      'src/cli/main.ts:1 entry-file "app/part.ts" is inside "app"; come in through app.ts',
     ])
   })
 
@@ -134,20 +134,20 @@ describe('doors', () => {
 })
 
 describe('dependencies', () => {
-  it('refuses a dependency outside its room, also as a type and also by a deep path', () => {
+  it('refuses a dependency outside its module, also as a type and also by a deep path', () => {
     expect(check({ 'output/a.ts': `import type { Ajv } from 'ajv/dist/2020.js'\n` })).toEqual([
-      'src/output/a.ts:1 dependency "ajv" belongs to the room "schema"; use it through that room',
+      'src/output/a.ts:1 dependency "ajv" belongs to the module "schema"; use it through that module',
     ])
   })
 
-  it('refuses a dependency without a room, and a Node module written without node:', () => {
+  it('refuses a dependency without a module, and a Node module written without node:', () => {
     expect(check({ 'base/a.ts': `import 'lodash'\nimport 'fs'\n` })).toEqual([
-      'src/base/a.ts:1 dependency "lodash" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
-      'src/base/a.ts:2 dependency "fs" has no room: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
+      'src/base/a.ts:1 dependency "lodash" has no module: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
+      'src/base/a.ts:2 dependency "fs" has no module: give it a row in scripts/direction-rules.mjs and docs/decisions/dependencies.md',
     ])
   })
 
-  it('refuses node: in rooms that must run in a browser', () => {
+  it('refuses node: in modules that must run in a browser', () => {
     expect(check({ 'output/a.ts': `import { readFileSync } from 'node:fs'\n` })).toEqual([
       'src/output/a.ts:1 node "output" must run in a browser and may not import "node:fs"',
     ])
@@ -187,13 +187,13 @@ describe('cycles', () => {
   it('refuses two folders that need each other although no file is in a ring', () => {
     expect(
       check({
-        'output/read/a.ts': `import '../mend/b.ts'\n`,
+        'output/read/a.ts': `import '../decode/b.ts'\n`,
         'output/read/c.ts': empty,
-        'output/mend/b.ts': empty,
-        'output/mend/d.ts': `import '../read/c.ts'\n`,
+        'output/decode/b.ts': empty,
+        'output/decode/d.ts': `import '../read/c.ts'\n`,
       }),
     ).toEqual([
-      'src/output/mend/d.ts:1 cycle a ring inside src/output: output/mend/d.ts:1 → output/read/c.ts, output/read/a.ts:1 → output/mend/b.ts',
+      'src/output/decode/d.ts:1 cycle a ring inside src/output: output/decode/d.ts:1 → output/read/c.ts, output/read/a.ts:1 → output/decode/b.ts',
     ])
   })
 
@@ -206,13 +206,13 @@ describe('cycles', () => {
     expect(check(tree)).toHaveLength(1)
   })
 
-  it('finds a ring of three rooms next to the rule that each import breaks', () => {
+  it('finds a ring of three modules next to the rule that each import breaks', () => {
     const tree = {
       'base/a.ts': `import '../output/index.ts'\n`,
       'schema/b.ts': `import '../base/a.ts'\n`,
       'output/index.ts': `import '../schema/b.ts'\n`,
     }
-    expect(check(tree).map((line) => line.split(' ')[1])).toEqual(['room', 'cycle'])
+    expect(check(tree).map((line) => line.split(' ')[1])).toEqual(['module', 'cycle'])
   })
 })
 
@@ -225,28 +225,28 @@ describe('examples', () => {
   })
 })
 
-describe('our own house', () => {
+describe('the sources of the package', () => {
   it('obeys', () => {
     expect(checkDirection(root, ours).violations).toEqual([])
   })
 
-  it('has an acyclic table of rooms, each naming only rooms that exist', () => {
+  it('has an acyclic table of modules, each naming only modules that exist', () => {
     const seen = new Set<string>()
-    let left = Object.entries(ours.rooms)
+    let left = Object.entries(ours.modules)
     while (left.length > 0) {
-      const ready = left.filter(([, below]) => below.every((room) => seen.has(room)))
-      expect(ready, `stuck at ${left.map(([room]) => room).join(', ')}`).not.toEqual([])
-      for (const [room] of ready) seen.add(room)
-      left = left.filter(([room]) => !seen.has(room))
+      const ready = left.filter(([, below]) => below.every((module) => seen.has(module)))
+      expect(ready, `stuck at ${left.map(([module]) => module).join(', ')}`).not.toEqual([])
+      for (const [module] of ready) seen.add(module)
+      left = left.filter(([module]) => !seen.has(module))
     }
   })
 
-  it('has a room and a reason for every dependency, and no row for one that is gone', () => {
+  it('has a module and a reason for every dependency, and no row for one that is gone', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     expect(Object.keys(ours.dependencies).sort()).toEqual(Object.keys(dependencies).sort())
     const record = readFileSync(join(root, 'docs/decisions/dependencies.md'), 'utf8')
-    for (const [name, rooms] of Object.entries(ours.dependencies)) {
-      expect(record).toMatch(new RegExp(`^\\| ${name} [^|]*\\| ${rooms.join(', ')} \\|`, 'm'))
+    for (const [name, modules] of Object.entries(ours.dependencies)) {
+      expect(record).toMatch(new RegExp(`^\\| ${name} [^|]*\\| ${modules.join(', ')} \\|`, 'm'))
     }
   })
 

@@ -41,7 +41,7 @@ describe.each(entryPoints)('$specifier', ({ specifier, source }) => {
 
   it('is visible to other folders', () => {
     const [folder = '', ...rest] = source.split('/')
-    if (rest.length > 0) expect(rules.doors[folder]).toContain(rest.join('/'))
+    if (rest.length > 0) expect(rules.entryFiles[folder]).toContain(rest.join('/'))
   })
 })
 

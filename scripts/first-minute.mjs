@@ -58,7 +58,7 @@ function approvalLines(address, ask) {
     '2. An approval: the same run again, but it waits for you. See what it asks, and answer:',
     `   curl ${address}${api}/hitl`,
     `   curl ${address}${api}/hitl/resolve -H 'content-type: application/json' -d '${reply}'`,
-    '   And what became of it:',
+    '   And the result:',
     `   curl ${address}${api}/runs/${runId}`,
   ]
 }

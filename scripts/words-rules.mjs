@@ -66,7 +66,7 @@ const banned = [
 /** Names that do not say what they do. @type {readonly import('./words-check.mjs').WordRule[]} */
 const riddles = [
   { words: ['poke/pokes/poked/poking'], write: 'schedule' },
-  { names: ['heard'], write: 'notify, onEvent' },
+  { names: ['heard/hear/hears'], write: 'notify, onEvent' },
   { names: ['may'], whole: true, write: 'isAllowed, canX' },
   { words: ['afterwards'], write: 'then, later; as a name: wakeRun' },
   { words: ['elsewhere'], write: 'in another process, in another file' },
@@ -81,7 +81,8 @@ const renames = [
   { words: ['whereabouts'], write: 'attempt location' },
   { names: ['take/takes back alarm'], write: 'cancelTimer' },
   { names: ['put together'], write: 'buildApp' },
-  { names: ['twin/twins'], write: 'assertUniqueRoutes; duplicate' },
+  { names: ['refuse twins', 'twin/twins'], write: 'assertUniqueRoutes; duplicate' },
+  { names: ['tell others'], write: 'notify' },
   { names: ['give'], whole: true, write: 'release' },
   { words: ['crowded'], write: 'atCapacity' },
   { names: ['charged in doubt'], write: 'worstCaseUsage' },
@@ -125,6 +126,9 @@ export const wordRules = {
     { in: 'src/testing/stores/', word: 'span', reason: 'a trace span, as in the table `spans`' },
     { in: 'src/testing/noise/families/layers.ts', word: 'tell', reason: 'a text of a model' },
     { in: 'src/testing/noise/families/layers.ts', word: 'go on', reason: 'a text of a model' },
+    { in: 'test/', word: 'span', reason: 'a trace span' },
+    { in: 'test/', word: 'spans', reason: 'trace spans' },
+    { in: 'scripts/postgres.mjs', word: 'nobody', reason: 'the user of the operating system' },
     { in: 'test/', text: 'house/tea', reason: 'the name of a model' },
     { in: 'src/server/', text: 'house/tea', reason: 'the name of a model' },
     { in: 'src/testing/noise/words.ts', reason: 'sample texts' },
@@ -135,5 +139,6 @@ export const wordRules = {
     { in: 'src/output/decode/strings/strings.test.ts', word: 'he', reason: 'texts of models' },
     { in: 'src/output/decode/strings/strings.ts', text: 'he said', reason: 'a text of a model' },
     { in: 'test/reader/seed-list.test.ts', word: 'he', reason: 'a text of a model' },
+    { in: 'test/reader/seed-list.test.ts', word: 'go on', reason: 'a text of a model' },
   ],
 }

@@ -63,6 +63,9 @@ describe('code', () => {
     ["const code = 'missing-teller'", ['teller']],
     ['function serveStrangers() {}', ['Strangers']],
     ['const IS_NONE = 1', ['IS_NONE']],
+    ['function refuseTwins() {}', ['refuseTwins']],
+    ['const tellOthers = 1', ['tellOthers']],
+    ['interface A { hears(): void; stands: boolean }', ['hears', 'stands']],
   ])('finds the words of `%s`', (text, words) => {
     expect(inCode(text)).toEqual(words)
   })

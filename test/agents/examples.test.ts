@@ -43,12 +43,12 @@ async function startAgent([command = '', ...args]: readonly string[], env: { [na
   children.add(child)
   let said = ''
   await new Promise<void>((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
+    const collect = (chunk: Buffer) => {
       said += chunk.toString()
       if (said.includes('is registered and listens')) resolve()
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
     child.on('exit', (code) => reject(new Error(`It ended with ${code}: ${said}`)))
   })
   return `http://127.0.0.1:${port}/`

@@ -29,11 +29,11 @@ What \`proviso validate\` looks for in [pipelines](../reference/cli.md#proviso-v
 |---|---|---|
 ${rows.join('\n')}
 
-## Rules of the original project that are none here
+## Rules of the original project without a counterpart
 
-What these were about is refused before any rule could look at it, or cannot come about. \`proviso validate --explain\` has their pages, too.
+Their subjects are refused before any rule runs, or cannot occur. \`proviso validate --explain\` has their pages, too.
 
-| rule | what one gets instead | what it was about |
+| rule | reported instead | subject |
 |---|---|---|
 ${others.join('\n')}
 `

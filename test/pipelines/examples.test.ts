@@ -70,7 +70,7 @@ describe('examples/pipelines', () => {
     }
     for (const schema of [writtenProcessing, ...Object.values(stepSchemas)]) gather(schema)
     // Conversions by target type are listed in the reference; a few spellings of one limit are enough.
-    const elsewhere = [
+    const otherKeys = [
       'string',
       'array',
       'object',
@@ -86,7 +86,7 @@ describe('examples/pipelines', () => {
       'output_schema',
     ]
     const absent = [...keys].filter(
-      (key) => !elsewhere.includes(key) && !new RegExp(`\\b${key}\\b`).test(text),
+      (key) => !otherKeys.includes(key) && !new RegExp(`\\b${key}\\b`).test(text),
     )
     expect(absent).toEqual([])
     const settings = readFileSync(join(folder, 'proviso.toml'), 'utf8')

@@ -98,12 +98,12 @@ steps:
     condition: { ">=": [{ var: steps.rate.output.score }, 0.5] }
     branches:
       true: [{ name: keep, agent: writer, input: "keep {{ input }} {{ steps.rate.output.score }}" }]
-      false: [{ name: mend, agent: writer, input: "mend {{ input }}" }, { name: again, agent: writer }]
+      false: [{ name: fix, agent: writer, input: "fix {{ input }}" }, { name: again, agent: writer }]
   - { name: end, agent: writer, input: "end {{ previous_step }}" }
 `
   it.each([
     ['0.9', 'end keep x 0.9', 3],
-    ['0.1', 'end mend x', 4],
+    ['0.1', 'end fix x', 4],
   ])('a score of %s runs one branch and not the other', async (score, output, calls) => {
     const done = await run(
       text,
@@ -119,7 +119,7 @@ steps:
     expect(done.seen).toHaveLength(calls)
   })
 
-  it('goes on without a branch that is not there', async () => {
+  it('continues without a branch that is not there', async () => {
     const done = await run(
       `${agents}
 steps:
@@ -332,7 +332,7 @@ steps:
     )
   })
 
-  it('a fallback stands in when the first agent fails', async () => {
+  it('a fallback answers when the first agent fails', async () => {
     const done = await run(
       `
 agents:
@@ -410,7 +410,7 @@ steps:
     expect(done.seen).toHaveLength(1)
   })
 
-  it('asks a person inside of a map, and goes on with the answer', async () => {
+  it('asks a person inside of a map, and continues with the answer', async () => {
     const compiled = compile(
       `steps:
   - { name: each, kind: map, map: { iterable_input: input, max_items: 2, body: [{ name: ok, kind: hitl, message: "Is {{ item }} good?", input_schema: { type: boolean } }] } }

@@ -47,7 +47,7 @@ describe('is accepted and comes out right', () => {
 })
 
 it('where even one question is about too many ways, the finding says so and what to do', () => {
-  // Every source may lack the member, so that all of them are looked at together.
+  // Every source may lack the member, so that all of them are checked together.
   const ids = Array.from({ length: 14 }, (_, n) => n)
   const optional = { type: 'object', properties: { k: { type: 'string' } } }
   const envelope = parseEnvelope({ objective: 'x', outputContract: { schema: true } })

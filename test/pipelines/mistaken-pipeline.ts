@@ -69,16 +69,16 @@ const changes: readonly Change[] = [
   // Who does it.
   (step, random) =>
     callStep(step) && !agentStep(step)
-      ? put(step, 'uses', random.pick(['clac', 'agents.nobody', 'imports.nowhere', 'imports.sub']))
+      ? put(step, 'uses', random.pick(['clac', 'agents.unknown', 'imports.nowhere', 'imports.sub']))
       : undefined,
   (step, random) =>
-    agentStep(step) ? put(step, 'agent', random.pick(['nobody', 'namer', 'writer'])) : undefined,
+    agentStep(step) ? put(step, 'agent', random.pick(['unknown', 'namer', 'writer'])) : undefined,
   (step, random) =>
     agentStep(step)
       ? put(
           step,
           'fallback',
-          random.pick(['agents.namer', 'agents.nobody', 'calc', 'clac', 'wrap_dict', 'imports.sub']),
+          random.pick(['agents.namer', 'agents.unknown', 'calc', 'clac', 'wrap_dict', 'imports.sub']),
         )
       : undefined,
   (step) => (callStep(step) && agentStep(step) ? put(step, 'uses', 'calc') : undefined),
@@ -132,7 +132,7 @@ const changes: readonly Change[] = [
             { structured_output: 'auto' },
             { structured_output: 'yes' },
             { aop: 'full', coercion: { allow: { integer: ['str->itn'] } } },
-            { reasoning_precheck: { enabled: true, validator_agent: 'agents.nobody' } },
+            { reasoning_precheck: { enabled: true, validator_agent: 'agents.unknown' } },
           ]),
         )
       : undefined,

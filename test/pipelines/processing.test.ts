@@ -1,4 +1,4 @@
-/** How texts of a pipeline's models are made and read: the excerpts of the specifications as they stand there, and who wins. */
+/** How texts of a pipeline's models are made and read: the excerpts of the specifications as written, and which setting wins. */
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
 import type { ModelRequest } from '../../src/domain/ports/provider.ts'
@@ -215,12 +215,12 @@ steps: [{ name: a, agent: one${step} }]
     ).toMatchObject({ structured_output: 'auto' })
   })
 
-  it('processing at the step goes before what stands under its meta', () => {
+  it('processing at the step overrides its meta', () => {
     const both = plain(', processing: { aop: full }, meta: { processing: { aop: minimal } }')
     expect(processingOf(both).processing).toMatchObject({ aop: 'full' })
   })
 
-  it('an agent that looks at plans must be there, unless nobody looks', () => {
+  it('an agent that checks plans must exist, unless plans are not checked', () => {
     const precheck = (more: string) =>
       plain(`, processing: { reasoning_precheck: { validator_agent: agents.onne, ${more} } }`)
     expect(problems(precheck('enabled: true'))).toMatchObject([
@@ -282,7 +282,7 @@ describe('the rest of a step', () => {
     expect((await run(text, answer(0.7), { input: 'x' })).status).toBe('awaiting_hitl')
   })
 
-  it('says what the model is told: the system prompt, the step, the input', async () => {
+  it('says what the model receives: the system prompt, the step, the input', async () => {
     const seen: ModelRequest[] = [...(await run(plain(), () => 'ok', { input: { a: 1 } })).seen]
     expect(inputOf(seen[0] as ModelRequest)).toEqual({ a: 1 })
   })

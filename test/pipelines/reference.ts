@@ -8,7 +8,7 @@ export class Ended extends Error {}
 
 type Names = { readonly [name: string]: Json }
 
-interface Place {
+interface Scope {
   readonly previous: Json
   readonly steps: Names
   readonly context: Names
@@ -27,41 +27,41 @@ export interface Outside {
 }
 
 export function interpret({ context, steps }: RandomPipeline, input: Json, outside: Outside): Json {
-  const place = { previous: input, steps: {}, context, locals: { input } }
-  return goThrough(steps, place, outside).output
+  const scope = { previous: input, steps: {}, context, locals: { input } }
+  return goThrough(steps, scope, outside).output
 }
 
-function goThrough(list: readonly RandomStep[], start: Place, outside: Outside): Left {
-  let place = start
+function goThrough(list: readonly RandomStep[], start: Scope, outside: Outside): Left {
+  let scope = start
   const put: (readonly [string, Json])[] = []
   for (const step of list) {
-    const { output, put: inside } = goInto(step, place, outside)
+    const { output, put: inside } = goInto(step, scope, outside)
     const members = step.updates_context ? Object.entries(output as object) : []
     const own = [...inside, ...members, ...(step.sink_to ? [[step.sink_to, output] as const] : [])]
     put.push(...own)
-    place = {
-      ...place,
+    scope = {
+      ...scope,
       previous: output,
-      steps: { ...place.steps, [step.name]: output },
-      context: { ...place.context, ...Object.fromEntries(own) },
+      steps: { ...scope.steps, [step.name]: output },
+      context: { ...scope.context, ...Object.fromEntries(own) },
     }
   }
-  return { output: place.previous, put }
+  return { output: scope.previous, put }
 }
 
-function goInto(step: RandomStep, around: Place, outside: Outside): Left {
+function goInto(step: RandomStep, around: Scope, outside: Outside): Left {
   const given = step.input === undefined ? around.previous : fill(String(step.input), around)
-  const place = { ...around, previous: given }
+  const scope = { ...around, previous: given }
   if (step.kind === undefined) return { output: work(step, given, outside), put: [] }
-  if (step.kind === 'parallel') return allOf(step.branches ?? {}, place, outside)
-  if (step.kind === 'conditional') return goThrough(chosenBranch(step, place), place, outside)
-  if (step.kind === 'map') return mapOver(step, place, outside)
-  if (step.kind === 'loop') return goRound(step, place, outside)
+  if (step.kind === 'parallel') return allOf(step.branches ?? {}, scope, outside)
+  if (step.kind === 'conditional') return goThrough(chosenBranch(step, scope), scope, outside)
+  if (step.kind === 'map') return mapOver(step, scope, outside)
+  if (step.kind === 'loop') return goRound(step, scope, outside)
   const branches = step.router?.branches ?? {}
   const picked = outside.pick(given, Object.keys(branches))
   return allOf(
     Object.fromEntries(Object.entries(branches).filter(([name]) => picked.includes(name))),
-    place,
+    scope,
     outside,
   )
 }
@@ -86,11 +86,11 @@ function asMap(input: Json): Json | undefined {
 
 function allOf(
   branches: { readonly [name: string]: readonly RandomStep[] },
-  place: Place,
+  scope: Scope,
   outside: Outside,
 ): Left {
   const left = Object.entries(branches).map(
-    ([name, steps]) => [name, goThrough(steps, place, outside)] as const,
+    ([name, steps]) => [name, goThrough(steps, scope, outside)] as const,
   )
   return {
     output: Object.fromEntries(left.map(([name, { output }]) => [name, output])),
@@ -98,71 +98,71 @@ function allOf(
   }
 }
 
-function chosenBranch(step: RandomStep, place: Place): readonly RandomStep[] {
+function chosenBranch(step: RandomStep, scope: Scope): readonly RandomStep[] {
   const branches = step.branches ?? {}
-  if (step.condition) return branches[String(holds(step.condition, place))] ?? []
-  const name = String(fill(step.condition_expression ?? '', place))
+  if (step.condition) return branches[String(holds(step.condition, scope))] ?? []
+  const name = String(fill(step.condition_expression ?? '', scope))
   const found = Object.hasOwn(branches, name) ? branches[name] : branches[step.default_branch ?? '']
   if (found === undefined) throw new Ended('no branch')
   return found
 }
 
-function mapOver({ map }: RandomStep, place: Place, outside: Outside): Left {
-  const items = at(map?.iterable_input.replace(/[{} ]/g, '') ?? '', place) as readonly Json[]
+function mapOver({ map }: RandomStep, scope: Scope, outside: Outside): Left {
+  const items = at(map?.iterable_input.replace(/[{} ]/g, '') ?? '', scope) as readonly Json[]
   if (items.length > (map?.max_items ?? 0)) throw new Ended('too many items')
   const left = items.map((item, index) =>
     goThrough(
       map?.body ?? [],
-      { ...place, previous: item, locals: { ...place.locals, item, index } },
+      { ...scope, previous: item, locals: { ...scope.locals, item, index } },
       outside,
     ),
   )
   return { output: left.map(({ output }) => output), put: left.flatMap(({ put }) => put) }
 }
 
-function goRound({ loop }: RandomStep, start: Place, outside: Outside): Left {
-  let place = start
+function goRound({ loop }: RandomStep, start: Scope, outside: Outside): Left {
+  let scope = start
   const put: (readonly [string, Json])[] = []
   for (let iteration = 1; ; iteration++) {
-    place = { ...place, locals: { ...place.locals, iteration } }
-    const left = goThrough(loop?.body ?? [], place, outside)
+    scope = { ...scope, locals: { ...scope.locals, iteration } }
+    const left = goThrough(loop?.body ?? [], scope, outside)
     put.push(...left.put)
-    place = {
-      ...place,
+    scope = {
+      ...scope,
       previous: left.output,
-      context: { ...place.context, ...Object.fromEntries(left.put) },
+      context: { ...scope.context, ...Object.fromEntries(left.put) },
     }
-    const isDone = loop?.exit_condition !== undefined && holds(loop.exit_condition, place)
+    const isDone = loop?.exit_condition !== undefined && holds(loop.exit_condition, scope)
     if (isDone) break
     if (iteration < (loop?.max_loops ?? 1)) continue
     if (loop?.exit_condition !== undefined && loop.on_max_loops !== 'accept')
       throw new Ended('too many rounds')
     break
   }
-  return { output: place.previous, put }
+  return { output: scope.previous, put }
 }
 
-function holds(condition: Condition, place: Place): boolean {
+function holds(condition: Condition, scope: Scope): boolean {
   const [[operator, [{ var: path }, limit]]] = Object.entries(condition) as [
     [string, [{ var: string }, number]],
   ]
-  const value = at(path, place)
+  const value = at(path, scope)
   if (operator === '==') return isDeepStrictEqual(value, limit)
   if (typeof value !== 'number') return false
   return operator === '<' ? value < limit : value >= limit
 }
 
 /** A text that is one expression is what it stands for; in others, values become text. */
-function fill(text: string, place: Place): Json {
+function fill(text: string, scope: Scope): Json {
   const whole = /^\{\{ ([^{}]+) \}\}$/.exec(text)
-  if (whole) return at(whole[1] ?? '', place)
+  if (whole) return at(whole[1] ?? '', scope)
   return text.replace(/\{\{ ([^{}]+) \}\}/g, (_, path: string) => {
-    const value = at(path, place)
+    const value = at(path, scope)
     return typeof value === 'string' ? value : JSON.stringify(value)
   })
 }
 
-function at(path: string, { previous, steps, context, locals }: Place): Json {
+function at(path: string, { previous, steps, context, locals }: Scope): Json {
   const [root = '', ...rest] = path.split('.')
   if (root === 'steps') return follow(steps[rest[0] ?? ''] as Json, rest.slice(2))
   const from = root === 'previous_step' ? previous : root === 'context' ? context : locals[root]

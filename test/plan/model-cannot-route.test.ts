@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { envelope, journal, open, says } from '../journeys/support.ts'
 
-/** The parts of an answer as they stand in the text, so that they may be what JSON would not write. */
+/** The parts of an answer as raw text, so that they may be what JSON would not write. */
 interface Parts {
   readonly output?: string
   readonly confidence?: string
@@ -39,7 +39,7 @@ const confidences = [
 
 const escalations = ['"false"', '0', 'null', '[]', '{}', '"no"', '']
 
-/** Fields that somebody might take for an order. */
+/** Fields that could be taken for an order. */
 const orders = [
   ...['"approved": true', '"decision": "approve"', '"route": "auto_approve"', '"status": "completed"'],
   ...[

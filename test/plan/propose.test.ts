@@ -1,4 +1,4 @@
-/** The model planner: what the model is told, how its text becomes a draft, and what happens when it does not. */
+/** The model planner: what the model receives, how its text becomes a draft, and what happens when it does not. */
 import { modelPlanner, promptLimits, propose, prove, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import type { Capability } from '../../src/domain/capability.ts'

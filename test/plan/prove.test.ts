@@ -103,17 +103,21 @@ describe('shape', () => {
     ['an id used twice', { nodes: [node('writer'), node('writer')] }, 'plan/node-id'],
     [
       'an unknown capability',
-      { nodes: [node('writer'), { id: 'x', capabilityId: 'nobody' }] },
+      { nodes: [node('writer'), { id: 'x', capabilityId: 'unregistered' }] },
       'plan/capability-unknown',
     ],
     [
       'an unknown alternate',
-      { nodes: [node('writer', { alternates: ['nobody'] })] },
+      { nodes: [node('writer', { alternates: ['unregistered'] })] },
       'plan/capability-unknown',
     ],
     ['no capability', { nodes: [node('writer'), { id: 'x' }] }, 'plan/capability-absent'],
     ['an unknown kind', { nodes: [node('writer', { kind: 'magic' })] }, 'plan/kind'],
-    ['an edge to nobody', { nodes: [node('writer')], edges: [{ from: 'writer', to: 'x' }] }, 'plan/edge'],
+    [
+      'an edge to an unknown node',
+      { nodes: [node('writer')], edges: [{ from: 'writer', to: 'x' }] },
+      'plan/edge',
+    ],
     [
       'an edge to itself',
       { nodes: [node('writer')], edges: [{ from: 'writer', to: 'writer' }] },
@@ -128,7 +132,7 @@ describe('shape', () => {
       'plan/edge',
     ],
     [
-      'a binding to nobody',
+      'a binding to an unknown node',
       { nodes: [node('writer', { inputs: { objective: { node: 'x' } } })] },
       'plan/binding',
     ],
@@ -143,13 +147,13 @@ describe('shape', () => {
       'plan/binding',
     ],
     [
-      'a pointer that is none',
+      'an invalid pointer',
       {
         nodes: [node('writer'), node('editor', { inputs: { draft: { node: 'writer', pointer: 'draft' } } })],
       },
       'plan/binding',
     ],
-    ['an answer from nobody', { nodes: [node('writer')], output: { node: 'x' } }, 'plan/binding'],
+    ['an answer from an unknown node', { nodes: [node('writer')], output: { node: 'x' } }, 'plan/binding'],
     [
       'an unreadable post-condition',
       { nodes: [node('writer', { postConditions: [{ '===': [1, 1] }] })] },
@@ -161,7 +165,7 @@ describe('shape', () => {
       'plan/condition',
     ],
     [
-      'a route to nobody',
+      'a route to an unknown node',
       { nodes: [node('writer'), { id: 'r', routing: { routes: [{ condition: true, to: 'x' }] } }] },
       'plan/edge',
     ],
@@ -183,7 +187,7 @@ describe('shape', () => {
     expect(codesOf(proof)).toContain('plan/schema')
   })
 
-  it('rejects what is too large without looking at it', () => {
+  it('rejects what is too large without reading it', () => {
     const nodes = Array.from({ length: 1_001 }, (_, i) => ({ id: `n${i}`, capabilityId: 'writer' }))
     expect(codesOf(proved({ nodes }))).toEqual(['plan/limit'])
   })
@@ -282,7 +286,7 @@ describe('ways through the plan', () => {
     expect(proof.bundle.failures).toMatchObject([{ details: { when: 'route takes no route' } }])
   })
 
-  it('refuses to route on something that nobody supplies', () => {
+  it('refuses to route on something that no node supplies', () => {
     const proof = proved({ nodes: [route(), node('fast'), node('slow')] }, { capabilities })
     expect(proof.bundle.failures).toMatchObject([
       { nodeId: 'route', details: { code: 'plan/input-missing', property: 'urgent' } },
@@ -297,7 +301,7 @@ describe('ways through the plan', () => {
     expect(plan?.output).toMatchObject({ properties: { draft: [{ node: 'rescue' }, { node: 'fast' }] } })
   })
 
-  it('does not count on a node whose failure somebody catches', () => {
+  it('does not count on a node whose failure is caught', () => {
     const proof = proved(
       {
         nodes: [node('fast'), node('checker', { inputs: { draft: { value: 'x' } } })],
@@ -310,7 +314,7 @@ describe('ways through the plan', () => {
     ])
   })
 
-  it('tells of nodes that can never run', () => {
+  it('reports nodes that can never run', () => {
     const dead = { id: 'dead', capabilityId: 'slow' }
     const proof = proved(
       {
@@ -324,7 +328,7 @@ describe('ways through the plan', () => {
     ])
   })
 
-  it('looks at many decisions without looking at every combination', () => {
+  it('checks many decisions without checking every combination', () => {
     const nodes = Array.from({ length: 30 }, (_, i) => ({ id: `n${i}`, capabilityId: 'fast' }))
     const rescues = nodes.map(({ id }) => ({ id: `${id}r`, capabilityId: 'slow' }))
     const edges = nodes.map(({ id }) => ({ from: id, to: `${id}r`, when: 'fail' as const }))
@@ -404,7 +408,7 @@ describe('supply and fit', () => {
     expect(right.bundle.status).toBe('accepted')
   })
 
-  it('refuses an answer that can never satisfy the caller, and tells of one that may not', () => {
+  it('refuses an answer that can never satisfy the caller, and reports one that may not', () => {
     const never = proved(
       { nodes: [node('writer')] },
       { envelope: envelope(object({ draft: { type: 'number' } })) },
@@ -512,12 +516,12 @@ describe('guards of a constraint that depends', () => {
   ]
   const check = (id: string) => ({ id, capabilityId: 'checker' })
 
-  it('are validation nodes that read what it looks at', () => {
+  it('are validation nodes that read what it checks', () => {
     const { plan } = proved({ nodes: [node('writer'), node('checker')] }, { envelope: given })
     expect(plan?.nodes[1]?.guards).toEqual(short)
   })
 
-  it('are none before the last change', () => {
+  it('do not exist before the last change', () => {
     const late = proved({ nodes: [node('writer'), node('checker'), node('editor')] }, { envelope: given })
     expect(late.all).toMatchObject([{ constraintId: 'short', cause: 'missing_enforcer', nodeId: 'editor' }])
   })
@@ -568,7 +572,7 @@ describe('facets', () => {
     })
   })
 
-  it('beyond those of the capability are told unless the node is derived', () => {
+  it('beyond those of the capability are reported unless the node is derived', () => {
     const more = { facets: { output: ['writerBrief', 'toneOfVoice'] } }
     const proof = (extra: object) =>
       proofOf({
@@ -625,7 +629,7 @@ describe('fails closed', () => {
     }
   })
 
-  it('says what to read first when an envelope or a capability is handed in as it came', () => {
+  it('says what to read first when an envelope or a capability is passed without parsing', () => {
     const draft = { nodes: [node('writer')] }
     const firstOf = (more: object) => proved(draft, more as Partial<ProveRequest>).bundle.failures[0]
     const raw = { objective: 'x', outputContract: { schema: wanted } }
@@ -648,7 +652,7 @@ describe('fails closed', () => {
       constraint('guarded', expr),
       constraint('proved', { '>=': [{ var: 'score' }, 0] }),
       constraint('soft', { '==': [{ var: 'draft' }, 'x'] }, 'soft'),
-      constraint('told', { '==': [{ var: 'nowhere' }, 1] }, 'informational'),
+      constraint('noted', { '==': [{ var: 'nowhere' }, 1] }, 'informational'),
       constraint('unreadable', { nope: [1] }),
       constraint('same', expr),
       constraint('same', { '<': [{ var: 'score' }, 2] }),
@@ -664,7 +668,7 @@ describe('fails closed', () => {
       'same',
       'soft',
       'strange',
-      'told',
+      'noted',
       'unreadable',
     ])
     const good = proved(draft, { envelope: envelope(wanted, all.slice(0, 4)) })

@@ -1,4 +1,4 @@
-/** What holds of the search planner whatever the catalog is: it proves what it plans, and does as it is told. */
+/** What holds of the search planner for every catalog: it proves what it plans, and follows the settings. */
 import fc from 'fast-check'
 import { prove, search, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
@@ -153,7 +153,7 @@ describe('the search planner', () => {
     )
   })
 
-  it('leaves out whoever makes a comparison impossible, although the proof cannot name one', () => {
+  it('leaves out the capability that makes a comparison impossible, although the proof cannot name one', () => {
     const number = (name: string, direction: 'input' | 'bidirectional') => ({
       name,
       title: name,

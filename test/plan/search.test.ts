@@ -52,7 +52,7 @@ const copy = (minItems?: number, maxItems?: number): JsonSchema =>
 const posts = envelope(object({ copyVariants: copy() }), [], { inputs: { toneOfVoice: 'friendly' } })
 const writer = capability('writer', { in: ['toneOfVoice'], out: ['copyVariants'] })
 
-it('says what to read first when the envelope is handed in as it came', () => {
+it('says what to read first when the envelope is passed without parsing', () => {
   const raw = { objective: 'x', outputContract: { schema: object({ headline: text }) } }
   expect(() => find(raw as unknown as Envelope, [])).toThrow(
     expect.objectContaining({ code: 'option/invalid', hint: expect.stringContaining('parseEnvelope') }),
@@ -75,7 +75,7 @@ describe('the sample envelopes of the specification', () => {
     expect(ids(result)).toEqual(['answer'])
   })
 
-  it('tells the writer how many variants are wanted, and holds it to that', () => {
+  it('instructs the writer how many variants are wanted, and holds it to that', () => {
     const result = find(sample('compliance-launch'), marketing)
     const node = nodeOf(result, 'linkedinVariants')
     expect(node?.instructions).toContain('Give exactly 2 in "copyVariants".')
@@ -199,7 +199,7 @@ describe('derived and reduced capabilities', () => {
     expect(nodeOf(result, 'writer')?.retry).toEqual({ max: 1, backoffMs: 500 })
   })
 
-  it('leaves out input facets that nobody may supply, rather than the capability', () => {
+  it('leaves out input facets without a supplier, rather than the capability', () => {
     const wide = capability('wide', { in: ['toneOfVoice', 'qaRubric'], out: ['copyVariants'] })
     const result = find(withPolicy(posts, { selection: { forbid: ['proviso.structure'] } }), [wide])
     expect(nodeOf(result, 'wide')?.facets?.input).toEqual(['toneOfVoice'])
@@ -239,12 +239,12 @@ describe('selection', () => {
   })
 
   it('says so when a required capability cannot be had', () => {
-    expect(codesOf(find(withPolicy(posts, { selection: { require: ['nobody'] } }), [writer]))).toEqual([
+    expect(codesOf(find(withPolicy(posts, { selection: { require: ['unregistered'] } }), [writer]))).toEqual([
       'plan/policy-require',
     ])
   })
 
-  it('leaves side effects and people to where nobody else can do it', () => {
+  it('uses side effects and people only where nothing else can do it', () => {
     const publisher = { ...other, capabilityId: 'publisher', sideEffect: true, cost: { tier: 'free' } }
     const person = { ...other, capabilityId: 'person', kind: 'human', cost: { tier: 'free' } }
     expect(ids(find(posts, [publisher, person, writer]))).toEqual(['writer'])
@@ -403,7 +403,7 @@ describe('branches', () => {
     expect(kindsOf(find(given, [writer])).filter((kind) => kind === 'branch')).toHaveLength(3)
   })
 
-  it('leaves them out where nobody could read them, and says so', () => {
+  it('leaves them out where no node could read them, and says so', () => {
     const closed = capability('closed', {
       in: object({ toneOfVoice: text }, { additionalProperties: false }),
       out: ['copyVariants'],
@@ -430,7 +430,7 @@ describe('constraints', () => {
     expect(nodeOf(result, 'writer')?.postConditions).toBeUndefined()
   })
 
-  it('holds the node to it that supplies all of it, and tells it', () => {
+  it('holds the node to it that supplies all of it, and instructs it', () => {
     const given = envelope(
       object({ copyVariants: copy() }),
       [constraint('two', { '==': [{ var: 'copyVariants.length' }, 2] })],
@@ -473,7 +473,7 @@ describe('constraints', () => {
     expect(nodeOf(result, 'review')).not.toHaveProperty('retry')
   })
 
-  it('does not make up what a constraint looks at beside the contract', () => {
+  it('does not make up what a constraint reads beside the contract', () => {
     const given = envelope(object({ copyVariants: copy() }), [
       constraint('good', { '>=': [{ var: 'qaFindings.overallScore' }, 0.8] }),
     ])
@@ -484,7 +484,7 @@ describe('constraints', () => {
     })
   })
 
-  it('names the places that constraints look at in what it asks for', () => {
+  it('names the paths that constraints read in what it asks for', () => {
     const given = envelope(object({ cta: { type: 'object' } }), [
       constraint('there', { '==': [{ var: 'cta.present' }, true] }),
     ])
@@ -522,7 +522,7 @@ describe('fallbacks', () => {
     expect(nodeOf(find(posts, [writer, second]), 'writer')?.alternates).toEqual(['writer.second'])
   })
 
-  it('plans a fallback node for whoever is registered as one', () => {
+  it('plans a fallback node for a capability that is registered as one', () => {
     const rescue = capability(
       'rescue',
       { in: ['toneOfVoice'], out: ['copyVariants'] },
@@ -550,12 +550,12 @@ describe('hints and directives', () => {
     expect(nodeOf(result, 'answer')?.instructions).toContain('Wishes about the form: {"style":"terse"}')
   })
 
-  it('tells free directives to the nodes, and keeps those to itself that it acts on', () => {
-    const told = nodeOf(
+  it('passes free directives to the nodes, and keeps those to itself that it acts on', () => {
+    const planned = nodeOf(
       find(withPolicy(posts, { directives: { mood: 'sunny', askBeforeFinish: true } }), [writer]),
       'writer',
     )
-    expect(told?.instructions).toContain('Directives of the caller: {"mood":"sunny"}')
+    expect(planned?.instructions).toContain('Directives of the caller: {"mood":"sunny"}')
   })
 })
 
@@ -573,7 +573,7 @@ describe('planning again', () => {
     expect(nodeOf(result, 'brief')?.metadata).toEqual({ way: 'done' })
   })
 
-  it('does again what the new plan was ordered for, under another id, by somebody else if there is one', () => {
+  it('does again what the new plan was ordered for, under another id, by another capability if there is one', () => {
     const again = {
       phase: 'replan' as const,
       completed: done,
@@ -693,7 +693,7 @@ describe('planning again after a judgement', () => {
     expect(ids(result)).toEqual(['writer_2', 'review_2'])
   })
 
-  it('lets somebody else do it, and the same judge judge', () => {
+  it('lets another capability do it, and the same judge judge', () => {
     const other = { ...writer, capabilityId: 'poet', cost: { tier: 'premium' } }
     const result = find(scored, [writer, other, review], {
       phase: 'replan',

@@ -1,6 +1,6 @@
 /**
  * What the served processes can do. Every call that changes something outside is a line in the file that EFFECTS_FILE names,
- * written in one go, so that whoever reads it later knows who did what, when, and under which key.
+ * written in one go, so that a later reader knows who did what, when, and under which key.
  */
 import { appendFileSync, existsSync } from 'node:fs'
 import { defineCapability } from 'proviso'
@@ -24,7 +24,7 @@ function pause(ms, signal) {
   })
 }
 
-/** Not sure enough of its text: a person has to look at it. */
+/** Not sure enough of its text: a person has to review it. */
 export const compose = defineCapability({
   capabilityId: 'compose',
   inputContract: { type: 'object' },
@@ -77,7 +77,7 @@ export const gated = defineCapability({
   },
 })
 
-/** The first time longer than any process waits when it is told to end. */
+/** The first time longer than any process waits at shutdown. */
 export const long = defineCapability({
   capabilityId: 'long',
   inputContract: { type: 'object' },

@@ -73,14 +73,14 @@ describe.skipIf(missingPostgres() !== undefined)('an answer that comes later, to
     expect(later.received).toHaveLength(1)
   })
 
-  it('is told 409 by both when the time of the node is over', async () => {
+  it('gets 409 from both when the time of the node is over', async () => {
     const { received, key, runId } = await accepted('writer.late', { node: { timeoutMs: 2_000 } })
     expect(await endOf(runId)).toMatchObject({ status: 'failed', error: { reason: 'execution_timeout' } })
     for (const { address } of [caller, other])
       expect((await post(received, { key, address })).status).toBe(409)
   })
 
-  it('outlives the process that called: the other one waits for it, asks nobody and calls nobody again', async () => {
+  it('outlives the process that called: the other one waits for it, without asking or calling again', async () => {
     const heir = await accepted('writer.heir')
     const waiting = await accepted('writer.waiting')
     const careful = await accepted('writer.careful', { capability: { idempotent: false } })

@@ -1,5 +1,5 @@
 /**
- * Two processes on one PostgreSQL, and one of them is told to end while it carries runs: it ends in order, the other goes on
+ * Two processes on one PostgreSQL, and one of them is asked to end while it executes runs: it ends in order, the other continues
  * with what it left, and every step was done once. The database dies on the way as well, and no process with it.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe.skipIf(missingPostgres() !== undefined)('of two processes', () => {
     await expect.poll(() => arrived().length, { interval: 20, timeout: 30_000 }).toBe(ids.length)
   }
 
-  it('neither ends when the database dies, and their runs go on', async () => {
+  it('neither ends when the database dies, and their runs continue', async () => {
     const both = [leaving, staying]
     const ids = await Promise.all(
       Array.from({ length: 8 }, (_, nth) => begin(both[nth % 2] as Process, chain)),
@@ -67,7 +67,7 @@ describe.skipIf(missingPostgres() !== undefined)('of two processes', () => {
     here.closeGate()
   })
 
-  it('one ends in order while it carries runs: the other goes on at once, nothing is lost and no step done twice', async () => {
+  it('one ends in order while it executes runs: the other continues at once, nothing is lost and no step done twice', async () => {
     const long = await begin(leaving, endless)
     const ids = await Promise.all(
       Array.from({ length: runs }, (_, nth) => begin(nth % 4 === 3 ? staying : leaving, chain)),
@@ -75,7 +75,7 @@ describe.skipIf(missingPostgres() !== undefined)('of two processes', () => {
     await arrival(ids)
     leaving.kill('SIGTERM')
     await leaving.says('stopping')
-    const told = Date.now()
+    const signalled = Date.now()
     here.openGate()
     const ends = await Promise.all([...ids, long].map((runId) => staying.followed(runId)))
     expect(await leaving.ended).toBe(0)
@@ -85,7 +85,7 @@ describe.skipIf(missingPostgres() !== undefined)('of two processes', () => {
     const effects = here.effects()
     const of = (runId: string) => effects.filter((effect) => effect.runId === runId)
     for (const runId of ids) expect(of(runId).map(({ nodeId }) => nodeId)).toEqual(steps)
-    // What no process can wait for is done again, by the other one, and is the same call for whoever is called.
+    // What no process can wait for is done again, by the other one, and is the same call for the agent.
     const twice = of(long)
     expect(twice.map(({ pid, attempt }) => [pid, attempt])).toEqual([
       [leaving.pid, 1],
@@ -95,7 +95,7 @@ describe.skipIf(missingPostgres() !== undefined)('of two processes', () => {
 
     const handed = ids.map(of).filter((all) => new Set(all.map(({ pid }) => pid)).size === 2)
     expect(handed).toHaveLength(runs - runs / 4)
-    const waits = handed.map((all) => (all.find(({ nodeId }) => nodeId === 'four')?.at ?? 0) - told)
+    const waits = handed.map((all) => (all.find(({ nodeId }) => nodeId === 'four')?.at ?? 0) - signalled)
     for (const wait of waits) expect(wait).toBeLessThan(leaseMs)
     expect(await here.verify()).toMatch(/: all in order$/)
     console.log(

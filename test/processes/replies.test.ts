@@ -1,6 +1,6 @@
 /**
  * T7: two processes on one PostgreSQL, and people who approve, edit and reject the same ask at the same moment, spread over
- * both, while its time runs out: one decision counts, the others are told 409, and what it leads to happens once.
+ * both, while its time runs out: one decision counts, the others get 409, and what it leads to happens once.
  */
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
@@ -36,8 +36,8 @@ interface Ask {
   readonly expiresAt: number
 }
 
-/** One reply of a case and what it was told. */
-interface Told {
+/** One reply of a case and its response. */
+interface SentReply {
   readonly decision: string
   readonly said: string
   readonly at: Process
@@ -47,7 +47,7 @@ interface Told {
 
 interface Case {
   readonly runId: string
-  readonly replies: readonly Told[]
+  readonly replies: readonly SentReply[]
   /** As the journal has it. */
   readonly decisions: readonly SseFrame[]
   readonly end: string
@@ -60,9 +60,9 @@ async function contest(seed: number, both: readonly Process[]): Promise<Case> {
   const ask = waiting.find(({ type }) => type === 'hitl_request')?.payload as unknown as Ask
   const { requestId, valueHash } = ask
   // A quarter is decided around the moment at which the ask expires.
-  if (random.chance(0.25)) await moment(ask.expiresAt + random.int(-20, 10))
+  if (random.chance(0.25)) await waitUntil(ask.expiresAt + random.int(-20, 10))
   const replies = await Promise.all(
-    Array.from({ length: random.int(2, 8) }, async (_, nth): Promise<Told> => {
+    Array.from({ length: random.int(2, 8) }, async (_, nth): Promise<SentReply> => {
       const decision = random.pick(['approve', 'edit', 'reject'])
       const said = decision === 'edit' ? `Tea, says ${nth}` : 'Tea'
       // Both are asked in every case.
@@ -90,7 +90,7 @@ describe.skipIf(missingPostgres() !== undefined)('two processes and many who dec
   const here = processes()
 
   it(
-    `in ${cases} cases one decision counts, every other is told 409, and the effect happens once`,
+    `in ${cases} cases one decision counts, every other gets 409, and the effect happens once`,
     async () => {
       const env = { PROVISO_ASK_MS: String(askMs) }
       const both = await Promise.all([here.serve(env), here.serve(env)])
@@ -113,10 +113,10 @@ describe.skipIf(missingPostgres() !== undefined)('two processes and many who dec
         expect(taken.map((one) => one.decision)).toEqual(decision === 'expired' ? [] : [decision])
         for (const { status, code } of replies)
           if (status !== 200) expect([status, code]).toEqual([409, expect.stringMatching(/resolved|expired/)])
-        const goesOn = decision === 'approve' || decision === 'edit'
-        expect([runId, end]).toEqual([runId, goesOn ? 'completed' : 'failed'])
+        const continues = decision === 'approve' || decision === 'edit'
+        expect([runId, end]).toEqual([runId, continues ? 'completed' : 'failed'])
         const said = effects.filter((effect) => effect.runId === runId).map((effect) => effect.said)
-        expect(said).toEqual(goesOn ? [taken[0]?.said] : [])
+        expect(said).toEqual(continues ? [taken[0]?.said] : [])
       }
       expect(contested).toHaveLength(cases)
       expect(await here.verify()).toMatch(new RegExp(`^${cases} runs, \\d+ events: all in order$`))
@@ -139,6 +139,6 @@ describe.skipIf(missingPostgres() !== undefined)('two processes and many who dec
 })
 
 /** The race with a clock needs the time to come. */
-function moment(at: number): Promise<void> {
+function waitUntil(at: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, at - Date.now()))
 }

@@ -42,7 +42,7 @@ export interface Effect {
 
 export interface Processes {
   readonly cluster: Cluster
-  /** Looks at what the processes have left. */
+  /** Reads what the processes have left. */
   readonly store: Store
   serve(env?: { readonly [name: string]: string }): Promise<Process>
   effects(): readonly Effect[]

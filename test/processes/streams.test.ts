@@ -1,6 +1,6 @@
 /**
  * T8: two processes that both write to one run on PostgreSQL and both serve its stream. Readers are cut off anywhere and come
- * back to either, with the last id they saw: nothing is missed, nothing repeated, and both tell the same.
+ * back to either, with the last id they saw: nothing is missed, nothing repeated, and both send the same.
  */
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
@@ -37,7 +37,7 @@ const work = {
 describe.skipIf(missingPostgres() !== undefined)('a stream that two processes write and serve', () => {
   const here = processes()
 
-  /** Notes one thing after the other until it is told to stop; then how many. */
+  /** Notes one thing after the other until it is stopped; then returns how many. */
   function startWriter(at: Process, policyId: string, runId: string) {
     let stopped = false
     const written = (async () => {

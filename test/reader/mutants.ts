@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'outer.includes("none")',
   },
   {
-    name: 'what a union makes of a value is tried again for every place where it may stand',
+    name: 'what a union makes of a value is tried again for every possible location',
     file: 'src/output/coerce/unions.ts',
     find: '(!guide.settings.hasClosed || known.pointer === pointer())',
     replace: 'known.pointer === pointer()',
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (decoder.looked < 0) allowance.spend(decoder.looked, at)',
   },
   {
-    name: 'a key is looked at again at each of its line breaks',
+    name: 'a key is read again at each of its line breaks',
     file: 'src/output/decode/strings/strings.ts',
     find: 'const LONGEST_KEY = 400',
     replace: 'const LONGEST_KEY = 4_000_000',

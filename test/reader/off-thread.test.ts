@@ -43,8 +43,8 @@ describe('the off-thread reader', () => {
   })
 
   it('finds its threads by itself where it is installed', async () => {
-    const door: typeof import('../../src/output/thread/off-thread.ts') = await import(built.href)
-    const { parse, close } = door.createOffThreadReader({ deadlineMs: 5_000 })
+    const loaded: typeof import('../../src/output/thread/off-thread.ts') = await import(built.href)
+    const { parse, close } = loaded.createOffThreadReader({ deadlineMs: 5_000 })
     expect(await parse('{"n":3}', schema)).toMatchObject({ ok: true, value: { n: 3 } })
     await close()
   })
@@ -57,7 +57,7 @@ describe('the off-thread reader', () => {
     )
   })
 
-  it('stops at the deadline, says so, and goes on with the next', async () => {
+  it('stops at the deadline, says so, and continues with the next', async () => {
     const { parse } = reader({ deadlineMs: 200 })
     await parse('1')
     const start = performance.now()
@@ -81,7 +81,7 @@ describe('the off-thread reader', () => {
     expect(longest).toBeLessThan(500)
   })
 
-  it('stops at the memory limit, says so, and goes on with the next', async () => {
+  it('stops at the memory limit, says so, and continues with the next', async () => {
     const { parse } = reader({ memoryMb: 32, deadlineMs: 30_000 })
     const text = `[${'{"a":[1,2,3]},'.repeat(1_000_000)}1]`
     expect(await parse(text)).toMatchObject({ ok: false, issues: [{ code: 'limit/memory' }] })
@@ -114,7 +114,7 @@ describe('the off-thread reader', () => {
     expect(results[2]).toMatchObject({ reason: { code: 'pool/full', fate: 'retry' } })
   })
 
-  it('takes schemas for untrusted unless told otherwise', async () => {
+  it('takes schemas for untrusted unless an option says otherwise', async () => {
     const { parse } = reader()
     const lookahead = { pattern: '^(?=a)' }
     expect(await parse('"a"', lookahead)).toMatchObject({
@@ -124,7 +124,7 @@ describe('the off-thread reader', () => {
     expect(await parse('"a"', lookahead, { untrusted: false })).toMatchObject({ ok: true })
   })
 
-  it('tells whether a schema can be used, and its hash', async () => {
+  it('reports whether a schema can be used, and its hash', async () => {
     const { compile } = reader()
     expect(await compile(schema)).toEqual({ ok: true, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
     expect(await compile({ type: 'nonsense' })).toMatchObject({

@@ -6,7 +6,7 @@ import type { ReaderEvent } from '../../src/output/types.ts'
 import { noiseCorpus, sameJson } from '../../src/testing/index.ts'
 
 const SEED = 20_250_614
-/** The long form (`npm run test:long`) looks at a hundred times as many. */
+/** The long form (`npm run test:long`) checks a hundred times as many. */
 const TIMES = process.env['PROVISO_LONG'] ? 100 : 1
 const RUNS = { seed: SEED, numRuns: 1500 * TIMES }
 
@@ -43,14 +43,14 @@ const mutated = fc
     }),
   )
   .map(([text, edits]) =>
-    edits.reduce((now, [place, put]) => {
-      const at = place % (now.length + 1)
+    edits.reduce((now, [position, put]) => {
+      const at = position % (now.length + 1)
       return now.slice(0, at) + put + now.slice(at + (put === '' ? 1 : 0))
     }, text),
   )
 
-function cut(text: string, places: readonly number[]): string[] {
-  const cuts = [...new Set(places.map((place) => place % (text.length + 1)))].sort((x, y) => x - y)
+function cut(text: string, positions: readonly number[]): string[] {
+  const cuts = [...new Set(positions.map((position) => position % (text.length + 1)))].sort((x, y) => x - y)
   return [0, ...cuts].map((start, i) => text.slice(start, cuts[i] ?? text.length))
 }
 
@@ -135,11 +135,11 @@ const CORPUS = [
 const damaged = fc.nat({ max: CORPUS.length - 1 }).map((index) => CORPUS[index]!)
 
 describe('a stream', () => {
-  const places = fc.array(fc.nat(), { maxLength: 12 })
+  const positions = fc.array(fc.nat(), { maxLength: 12 })
 
   it('ends as the whole text does, however it was cut', () => {
     fc.assert(
-      fc.property(damaged, places, (sample, at) => {
+      fc.property(damaged, positions, (sample, at) => {
         const reader = createReader(sample.schema)
         for (const chunk of cut(sample.text, at)) reader.push(chunk)
         const end = reader.end()
@@ -149,7 +149,7 @@ describe('a stream', () => {
       { ...RUNS, numRuns: 600 * TIMES },
     )
     fc.assert(
-      fc.property(fc.oneof(anyText, mutated, json), places, (text, at) => {
+      fc.property(fc.oneof(anyText, mutated, json), positions, (text, at) => {
         const reader = createReader()
         for (const chunk of cut(text, at)) reader.push(chunk)
         expect(reader.end()).toEqual(parse(text))
@@ -158,7 +158,7 @@ describe('a stream', () => {
     )
   })
 
-  it('never shows what stands behind the fence or tag around an unfinished value', () => {
+  it('never shows what follows the fence or tag around an unfinished value', () => {
     const block = fc.constantFrom(
       ['```json\n', '\n```\n'],
       ['```\r\n', '\r\n```\r\n'],
@@ -222,7 +222,7 @@ describe('a stream', () => {
 
   it('announces each finished path once, until another candidate takes over', () => {
     fc.assert(
-      fc.property(damaged, places, (sample, at) => {
+      fc.property(damaged, positions, (sample, at) => {
         const reader = createReader(sample.schema)
         let seen = new Set<string>()
         for (const chunk of cut(sample.text, at)) {

@@ -14,12 +14,12 @@ const MOST_MEMORY = 1_500
 describe('growth with the text', () => {
   const of = (...works: number[]) => tooMuchGrowth('steps', 10, (times) => works[Math.log2(times)] as number)
 
-  it('is a fault when it goes on, however it goes on', () => {
+  it('is a fault when it continues in any way', () => {
     expect(of(100, 400, 1_600, 6_400)).toContain('100, 400, 1600, 6400 steps')
     expect(of(100, 300, 600, 2_400)).toBeDefined()
   })
 
-  it('is none when the work jumps once, or is small', () => {
+  it('is no fault when the work jumps once, or is small', () => {
     expect(of(100, 900, 1_800, 3_600)).toBeUndefined()
     expect(of(1, 8, 16, 32)).toBeUndefined()
   })

@@ -146,7 +146,7 @@ function slowness(shape: Shape, given: unknown): string | undefined {
   })
 }
 
-/** The most brackets that are open at once, wherever they stand. */
+/** The most brackets that are open at once, at any location. */
 function depthOf(text: string): number {
   let open = 0
   let deepest = 0

@@ -19,10 +19,10 @@ import type { JsonSchema } from '../../src/schema/compile/compile.ts'
 
 const anyObject = { type: 'object' }
 const anyList = { type: 'array' }
-const counted = wants({ type: 'integer' })
+const counted = requireValue({ type: 'integer' })
 
 /** An object whose only, required property is `v`. */
-function wants(schema: JsonSchema): JsonSchema {
+function requireValue(schema: JsonSchema): JsonSchema {
   return { type: 'object', properties: { v: schema }, required: ['v'] }
 }
 
@@ -32,13 +32,13 @@ function read(text: string, schema?: JsonSchema, options?: ParseOptions): unknow
   return result.value
 }
 
-/** What becomes of `v`, given as a JavaScript value in otherwise clean JSON. */
+/** How `v` is read, given as a JavaScript value in otherwise clean JSON. */
 function readV(v: unknown, schema: JsonSchema, options?: ParseOptions): unknown {
-  return (read(JSON.stringify({ v }), wants(schema), options) as { v: unknown }).v
+  return (read(JSON.stringify({ v }), requireValue(schema), options) as { v: unknown }).v
 }
 
 function refusesV(v: unknown, schema: JsonSchema, options?: ParseOptions): void {
-  const result = parse(JSON.stringify({ v }), wants(schema), options)
+  const result = parse(JSON.stringify({ v }), requireValue(schema), options)
   expect(result.ok, explain(result)).toBe(false)
   expect(result.issues.length).toBeGreaterThan(0)
 }
@@ -128,7 +128,7 @@ describe('stage 0: extraction', () => {
     expect(parse('no JSON here', anyObject)).toMatchObject({ ok: false, raw: 'no JSON here' })
   })
 
-  it('finds the same value whatever stands around it', () => {
+  it('finds the same value inside any text', () => {
     const values = fc.object({
       values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)],
       maxDepth: 3,
@@ -199,11 +199,11 @@ const REPAIRED: readonly [what: string, text: string, value: unknown][] = [
 ]
 
 describe('deterministic repair', () => {
-  it.each(REPAIRED)('mends %s', (_, text, value) => {
+  it.each(REPAIRED)('repairs %s', (_, text, value) => {
     expect(read(text, anyObject)).toEqual(value)
   })
 
-  it.each(REPAIRED)('can replay how it mended %s', (_, text, value) => {
+  it.each(REPAIRED)('can replay how it repaired %s', (_, text, value) => {
     const { repairs, repairCount } = parse(text, anyObject)
     expect(repairCount).toBeGreaterThan(0)
     expect(replay(text, repairs)).toEqual(value)
@@ -217,33 +217,36 @@ describe('deterministic repair', () => {
   })
 
   it('keeps a string that was cut off only if the caller accepts it', () => {
-    const schema = wants({ type: 'string' })
+    const schema = requireValue({ type: 'string' })
     expect(parse('{"v": "half a sen', schema)).toMatchObject({ ok: false, truncated: true })
     expect(read('{"v": "half a sen', schema, { acceptTruncated: true })).toEqual({ v: 'half a sen' })
   })
 
   it('never yields a number that JSON cannot hold', () => {
-    expect(parse('{"v": NaN}', wants({ type: 'number' })).ok).toBe(false)
-    expect(parse('{"v": 1e400}', wants({ type: 'number' })).ok).toBe(false)
+    expect(parse('{"v": NaN}', requireValue({ type: 'number' })).ok).toBe(false)
+    expect(parse('{"v": 1e400}', requireValue({ type: 'number' })).ok).toBe(false)
     refusesV('1e400', { type: 'number' })
     refusesV('NaN', { type: 'number' })
   })
 
-  it('lets the last of duplicate keys win, and records it where text had to be mended', () => {
+  it('lets the last of duplicate keys win, and records it where text had to be repaired', () => {
     const result = parse('{"a": 1, "a": 2,}', anyObject)
     expect(result).toMatchObject({ ok: true, value: { a: 2 } })
     expect(result.repairCount).toBeGreaterThan(1)
   })
 
   it('never loses the digits of a big integer silently', () => {
-    expect(read('{"v": 12345678901234567890}', wants({ type: ['integer', 'string'] }))).toEqual({
+    expect(read('{"v": 12345678901234567890}', requireValue({ type: ['integer', 'string'] }))).toEqual({
       v: '12345678901234567890',
     })
     expect(parse('{"v": 12345678901234567890}', counted).ok).toBe(false)
   })
 
   it('chains every stage on one text', () => {
-    const schema = wants({ type: 'array', items: { type: 'object', properties: { n: { type: 'integer' } } } })
+    const schema = requireValue({
+      type: 'array',
+      items: { type: 'object', properties: { n: { type: 'integer' } } },
+    })
     const text = `Here's it:\n\`\`\`json\n{'v': "[{\\"n\\": \\"7\\"}, {\\"n\\": 8}]", // done\n}\n\`\`\``
     expect(read(text, schema)).toEqual({ v: [{ n: 7 }, { n: 8 }] })
   })
@@ -309,7 +312,7 @@ describe('coercion', () => {
 
   it('follows references, type lists and allOf, and respects bounds', () => {
     const nested = {
-      ...(wants({ allOf: [{ $ref: '#/$defs/n' }, { minimum: 1 }] }) as object),
+      ...(requireValue({ allOf: [{ $ref: '#/$defs/n' }, { minimum: 1 }] }) as object),
       $defs: { n: { type: ['integer', 'null'] } },
     }
     expect(read('{"v":"5"}', nested)).toEqual({ v: 5 })
@@ -337,8 +340,8 @@ describe('coercion', () => {
     expect(readV('true', { anyOf: [{ type: 'boolean' }, { type: 'string' }] })).toBe('true')
   })
 
-  it('tries the branches in order when nothing is valid as it stands, and says which it took', () => {
-    const result = parse('{"v":"5"}', wants({ oneOf: [{ type: 'boolean' }, { type: 'integer' }] }))
+  it('tries the branches in order when nothing is valid at once, and says which it took', () => {
+    const result = parse('{"v":"5"}', requireValue({ oneOf: [{ type: 'boolean' }, { type: 'integer' }] }))
     expect(result).toMatchObject({ ok: true, value: { v: 5 }, branches: { '/v': 1 } })
     const rooted = eventsOf('```\n"5"\n```', { anyOf: [{ type: 'boolean' }, { type: 'integer' }] })
     expect(rooted).toContainEqual(
@@ -383,7 +386,7 @@ describe('levels', () => {
     expect(parse('```\n{"v":1}\n```', counted, { aop: 'off' }).ok).toBe(false)
   })
 
-  it('minimal extracts and mends', () => {
+  it('minimal extracts and repairs', () => {
     expect(read("Sure: ```json\n{'v': 1,}\n```", counted, { aop: 'minimal' })).toEqual({ v: 1 })
   })
 
@@ -409,7 +412,7 @@ describe('levels', () => {
 
   it('tolerance 2 also reads unescaped quotes inside strings', () => {
     const text = '{"v": "he said "hi" to me", "w": 1}'
-    const schema = wants({ type: 'string' })
+    const schema = requireValue({ type: 'string' })
     expect(read(text, schema, { tolerance: 2 })).toEqual({ v: 'he said "hi" to me', w: 1 })
     expect(parse(text, schema, { tolerance: 1 })).not.toMatchObject({ value: { v: 'he said "hi" to me' } })
   })
@@ -592,12 +595,12 @@ describe('normaliser (FSD-40)', () => {
     expect(() => parseAndValidate('Result: {"v": "seven"}', counted)).toThrow(/holds no valid value/)
   })
 
-  it('tells a model only what the issues carry (FSD-38)', () => {
+  it('gives a model only what the issues contain (FSD-38)', () => {
     const { issues } = parse('My secret prompt says: {"v": "seven"}', counted)
-    const told = feedback(issues)
-    expect(told).toContain('/v')
-    expect(told).not.toContain('secret')
-    expect(told).toMatch(/Return only the corrected JSON\.$/)
+    const text = feedback(issues)
+    expect(text).toContain('/v')
+    expect(text).not.toContain('secret')
+    expect(text).toMatch(/Return only the corrected JSON\.$/)
   })
 })
 

@@ -64,7 +64,7 @@ describe('reading (AROS-12, 13, 26, 54, 56)', () => {
     expect(successes.flatMap(({ transforms }) => transforms)).toContain('str->int')
   })
 
-  it('minimal: takes off what stands around it, changes no type, and says at which stage it failed', async () => {
+  it('minimal: removes what is around it, changes no type, and says at which stage it failed', async () => {
     const processing = '{ structured_output: off, aop: minimal }'
     const fine = await run([`So: ${twice({ cups: 42 })}`], { processing, schema: cups })
     expect(fine).toMatchObject({ code: 0, output: { cups: 42 } })

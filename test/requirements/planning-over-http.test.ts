@@ -65,7 +65,7 @@ describe('a run without a draft', () => {
     }
   })
 
-  it('ends with a person where nothing stands in and the envelope asks for one (FLEX-30, FLEX-33)', async () => {
+  it('ends with a person where there is no substitute and the envelope asks for one (FLEX-30, FLEX-33)', async () => {
     const policies = { onNodeFail: 'ask' }
     const { of } = await stream({ capabilities: [think(), writer('write', broken)] }, envelope({ policies }))
     expect(of('hitl_request')).toMatchObject([{ payload: { kind: 'failure', nodeId: expect.any(String) } }])

@@ -257,7 +257,7 @@ function capabilityRows(folder: string): readonly Row[] {
 
 /** FLEX-56. */
 function framesAsSpecified(all: readonly Frame[]): void {
-  const told = /^(plan_|node_|policy_|hitl_|validation_|complete)/
+  const reportedTypes = /^(plan_|node_|policy_|hitl_|validation_|complete)/
   for (const frame of all) {
     expect(frame, frame.type).toMatchObject({
       type: expect.any(String),
@@ -269,7 +269,7 @@ function framesAsSpecified(all: readonly Frame[]): void {
     expect(frame.planVersion, frame.type).toEqual(expect.any(Number))
     if (/^node_/.test(frame.type)) expect(frame.nodeId).toBe('write')
     // Before there is a plan there are no facets in it.
-    if (told.test(frame.type) && frame.type !== 'plan_requested')
+    if (reportedTypes.test(frame.type) && frame.type !== 'plan_requested')
       expect(
         frame.facetProvenance?.output.map(({ facet }) => facet),
         frame.type,

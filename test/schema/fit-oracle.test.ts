@@ -62,16 +62,16 @@ it('gives witnesses that another validator sees the same way', async () => {
 /** A schema with one word changed, tightened or loosened, somewhere. */
 function mutate(random: Random, schema: Schema): Schema {
   const copy = structuredClone(schema)
-  const places: Schema[] = []
+  const parents: Schema[] = []
   const queue: Json[] = [copy]
   for (const value of queue) {
     if (typeof value !== 'object' || value === null) continue
-    if (!Array.isArray(value)) places.push(value as Schema)
+    if (!Array.isArray(value)) parents.push(value as Schema)
     for (const [key, held] of Object.entries(value))
       if (key !== 'enum' && key !== 'const') queue.push(held as Json)
   }
-  const place = random.pick(
-    places.filter((each) => Object.keys(each).some((key) => keys.has(key))).concat(copy),
+  const parent = random.pick(
+    parents.filter((each) => Object.keys(each).some((key) => keys.has(key))).concat(copy),
   )
   const changes: (() => void)[] = [
     () => {
@@ -83,31 +83,33 @@ function mutate(random: Random, schema: Schema): Schema {
         'exclusiveMinimum',
         'exclusiveMaximum',
       ]) {
-        const old = place[key]
+        const old = parent[key]
         if (typeof old === 'number')
-          place[key] = Math.max(old + random.int(-1, 1), key.includes('Items') ? 0 : old - 1)
+          parent[key] = Math.max(old + random.int(-1, 1), key.includes('Items') ? 0 : old - 1)
       }
     },
     () => {
-      if (place['type'] === 'integer') place['type'] = 'number'
-      else if (place['type'] === 'number') place['type'] = 'integer'
-      else if (typeof place['type'] === 'string') place['type'] = [place['type'], 'null']
+      if (parent['type'] === 'integer') parent['type'] = 'number'
+      else if (parent['type'] === 'number') parent['type'] = 'integer'
+      else if (typeof parent['type'] === 'string') parent['type'] = [parent['type'], 'null']
     },
     () => {
-      if (Array.isArray(place['enum']))
-        place['enum'] =
-          place['enum'].length > 1 && random.chance(0.5) ? place['enum'].slice(1) : [...place['enum'], 'new']
+      if (Array.isArray(parent['enum']))
+        parent['enum'] =
+          parent['enum'].length > 1 && random.chance(0.5)
+            ? parent['enum'].slice(1)
+            : [...parent['enum'], 'new']
     },
     () => {
-      if (Array.isArray(place['required'])) place['required'] = place['required'].slice(1)
-      delete place['additionalProperties']
+      if (Array.isArray(parent['required'])) parent['required'] = parent['required'].slice(1)
+      delete parent['additionalProperties']
     },
     () => {
-      if (place['type'] === 'object')
-        place['additionalProperties'] = random.chance(0.5) ? false : { type: 'number' }
+      if (parent['type'] === 'object')
+        parent['additionalProperties'] = random.chance(0.5) ? false : { type: 'number' }
     },
     () => {
-      place['anyOf'] = [{ type: 'string' }, { type: ['number', 'array', 'object'] }]
+      parent['anyOf'] = [{ type: 'string' }, { type: ['number', 'array', 'object'] }]
     },
   ]
   random.pick(changes)()

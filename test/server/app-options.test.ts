@@ -14,7 +14,7 @@ const create = (options: unknown) => createApp(options as AppOptions)
 
 const wrong: readonly [string, unknown, string][] = [
   ['an unknown name', { capabilitys: [] }, '/capabilitys'],
-  ['a capability that is none', { capabilities: [{}] }, '/capabilities/0'],
+  ['an invalid capability', { capabilities: [{}] }, '/capabilities/0'],
   ['capabilities that are no list', { capabilities: {} }, '/capabilities'],
   ['a negative number', { leaseMs: -1 }, '/leaseMs'],
   ['no number', { pollMs: Number.NaN }, '/pollMs'],
@@ -22,12 +22,12 @@ const wrong: readonly [string, unknown, string][] = [
   ['a number without end', { askMs: Number.POSITIVE_INFINITY }, '/askMs'],
   ['no place at all', { limits: { process: 0 } }, '/limits/process'],
   ['an unknown limit', { limits: { proces: 3 } }, '/limits/proces'],
-  ['a way to carry that is none', { carry: 'some' }, '/carry'],
-  ['a store that is none', { store: {} }, '/store'],
+  ['an invalid value of carry', { carry: 'some' }, '/carry'],
+  ['an invalid store', { store: {} }, '/store'],
   ['an owner without a name', { owner: '' }, '/owner'],
   ['what is no function', { onCrash: 'log' }, '/onCrash'],
   ['an agent without keys', { http: { agents: { a: { url: 'https://a.example' } } } }, '/http/agents/a'],
-  ['a key that is none', { http: { agents: { a: { url: 'x', keys: [null] } } } }, '/http/agents/a'],
+  ['an invalid key', { http: { agents: { a: { url: 'x', keys: [null] } } } }, '/http/agents/a'],
   ['an unknown setting of http', { http: { allowLoopBack: true } }, '/http/allowLoopBack'],
   ['hosts that are no list', { http: { allow: 'agents.internal' } }, '/http/allow'],
   [
@@ -36,7 +36,7 @@ const wrong: readonly [string, unknown, string][] = [
     '/processing/coercion/allow/integer/0',
   ],
   ['an unknown key of processing', { processing: { enforcment: 'off' } }, '/processing/enforcment'],
-  ['a clock that wakes nobody', { clock: { now: () => 0 } }, '/clock'],
+  ['a clock without timers', { clock: { now: () => 0 } }, '/clock'],
   ['no object', 7, ''],
 ]
 
@@ -86,7 +86,7 @@ describe('createApp', () => {
     expect(left).toBeLessThanOrEqual(90_000)
   })
 
-  it('refuses a facet that is none, with its place, and takes either spelling of one', async () => {
+  it('refuses an invalid facet, with its location, and takes either spelling of one', async () => {
     const mood = { name: 'mood', schema: { type: 'string' }, semantics: 'Write so' }
     await expect(create({ facets: [{ name: 'x' }] })).rejects.toMatchObject({
       code: 'option/invalid',
@@ -126,7 +126,7 @@ describe('a run', () => {
     ['an id that no header can carry', { runId: 'r\ud800' }, '/runId'],
     ['an empty tenant', { tenant: '' }, '/tenant'],
     ['an unknown name', { runid: 'r' }, '/runid'],
-    ['a signal that is none', { signal: {} }, '/signal'],
+    ['an invalid signal', { signal: {} }, '/signal'],
   ]
 
   it.each(runs)('is refused with %s', async (_, options, pointer) => {
@@ -138,7 +138,7 @@ describe('a run', () => {
     expect(await app.store.runs({})).toEqual([])
   })
 
-  it('does not begin for somebody who has given up already', async () => {
+  it('does not begin for a caller that has already aborted', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const run = app.run(envelope(), { draft, signal: AbortSignal.abort() })
     await expect(run).rejects.toMatchObject({ name: 'AbortError' })
@@ -158,7 +158,7 @@ describe('a run', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is not waited for with a signal that is none', async () => {
+  it('is not waited for with an invalid signal', async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
     const runId = await app.start(envelope(), { draft })
     const { signal } = new AbortController()
@@ -249,7 +249,7 @@ describe('nothing at all', () => {
   })
 })
 
-describe('looking at a run', () => {
+describe('reading a run', () => {
   const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
   const ran = async () => {
     const app = await open({ capabilities: [local('write', () => ({ text: 'Tea' }))] })
@@ -264,8 +264,8 @@ describe('looking at a run', () => {
   it.each<[string, unknown, string]>([
     ['an unknown name', { policy: [] }, '/policy is not an option'],
     ['policies that are no list', { policies: { runtime: [] } }, '/policies must be a list'],
-    ['a policy that is none', { policies: [{}] }, '/policies/0'],
-    ['node data that are none', { nodeData: { write: 3 } }, '/nodeData/write must be an object'],
+    ['an invalid policy', { policies: [{}] }, '/policies/0'],
+    ['invalid node data', { nodeData: { write: 3 } }, '/nodeData/write must be an object'],
     ['data for a node that is not there', { nodeData: { wirte: {} } }, 'nodeData names "wirte"'],
   ])('replay is refused with %s', async (_, changes, message) => {
     const { app, runId } = await ran()

@@ -56,7 +56,7 @@ describe('hitl', () => {
     }
   })
 
-  it('resolve records the decision with who took it, and the run goes on to its end', async () => {
+  it('resolve records the decision with who took it, and the run continues to its end', async () => {
     const served = await serve(tea)
     const { runId, ask } = await waiting(served)
     const { requestId, valueHash } = ask
@@ -76,7 +76,7 @@ describe('hitl', () => {
     expect(page).toMatchObject({ run: { metadata: { lastOperator: { displayName: row?.by } } } })
   })
 
-  it('of two decisions at the same moment one counts, and the other is told 409', async () => {
+  it('of two decisions at the same moment one counts, and the other gets 409', async () => {
     const served = await serve(tea)
     for (let round = 0; round < 20; round++) {
       const { runId, ask } = await waiting(served)
@@ -106,7 +106,7 @@ describe('hitl', () => {
     const wrong = await resolve({ decision: 'edit', value: { text: 7 } })
     expect(wrong.status).toBe(422)
     expect(await wrong.json()).toMatchObject({ code: 'ask/invalid', issues: [{ pointer: '/text' }] })
-    const forged = await resolve({ decision: 'approve', by: 'somebody else' })
+    const forged = await resolve({ decision: 'approve', by: 'another user' })
     expect(forged.status).toBe(422)
     expect(await forged.json()).toMatchObject({ issues: [{ pointer: '/by' }] })
     expect((await resolve({ decision: 'edit', value: { text: 'Hot tea' } })).status).toBe(200)

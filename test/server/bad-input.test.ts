@@ -1,4 +1,4 @@
-/** Promises about requests that are wrong: at every route, whatever is wrong, a problem says what, where and what to do; never 500. */
+/** Promises about requests that are wrong: at every route and for every mistake, a problem says what, where and what to do; never 500. */
 import { describe, expect, it } from 'vitest'
 import { isObject, own } from '../../src/base/json.ts'
 import { compileSchema } from '../../src/schema/compile/compile.ts'
@@ -107,7 +107,7 @@ describe('at every route', () => {
     expect(members).toBeGreaterThan(40)
   })
 
-  it('a member that nobody knows is located, where a body is closed', async () => {
+  it('an unknown member is located, where a body is closed', async () => {
     const { routes, refused } = await everyRoute()
     for (const route of routes.filter(({ body }) => body !== undefined)) {
       const body = { ...(acceptable[route.operation] as object), somethingElse: 1 }
@@ -146,7 +146,7 @@ describe('at every route', () => {
     }
   })
 
-  it('a word in the query that nobody knows is located', async () => {
+  it('an unknown word in the query is located', async () => {
     const { routes, refused } = await everyRoute()
     for (const route of routes) {
       const body = acceptable[route.operation]
@@ -170,7 +170,7 @@ describe('at every route', () => {
     }
   })
 
-  it('another method is told which there are', async () => {
+  it('another method gets the list of methods', async () => {
     const { routes, refused } = await everyRoute()
     for (const { path } of routes) {
       const at = path.replaceAll(/:\w+/g, 'none')
@@ -186,7 +186,7 @@ describe('at every route', () => {
   })
 })
 
-it('a path that is none is not found, and says where the others are', async () => {
+it('an unknown path is not found, and says where the others are', async () => {
   const { refused } = await everyRoute()
   for (const path of ['/', '/api', `${api}/nothing`, `${api}/runs/a/b/c`, '/livez/']) {
     const { said } = await refused(path, { method: 'GET' }, 404)

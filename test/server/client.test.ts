@@ -18,7 +18,7 @@ it('src/client/api.ts is up to date (`npm run client` makes it anew)', async () 
   await expect(header + types).toMatchFileSnapshot(join(root, 'src/client/api.ts'))
 })
 
-it('a run through the typed client: begun, looked at, listed', async () => {
+it('a run through the typed client: started, read, listed', async () => {
   const { address } = await serve(tea)
   const client = createClient(address, flexToken)
   const begun = await client.POST('/api/v1/flex/runs', { params: { query: { wait: 10 } }, body: start() })

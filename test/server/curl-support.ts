@@ -43,7 +43,7 @@ async function say(args: string[], envelope: string): Promise<string> {
     if (arg === '-H') headers.push((args.shift() ?? '').split(': ', 2) as [string, string])
     else if (arg === '-d') body = args.shift()
     else if (arg.startsWith('http')) url = arg
-    else if (arg !== '-N') throw new Error(`This call has an option that nobody knows here: ${arg}`)
+    else if (arg !== '-N') throw new Error(`This call has an unknown option: ${arg}`)
   }
   const given = body === '@envelope.json' ? envelope : body
   const response = await fetch(url ?? '', {

@@ -1,6 +1,6 @@
 /**
  * The calls that the specification of the agents server shows (FLEX, section 10), letter by letter but for the port, on a run
- * that is really there: its id, and the version of its plan, stand where the sample has made-up ones.
+ * that is really there: its id, and the version of its plan, replace the made-up ones of the sample.
  */
 import { describe, expect, it } from 'vitest'
 import { rehearsal } from '../../src/testing/index.ts'
@@ -71,7 +71,7 @@ describe(`the calls of the specification, said by ${caller}`, () => {
     })
   })
 
-  it('a paused run is resumed, and can be looked at afterwards', async () => {
+  it('a paused run is resumed, and can be read later', async () => {
     const served = await serve(model)
     const [first] = framesIn(await run(stream, served, { envelope: pausing }))
     const { runId } = first!
@@ -96,7 +96,7 @@ describe(`the calls of the specification, said by ${caller}`, () => {
   it.each([
     ['the version of another plan', 409, (served: Served, runId: string) => run(resume, served, { runId })],
     ['a run that is not there', 404, (served: Served) => run(debugging, served)],
-    ['another token', 401, (served: Served) => run(stream, served, { token: 'a-token-of-nobody' })],
+    ['another token', 401, (served: Served) => run(stream, served, { token: 'an-unknown-token' })],
   ])('%s is refused with %i', async (_, status, call) => {
     const served = await serve(model)
     const [first] = framesIn(await run(stream, served, { envelope: pausing }))

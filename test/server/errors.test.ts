@@ -1,4 +1,4 @@
-/** Promises about failed runs over HTTP: one shape of errors, wherever one stands, and no other (C50). */
+/** Promises about failed runs over HTTP: one shape of errors at every location, and no other (C50). */
 import { describe, expect, it } from 'vitest'
 import { type ErrorEnvelope, errorSchema } from '../../src/domain/errors/error-envelope.ts'
 import { compileSchema } from '../../src/schema/compile/compile.ts'
@@ -73,7 +73,7 @@ const failing: readonly [code: string, body: object, type: string, reason: strin
   ],
 ]
 
-/** Every `error`, and every member of `errors`, in whatever leaves; `failure` is no name of anything. */
+/** Every `error`, and every member of `errors`, in every response; `failure` is no name of anything. */
 function errorsIn(value: unknown, at = ''): { at: string; error: unknown }[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) => {
@@ -88,7 +88,7 @@ function errorsIn(value: unknown, at = ''): { at: string; error: unknown }[] {
 
 const { validate } = compileSchema(errorSchema)
 
-/** All that the server tells of a run; every error in it has the shape. */
+/** All that the server returns about a run; every error in it has the shape. */
 async function everything({ call }: Served, runId: string) {
   const page = await (await call(`${api}/runs/${runId}`)).json()
   const stream = await frames(
@@ -162,7 +162,7 @@ describe('a run that fails', () => {
     })
   })
 
-  it('of its own or a person’s will tells that the same way', async () => {
+  it('by a limit or a person reports that the same way', async () => {
     const served = await serve({ capabilities })
     const [first] = await frames(await served.call(`${api}/run.stream`, { body: start(approved) }))
     const { runId = '' } = first ?? {}

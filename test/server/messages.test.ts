@@ -36,7 +36,7 @@ describe('messages of a run', () => {
     expect(olderMessages).toBe(undefined)
   })
 
-  it('are none of a run that asked nobody', async () => {
+  it('are empty for a run without asks', async () => {
     const served = await serve(tea)
     const { runId } = await (await served.call(`${api}/runs?wait=30`, { body: start() })).json()
     expect((await (await page(served, runId)).json()).messages).toEqual([])
@@ -53,10 +53,10 @@ describe('messages of a run', () => {
     expect(text).not.toContain('planted-b3arer')
   })
 
-  it('are shown to nobody of another tenant', async () => {
+  it('are hidden from other tenants', async () => {
     const served = await serve(tea)
     const { runId } = await answered(served, 'Fine')
-    const other = await served.tokenFor('operator', 'elsewhere', 'eve')
+    const other = await served.tokenFor('operator', 'other', 'eve')
     expect((await page(served, runId, other)).status).toBe(404)
   })
 

@@ -39,7 +39,7 @@ export function createConformance(routes: readonly Route[]) {
   }
   return {
     document,
-    /** Reads a copy of the answer; streams are left to whoever reads them. */
+    /** Reads a copy of the answer; streams are left to their readers. */
     async check(method: string, url: string, response: Response): Promise<Contradiction> {
       const { pathname } = new URL(url)
       const found = table.find((row) => row.method === method && row.pattern.test(pathname))

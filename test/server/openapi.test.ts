@@ -57,7 +57,7 @@ describe('openapi.json', () => {
     }
   })
 
-  it('describes streams: frames, where to go on, and JSON where it can be had', async () => {
+  it('describes streams: frames, where to continue, and JSON where it is available', async () => {
     const { server } = await serve(tea)
     const document = openApiDocument(server.routes, { version: '1' })
     expect(document).toMatchObject({

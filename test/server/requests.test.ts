@@ -45,7 +45,7 @@ describe('what is no request, or goes wrong here', () => {
 })
 
 describe('hostile contracts', () => {
-  it('a pattern that hangs the native engine for a minute costs nobody anything, from the proof to the answer', async () => {
+  it('a pattern that hangs the native engine for a minute costs nothing, from the proof to the answer', async () => {
     const { call } = await serve({ capabilities: [local('write', () => ({ text: `${'a'.repeat(40)}!` }))] })
     const schema = {
       type: 'object',
@@ -100,7 +100,7 @@ describe('Idempotency-Key', () => {
     expect((await call(`${api}/runs`, keyed(start()))).status).toBe(202)
   })
 
-  it('while the first request goes on a second one waits its turn; what a dead process began is found again', async () => {
+  it('while the first request is active a second one waits its turn; what a dead process started is found again', async () => {
     let now = Date.now()
     const store = createMemoryStore()
     const settle = store.records.once.settle
@@ -159,7 +159,7 @@ describe('Idempotency-Key', () => {
 })
 
 describe('limits', () => {
-  it('a token that calls too often is told when to come back; others are not', async () => {
+  it('a token that calls too often learns when to retry; others are not limited', async () => {
     const { call, tokenFor } = await serve(tea, { limits: { rate: { requests: 5, seconds: 60 } } })
     const token = await tokenFor('caller')
     const answers = []
@@ -271,7 +271,7 @@ describe('browsers', () => {
     },
   )
 
-  it('get headers that close doors on every answer, streams and errors included', async () => {
+  it('get security headers on every answer, streams and errors included', async () => {
     const { call } = await serve(tea)
     const answers = [
       await call('/livez'),
@@ -291,7 +291,7 @@ describe('development mode', () => {
   it('takes any token or none, on loopback names only', async () => {
     const { call, address } = await serve(tea, { auth: { open: true } })
     expect((await call(`${api}/runs`, { token: '' })).status).toBe(200)
-    expect((await call(`${api}/hitl`, { token: 'whatever' })).status).toBe(200)
+    expect((await call(`${api}/hitl`, { token: 'any-token' })).status).toBe(200)
     const rebound = await speak(
       address,
       'GET /livez HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
@@ -351,7 +351,7 @@ function speak(address: string, bytes: string): Promise<string> {
   })
 }
 
-/** Every look at it is so much later. */
+/** Every reading is so much later. */
 function ticking(step: number) {
   let now = Date.now()
   return realTimers(
@@ -360,7 +360,7 @@ function ticking(step: number) {
   )
 }
 
-/** A clock that shows what it is told, while as much time passes as is waited for. */
+/** A clock that shows a given time, while as much time passes as is waited for. */
 function realTimers(now: () => number, shown: () => number): Clock {
   return { now, timer: (at, callback) => systemClock.timer(Date.now() + at - shown(), callback) }
 }

@@ -8,8 +8,8 @@ type Right = 'anyone' | Role
 
 interface Row {
   /** Who may, admin included. */
-  readonly may: readonly Right[]
-  /** The status for whoever may, and for one of another tenant who has the role. */
+  readonly allowed: readonly Right[]
+  /** The status for a caller that has the right, and for a caller of another tenant with the role. */
   readonly own: number
   readonly other: number
   ask(own: Own): { readonly path: string } & Asked
@@ -40,95 +40,100 @@ const post = (path: string, body: unknown) => ({ path: `${api}${path}`, body })
 
 /** One row per operation of the table. A route without a row fails the test below. */
 const rights: { readonly [operation: string]: Row } = {
-  runStream: { may: everybody, own: 200, other: 200, ask: () => post('/run.stream', start()) },
+  runStream: { allowed: everybody, own: 200, other: 200, ask: () => post('/run.stream', start()) },
   runResume: {
-    may: ['operator', 'admin'],
+    allowed: ['operator', 'admin'],
     own: 200,
     other: 404,
     ask: (own) => post('/run.resume', { runId: own.paused }),
   },
-  createRun: { may: everybody, own: 202, other: 202, ask: () => post('/runs', start()) },
-  listRuns: { may: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/runs` }) },
-  showRun: { may: everybody, own: 200, other: 404, ask: (own) => ({ path: `${api}/runs/${own.running}` }) },
+  createRun: { allowed: everybody, own: 202, other: 202, ask: () => post('/runs', start()) },
+  listRuns: { allowed: everybody, own: 200, other: 200, ask: () => ({ path: `${api}/runs` }) },
+  showRun: {
+    allowed: everybody,
+    own: 200,
+    other: 404,
+    ask: (own) => ({ path: `${api}/runs/${own.running}` }),
+  },
   runEvents: {
-    may: everybody,
+    allowed: everybody,
     own: 200,
     other: 404,
     ask: (own) => ({ path: `${api}/runs/${own.running}/events` }),
   },
   cancelRun: {
-    may: everybody,
+    allowed: everybody,
     own: 202,
     other: 404,
     ask: (own) => post(`/runs/${own.paused}/cancel`, {}),
   },
   triggerPolicy: {
-    may: ['operator', 'admin'],
+    allowed: ['operator', 'admin'],
     own: 202,
     other: 404,
     ask: (own) => post(`/runs/${own.paused}/policies/byHand/trigger`, {}),
   },
-  listAsks: { may: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: `${api}/hitl` }) },
+  listAsks: { allowed: ['operator', 'admin'], own: 200, other: 200, ask: () => ({ path: `${api}/hitl` }) },
   resolveAsk: {
-    may: ['operator', 'admin'],
+    allowed: ['operator', 'admin'],
     own: 200,
     other: 404,
     ask: (own) => post('/hitl/resolve', { ...own.request, decision: 'approve' }),
   },
   resolveAskOldPath: {
-    may: ['operator', 'admin'],
+    allowed: ['operator', 'admin'],
     own: 200,
     other: 404,
     ask: (own) => ({ path: '/api/hitl/resume', body: { ...own.request, decision: 'approve' } }),
   },
-  proveEnvelope: { may: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
-  getMetrics: { may: ['operator', 'admin'], own: 200, other: 403, ask: () => ({ path: '/metrics' }) },
-  getOpenApi: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
+  proveEnvelope: { allowed: everybody, own: 200, other: 200, ask: () => post('/prove', start()) },
+  getMetrics: { allowed: ['operator', 'admin'], own: 200, other: 403, ask: () => ({ path: '/metrics' }) },
+  getOpenApi: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/openapi.json' }) },
   registerCapability: {
-    may: ['agent', 'admin'],
+    allowed: ['agent', 'admin'],
     own: 201,
     other: 201,
     ask: () => post('/capabilities/register', agent),
   },
   heartbeatCapability: {
-    may: ['agent', 'admin'],
+    allowed: ['agent', 'admin'],
     own: 404,
     other: 404,
     ask: () => ({ path: `${api}/capabilities/none`, method: 'PATCH' }),
   },
   deregisterCapability: {
-    may: ['agent', 'admin'],
+    allowed: ['agent', 'admin'],
     own: 404,
     other: 404,
     ask: () => ({ path: `${api}/capabilities/none`, method: 'DELETE' }),
   },
   listCapabilities: {
-    may: [...everybody, 'agent'],
+    allowed: [...everybody, 'agent'],
     own: 200,
     other: 200,
     ask: () => ({ path: `${api}/capabilities` }),
   },
   postCallback: {
-    may: ['anyone'],
+    allowed: ['anyone'],
     own: 404,
     other: 404,
     ask: () => post('/callbacks/none', { output: 1 }),
   },
   createToken: {
-    may: ['admin'],
+    allowed: ['admin'],
     own: 201,
     other: 201,
     ask: () => post('/tokens', { role: 'caller', name: 'x' }),
   },
-  listTokens: { may: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/tokens` }) },
+  listTokens: { allowed: ['admin'], own: 200, other: 200, ask: () => ({ path: `${api}/tokens` }) },
   revokeToken: {
-    may: ['admin'],
+    allowed: ['admin'],
     own: 204,
     other: 404,
     ask: ({ tokenId }) => ({ path: `${api}/tokens/${tokenId}`, method: 'DELETE' }),
   },
-  livez: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/livez' }) },
-  readyz: { may: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/readyz' }) },
+  livez: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/livez' }) },
+  readyz: { allowed: ['anyone'], own: 200, other: 200, ask: () => ({ path: '/readyz' }) },
 }
 
 const byHand = { id: 'byHand', trigger: { kind: 'manual' }, action: { type: 'pause', reason: 'Again' } }
@@ -161,7 +166,7 @@ describe('rights', () => {
     for (const route of server.routes) {
       const row = rights[route.operation]!
       const listed = route.roles === 'anyone' ? ['anyone'] : new Set([...route.roles, 'admin'])
-      expect([...listed].sort(), route.operation).toEqual([...row.may].sort())
+      expect([...listed].sort(), route.operation).toEqual([...row.allowed].sort())
     }
   })
 
@@ -193,9 +198,9 @@ describe('rights', () => {
     })
 
     function expected(who: (typeof tokens)[number], status: number): number {
-      if (row.may.includes('anyone')) return status
+      if (row.allowed.includes('anyone')) return status
       if (who === 'none' || who === 'wrong') return 401
-      return row.may.includes(who) ? status : 403
+      return row.allowed.includes(who) ? status : 403
     }
   })
 })

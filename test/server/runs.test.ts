@@ -78,7 +78,7 @@ describe('run.stream', () => {
     expect(await app.store.runs({})).toEqual([])
   })
 
-  it('holds the schemas of strangers to the limits, and names the limit', async () => {
+  it('holds untrusted schemas to the limits, and names the limit', async () => {
     const { call } = await serve(tea)
     const schema = { type: 'object', properties: { a: { $ref: 'http://169.254.169.254/' } } }
     const response = await call(`${api}/run.stream`, { body: { ...envelope(), outputContract: { schema } } })
@@ -88,7 +88,7 @@ describe('run.stream', () => {
     })
   })
 
-  it('goes on when its reader leaves', async () => {
+  it('continues when its reader leaves', async () => {
     let finish = (_text: string) => {}
     const slow = local('write', () => new Promise((resolve) => (finish = (said) => resolve({ text: said }))))
     const { call, app } = await serve({ capabilities: [slow] })
@@ -103,7 +103,7 @@ describe('run.stream', () => {
 })
 
 describe('run.resume', () => {
-  it('lets a paused run go on, and says so in its first frame', async () => {
+  it('resumes a paused run, and says so in its first frame', async () => {
     const { call, app } = await serve(tea)
     const [first] = await frames(await call(`${api}/run.stream`, { body: start(paused) }))
     const { planVersion } = await app.state(first!.runId)
@@ -263,7 +263,7 @@ describe('runs', () => {
 })
 
 describe('events', () => {
-  it('go on after Last-Event-ID or ?after=, as a stream or page by page', async () => {
+  it('continue after Last-Event-ID or ?after=, as a stream or page by page', async () => {
     const { call } = await serve(tea)
     const whole = await frames(await call(`${api}/run.stream`, { body: start() }))
     const path = `${api}/runs/${whole[0]!.runId}/events`

@@ -105,8 +105,8 @@ describe('sandbox', () => {
     expect(JSON.stringify(metadata)).not.toContain('agent.example')
   })
 
-  it("shows each tenant its own agents and nobody another's", async () => {
-    const generate = () => Promise.reject(new Error('Nobody asks a model here'))
+  it('shows each tenant only its own agents', async () => {
+    const generate = () => Promise.reject(new Error('No call to a model is expected'))
     const { call, register, agentToken, tokenFor } = await serveAgents(
       {},
       { routes: sandboxRoutes({ generate }) },
@@ -165,7 +165,7 @@ describe('sandbox', () => {
   })
 
   it('an empty patch keeps the draft and shows what is missing; a start without words calls no model', async () => {
-    const model = assistant({ reply: 'Tell me more', patches: [] })
+    const model = assistant({ reply: 'Please say more', patches: [] })
     const { start, say, turn } = await sandbox(model)
     const begun = await turn(await start())
     expect(begun).toMatchObject({
@@ -224,7 +224,7 @@ describe('sandbox', () => {
     expect((await say(conversationId, 'late')).status).toBe(404)
   })
 
-  it('belongs to whoever began it', async () => {
+  it('belongs to the user who started it', async () => {
     const { start, turn, call, tokenFor } = await sandbox(assistant({ reply: 'Hi', patches: [] }))
     const { conversationId } = await turn(await start())
     const path = `${base}/envelope/conversation/${conversationId}/respond`

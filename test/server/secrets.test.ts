@@ -2,13 +2,13 @@
 import { expect, it } from 'vitest'
 import { api, approved, local, serve, start } from './support.ts'
 
-/** Known to the app, wherever they stand. */
+/** Known to the app, at any location. */
 const known = {
   option: 'planted-option-secret-1',
   header: 'planted-header-secret-2',
   url: 'planted-url-secret-3',
 }
-/** Nobody knows these; they stand under keys that name secrets. */
+/** Not known to the app; they are under keys that name secrets. */
 const named = {
   apiKey: 'planted-api-key-4',
   password: 'planted-password-5',
@@ -21,7 +21,7 @@ const all = [...planted, 'planted-nested-7', 'planted-token-8', 'planted-thrown-
 
 it('0 of 10 secrets in anything that a caller, an operator or a scraper can read', async () => {
   const lines: string[] = []
-  const left: { [place: string]: string } = {}
+  const left: { [source: string]: string } = {}
   const { call } = await serve(
     {
       secrets: [...Object.values(known), 'planted-thrown-9', 'planted-body-10'],
@@ -52,8 +52,8 @@ it('0 of 10 secrets in anything that a caller, an operator or a scraper can read
   ).text()
   left['bad path'] = await (await call(`${api}/runs/planted-body-10`)).text()
   left['log'] = lines.join('')
-  const hits = Object.entries(left).flatMap(([place, words]) =>
-    all.filter((secret) => words.includes(secret)).map((secret) => `${secret} in ${place}`),
+  const hits = Object.entries(left).flatMap(([source, words]) =>
+    all.filter((secret) => words.includes(secret)).map((secret) => `${secret} in ${source}`),
   )
   expect(hits).toEqual([])
   // The check can fail: what was planted went in, and is shown as taken out.

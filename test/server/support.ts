@@ -28,7 +28,7 @@ export interface Asked {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** The members that tests look at, in whichever answer they are. */
+/** The members that tests read, of all answers. */
 export interface Body {
   readonly runId: string
   readonly location: string
@@ -131,7 +131,7 @@ export const start = (more: { [name: string]: unknown } = {}, draft: unknown = t
 })
 /** Waits for an approval before the end. */
 export const approved = { policies: { requiresHitlApproval: true } }
-/** Pauses at once until somebody resumes. */
+/** Pauses at once until it is resumed. */
 export const paused = {
   policies: {
     runtime: [{ id: 'wait', trigger: { kind: 'onStart' }, action: { type: 'pause', reason: 'Not yet' } }],

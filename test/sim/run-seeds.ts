@@ -38,9 +38,9 @@ export async function runSeeds({ from, count, mostFailing = 1, onProgress }: See
     failing: [],
   }
   // An unhandled rejection ends a process: it is a violation like any other.
-  let unheard: unknown[] = []
-  const hear = (cause: unknown) => unheard.push(cause)
-  process.on('unhandledRejection', hear)
+  let unhandled: unknown[] = []
+  const collect = (cause: unknown) => unhandled.push(cause)
+  process.on('unhandledRejection', collect)
   try {
     for (let seed = from; seed < from + count; seed++) {
       const history = await historyOf(seed)
@@ -48,14 +48,14 @@ export async function runSeeds({ from, count, mostFailing = 1, onProgress }: See
       summary.histories += history.histories
       for (const name of ['crashes', 'errors', 'stalls', 'events', 'steps'] as const)
         summary[name] += history[name]
-      const violations = [...history.violations, ...unheard.map((cause) => `unhandled rejection: ${cause}`)]
-      unheard = []
+      const violations = [...history.violations, ...unhandled.map((cause) => `unhandled rejection: ${cause}`)]
+      unhandled = []
       if (violations.length > 0) summary.failing.push({ seed, violations })
       if (summary.failing.length >= mostFailing) break
       if (summary.seeds % 100 === 0) onProgress?.(summary)
     }
   } finally {
-    process.off('unhandledRejection', hear)
+    process.off('unhandledRejection', collect)
   }
   return summary
 }

@@ -1,10 +1,10 @@
-/** Clients that use a server for long: each begins runs and streams them, now and then is cut off, and goes on where it was. */
+/** Clients that use a server for long: each starts runs and streams them, is cut off now and then, and continues where it was. */
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import type { Random } from '../random.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
-const envelope = { objective: 'Go on', inputs: { text: 'x' }, outputContract: { schema: text } }
+const envelope = { objective: 'Continue', inputs: { text: 'x' }, outputContract: { schema: text } }
 
 function chain(capabilityId: string, length: number) {
   const nodes = Array.from({ length }, (_, index) => ({

@@ -33,7 +33,7 @@ const app = await createApp({
 const server = createServer({ app }, { auth: { open: true } })
 const url = await server.listen({ host: '127.0.0.1', port: 0 })
 
-function standing() {
+function measureLoad() {
   globalThis.gc?.()
   const { heapUsed, external, rss } = process.memoryUsage()
   const resources = process.getActiveResourcesInfo()
@@ -49,7 +49,7 @@ function standing() {
 
 process.stdout.write(`${url}\n`)
 for await (const _ of createInterface({ input: process.stdin }))
-  process.stdout.write(`${JSON.stringify(standing())}\n`)
+  process.stdout.write(`${JSON.stringify(measureLoad())}\n`)
 await server.close({ graceMs: 0 })
 await app.close({ graceMs: 0 })
 await store.close()

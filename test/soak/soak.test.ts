@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-interface Standing {
+interface Load {
   readonly held: number
   readonly resident: number
   readonly streams: number
@@ -51,7 +51,7 @@ async function startServer() {
   const url = String((await lines.next()).value)
   return {
     url,
-    async standing(): Promise<Standing> {
+    async measureLoad(): Promise<Load> {
       started.stdin.write('how are you?\n')
       return JSON.parse(String((await lines.next()).value))
     },
@@ -91,13 +91,13 @@ it(
     // Not before the first runs: what is made once and for good is not growth.
     await clients.follow(bodies.small, new Random(0))
     const largeRun = await clients.follow(bodies.large, new Random(0))
-    const before = await server.standing()
+    const before = await server.measureLoad()
     const stalled = Array.from({ length: stalledReaders }, () => stall(server.url, largeRun))
-    await vi.waitFor(async () => expect((await server.standing()).streams).toBe(stalledReaders), 30_000)
+    await vi.waitFor(async () => expect((await server.measureLoad()).streams).toBe(stalledReaders), 30_000)
 
     const begun = Date.now()
     const until = begun + minutes * 60_000
-    const samples: (Standing & { readonly at: number })[] = []
+    const samples: (Load & { readonly at: number })[] = []
     let sampling = Promise.resolve()
     const use = async (who: number) => {
       const random = new Random(19 + who)
@@ -106,7 +106,7 @@ it(
         // One after the other, for answers come in the order of the questions.
         if (clients.counts.runs % 50 === 0)
           sampling = sampling.then(async () => {
-            samples.push({ at: Date.now() - begun, ...(await server.standing()) })
+            samples.push({ at: Date.now() - begun, ...(await server.measureLoad()) })
           })
       }
     }
@@ -120,8 +120,7 @@ it(
     expect(counts.completed).toBeGreaterThan(0)
     expect(Math.min(...samples.map(({ streams }) => streams))).toBeGreaterThanOrEqual(stalledReaders)
     const warm = samples.filter(({ at }) => at > (minutes * 60_000) / 3)
-    const growth = (of: (one: Standing) => number) =>
-      slope(warm.map((one) => ({ at: one.at, value: of(one) })))
+    const growth = (of: (one: Load) => number) => slope(warm.map((one) => ({ at: one.at, value: of(one) })))
     const [held, resident] = [growth((one) => one.held), growth((one) => one.resident)]
     console.log(
       `${counts.runs} runs (${counts.failed} failed), ${counts.events} events, ${counts.cuts} cuts, 0 gaps; per minute ${mb(held)} held, ${mb(resident)} resident (now ${mb(samples.at(-1)?.resident ?? 0)})`,
@@ -132,7 +131,7 @@ it(
     for (const socket of stalled) socket.destroy()
     clients.close()
     await vi.waitFor(async () => {
-      const after = await server.standing()
+      const after = await server.measureLoad()
       expect(after).toMatchObject({ streams: 0, active: 0 })
       expect(after.sockets).toBeLessThanOrEqual(before.sockets)
       expect(after.timers).toBeLessThanOrEqual(before.timers)

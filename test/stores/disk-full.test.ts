@@ -1,5 +1,5 @@
 /**
- * T5 on real files: a process whose SQLite file may not grow any further, or whose disk is full, goes on by itself as soon
+ * T5 on real files: a process whose SQLite file may not grow any further, or whose disk is full, continues by itself as soon
  * as there is room again; what it acknowledged is there.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -24,7 +24,7 @@ const most = 2_000
 
 /**
  * Runs until something is refused, and twenty runs beyond; says what was refused first, and which runs were answered. A
- * caller who is refused waits until it hears that there is room, and is not refused again.
+ * caller who is refused waits until there is free space, and is not refused again.
  */
 const source = (path: string) => `
   import { once } from 'node:events'
@@ -32,12 +32,12 @@ const source = (path: string) => `
   import { openSqliteStore } from 'proviso/stores/sqlite'
   const real = await openSqliteStore({ path: ${JSON.stringify(path)} })
   let refused = false
-  const telling = (work) => (given) => work(given).catch((error) => {
+  const reporting = (work) => (given) => work(given).catch((error) => {
     if (!refused) console.log(JSON.stringify({ refused: error.code, cause: error.cause?.code }))
     refused = true
     throw error
   })
-  const store = { ...real, create: telling(real.create), append: telling(real.append) }
+  const store = { ...real, create: reporting(real.create), append: reporting(real.append) }
   const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
   const write = defineCapability({
     capabilityId: 'write', inputContract: { type: 'object' }, outputContract: schema, idempotent: true,
@@ -46,16 +46,16 @@ const source = (path: string) => `
   const app = await createApp({ store, capabilities: [write], pollMs: 50, leaseMs: 1000 })
   const envelope = { objective: 'Write', inputs: {}, outputContract: { schema } }
   const draft = { nodes: [{ id: 'write', capabilityId: 'write' }] }
-  const room = once(process.stdin, 'data')
+  const freed = once(process.stdin, 'data')
   console.log('open')
   const answered = []
   for (let nth = 0, beyond = 0; beyond < 20 && nth < ${most}; nth++) {
     const runId = 'run-' + nth
     const start = () => app.start(envelope, { runId, draft })
     await start().catch(async (error) => {
-      // Nothing was stored: the caller is told, and may try again.
+      // Nothing was stored: the caller gets an error, and may retry.
       if (error.code !== 'store/unavailable') throw error
-      await room
+      await freed
       await start()
     })
     const { status } = await app.result(runId)
@@ -68,8 +68,8 @@ const source = (path: string) => `
   console.log(JSON.stringify({ answered }))
 `
 
-/** Lets a process work until it is refused something, makes room, and holds what it answered against the file. */
-async function trial(path: string, room: { scarce(pid: number): void; plenty(pid: number): void }) {
+/** Lets a process work until it is refused something, frees space, and compares what it answered with the file. */
+async function trial(path: string, disk: { scarce(pid: number): void; plenty(pid: number): void }) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source(path)], { cwd: root })
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   let errors = ''
@@ -80,10 +80,10 @@ async function trial(path: string, room: { scarce(pid: number): void; plenty(pid
   try {
     for await (const line of createInterface({ input: child.stdout })) {
       lines.push(line)
-      if (line === 'open') room.scarce(child.pid ?? 0)
+      if (line === 'open') disk.scarce(child.pid ?? 0)
       if (line.includes('refused')) {
-        room.plenty(child.pid ?? 0)
-        child.stdin.write('room')
+        disk.plenty(child.pid ?? 0)
+        child.stdin.write('freed')
       }
     }
     expect({ code: await ended, errors }).toEqual({ code: 0, errors: '' })
@@ -138,14 +138,14 @@ else console.warn(`No small disk can be mounted here, the test of a full one is 
 rmSync(mountable, { recursive: true })
 
 describe.skipIf(noMount !== undefined)('a full disk', () => {
-  it('is told clearly, loses nothing, and the process goes on once there is room', async () => {
-    const place = join(folder, 'small')
-    mkdirSync(place)
-    must('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place)
+  it('is reported clearly, loses nothing, and the process continues once there is space', async () => {
+    const directory = join(folder, 'small')
+    mkdirSync(directory)
+    must('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory)
     try {
-      const { refusal, answered } = await trial(join(place, 'full.db'), {
+      const { refusal, answered } = await trial(join(directory, 'full.db'), {
         scarce: () => {},
-        plenty: () => must('mount', '-o', 'remount,size=64m', place),
+        plenty: () => must('mount', '-o', 'remount,size=64m', directory),
       })
       expect(refusal).toEqual({
         refused: 'store/unavailable',
@@ -153,8 +153,8 @@ describe.skipIf(noMount !== undefined)('a full disk', () => {
       })
       expect(answered.length).toBeGreaterThan(20)
     } finally {
-      // The driver lets go of a closed file when it is collected.
-      must('umount', '--lazy', place)
+      // The driver releases a closed file when it is collected.
+      must('umount', '--lazy', directory)
     }
   }, 120_000)
 })

@@ -1,6 +1,6 @@
 /**
  * T6: PostgreSQL behind a network that cuts connections, leaves them half open, and a server that dies: nothing is lost,
- * nothing is doubled, no process ends, and nobody waits for a silent connection for longer than an answer may take.
+ * nothing is doubled, no process ends, and no process waits for a silent connection for longer than an answer may take.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, missingPostgres, start } from '../../scripts/postgres.mjs'
@@ -51,7 +51,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
   const bad = ['cut', 'freeze'] as const
 
   it.each(bad)(
-    'writers go on soon after every %s, and lose and double nothing',
+    'writers continue soon after every %s, and lose and double nothing',
     async (kind) => {
       const store = await open()
       store.onChange(() => {})
@@ -62,7 +62,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
         while (!stop) {
           const events = [logEvent(`${runId}-${seq}`)]
           const result = await store.append({ runId, expectedSeq: seq, events, head: runningHead })
-          // Nobody else writes to this run: anything but an append is a lost or a doubled write.
+          // No other process writes to this run: anything but an append is a lost or a doubled write.
           expect(result).toEqual({ kind: 'appended', seq: seq + 1 })
           seq += 1
         }
@@ -103,17 +103,17 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
       listener.onChange((runId) => received.add(runId))
       proxy.freeze()
       let nth = 0
-      const told = async () => {
-        await caller.create(newRun(`told-${++nth}`))
+      const countNotices = async () => {
+        await caller.create(newRun(`noticed-${++nth}`))
         return received.size
       }
-      await expect.poll(told, { timeout: 2 * soonMs, interval: 200 }).toBeGreaterThan(0)
+      await expect.poll(countNotices, { timeout: 2 * soonMs, interval: 200 }).toBeGreaterThan(0)
     },
     2 * minutes,
   )
 
   it(
-    'closing does not wait for connections that nobody answers',
+    'closing does not wait for connections without an answer',
     async () => {
       const store = await open()
       store.onChange(() => {})
@@ -154,7 +154,7 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
   )
 
   it(
-    'runs of twelve nodes end as they should, whatever is cut, falls silent or dies on the way',
+    'runs of twelve nodes end as expected through cuts, silence and deaths',
     async () => {
       const store = await open()
       const effects: Effect[] = []
@@ -182,11 +182,11 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL behind a bad networ
       const runIds = Array.from({ length: long ? 100 : 16 }, (_, index) => `run-${index}`)
       const disturbed = disturb()
       for (let first = 0; first < runIds.length; first += 4)
-        await Promise.all(runIds.slice(first, first + 4).map((runId) => carry(runId)))
+        await Promise.all(runIds.slice(first, first + 4).map((runId) => executeRun(runId)))
       stop = true
       expect(await disturbed).toBe(faults)
 
-      async function carry(runId: string): Promise<void> {
+      async function executeRun(runId: string): Promise<void> {
         await patiently(() => once(() => app.start(envelope, { runId, draft })))
         for (;;) {
           const { status } = await patiently(() => app.result(runId))

@@ -25,9 +25,9 @@ const run = `{ tenant: 't', events: [{ type: 'log', version: 1, at: 1, planVersi
   head: { status: 'running', planVersion: 0, wakeAt: 0 } }`
 
 /** Runs a program that has `open(options)`; gives its lines as they come. */
-function program(door: 'sqlite' | 'postgres', body: string) {
-  const open = door === 'sqlite' ? 'openSqliteStore' : 'openPostgresStore'
-  const source = `import { ${open} as open } from 'proviso/stores/${door}'\n${body}`
+function program(entryPoint: 'sqlite' | 'postgres', body: string) {
+  const open = entryPoint === 'sqlite' ? 'openSqliteStore' : 'openPostgresStore'
+  const source = `import { ${open} as open } from 'proviso/stores/${entryPoint}'\n${body}`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { cwd: root })
   children.push(child)
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -105,7 +105,7 @@ describe('a SQLite file between processes', () => {
     expect(await reader.ended).toBe(0)
   })
 
-  it('is made by one of several processes that come together, and the others are told', async () => {
+  it('is made by one of several processes that come together, and the others are refused', async () => {
     const options = JSON.stringify({ path: join(folder, 'together.db') })
     const body = `const store = await open(${options}).catch((error) => console.log(error.code))
       if (store) { console.log('open'); process.stdin.once('data', () => process.exit()) }`
@@ -138,13 +138,13 @@ describe.skipIf(missingPostgres() !== undefined)('PostgreSQL between processes',
   }, 600_000)
 })
 
-describe('doors of stores', () => {
+describe('entry points of stores', () => {
   it.each([
     ['memory', []],
     ['sqlite', ['libsql']],
     ['postgres', ['pg']],
-  ] as const)('proviso/stores/%s loads no driver but its own', async (door, own) => {
-    const source = `await import('proviso/stores/${door}')
+  ] as const)('proviso/stores/%s loads no driver but its own', async (entryPoint, own) => {
+    const source = `await import('proviso/stores/${entryPoint}')
       const { createRequire } = await import('node:module')
       const require = createRequire(process.cwd() + '/package.json')
       const loaded = Object.keys(require.cache).join(' ')

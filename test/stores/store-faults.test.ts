@@ -1,6 +1,6 @@
 /**
  * T5: whatever operation of a store fails during a run of twelve nodes, before or after it took effect, the run ends as it
- * should: every caller gets a clear error or what he asked for, nothing acknowledged is lost, and the next run is served.
+ * should: every caller gets a clear error or the result, nothing acknowledged is lost, and the next run is served.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ const forms = (store: string) => (store === 'memory' || long ? [...reported, ...
 
 describe.each(Object.entries(stores))('the %s store', (name, openStore) => {
   it.each(forms(name))(
-    'whose every operation fails once %s it took effect (%s) loses nothing, and the service goes on',
+    'whose every operation fails once %s it took effect (%s) loses nothing, and the service continues',
     async (when, form) => {
       const failed = new Set<string>()
       const judge = ({ fault, failed: what, violations }: Awaited<ReturnType<typeof trial>>) => {
@@ -88,9 +88,9 @@ async function trial(opening: Promise<Store>, fault: Fault) {
     onCrash: (_, cause) => crashes.push(cause),
   })
   const runIds = ['first', 'next']
-  await carry(app, 'first', effects)
+  await executeRun(app, 'first', effects)
   const failed = failing.failed()
-  await carry(app, 'next', effects)
+  await executeRun(app, 'next', effects)
   await app.close()
   const verdict = await checkRuns(real, runIds, { outside: { effects, acknowledged }, expected })
   const unexpected = crashes.filter((cause) => !isFault(cause)).map(String)
@@ -99,7 +99,7 @@ async function trial(opening: Promise<Store>, fault: Fault) {
 }
 
 /** Starts a run and stays with it as its caller and its operator, trying again what the store did not do. */
-async function carry(app: App, runId: string, effects: readonly Effect[]): Promise<void> {
+async function executeRun(app: App, runId: string, effects: readonly Effect[]): Promise<void> {
   await patiently(() =>
     app.start(envelope, { runId, draft }).catch((error) => {
       // The first try got through, and only its answer was lost.
@@ -140,7 +140,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Only what the store said itself, or its own error around it, or that a run could not go on for it. */
+/** Only what the store said itself, or its own error around it, or that a run could not continue because of it. */
 function isFault(error: unknown): boolean {
   if (error instanceof ProvisoError && error.code === 'run/crashed') return isFault(error.cause)
   if (error instanceof ProvisoError) return error.code === 'store/unavailable' && error.fate === 'retry'

@@ -17,12 +17,12 @@ const writer = defineCapability({
   preferredModels: ['house/tea'],
 })
 const said = (words: string): ModelAnswer => ({ kind: 'text', text: words, finish: 'stop', usage: {} })
-const places = ['memory:', `sqlite:${join(mkdtempSync(join(tmpdir(), 'proviso-spans-')), 'spans.db')}`]
+const addresses = ['memory:', `sqlite:${join(mkdtempSync(join(tmpdir(), 'proviso-spans-')), 'spans.db')}`]
 
-it.each(places)(
+it.each(addresses)(
   'model and transforms of an attempt survive storage in %s; a failed one has none',
-  async (place) => {
-    const store = await openStore(place)
+  async (address) => {
+    const store = await openStore(address)
     const answers = { 1: said('{text: "tea",}'), 2: said('no tea') }
     const app = await open({ store, capabilities: [writer], providers: [rehearsal({ faults: answers })] })
     const draft = { nodes: [{ id: 'write', capabilityId: 'write', callBudget: 1 }] }

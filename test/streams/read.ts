@@ -13,7 +13,7 @@ export interface StreamReader {
   rest(): Promise<EventSourceMessage[]>
   /** The next comment that says this. */
   comment(words: string): Promise<void>
-  /** The connection is cut, whatever is under way. */
+  /** The connection is cut at once. */
   close(): void
 }
 

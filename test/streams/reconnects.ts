@@ -1,4 +1,4 @@
-/** Readers that are cut off at random and come back: some go on where they were, some begin anywhere. */
+/** Readers that are cut off at random and come back: some continue where they were, some begin anywhere. */
 import { Random } from '../random.ts'
 import { openStream, type StreamReader } from './read.ts'
 
@@ -49,13 +49,13 @@ export function reconnect({ urls, seed, readers, connects }: Campaign): Reconnec
     return type
   }
 
-  const places = new Random(seed)
+  const positions = new Random(seed)
   async function connect(who: number): Promise<StreamReader> {
     seen.connects++
-    return openStream(places.pick(urls), cursors[who])
+    return openStream(positions.pick(urls), cursors[who])
   }
 
-  /** The first reader always goes on where it was, so that it sees the whole; the others also jump. */
+  /** The first reader always continues where it was, so that it sees the whole; the others also jump. */
   async function beCut(who: number): Promise<void> {
     const random = new Random(seed * 1_000 + who)
     while (seen.connects < connects) {

@@ -8,13 +8,13 @@ import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/serv
 
 export interface Served {
   readonly url: string
-  /** What has become of each stream, in the order in which they ended; an error by its message. */
+  /** The result of each stream, in the order in which they ended; an error by its message. */
   readonly ends: readonly string[]
-  /** Responses that were given, for looking at what they keep. */
+  /** Responses that were created, to measure what they keep. */
   readonly responses: readonly ServerResponse[]
   /** Resolves when so many streams have ended. */
   ended(count: number): Promise<readonly string[]>
-  /** The server stops: streams are told, connections are not touched. */
+  /** The server stops: streams are notified, connections are not touched. */
   stop(): void
   close(): Promise<void>
 }

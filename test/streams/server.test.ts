@@ -30,7 +30,7 @@ it('a store that fails before the first byte is an answer in form, not a silence
   expect((await call(`${api}/runs/${runId}/events`, { headers: stream })).status).toBe(200)
 })
 
-it('a reader that has seen the end is told so, as a stream and as a page', async () => {
+it('a reader that has seen the end gets an empty answer, as a stream and as a page', async () => {
   const { app, server, call } = await serve({ capabilities })
   const { runId } = await app.run(envelope(), { draft })
   const page = await (await call(`${api}/runs/${runId}/events`)).json()

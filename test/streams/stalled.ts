@@ -16,20 +16,20 @@ export interface StalledTask {
   readonly readers: number
   readonly events: number
   readonly eventBytes: number
-  /** Readers that go on in the end; the others are cut off. */
+  /** Readers that continue in the end; the others are cut off. */
   readonly wakingUp: number
 }
 
 export interface StalledReport {
-  /** What all streams keep in responses and sockets while nobody reads. */
+  /** What all streams keep in responses and sockets without any reader. */
   readonly buffered: number
   /** What the process has more than before, after collecting: objects and buffers, and all that is resident. */
   readonly held: number
   readonly resident: number
   readonly openWhileStalled: number
-  /** Readers that went on and got every event once and in order. */
+  /** Readers that continued and got every event once and in order. */
   readonly whole: number
-  readonly openAfterwards: number
+  readonly openAtEnd: number
 }
 
 const { readers, events, eventBytes, wakingUp } = JSON.parse(process.argv[2] ?? '{}') as StalledTask
@@ -77,7 +77,7 @@ const report: StalledReport = {
   resident: stalled.resident - before.resident,
   openWhileStalled,
   whole,
-  openAfterwards: getWakeups(store).open,
+  openAtEnd: getWakeups(store).open,
 }
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit())
 

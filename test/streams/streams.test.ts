@@ -1,4 +1,4 @@
-/** Promises about streams: a cursor on the journal over real HTTP, whoever writes, whoever reads. */
+/** Promises about streams: a cursor on the journal over real HTTP, for every writer and every reader. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
 import type { Json } from '../../src/base/json.ts'
@@ -67,7 +67,7 @@ describe('a stream', () => {
     expect(await ended(1)).toEqual(['over'])
   })
 
-  it('cannot be made to tell events that did not happen, whatever a model writes', async () => {
+  it('cannot be made to show events that did not happen, for any model text', async () => {
     const forged: Json =
       'x\n\nevent: complete\nid: 99\ndata: {"type":"complete"}\r\rdata: y\u2028\u2029\u0000'
     const store = await storeWithRun(logEvent(forged), complete)
@@ -85,7 +85,7 @@ describe('a stream', () => {
       expect(ids(await (await openStream(`${url}/r`, after)).rest())).toEqual(range(after + 1, 600))
   })
 
-  it('tells a reader who has seen the end that nothing will come, so that it does not come again', async () => {
+  it('signals the end to a reader that has seen it, so that it does not reconnect', async () => {
     const store = await storeWithRun()
     await append(store, [complete], 'completed')
     const { url, ended } = await serve(store)
@@ -137,7 +137,7 @@ describe('a stream', () => {
     expect(ends).toEqual(['Run "other" not found in this store'])
   })
 
-  it('is cut, not ended, when the store fails, so that nobody takes it for whole', async () => {
+  it('is cut, not ended, when the store fails, so that no client takes it for complete', async () => {
     const store = await storeWithRun()
     let broken = false
     const failing: Store = {

@@ -1,6 +1,6 @@
 /**
  * A process that appends to one run as fast as it can, against another that does the same, until its input ends. Every append
- * is at the expected sequence: whoever comes second tries again behind the other.
+ * is at the expected sequence: the second writer retries behind the first.
  */
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
 import { sampleEvent } from '../../src/testing/stores/sample.ts'

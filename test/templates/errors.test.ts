@@ -55,7 +55,7 @@ describe('declared output that does not come', () => {
   })
 })
 
-describe('output that nobody declared', () => {
+describe('output that is not declared', () => {
   it.each(['{"a": 1', '[1, 2,]', '42 is the answer', '"open', 'Plain.'])('never fails: %s', async (text) => {
     const { result, tasks } = await runTemplate('<task><description>Do it</description></task>', {
       write: () => text,

@@ -112,7 +112,7 @@ describe('proviso run of a template', () => {
     expect(done.stderr).toContain('Expected output of type "string[]" but got "object"')
   })
 
-  it('waits for a person who does a task, and goes on from the file when it was answered', async () => {
+  it('waits for a person who does a task, and continues from the file when it was answered', async () => {
     const use = join(folder, 'person.mjs')
     writeFileSync(
       use,
@@ -127,7 +127,7 @@ describe('proviso run of a template', () => {
       ...['reply', 'r1:ask:1', 'answer', '--value', '"{\\"greeting\\": \\"Hello\\"}"', '--by', 'ada'],
       ...['--file', file, ...more],
     ])
-    // A person's text is looked at like a model's: JSON becomes its value.
+    // A person's text is read like a model's: JSON becomes its value.
     expect(done).toMatchObject({ code: 0, stdout: '{\n  "greeting": "Hello"\n}\n' })
   })
 })

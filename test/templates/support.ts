@@ -19,8 +19,8 @@ export interface Ran {
   readonly tasks: ReadonlyMap<string, TaskResult>
   /** Of the template as a whole. */
   readonly whole: TaskResult
-  /** Models that were called, in order, with the first line of what they were told. */
-  readonly calls: readonly { readonly model: string; readonly told: string; readonly inputs: Json }[]
+  /** Models that were called, in order, with the first line of their system prompt. */
+  readonly calls: readonly { readonly model: string; readonly system: string; readonly inputs: Json }[]
 }
 
 export function template(xml: string): TemplateFile {
@@ -65,12 +65,12 @@ export async function runTemplate(
   { inputs = {}, write, constraints = {} }: RunTemplateOptions,
 ): Promise<Ran> {
   const { envelope, draft, capabilities } = compiled(xml, inputs)
-  const calls: { model: string; told: string; inputs: Json }[] = []
+  const calls: { model: string; system: string; inputs: Json }[] = []
   const provider: Provider = {
     name: '*',
     async generate(request) {
       const given = inputsIn(request.prompt)
-      calls.push({ model: request.model, told: request.system.split('\n')[0] ?? '', inputs: given })
+      calls.push({ model: request.model, system: request.system.split('\n')[0] ?? '', inputs: given })
       const usage = { inputTokens: 1, outputTokens: 1 }
       return { kind: 'text', text: write(request, given), finish: 'stop', usage }
     },

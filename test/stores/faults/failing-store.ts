@@ -1,4 +1,4 @@
-/** A store whose Nth operation fails: before it took effect, or after it did and nobody heard of it. */
+/** A store whose Nth operation fails: before it took effect, or after it did, without an answer. */
 import { ProvisoError } from '../../../src/base/errors/error.ts'
 import type { Append, NewRun, Store } from '../../../src/domain/ports/store.ts'
 import type { Acknowledged } from '../../kill/effects.ts'

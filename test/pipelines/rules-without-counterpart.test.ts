@@ -1,4 +1,4 @@
-/** Rules of the original project that are none here: what one gets instead is what their pages say. */
+/** Rules of the original project without a counterpart: what is reported instead is what their pages say. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { defineCapability, run } from './support.ts'
 
 let folder = ''
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'proviso-elsewhere-'))
+  folder = mkdtempSync(join(tmpdir(), 'proviso-rules-'))
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
