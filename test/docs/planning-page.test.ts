@@ -8,7 +8,7 @@ import {
   goalTable,
   promptLimits,
   scoreTable,
-  wayTable,
+  supplyMethodTable,
 } from 'proviso/plan'
 import { expect, it } from 'vitest'
 import { root } from '../support.ts'
@@ -28,7 +28,7 @@ const printed: Readonly<Record<string, string>> = {
   ),
   ways: table(
     ['way', 'surcharge', 'who supplies it'],
-    Object.entries(wayTable).map(([way, { surcharge, sentence }]) => [way, surcharge, sentence]),
+    Object.entries(supplyMethodTable).map(([way, { surcharge, sentence }]) => [way, surcharge, sentence]),
   ),
   aversions: table(
     ['against it', 'surcharge', 'because'],

@@ -6,7 +6,7 @@ import type { Capability } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
 import { isBuiltin } from '../builtin-capabilities.ts'
 import { isFacetList } from '../catalog/ports.ts'
-import { price } from '../search/candidates/prices.ts'
+import { priceCandidates } from '../search/candidates/prices.ts'
 import type { SearchRequest } from '../search/search-request.ts'
 
 export interface Shortlist {
@@ -22,11 +22,15 @@ export interface Shortlist {
 export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
   const { selection } = request.envelope.policies.planner
   const forbidden = new Set(selection?.forbid ?? [])
-  const { offers, supporters } = price(request, { banned: new Set(), averse: new Map(), shallow: false })
+  const { candidates, producers } = priceCandidates(request, {
+    banned: new Set(),
+    averse: new Map(),
+    shallow: false,
+  })
   const costs = new Map<Capability, number>()
-  for (const offer of offers) {
-    const cost = supporters.costOf(offer)
-    if (cost === undefined || offer.echo || offer.way === 'done') continue
+  for (const offer of candidates) {
+    const cost = producers.getCost(offer)
+    if (cost === undefined || offer.echo || offer.method === 'done') continue
     costs.set(offer.capability, Math.min(cost, costs.get(offer.capability) ?? Number.POSITIVE_INFINITY))
   }
   const builtin = request.capabilities.filter(

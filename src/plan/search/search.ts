@@ -9,17 +9,17 @@ import { isBuiltin } from '../builtin-capabilities.ts'
 import { type ProveResult, prove } from '../prove/prove.ts'
 import { unreadOf } from '../prove/unparsed-input.ts'
 import type { Aversion } from './candidates/costs.ts'
-import { redoOf } from './candidates/nodes-to-redo.ts'
-import { price } from './candidates/prices.ts'
-import { type Lessons, type Sketch, sketch } from './draft/draft-iteration.ts'
+import { findNodesToRedo } from './candidates/nodes-to-redo.ts'
+import { priceCandidates } from './candidates/prices.ts'
+import { buildDraftIteration, type DraftIteration, type LearnedConstraints } from './draft/draft-iteration.ts'
 import { type Enforcement, enforce } from './draft/enforce.ts'
 import type { Choice, SearchRequest, SearchResult } from './search-request.ts'
 
 /** Maximum number of iterations before the best draft is returned. */
-const mostSketches = 12
+const maxIterations = 12
 
 /** No constraint has an enforcer yet. */
-const nobody: Enforcement = { conditions: new Map(), checked: [] }
+const noEnforcement: Enforcement = { conditions: new Map(), checked: [] }
 
 /**
  * @example
@@ -31,49 +31,52 @@ export function search(request: SearchRequest): SearchResult {
     throw new ProvisoError('option/invalid', `Nothing can be searched for unless ${unread.wanted}`, {
       hint: unread.hint,
     })
-  let lessons: Lessons = {
+  let learned: LearnedConstraints = {
     banned: new Set(),
-    averse: aversionsFrom(request),
-    enforcement: nobody,
+    averse: collectAversions(request),
+    enforcement: noEnforcement,
     shallow: false,
   }
-  let priced = price(request, lessons)
+  let priced = priceCandidates(request, learned)
   let best: (SearchResult & { readonly faults: number }) | undefined
-  const learned: Choice[] = []
-  for (let round = 0; round < mostSketches; round++) {
-    const made = sketch(priced, lessons)
-    const proof = proofOf(request, made)
+  const learnedChoices: Choice[] = []
+  for (let round = 0; round < maxIterations; round++) {
+    const made = buildDraftIteration(priced, learned)
+    const proof = proveIteration(request, made)
     const failures = proof.ok ? 0 : proof.diagnostics.failures.length
-    const faults = 2 * failures + (isOver(made, request) ? 1 : 0)
+    const faults = 2 * failures + (exceedsTokenLimit(made, request) ? 1 : 0)
     if (best === undefined || faults < best.faults)
-      best = { draft: made.draft, proof, choices: [...made.choices, ...learned], faults }
-    const next = lessonsFrom(made, proof, { lessons, request })
+      best = { draft: made.draft, proof, choices: [...made.choices, ...learnedChoices], faults }
+    const next = learnFromProof(made, proof, { learned, request })
     if (next === undefined) break
-    learned.push(next.choice)
+    learnedChoices.push(next.choice)
     // A change of enforcers does not affect the choice of suppliers, but other suppliers need other enforcers.
-    const anew = pricesDiffer(lessons, next.lessons)
-    if (anew) priced = price(request, next.lessons)
-    lessons = anew ? { ...next.lessons, enforcement: nobody } : next.lessons
+    const shouldPrice = pricesDiffer(learned, next.learned)
+    if (shouldPrice) priced = priceCandidates(request, next.learned)
+    learned = shouldPrice ? { ...next.learned, enforcement: noEnforcement } : next.learned
   }
   const { draft, proof, choices } = best as SearchResult
   return { draft, proof, choices }
 }
 
-function pricesDiffer(a: Lessons, b: Lessons): boolean {
+function pricesDiffer(a: LearnedConstraints, b: LearnedConstraints): boolean {
   return a.banned !== b.banned || a.shallow !== b.shallow || a.goal !== b.goal
 }
 
-function proofOf({ envelope, facets, capabilities }: SearchRequest, { draft }: Sketch): ProveResult {
+function proveIteration(
+  { envelope, facets, capabilities }: SearchRequest,
+  { draft }: DraftIteration,
+): ProveResult {
   return prove({ envelope, draft, draftBy: 'planner', facets, capabilities, version: 1 })
 }
 
 interface Known {
-  readonly lessons: Lessons
+  readonly learned: LearnedConstraints
   readonly request: SearchRequest
 }
 
-interface Lesson {
-  readonly lessons: Lessons
+interface Revision {
+  readonly learned: LearnedConstraints
   readonly choice: Choice
 }
 
@@ -81,26 +84,26 @@ interface Lesson {
  * Returns what to change in the next iteration; undefined if the draft is good or nothing would help. Applies the first
  * rule that matches.
  */
-function lessonsFrom(made: Sketch, proof: ProveResult, known: Known): Lesson | undefined {
+function learnFromProof(made: DraftIteration, proof: ProveResult, known: Known): Revision | undefined {
   const failures = proof.ok ? [] : proof.diagnostics.failures
-  for (const learn of [seeToConstraints, leaveOutTheUnfit, keepItShallow, saveTokens]) {
-    const lesson = learn(failures, made, known)
-    if (lesson !== undefined) return lesson
+  for (const learn of [enforceConstraints, banUnfitCapability, preferShallowPlans, preferFewTokens]) {
+    const revision = learn(failures, made, known)
+    if (revision !== undefined) return revision
   }
   return undefined
 }
 
-type Learn = (failures: readonly Diagnostic[], made: Sketch, known: Known) => Lesson | undefined
+type Learn = (failures: readonly Diagnostic[], made: DraftIteration, known: Known) => Revision | undefined
 
-const seeToConstraints: Learn = (failures, { assembled, constraints }, { lessons }) => {
+const enforceConstraints: Learn = (failures, { assembled, constraints }, { learned }) => {
   const open = new Set(
     failures.filter(({ cause }) => cause === 'missing_enforcer').map(({ constraintId }) => constraintId),
   )
-  const before = [...lessons.enforcement.conditions.values()].flat()
+  const before = [...learned.enforcement.conditions.values()].flat()
   const goals = constraints.filter(({ constraint }) => open.has(constraint.constraintId))
   const fresh = goals.filter(
     (goal) =>
-      !lessons.enforcement.checked.some(
+      !learned.enforcement.checked.some(
         ({ constraint }) => constraint.constraintId === goal.constraint.constraintId,
       ),
   )
@@ -112,12 +115,12 @@ const seeToConstraints: Learn = (failures, { assembled, constraints }, { lessons
     fresh.filter((goal) => !again.includes(goal)),
     assembled,
   )
-  const conditions = new Map(lessons.enforcement.conditions)
+  const conditions = new Map(learned.enforcement.conditions)
   for (const [key, more] of found.conditions) conditions.set(key, [...(conditions.get(key) ?? []), ...more])
-  const checked = [...lessons.enforcement.checked, ...found.checked, ...again]
+  const checked = [...learned.enforcement.checked, ...found.checked, ...again]
   const ids = fresh.map(({ constraint }) => constraint.constraintId).join(', ')
   return {
-    lessons: { ...lessons, enforcement: { conditions, checked } },
+    learned: { ...learned, enforcement: { conditions, checked } },
     choice: { wanted: ids, because: 'what is produced decides it: a post-condition or a check sees to it' },
   }
 }
@@ -136,19 +139,19 @@ const unfit: ReadonlySet<unknown> = new Set([
   'plan/rao',
 ])
 
-const leaveOutTheUnfit: Learn = (failures, { assembled }, { lessons, request }) => {
+const banUnfitCapability: Learn = (failures, { assembled }, { learned, request }) => {
   for (const { details, nodeId, capabilityId, cause } of failures) {
     const byVerdict = details?.['reason'] !== undefined && cause === 'schema_incompatible'
     if (!byVerdict && !unfit.has(details?.['code'])) continue
-    const blamed = capabilityId ?? assembled.makers.get(nodeId ?? '')?.capability.capabilityId
+    const blamed = capabilityId ?? assembled.plannedNodes.get(nodeId ?? '')?.capability.capabilityId
     // If several nodes supply what a constraint compares, the finding names none: each of them may make it impossible.
-    const makers = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
-    const suspects = blamed !== undefined ? [blamed] : byVerdict ? makers : []
+    const plannedNodes = [...assembled.plannedNodes.values()].map(({ capability }) => capability.capabilityId)
+    const suspects = blamed !== undefined ? [blamed] : byVerdict ? plannedNodes : []
     const required = request.envelope.policies.planner.selection?.require ?? []
-    const id = suspects.find((one) => !isBuiltin(one) && !lessons.banned.has(one) && !required.includes(one))
+    const id = suspects.find((one) => !isBuiltin(one) && !learned.banned.has(one) && !required.includes(one))
     if (id === undefined) continue
     return {
-      lessons: { ...lessons, banned: new Set([...lessons.banned, id]) },
+      learned: { ...learned, banned: new Set([...learned.banned, id]) },
       choice: {
         wanted: id,
         because: `it is left out: ${String(details?.['code'] ?? 'nothing that it supplies can satisfy a constraint')}`,
@@ -158,12 +161,12 @@ const leaveOutTheUnfit: Learn = (failures, { assembled }, { lessons, request }) 
   return undefined
 }
 
-const keepItShallow: Learn = (failures, { assembled }, { lessons, request }) => {
+const preferShallowPlans: Learn = (failures, { assembled }, { learned, request }) => {
   const tooDeep = failures.some(({ details }) => details?.['code'] === 'plan/policy-depth')
   if (!tooDeep) return undefined
-  if (!lessons.shallow) {
+  if (!learned.shallow) {
     return {
-      lessons: { ...lessons, shallow: true },
+      learned: { ...learned, shallow: true },
       choice: {
         wanted: 'policy:maxDepth',
         because: 'the cheapest plan is too deep: few nodes in a row count most',
@@ -172,19 +175,19 @@ const keepItShallow: Learn = (failures, { assembled }, { lessons, request }) => 
   }
   // If it is still too deep, the cause is a check after several nodes: the open answer alone needs none.
   const { require = [] } = request.envelope.policies.planner.selection ?? {}
-  const used = [...assembled.makers.values()].map(({ capability }) => capability.capabilityId)
+  const used = [...assembled.plannedNodes.values()].map(({ capability }) => capability.capabilityId)
   const others = used.filter((id) => !isBuiltin(id) && !require.includes(id))
   if (others.length === 0) return undefined
   return {
-    lessons: { ...lessons, banned: new Set([...lessons.banned, ...others]) },
+    learned: { ...learned, banned: new Set([...learned.banned, ...others]) },
     choice: { wanted: 'policy:maxDepth', because: `still too deep: without ${others.join(', ')}` },
   }
 }
 
-const saveTokens: Learn = (_, made, { lessons, request }) => {
-  if (!isOver(made, request) || lessons.goal === 'token_efficiency') return undefined
+const preferFewTokens: Learn = (_, made, { learned, request }) => {
+  if (!exceedsTokenLimit(made, request) || learned.goal === 'token_efficiency') return undefined
   return {
-    lessons: { ...lessons, goal: 'token_efficiency' },
+    learned: { ...learned, goal: 'token_efficiency' },
     choice: {
       wanted: 'optimisation.maxTokens',
       because: `${made.estimatedTokens} tokens are estimated: they count most`,
@@ -193,13 +196,15 @@ const saveTokens: Learn = (_, made, { lessons, request }) => {
 }
 
 /** Whether the estimate exceeds the token limit; an estimate is not a proof, so the draft may still be the best. */
-function isOver({ estimatedTokens }: Sketch, { envelope }: SearchRequest): boolean {
+function exceedsTokenLimit({ estimatedTokens }: DraftIteration, { envelope }: SearchRequest): boolean {
   return estimatedTokens > (envelope.policies.planner.optimisation?.maxTokens ?? Number.POSITIVE_INFINITY)
 }
 
 /** Ranks last the capabilities an earlier draft was rejected for, and those at the node that triggered a new plan. */
-function aversionsFrom(request: SearchRequest): Lessons['averse'] {
-  const averse = new Map<string, Aversion>([...redoOf(request).capabilities].map((id) => [id, 'failed']))
+function collectAversions(request: SearchRequest): LearnedConstraints['averse'] {
+  const averse = new Map<string, Aversion>(
+    [...findNodesToRedo(request).capabilities].map((id) => [id, 'failed']),
+  )
   for (const { capabilityId, details } of request.diagnostics?.failures ?? []) {
     if (capabilityId !== undefined && unfit.has(details?.['code'])) averse.set(capabilityId, 'avoided')
   }

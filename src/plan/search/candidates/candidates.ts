@@ -6,21 +6,21 @@ import { hintsOf } from '../../catalog/hints.ts'
 import { type FacetsByName, facetsByName, type Port, portsOf } from '../../catalog/ports.ts'
 import { defaultCutoff, scoreOf } from '../../catalog/score.ts'
 import type { SearchRequest } from '../search-request.ts'
-import { type Aversion, costOf, type OptimisationGoal, type Way } from './costs.ts'
+import { type Aversion, getCost, type OptimisationGoal, type SupplyMethod } from './costs.ts'
 import type { SearchGoal } from './goals.ts'
-import { type Aliases, namesOf, type Want, type Wants } from './requirements.ts'
+import { type Aliases, getNames, type Requirement, type Requirements } from './requirements.ts'
 
-export interface Offer {
+export interface Candidate {
   /** Unique, and deterministic for the same request. */
   readonly key: string
-  readonly way: Way
+  readonly method: SupplyMethod
   readonly capability: Capability
-  readonly needs: readonly Want[]
+  readonly needs: readonly Requirement[]
   readonly supplies: readonly Port[]
   readonly cost: number
   readonly score?: number
   /** Serves only this requirement. */
-  readonly only?: Want
+  readonly only?: Requirement
   /** Not a node: the envelope pointer that is returned as is. */
   readonly echo?: Source
   /** Id of the completed node that it reuses. */
@@ -31,9 +31,9 @@ export interface Offer {
   readonly outputFacets?: readonly string[]
 }
 
-export interface Market {
+export interface SearchSpace {
   readonly request: SearchRequest
-  readonly wants: Wants
+  readonly requirements: Requirements
   readonly goals: readonly SearchGoal[]
   readonly aliases: Aliases
   readonly facets: FacetsByName
@@ -44,7 +44,7 @@ export interface Market {
   readonly averse: ReadonlyMap<string, Aversion>
 }
 
-function allowedBy(request: SearchRequest, banned: ReadonlySet<string>): readonly Capability[] {
+function filterAllowed(request: SearchRequest, banned: ReadonlySet<string>): readonly Capability[] {
   const { selection, topology } = request.envelope.policies.planner
   const forbidden = new Set([...(selection?.forbid ?? []), ...banned])
   const kinds = new Set(topology?.forbiddenKinds ?? [])
@@ -53,8 +53,8 @@ function allowedBy(request: SearchRequest, banned: ReadonlySet<string>): readonl
   )
 }
 
-export interface Declared {
-  readonly offers: readonly Offer[]
+export interface DeclaredCandidates {
+  readonly candidates: readonly Candidate[]
   /** Capabilities below the cut-off. */
   readonly left: readonly string[]
   /** Every property that something in the plan can use. */
@@ -62,21 +62,21 @@ export interface Declared {
 }
 
 /** Returns the declared capabilities on a path to the goals. */
-export function declaredOffers(market: Market): Declared {
-  const { request, wants, facets, goal } = market
+export function findDeclaredCandidates(space: SearchSpace): DeclaredCandidates {
+  const { request, requirements, facets, goal } = space
   const { selection, topology } = request.envelope.policies.planner
-  const capabilities = market.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
+  const capabilities = space.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
   const wanted = new Set([...(selection?.require ?? []), ...(selection?.prefer ?? [])])
   const roots = capabilities.filter(
     ({ capabilityId, nodeKind }) =>
       wanted.has(capabilityId) || (topology?.requiredKinds ?? []).includes(nodeKind),
   )
-  const { relevant, useful } = relevantTo(market, capabilities, roots)
+  const { relevant, useful } = findRelevant(space, capabilities, roots)
   const hints = hintsOf(request.envelope)
   const cutoff = request.cutoff ?? defaultCutoff
-  const rivals = rivalsOf(market, capabilities)
+  const favoured = findFavouredSupplies(space, capabilities)
   const left: string[] = []
-  const offers = [...relevant].sort(byId).flatMap((capability): Offer[] => {
+  const candidates = [...relevant].sort(byId).flatMap((capability): Candidate[] => {
     const { capabilityId } = capability
     const ports = portsOf(capability, facets)
     const supplies = ports.supplies.map(({ name }) => name)
@@ -86,25 +86,27 @@ export function declaredOffers(market: Market): Declared {
       return []
     }
     if (capability.nodeKind === 'fallback' && !wanted.has(capabilityId)) return []
-    const aversions = aversionsOf(capability, market, rivals)
+    const aversions = getAversions(capability, space, favoured)
     return [
       {
         key: capabilityId,
-        way: 'declared',
+        method: 'declared',
         capability,
-        needs: ports.needs.filter(({ required }) => required).map((port) => wantOf(port, wants)),
+        needs: ports.needs
+          .filter(({ required }) => required)
+          .map((port) => addRequirement(port, requirements)),
         supplies: ports.supplies,
         score,
-        cost: costOf({ capability, way: 'declared', score, aversions }, goal),
+        cost: getCost({ capability, method: 'declared', score, aversions }, goal),
       },
     ]
   })
-  return { offers, left, useful }
+  return { candidates, left, useful }
 }
 
-export function wantOf(port: Port, wants: Wants): Want {
+export function addRequirement(port: Port, requirements: Requirements): Requirement {
   const { name, schema, facets } = port
-  return wants.add({ name, schema, facets, paths: [], forAnswer: false })
+  return requirements.add({ name, schema, facets, paths: [], forAnswer: false })
 }
 
 function byId(a: Capability, b: Capability): number {
@@ -112,8 +114,8 @@ function byId(a: Capability, b: Capability): number {
 }
 
 /** Backward chaining from the goals: finds the suppliers of each requirement, then the suppliers of their needs. */
-function relevantTo(market: Market, capabilities: readonly Capability[], roots: readonly Capability[]) {
-  const { facets, aliases, goals } = market
+function findRelevant(space: SearchSpace, capabilities: readonly Capability[], roots: readonly Capability[]) {
+  const { facets, aliases, goals } = space
   const suppliers = new Map<string, Capability[]>()
   for (const capability of capabilities) {
     for (const { name } of suppliesOf(capability, facets)) {
@@ -125,22 +127,22 @@ function relevantTo(market: Market, capabilities: readonly Capability[], roots: 
   const relevant = new Set<Capability>()
   const useful = new Set<string>()
   const stack: string[] = []
-  const want = (name: string) => {
-    for (const each of namesOf(name, aliases)) {
+  const require = (name: string) => {
+    for (const each of getNames(name, aliases)) {
       if (useful.has(each)) continue
       useful.add(each)
       stack.push(each)
     }
   }
-  const take = (capability: Capability) => {
+  const include = (capability: Capability) => {
     if (relevant.has(capability)) return
     relevant.add(capability)
-    for (const { name, required } of portsOf(capability, facets).needs) if (required) want(name)
+    for (const { name, required } of portsOf(capability, facets).needs) if (required) require(name)
   }
-  for (const { want: goal } of goals) want(goal.name)
-  for (const root of roots) take(root)
+  for (const { requirement } of goals) require(requirement.name)
+  for (const root of roots) include(root)
   for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
-    for (const capability of suppliers.get(name) ?? []) take(capability)
+    for (const capability of suppliers.get(name) ?? []) include(capability)
   }
   return { relevant, useful }
 }
@@ -150,7 +152,7 @@ function suppliesOf(capability: Capability, facets: FacetsByName): readonly { re
 }
 
 /** Maps properties to the capabilities that the caller prefers or requires for them. */
-function rivalsOf({ request, facets }: Market, capabilities: readonly Capability[]) {
+function findFavouredSupplies({ request, facets }: SearchSpace, capabilities: readonly Capability[]) {
   const { require = [], prefer = [] } = request.envelope.policies.planner.selection ?? {}
   const favoured = new Set([...require, ...prefer])
   const names = new Set(
@@ -161,10 +163,10 @@ function rivalsOf({ request, facets }: Market, capabilities: readonly Capability
   return { favoured, names }
 }
 
-function aversionsOf(
+function getAversions(
   capability: Capability,
-  { request, facets, averse }: Market,
-  { favoured, names }: ReturnType<typeof rivalsOf>,
+  { request, facets, averse }: SearchSpace,
+  { favoured, names }: ReturnType<typeof findFavouredSupplies>,
 ): Aversion[] {
   const { capabilityId, kind, sideEffect } = capability
   if (favoured.has(capabilityId)) return []
@@ -179,7 +181,10 @@ function aversionsOf(
 }
 
 /** `banned`: capabilities that a proof has shown to be unfit here. */
-export function createMarket(given: Omit<Market, 'facets' | 'allowed'>, banned: ReadonlySet<string>): Market {
+export function createSearchSpace(
+  given: Omit<SearchSpace, 'facets' | 'allowed'>,
+  banned: ReadonlySet<string>,
+): SearchSpace {
   const { request } = given
-  return { ...given, facets: facetsByName(request.facets), allowed: allowedBy(request, banned) }
+  return { ...given, facets: facetsByName(request.facets), allowed: filterAllowed(request, banned) }
 }

@@ -5,49 +5,54 @@
  * estimate.
  */
 import type { Source } from '../../../domain/plan.ts'
-import type { Offer } from './candidates.ts'
-import { serves, type Want, type Wants } from './requirements.ts'
+import type { Candidate } from './candidates.ts'
+import { type Requirement, type Requirements, serves } from './requirements.ts'
 
-export type Supporter = { readonly offer: Offer; readonly port: string } | { readonly given: Source }
+export type Producer = { readonly candidate: Candidate; readonly port: string } | { readonly given: Source }
 
-export interface Support {
-  readonly supporter: Supporter
+export interface CheapestProducer {
+  readonly producer: Producer
   readonly cost: number
 }
 
-export interface Supporters {
-  of(want: Want): Support | undefined
+export interface CheapestProducers {
+  of(requirement: Requirement): CheapestProducer | undefined
   /** Total cost of a settled candidate with all that it needs; undefined if it cannot be produced. */
-  costOf(offer: Offer): number | undefined
+  getCost(candidate: Candidate): number | undefined
 }
 
-export interface SupportRequest {
-  readonly wants: Wants
-  readonly offers: readonly Offer[]
+export interface ProducerSearch {
+  readonly requirements: Requirements
+  readonly candidates: readonly Candidate[]
   /** Sources that exist from the beginning. */
-  readonly given: (want: Want) => Source | undefined
+  readonly given: (requirement: Requirement) => Source | undefined
   readonly counts: 'sum' | 'longest'
 }
 
 interface Waiting {
-  readonly offer: Offer
+  readonly candidate: Candidate
   readonly order: number
   open: number
   spent: number
 }
 
-export function supportersOf({ wants, offers, given, counts }: SupportRequest): Supporters {
-  const settled = new Map<number, Support>()
-  const costs = new Map<Offer, number>()
+export function findCheapestProducers({
+  requirements,
+  candidates,
+  given,
+  counts,
+}: ProducerSearch): CheapestProducers {
+  const settled = new Map<number, CheapestProducer>()
+  const costs = new Map<Candidate, number>()
   const waitingFor = new Map<number, Waiting[]>()
   const ready = createQueue()
   const add = (a: number, b: number) => (counts === 'sum' ? a + b : Math.max(a, b))
-  const makeReady = ({ offer, order, spent }: Waiting) =>
-    ready.push({ offer, order, cost: spent + offer.cost })
+  const makeReady = ({ candidate, order, spent }: Waiting) =>
+    ready.push({ candidate, order, cost: spent + candidate.cost })
 
-  for (const [order, offer] of offers.entries()) {
-    const needs = [...new Set(offer.needs)]
-    const waiting: Waiting = { offer, order, open: needs.length, spent: 0 }
+  for (const [order, candidate] of candidates.entries()) {
+    const needs = [...new Set(candidate.needs)]
+    const waiting: Waiting = { candidate, order, open: needs.length, spent: 0 }
     if (needs.length === 0) makeReady(waiting)
     for (const { id } of needs) {
       const others = waitingFor.get(id)
@@ -55,33 +60,37 @@ export function supportersOf({ wants, offers, given, counts }: SupportRequest): 
       else others.push(waiting)
     }
   }
-  const settle = (want: Want, support: Support) => {
-    settled.set(want.id, support)
-    for (const waiting of waitingFor.get(want.id) ?? []) {
-      waiting.spent = add(waiting.spent, support.cost)
+  const settle = (requirement: Requirement, cheapest: CheapestProducer) => {
+    settled.set(requirement.id, cheapest)
+    for (const waiting of waitingFor.get(requirement.id) ?? []) {
+      waiting.spent = add(waiting.spent, cheapest.cost)
       if (--waiting.open === 0) makeReady(waiting)
     }
   }
-  for (const want of wants.list()) {
-    const source = given(want)
-    if (source !== undefined) settle(want, { supporter: { given: source }, cost: 0 })
+  for (const requirement of requirements.list()) {
+    const source = given(requirement)
+    if (source !== undefined) settle(requirement, { producer: { given: source }, cost: 0 })
   }
   for (let next = ready.pop(); next !== undefined; next = ready.pop()) {
-    const { offer, cost } = next
-    costs.set(offer, cost)
-    for (const port of offer.supplies) {
-      for (const want of wants.called(port.name)) {
-        if (settled.has(want.id) || (offer.only !== undefined && offer.only !== want)) continue
-        if (!serves(port.schema, want)) continue
-        settle(want, { supporter: offer.echo ? { given: offer.echo } : { offer, port: port.name }, cost })
+    const { candidate, cost } = next
+    costs.set(candidate, cost)
+    for (const port of candidate.supplies) {
+      for (const requirement of requirements.called(port.name)) {
+        if (settled.has(requirement.id) || (candidate.only !== undefined && candidate.only !== requirement))
+          continue
+        if (!serves(port.schema, requirement)) continue
+        settle(requirement, {
+          producer: candidate.echo ? { given: candidate.echo } : { candidate, port: port.name },
+          cost,
+        })
       }
     }
   }
-  return { of: (want) => settled.get(want.id), costOf: (offer) => costs.get(offer) }
+  return { of: (requirement) => settled.get(requirement.id), getCost: (candidate) => costs.get(candidate) }
 }
 
 interface Ready {
-  readonly offer: Offer
+  readonly candidate: Candidate
   readonly order: number
   readonly cost: number
 }

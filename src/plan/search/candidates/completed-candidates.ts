@@ -3,25 +3,26 @@ import { isObject, type Json, own } from '../../../base/json.ts'
 import type { DraftRequest } from '../../../domain/ports/planner.ts'
 import { isBuiltin } from '../../builtin-capabilities.ts'
 import { type Port, portsOf } from '../../catalog/ports.ts'
-import { type Market, type Offer, wantOf } from './candidates.ts'
-import { redoOf } from './nodes-to-redo.ts'
-import { accepts, givenFor, type Want } from './requirements.ts'
+import { addRequirement, type Candidate, type SearchSpace } from './candidates.ts'
+import { findNodesToRedo } from './nodes-to-redo.ts'
+import { accepts, findGivenSource, type Requirement } from './requirements.ts'
 
 type Done = DraftRequest['completed'][number]
 
-export function doneOffers(market: Market): readonly Offer[] {
-  const { request, aliases } = market
-  const { nodes } = redoOf(request)
+export function findCompletedCandidates(space: SearchSpace): readonly Candidate[] {
+  const { request, aliases } = space
+  const { nodes } = findNodesToRedo(request)
   const kept = (request.completed ?? []).filter(({ id }) => !nodes.has(id))
   const redone = nodes.size > 0
-  const candidates = kept.flatMap((done) => offerOf(done, market, redone) ?? [])
   // Fixpoint: a node is kept only if all of its inputs are: the envelope, and other kept nodes.
-  let stay = candidates
+  let stay = kept.flatMap((done) => toCandidate(done, space, redone) ?? [])
   for (;;) {
     const supplied = new Set(stay.flatMap(({ supplies }) => supplies.map(({ name }) => name)))
-    const hasAll = (needs: readonly Want[]) =>
+    const hasAll = (needs: readonly Requirement[]) =>
       needs.every(
-        (want) => supplied.has(want.name) || givenFor(want, request.envelope, aliases) !== undefined,
+        (requirement) =>
+          supplied.has(requirement.name) ||
+          findGivenSource(requirement, request.envelope, aliases) !== undefined,
       )
     const next = stay.filter(({ needs }) => hasAll(needs))
     if (next.length === stay.length) break
@@ -31,19 +32,23 @@ export function doneOffers(market: Market): readonly Offer[] {
 }
 
 /** An open node read everything available, so its answer is dropped when anything before it is executed again. */
-function offerOf({ id, capabilityId, output }: Done, market: Market, redone: boolean): Offer | undefined {
-  const capability = market.allowed.find((each) => each.capabilityId === capabilityId)
+function toCandidate(
+  { id, capabilityId, output }: Done,
+  space: SearchSpace,
+  redone: boolean,
+): Candidate | undefined {
+  const capability = space.allowed.find((each) => each.capabilityId === capabilityId)
   if (capability === undefined || (capability.kind === 'local' && isBuiltin(capability.capabilityId)))
     return undefined
   const open = isBuiltin(capability.capabilityId)
   if (open && redone && capability.nodeKind === 'execution') return undefined
-  const { needs, supplies } = portsOf(capability, market.facets)
+  const { needs, supplies } = portsOf(capability, space.facets)
   const ports = open ? openPorts(output) : supplies.filter((port) => has(output, port))
   return {
     key: `done:${id}`,
-    way: 'done',
+    method: 'done',
     capability,
-    needs: needs.filter(({ required }) => required).map((port) => wantOf(port, market.wants)),
+    needs: needs.filter(({ required }) => required).map((port) => addRequirement(port, space.requirements)),
     supplies: ports.map((port) => ({ ...port, schema: valueSchema(output, port) })),
     cost: 0,
     doneId: id,

@@ -1,5 +1,5 @@
 /**
- * Cost table of nodes: one row per way to supply a property and one per goal of the caller. The search minimises the
+ * Cost table of nodes: one row per method to supply a property and one per goal of the caller. The search minimises the
  * cost.
  */
 import type { Capability } from '../../../domain/capability.ts'
@@ -7,7 +7,7 @@ import type { PlannerPolicy } from '../../../domain/policy.ts'
 import { expenseOf } from '../../catalog/score.ts'
 
 /** How a property can be supplied, and its surcharge beyond the work itself: the order is the order of preference. */
-export const wayTable = {
+export const supplyMethodTable = {
   done: { surcharge: 0, sentence: 'a node that is completed already' },
   declared: { surcharge: 0, sentence: 'a capability that declares it' },
   structure: { surcharge: 1, sentence: '`proviso.structure` reads an input facet out of the envelope' },
@@ -23,10 +23,10 @@ export const wayTable = {
     sentence: '`proviso.answer` supplies a property of the answer to another node',
   },
   answer: { surcharge: 1_000, sentence: '`proviso.answer` supplies a property of the answer itself' },
-  echo: { surcharge: 20_000, sentence: 'an input of the same name is handed back' },
+  echo: { surcharge: 20_000, sentence: 'an input of the same name is returned unchanged' },
 } as const
 
-export type Way = keyof typeof wayTable
+export type SupplyMethod = keyof typeof supplyMethodTable
 
 /** Reasons against a capability. */
 export const aversionTable = {
@@ -97,35 +97,38 @@ export const goalTable = {
 
 export type OptimisationGoal = keyof typeof goalTable
 
-export function goalOf({ optimisation }: PlannerPolicy): OptimisationGoal {
+export function getOptimisationGoal({ optimisation }: PlannerPolicy): OptimisationGoal {
   return optimisation?.objective ?? 'balanced'
 }
 
 /** Estimate for a call to a model that declares none. */
 const usualTokens = 1_500
 
-export function tokensOf({ kind, cost }: Capability): number {
+export function estimateTokens({ kind, cost }: Capability): number {
   return cost?.estimatedTokens ?? (kind === 'model' ? usualTokens : 0)
 }
 
 export interface Work {
   readonly capability: Capability
-  readonly way: Way
+  readonly method: SupplyMethod
   /** Between 0 and 1; undefined for open capabilities. */
   readonly score?: number
   readonly aversions: readonly Aversion[]
 }
 
-export function costOf({ capability, way, score = 0.5, aversions }: Work, goal: OptimisationGoal): number {
-  if (way === 'done') return 0
+export function getCost(
+  { capability, method, score = 0.5, aversions }: Work,
+  goal: OptimisationGoal,
+): number {
+  if (method === 'done') return 0
   const row: GoalRow = goalTable[goal]
   const expense = expenseOf(capability)
   return (
     row.call +
-    (row.tokens * tokensOf(capability)) / 1_000 +
+    (row.tokens * estimateTokens(capability)) / 1_000 +
     (row.expense >= 0 ? row.expense * expense : -row.expense * (1 - expense)) +
     row.doubt * (1 - score) +
-    wayTable[way].surcharge +
+    supplyMethodTable[method].surcharge +
     aversions.reduce((sum, aversion) => sum + aversionTable[aversion].surcharge, 0)
   )
 }

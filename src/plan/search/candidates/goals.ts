@@ -12,10 +12,10 @@ import type { Path } from '../../../schema/values/schema-values.ts'
 import { type Goal as ContractGoal, goalsOf } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
 import type { OptimisationGoal } from './costs.ts'
-import { type Aliases, namesOf, type Want, type Wants } from './requirements.ts'
+import { type Aliases, getNames, type Requirement, type Requirements } from './requirements.ts'
 
 export interface SearchGoal {
-  readonly want: Want
+  readonly requirement: Requirement
   /** The contract cannot be met without it. */
   readonly required: boolean
   /** Part of the answer, the whole answer, or only read by constraints. */
@@ -36,7 +36,7 @@ const apart = new Set(
 
 export function contractNeeds(
   request: SearchRequest,
-  wants: Wants,
+  requirements: Requirements,
   { aliases, goal }: { readonly aliases: Aliases; readonly goal: OptimisationGoal },
 ): ContractNeeds {
   const { schema, constraints: given } = request.envelope.outputContract
@@ -47,31 +47,39 @@ export function contractNeeds(
   const paths = pathsByRoot(constraints)
   const pathsTo = (name: string) => paths.filter(({ root }) => root === name).map(({ path }) => path)
   const goals: SearchGoal[] = members.map(({ name, required }) => ({
-    want: wants.add({
+    requirement: requirements.add({
       name,
       schema: project(schema, child('', name)).schema,
       paths: pathsTo(name),
       forAnswer: true,
-      facets: namesOf(name, aliases).flatMap((each) => facets.get(each) ?? []),
+      facets: getNames(name, aliases).flatMap((each) => facets.get(each) ?? []),
     }),
     required: required || noneRequired || paths.some(({ root, level }) => root === name && level === 'hard'),
     role: 'answer',
   }))
   const named = new Set(members.map(({ name }) => name))
-  const beside = [...new Set(paths.map(({ root }) => root))].filter((root) => root !== '' && !named.has(root))
+  const findOtherParts = [...new Set(paths.map(({ root }) => root))].filter(
+    (root) => root !== '' && !named.has(root),
+  )
   if (members.length > 0) {
-    for (const name of beside) {
+    for (const name of findOtherParts) {
       const levels = paths.filter(({ root }) => root === name).map(({ level }) => level)
       const required = levels.includes('hard')
       if (!required && !isWorthIt(levels, goal)) continue
-      const want = wants.add({ name, schema: true, paths: pathsTo(name), forAnswer: false, facets: [] })
-      goals.push({ want, required, role: 'aside' })
+      const requirement = requirements.add({
+        name,
+        schema: true,
+        paths: pathsTo(name),
+        forAnswer: false,
+        facets: [],
+      })
+      goals.push({ requirement, required, role: 'aside' })
     }
   }
   if (members.length === 0 || !isPlain(schema)) {
     // Properties that depend on each other cannot be assembled one by one: one node has to supply the whole answer.
-    const want = wants.add({ name: '', schema, paths: [], forAnswer: true, facets: [] })
-    goals.push({ want, required: true, role: 'whole' })
+    const requirement = requirements.add({ name: '', schema, paths: [], forAnswer: true, facets: [] })
+    goals.push({ requirement, required: true, role: 'whole' })
   }
   return { goals, constraints }
 }

@@ -1,9 +1,9 @@
 /** Generates node ids: short, readable, unique, and deterministic for the same plan. */
 
 import type { SearchRequest } from '../search-request.ts'
-import type { Offer } from './candidates.ts'
+import type { Candidate } from './candidates.ts'
 
-export interface Naming {
+export interface NodeIds {
   /** Returns an unused id based on this one. */
   fresh(like: string): string
 }
@@ -12,10 +12,10 @@ export interface Naming {
  * Ids of completed nodes, and of the node that is executed again, are reserved: a node that keeps its id keeps its
  * output.
  */
-export function createNaming({
+export function createNodeIds({
   completed = [],
   trigger,
-}: Pick<SearchRequest, 'completed' | 'trigger'>): Naming {
+}: Pick<SearchRequest, 'completed' | 'trigger'>): NodeIds {
   const taken = new Set(completed.map(({ id }) => id))
   if (trigger?.nodeId !== undefined) taken.add(trigger.nodeId)
   return {
@@ -30,8 +30,8 @@ export function createNaming({
 }
 
 /** Returns the preferred id for the node of a candidate. */
-export function nameOf({ way, capability, only }: Offer): string {
-  if (way === 'transformation' && only) return `${only.name}_form`
+export function toNodeName({ method, capability, only }: Candidate): string {
+  if (method === 'transformation' && only) return `${only.name}_form`
   return capability.capabilityId.slice(capability.capabilityId.lastIndexOf('.') + 1)
 }
 

@@ -11,14 +11,14 @@ import { facetsByName, portsOf } from '../../catalog/ports.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { slug } from './node-names.ts'
 
-export interface Redo {
+export interface NodesToRedo {
   /** Nodes whose outputs are dropped. */
   readonly nodes: ReadonlySet<string>
   /** Capabilities that executed them. */
   readonly capabilities: ReadonlySet<string>
 }
 
-export function redoOf(request: SearchRequest): Redo {
+export function findNodesToRedo(request: SearchRequest): NodesToRedo {
   const { trigger, completed = [] } = request
   const rejected = trigger?.nodeIds ?? (trigger?.nodeId === undefined ? [] : [trigger.nodeId])
   const parts = rejected.map((nodeId) => redoNode(nodeId, request, completed))
@@ -33,8 +33,8 @@ function redoNode(
   request: SearchRequest,
   completed: DraftRequest['completed'],
 ): { readonly nodes: readonly string[]; readonly capabilities: readonly string[] } {
-  const worker = workerOf(nodeId, request)
-  const judged = worker === undefined ? [] : judgedBy(worker, request)
+  const worker = findCapability(nodeId, request)
+  const judged = worker === undefined ? [] : getJudgedProperties(worker, request)
   const made = completed.filter(
     ({ output }) => isObject(output) && judged.some((name) => Object.hasOwn(output, name)),
   )
@@ -49,7 +49,10 @@ function redoNode(
  * Returns the capability of a node; a node that has not completed is identified by its id, which derives from the
  * capability.
  */
-function workerOf(nodeId: string, { completed = [], capabilities }: SearchRequest): Capability | undefined {
+function findCapability(
+  nodeId: string,
+  { completed = [], capabilities }: SearchRequest,
+): Capability | undefined {
   const done = completed.find(({ id }) => id === nodeId)?.capabilityId
   const name = nodeId.replace(/_\d+$/, '')
   return capabilities.find(({ capabilityId }) =>
@@ -60,7 +63,7 @@ function workerOf(nodeId: string, { completed = [], capabilities }: SearchReques
 }
 
 /** Returns the properties of the answer that a validation has read, or else all that it reads; empty for other nodes. */
-function judgedBy(worker: Capability, { envelope, facets }: SearchRequest): readonly string[] {
+function getJudgedProperties(worker: Capability, { envelope, facets }: SearchRequest): readonly string[] {
   if (worker.nodeKind !== 'validation') return []
   const answer = membersOf(envelope.outputContract.schema).map(({ name }) => name)
   if (worker.capabilityId === checkId || isBuiltin(worker.capabilityId)) return answer

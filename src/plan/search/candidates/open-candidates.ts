@@ -9,113 +9,146 @@ import { declares, type Path } from '../../../schema/values/schema-values.ts'
 import { answerId, isBuiltin, structureId } from '../../builtin-capabilities.ts'
 import { supportOf } from '../../catalog/derive.ts'
 import { facetPorts, isFacetList, type Port } from '../../catalog/ports.ts'
-import { type Market, type Offer, wantOf } from './candidates.ts'
-import type { Supporters } from './cheapest-producers.ts'
-import { type Aversion, costOf, type Way } from './costs.ts'
-import { canMeet, inputFor, type Want } from './requirements.ts'
+import { addRequirement, type Candidate, type SearchSpace } from './candidates.ts'
+import type { CheapestProducers } from './cheapest-producers.ts'
+import { type Aversion, getCost, type SupplyMethod } from './costs.ts'
+import { canMeet, findInput, type Requirement } from './requirements.ts'
 
 /**
  * Returns candidates of `proviso.structure`, `proviso.answer` and the envelope itself, for every requirement they may
  * serve.
  */
-export function openOffers(market: Market, declared: readonly Offer[]): readonly Offer[] {
-  const { wants, goals, request, aliases } = market
-  const byId = new Map(market.allowed.map((each) => [each.capabilityId, each]))
+export function findOpenCandidates(space: SearchSpace, declared: readonly Candidate[]): readonly Candidate[] {
+  const { requirements, goals, request, aliases } = space
+  const byId = new Map(space.allowed.map((each) => [each.capabilityId, each]))
   const [structure, answer] = [byId.get(structureId), byId.get(answerId)]
-  const ofAnswer = new Map(goals.filter(({ role }) => role !== 'aside').map(({ want }) => [want.name, want]))
+  const ofAnswer = new Map(
+    goals.filter(({ role }) => role !== 'aside').map(({ requirement }) => [requirement.name, requirement]),
+  )
   const bySupply = new Map<string, Port[]>()
   for (const { supplies } of declared)
     for (const port of supplies) bySupply.set(port.name, [...(bySupply.get(port.name) ?? []), port])
-  const all = [...wants.list()]
-  const offers: Offer[] = []
-  const add = (want: Want, way: Way, capability: Capability, more: Partial<Offer> = {}) =>
-    offers.push(openOffer(want, { way, capability, market }, more))
-  for (const want of all) {
-    const part = ofAnswer.get(want.name)
-    if (structure && isInput(want) && part === undefined) {
+  const all = [...requirements.list()]
+  const candidates: Candidate[] = []
+  const add = (
+    requirement: Requirement,
+    method: SupplyMethod,
+    capability: Capability,
+    more: Partial<Candidate> = {},
+  ) => candidates.push(createOpenCandidate(requirement, { method, capability, space }, more))
+  for (const requirement of all) {
+    const part = ofAnswer.get(requirement.name)
+    if (structure && isInput(requirement) && part === undefined) {
       const usual =
-        want.facets.length > 0 && want.facets.every(({ metadata }) => metadata.direction === 'input')
-      add(want, usual ? 'structure' : 'standIn', structure)
+        requirement.facets.length > 0 &&
+        requirement.facets.every(({ metadata }) => metadata.direction === 'input')
+      add(requirement, usual ? 'structure' : 'standIn', structure)
     }
     if (!answer) continue
-    if (part !== undefined && canMeet(part.schema, want.schema))
-      add(want, want.forAnswer ? 'answer' : 'answered', answer)
-    const other = otherForm(want, bySupply)
+    if (part !== undefined && canMeet(part.schema, requirement.schema))
+      add(requirement, requirement.forAnswer ? 'answer' : 'answered', answer)
+    const other = otherForm(requirement, bySupply)
     if (other !== undefined) {
       const { name, schema, facets } = other
-      const source = wants.add({ name, schema, facets, paths: [], forAnswer: false, declaredOnly: true })
-      add(want, 'transformation', answer, { needs: [source] })
+      const source = requirements.add({
+        name,
+        schema,
+        facets,
+        paths: [],
+        forAnswer: false,
+        declaredOnly: true,
+      })
+      add(requirement, 'transformation', answer, { needs: [source] })
     }
   }
-  for (const { want, role } of goals) {
-    const echo = role === 'answer' ? inputFor(want, request.envelope, aliases) : undefined
+  for (const { requirement, role } of goals) {
+    const echo = role === 'answer' ? findInput(requirement, request.envelope, aliases) : undefined
     const anyone = answer ?? structure ?? request.capabilities[0]
-    if (echo !== undefined && anyone !== undefined) add(want, 'echo', anyone, { echo })
+    if (echo !== undefined && anyone !== undefined) add(requirement, 'echo', anyone, { echo })
   }
-  return offers
+  return candidates
 }
 
-interface Opening {
-  readonly way: Way
+interface OpenCandidateOptions {
+  readonly method: SupplyMethod
   readonly capability: Capability
-  readonly market: Market
+  readonly space: SearchSpace
 }
 
-function openOffer(want: Want, { way, capability, market }: Opening, more: Partial<Offer>): Offer {
-  const { selection } = market.request.envelope.policies.planner
+function createOpenCandidate(
+  requirement: Requirement,
+  { method, capability, space }: OpenCandidateOptions,
+  more: Partial<Candidate>,
+): Candidate {
+  const { selection } = space.request.envelope.policies.planner
   const { capabilityId } = capability
   const favoured = [...(selection?.require ?? []), ...(selection?.prefer ?? [])].includes(capabilityId)
   const aversions: Aversion[] = selection?.avoid?.includes(capabilityId) ? ['avoided'] : []
-  const cost = favoured && way !== 'echo' ? 0.5 : costOf({ capability, way, aversions }, market.goal)
-  const schema = naming(want.schema, want.paths)
-  const supplies: Port[] = [{ name: want.name, schema, required: true, facets: want.facets }]
-  return { key: `${way}:${want.id}`, way, capability, needs: [], supplies, cost, only: want, ...more }
+  const cost = favoured && method !== 'echo' ? 0.5 : getCost({ capability, method, aversions }, space.goal)
+  const schema = declarePaths(requirement.schema, requirement.paths)
+  const supplies: Port[] = [{ name: requirement.name, schema, required: true, facets: requirement.facets }]
+  return {
+    key: `${method}:${requirement.id}`,
+    method,
+    capability,
+    needs: [],
+    supplies,
+    cost,
+    only: requirement,
+    ...more,
+  }
 }
 
 /** Whether it is only needed as an input; values that constraints read must come from a source that declares them. */
-function isInput({ forAnswer, name, paths }: Want): boolean {
+function isInput({ forAnswer, name, paths }: Requirement): boolean {
   return !forAnswer && name !== '' && paths.length === 0
 }
 
 /** Returns a declared supply of the same name that can never satisfy the requirement, if none can. */
-function otherForm(want: Want, bySupply: ReadonlyMap<string, readonly Port[]>): Port | undefined {
-  const ports = want.name === '' ? [] : (bySupply.get(want.name) ?? [])
-  return ports.some(({ schema }) => canMeet(schema, want.schema)) ? undefined : ports[0]
+function otherForm(
+  requirement: Requirement,
+  bySupply: ReadonlyMap<string, readonly Port[]>,
+): Port | undefined {
+  const ports = requirement.name === '' ? [] : (bySupply.get(requirement.name) ?? [])
+  return ports.some(({ schema }) => canMeet(schema, requirement.schema)) ? undefined : ports[0]
 }
 
 /** Extends the schema with the paths that constraints read. */
-function naming(schema: JsonSchema, paths: readonly Path[]): JsonSchema {
+function declarePaths(schema: JsonSchema, paths: readonly Path[]): JsonSchema {
   return paths
     .filter((path) => !declares(schema, path))
-    .reduce((named, path) => both(named, placeSchema(path)), schema)
+    .reduce((named, path) => both(named, toPathSchema(path)), schema)
 }
 
-function placeSchema([segment, ...rest]: Path): JsonSchema {
+function toPathSchema([segment, ...rest]: Path): JsonSchema {
   if (segment === undefined) return true
   if (segment === 'length' || segment === '*' || /^\d+$/.test(segment))
-    return { type: 'array', items: segment === 'length' ? true : placeSchema(rest) }
-  return { type: 'object', properties: { [segment]: placeSchema(rest) }, required: [segment] }
+    return { type: 'array', items: segment === 'length' ? true : toPathSchema(rest) }
+  return { type: 'object', properties: { [segment]: toPathSchema(rest) }, required: [segment] }
 }
 
 /**
  * Returns candidates of agents that list facets beyond what their capabilities declare, for requirements that no
  * declared capability serves.
  */
-export function derivedOffers(market: Market, declared: readonly Offer[]): readonly Offer[] {
-  const { facets, wants, goal } = market
-  const capabilities = market.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
+export function findDerivedCandidates(
+  space: SearchSpace,
+  declared: readonly Candidate[],
+): readonly Candidate[] {
+  const { facets, requirements, goal } = space
+  const capabilities = space.allowed.filter(({ capabilityId }) => !isBuiltin(capabilityId))
   if (!capabilities.some(({ metadata }) => metadata?.['supportedFacets'] !== undefined)) return []
   const served = new Set(declared.flatMap(({ supplies }) => supplies.map(({ name }) => name)))
   return [...supportOf(capabilities).values()].flatMap(({ capabilities: own, output }) =>
-    facetPorts([...output], facets).flatMap((port): Offer[] => {
-      if (served.has(port.name) || wants.called(port.name).length === 0) return []
+    facetPorts([...output], facets).flatMap((port): Candidate[] => {
+      if (served.has(port.name) || requirements.called(port.name).length === 0) return []
       const from = own[0]
       if (from === undefined || !isFacetList(from.inputContract)) return []
-      const needs = facetPorts(from.inputContract, facets).map((each) => wantOf(each, wants))
+      const needs = facetPorts(from.inputContract, facets).map((each) => addRequirement(each, requirements))
       const outputFacets = port.facets.map(({ name }) => name)
-      const cost = costOf({ capability: from, way: 'derived', aversions: [] }, goal)
+      const cost = getCost({ capability: from, method: 'derived', aversions: [] }, goal)
       const key = `derived:${from.capabilityId}:${port.name}`
-      return [{ key, way: 'derived', capability: from, needs, supplies: [port], outputFacets, cost }]
+      return [{ key, method: 'derived', capability: from, needs, supplies: [port], outputFacets, cost }]
     }),
   )
 }
@@ -124,26 +157,26 @@ export function derivedOffers(market: Market, declared: readonly Offer[]): reado
  * Returns capabilities that are not available as declared, without the input facets that have no supplier; at least one
  * must remain.
  */
-export function reducedOffers(
-  market: Market,
-  declared: readonly Offer[],
-  found: Supporters,
-): readonly Offer[] {
-  return declared.flatMap((offer): Offer[] => {
-    const { capability, needs, score } = offer
-    if (found.costOf(offer) !== undefined || !isFacetList(capability.inputContract)) return []
-    const there = needs.filter((want) => found.of(want) !== undefined)
+export function findReducedCandidates(
+  space: SearchSpace,
+  declared: readonly Candidate[],
+  found: CheapestProducers,
+): readonly Candidate[] {
+  return declared.flatMap((candidate): Candidate[] => {
+    const { capability, needs, score } = candidate
+    if (found.getCost(candidate) !== undefined || !isFacetList(capability.inputContract)) return []
+    const there = needs.filter((requirement) => found.of(requirement) !== undefined)
     if (there.length === 0 || there.length === needs.length) return []
-    const inputFacets = there.flatMap((want) => want.facets.map(({ name }) => name))
-    const cost = costOf(
-      { capability, way: 'reduced', aversions: [], ...(score !== undefined && { score }) },
-      market.goal,
+    const inputFacets = there.flatMap((requirement) => requirement.facets.map(({ name }) => name))
+    const cost = getCost(
+      { capability, method: 'reduced', aversions: [], ...(score !== undefined && { score }) },
+      space.goal,
     )
     return [
       {
-        ...offer,
+        ...candidate,
         key: `reduced:${capability.capabilityId}`,
-        way: 'reduced',
+        method: 'reduced',
         needs: there,
         inputFacets,
         cost,

@@ -4,13 +4,13 @@
  */
 import type { Goal } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
-import { createMarket, declaredOffers, type Market, type Offer } from './candidates.ts'
-import { type Supporters, supportersOf } from './cheapest-producers.ts'
-import { doneOffers } from './completed-candidates.ts'
-import { type Aversion, goalOf, goalTable, type OptimisationGoal } from './costs.ts'
+import { type Candidate, createSearchSpace, findDeclaredCandidates, type SearchSpace } from './candidates.ts'
+import { type CheapestProducers, findCheapestProducers } from './cheapest-producers.ts'
+import { findCompletedCandidates } from './completed-candidates.ts'
+import { type Aversion, getOptimisationGoal, goalTable, type OptimisationGoal } from './costs.ts'
 import { contractNeeds, type SearchGoal } from './goals.ts'
-import { derivedOffers, openOffers, reducedOffers } from './open-candidates.ts'
-import { aliasesIn, createWants, givenFor, type Want } from './requirements.ts'
+import { findDerivedCandidates, findOpenCandidates, findReducedCandidates } from './open-candidates.ts'
+import { collectAliases, createRequirements, findGivenSource, type Requirement } from './requirements.ts'
 
 export interface Pricing {
   readonly banned: ReadonlySet<string>
@@ -22,34 +22,37 @@ export interface Pricing {
 }
 
 export interface Priced {
-  readonly market: Market
+  readonly space: SearchSpace
   readonly goals: readonly SearchGoal[]
   readonly constraints: readonly Goal[]
-  readonly offers: readonly Offer[]
-  readonly supporters: Supporters
+  readonly candidates: readonly Candidate[]
+  readonly producers: CheapestProducers
   /** Capabilities below the cut-off. */
   readonly left: readonly string[]
 }
 
-export function price(request: SearchRequest, { banned, averse, shallow, ...pricing }: Pricing): Priced {
-  const goal = pricing.goal ?? goalOf(request.envelope.policies.planner)
-  const aliases = aliasesIn(request.facets)
-  const wants = createWants(aliases)
-  const { goals, constraints } = contractNeeds(request, wants, { aliases, goal })
-  const market = createMarket({ request, wants, goals, aliases, goal, averse }, banned)
-  const { offers: declared, left } = declaredOffers(market)
-  const closed = [...declared, ...derivedOffers(market, declared), ...doneOffers(market)]
-  const open = openOffers(market, declared)
-  const given = (want: Want) => givenFor(want, request.envelope, aliases)
-  const settle = (all: readonly Offer[]) => {
-    const offers = shallow ? all.map((offer) => ({ ...offer, cost: depthOf(offer) })) : all
+export function priceCandidates(
+  request: SearchRequest,
+  { banned, averse, shallow, ...pricing }: Pricing,
+): Priced {
+  const goal = pricing.goal ?? getOptimisationGoal(request.envelope.policies.planner)
+  const aliases = collectAliases(request.facets)
+  const requirements = createRequirements(aliases)
+  const { goals, constraints } = contractNeeds(request, requirements, { aliases, goal })
+  const space = createSearchSpace({ request, requirements, goals, aliases, goal, averse }, banned)
+  const { candidates: declared, left } = findDeclaredCandidates(space)
+  const closed = [...declared, ...findDerivedCandidates(space, declared), ...findCompletedCandidates(space)]
+  const open = findOpenCandidates(space, declared)
+  const given = (requirement: Requirement) => findGivenSource(requirement, request.envelope, aliases)
+  const settle = (all: readonly Candidate[]) => {
+    const candidates = shallow ? all.map((candidate) => ({ ...candidate, cost: depthOf(candidate) })) : all
     const counts = shallow ? 'longest' : goalTable[goal].counts
-    return { offers, supporters: supportersOf({ wants, offers, given, counts }) }
+    return { candidates, producers: findCheapestProducers({ requirements, candidates, given, counts }) }
   }
   const found = settle([...closed, ...open])
-  const reduced = reducedOffers(market, found.offers, found.supporters)
+  const reduced = findReducedCandidates(space, found.candidates, found.producers)
   return {
-    market,
+    space,
     goals,
     constraints,
     left,
@@ -58,6 +61,6 @@ export function price(request: SearchRequest, { banned, averse, shallow, ...pric
 }
 
 /** Depth cost: one per node, with the cost as tie-breaker. */
-function depthOf({ way, cost }: Offer): number {
-  return (way === 'done' ? 0 : 1) + cost * 1e-7
+function depthOf({ method, cost }: Candidate): number {
+  return (method === 'done' ? 0 : 1) + cost * 1e-7
 }

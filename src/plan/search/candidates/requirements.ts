@@ -12,7 +12,7 @@ import { declares, type Path, setAt } from '../../../schema/values/schema-values
 import { isAbsent } from '../../../schema/values/value-set.ts'
 import { keyOf } from '../../catalog/compile-facets.ts'
 
-export interface Want {
+export interface Requirement {
   readonly id: number
   readonly name: string
   readonly schema: JsonSchema
@@ -25,17 +25,17 @@ export interface Want {
   readonly facets: readonly Facet[]
 }
 
-export interface Wants {
-  add(want: Omit<Want, 'id'>): Want
+export interface Requirements {
+  add(requirement: Omit<Requirement, 'id'>): Requirement
   /** The requirements that a property of this name can satisfy. */
-  called(name: string): readonly Want[]
-  list(): readonly Want[]
+  called(name: string): readonly Requirement[]
+  list(): readonly Requirement[]
 }
 
 /** Other names of a property: a facet's name and its key are equivalent. */
 export type Aliases = ReadonlyMap<string, readonly string[]>
 
-export function aliasesIn(facets: readonly Facet[]): Aliases {
+export function collectAliases(facets: readonly Facet[]): Aliases {
   const aliases = new Map<string, string[]>()
   const add = (name: string, other: string) => aliases.set(name, [...(aliases.get(name) ?? []), other])
   for (const facet of facets) {
@@ -47,14 +47,14 @@ export function aliasesIn(facets: readonly Facet[]): Aliases {
   return aliases
 }
 
-export function namesOf(name: string, aliases: Aliases): readonly string[] {
+export function getNames(name: string, aliases: Aliases): readonly string[] {
   return [name, ...(aliases.get(name) ?? [])]
 }
 
-export function createWants(aliases: Aliases): Wants {
-  const all: Want[] = []
-  const byName = new Map<string, Want[]>()
-  const same = (a: Want, b: Omit<Want, 'id'>) =>
+export function createRequirements(aliases: Aliases): Requirements {
+  const all: Requirement[] = []
+  const byName = new Map<string, Requirement[]>()
+  const same = (a: Requirement, b: Omit<Requirement, 'id'>) =>
     a.name === b.name &&
     a.forAnswer === b.forAnswer &&
     a.declaredOnly === b.declaredOnly &&
@@ -62,16 +62,16 @@ export function createWants(aliases: Aliases): Wants {
     jsonEqual(a.paths, b.paths)
   return {
     add(given) {
-      const found = byName.get(given.name)?.find((want) => same(want, given))
+      const found = byName.get(given.name)?.find((requirement) => same(requirement, given))
       if (found !== undefined) return found
-      const want = { ...given, id: all.length }
-      all.push(want)
-      for (const name of namesOf(want.name, aliases)) {
+      const requirement = { ...given, id: all.length }
+      all.push(requirement)
+      for (const name of getNames(requirement.name, aliases)) {
         const others = byName.get(name)
-        if (others === undefined) byName.set(name, [want])
-        else others.push(want)
+        if (others === undefined) byName.set(name, [requirement])
+        else others.push(requirement)
       }
-      return want
+      return requirement
     },
     called: (name) => byName.get(name) ?? [],
     list: () => all,
@@ -98,34 +98,45 @@ export function canMeet(a: JsonSchema, b: JsonSchema): boolean {
 }
 
 /** Whether a supplied schema serves a requirement: some value fits, and one of the schemas declares the paths below it. */
-export function serves(supplied: JsonSchema, want: Want): boolean {
+export function serves(supplied: JsonSchema, requirement: Requirement): boolean {
   if (typeof supplied === 'object' && Object.hasOwn(supplied, 'const')) {
     const value = supplied['const'] as Json
-    return accepts(want.schema, value) && want.paths.every((path) => !isAbsent(setAt(value, path)))
+    return (
+      accepts(requirement.schema, value) && requirement.paths.every((path) => !isAbsent(setAt(value, path)))
+    )
   }
   return (
-    canMeet(supplied, want.schema) &&
-    want.paths.every((path) => declares(supplied, path) || declares(want.schema, path))
+    canMeet(supplied, requirement.schema) &&
+    requirement.paths.every((path) => declares(supplied, path) || declares(requirement.schema, path))
   )
 }
 
 /** Returns the envelope source of a requirement, if a value there fits. */
-export function givenFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
-  if (want.forAnswer || want.declaredOnly) return undefined
-  return inputFor(want, envelope, aliases)
+export function findGivenSource(
+  requirement: Requirement,
+  envelope: Envelope,
+  aliases: Aliases,
+): Source | undefined {
+  if (requirement.forAnswer || requirement.declaredOnly) return undefined
+  return findInput(requirement, envelope, aliases)
 }
 
 /** The same, for answers too: an input of the name that satisfies the schema. */
-export function inputFor(want: Want, envelope: Envelope, aliases: Aliases): Source | undefined {
-  for (const name of namesOf(want.name, aliases)) {
-    const found = place(name, envelope)
-    if (found === undefined || !accepts(want.schema, found.value)) continue
-    if (want.paths.every((path) => !isAbsent(setAt(found.value, path)))) return { envelope: found.pointer }
+export function findInput(
+  requirement: Requirement,
+  envelope: Envelope,
+  aliases: Aliases,
+): Source | undefined {
+  for (const name of getNames(requirement.name, aliases)) {
+    const found = findEnvelopeValue(name, envelope)
+    if (found === undefined || !accepts(requirement.schema, found.value)) continue
+    if (requirement.paths.every((path) => !isAbsent(setAt(found.value, path))))
+      return { envelope: found.pointer }
   }
   return undefined
 }
 
-function place(name: string, { inputs, objective, specialInstructions }: Envelope) {
+function findEnvelopeValue(name: string, { inputs, objective, specialInstructions }: Envelope) {
   const value = own(inputs, name) as Json | undefined
   if (value !== undefined) return { value, pointer: child('/inputs', name) }
   if (name === 'objective') return { value: objective as Json, pointer: '/objective' }

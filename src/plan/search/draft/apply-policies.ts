@@ -5,41 +5,41 @@
 import type { Draft } from '../../../domain/plan.ts'
 import { checkId, structureId } from '../../builtin-capabilities.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
-import type { Market } from '../candidates/candidates.ts'
+import type { SearchSpace } from '../candidates/candidates.ts'
 import type { Variants } from '../candidates/variants.ts'
 import type { Choice } from '../search-request.ts'
 import type { Assembled } from './assemble.ts'
-import { branchesOf, withBranches } from './branches.ts'
+import { addBranches, getBranches } from './branches.ts'
 import type { Chosen } from './choose.ts'
-import { withCheck } from './enforce.ts'
-import { rationaleOf } from './explain.ts'
-import { withBrief } from './policy-nodes.ts'
-import { rescuerFor, withRescue } from './resilience.ts'
+import { addCheck } from './enforce.ts'
+import { explainNode } from './explain.ts'
+import { addBrief } from './policy-nodes.ts'
+import { addFallback, findFallback } from './resilience.ts'
 
-export interface Growing {
-  readonly market: Market
+export interface PolicyRequest {
+  readonly space: SearchSpace
   readonly chosen: Chosen
   readonly checked: readonly Goal[]
   readonly variants: Variants
 }
 
-export function grow(assembled: Assembled, { market, chosen, checked, variants }: Growing) {
-  const { requiredKinds = [] } = market.request.envelope.policies.planner.topology ?? {}
-  const { require = [] } = market.request.envelope.policies.planner.selection ?? {}
-  const able = new Set(market.allowed.map(({ capabilityId }) => capabilityId))
+export function applyPolicies(assembled: Assembled, { space, chosen, checked, variants }: PolicyRequest) {
+  const { requiredKinds = [] } = space.request.envelope.policies.planner.topology ?? {}
+  const { require = [] } = space.request.envelope.policies.planner.selection ?? {}
+  const able = new Set(space.allowed.map(({ capabilityId }) => capabilityId))
   const kinds = () => new Set(draft.nodes.map(({ kind }) => kind))
   const uses = (capabilityId: string) => draft.nodes.some((node) => node.capabilityId === capabilityId)
   const choices: Choice[] = []
   let draft: Draft = {
     ...assembled.draft,
-    nodes: assembled.draft.nodes.map((node) => explained(node, assembled)),
+    nodes: assembled.draft.nodes.map((node) => addRationale(node, assembled)),
   }
 
-  const branches = isForbidden('branch', market) ? [] : branchesOf(market)
+  const branches = isForbidden('branch', space) ? [] : getBranches(space)
   if (branches.length > 0) {
-    const nodeId = authorOf(assembled, variants.property)
+    const nodeId = findVariantWriter(assembled, variants.property)
     const grown =
-      able.has(structureId) && nodeId ? withBranches(assembled, draft, { branches, nodeId }) : undefined
+      able.has(structureId) && nodeId ? addBranches(assembled, draft, { branches, nodeId }) : undefined
     draft = grown ?? draft
     const because = grown
       ? 'a direction of its own for each variant'
@@ -50,31 +50,35 @@ export function grow(assembled: Assembled, { market, chosen, checked, variants }
       because,
     })
   }
-  const wantsBrief =
+  const shouldAddBrief =
     (requiredKinds.includes('structuring') && !kinds().has('structuring')) ||
     (require.includes(structureId) && !uses(structureId))
-  if (wantsBrief && able.has(structureId)) draft = withBrief(assembled, draft, market)
-  const rescued = rescue(assembled, draft, { market, chosen, always: requiredKinds.includes('fallback') })
-  draft = rescued.draft
-  choices.push(...rescued.choices)
-  const wantsCheck =
+  if (shouldAddBrief && able.has(structureId)) draft = addBrief(assembled, draft, space)
+  const withFallbacks = addFallbacks(assembled, draft, {
+    space,
+    chosen,
+    always: requiredKinds.includes('fallback'),
+  })
+  draft = withFallbacks.draft
+  choices.push(...withFallbacks.choices)
+  const shouldAddCheck =
     (requiredKinds.includes('validation') && !kinds().has('validation')) || require.includes(checkId)
-  if (able.has(checkId) && (checked.length > 0 || wantsCheck)) draft = withCheck(assembled, draft, checked)
+  if (able.has(checkId) && (checked.length > 0 || shouldAddCheck)) draft = addCheck(assembled, draft, checked)
   return { draft, choices }
 }
 
-function explained(node: Draft['nodes'][number], { makers }: Assembled) {
-  const maker = makers.get(node.id)
-  return maker === undefined ? node : { ...node, rationale: rationaleOf(maker) }
+function addRationale(node: Draft['nodes'][number], { plannedNodes }: Assembled) {
+  const planned = plannedNodes.get(node.id)
+  return planned === undefined ? node : { ...node, rationale: explainNode(planned) }
 }
 
-function isForbidden(kind: string, { request }: Market): boolean {
+function isForbidden(kind: string, { request }: SearchSpace): boolean {
   return (request.envelope.policies.planner.topology?.forbiddenKinds ?? []).includes(kind)
 }
 
 /** Returns the node that writes the variants, or else that of the first part of the answer. */
-function authorOf({ places }: Assembled, property: string | undefined): string | undefined {
-  const source = places.get(property ?? '') ?? places.get('') ?? places.values().next().value
+function findVariantWriter({ sources }: Assembled, property: string | undefined): string | undefined {
+  const source = sources.get(property ?? '') ?? sources.get('') ?? sources.values().next().value
   return source !== undefined && 'node' in source ? source.node : undefined
 }
 
@@ -82,28 +86,32 @@ function authorOf({ places }: Assembled, property: string | undefined): string |
  * Adds fallback nodes for nodes that supply the answer, if a fallback capability is registered or the policies require
  * one.
  */
-function rescue(
-  { makers, naming }: Assembled,
+function addFallbacks(
+  { plannedNodes, nodeIds }: Assembled,
   draft: Draft,
-  { market, chosen, always }: { readonly market: Market; readonly chosen: Chosen; readonly always: boolean },
+  {
+    space,
+    chosen,
+    always,
+  }: { readonly space: SearchSpace; readonly chosen: Chosen; readonly always: boolean },
 ) {
   let grown = draft
   const choices: Choice[] = []
-  if (isForbidden('fallback', market)) return { draft, choices }
-  const capabilities = market.allowed
-  for (const [nodeId, maker] of makers) {
+  if (isForbidden('fallback', space)) return { draft, choices }
+  const capabilities = space.allowed
+  for (const [nodeId, planned] of plannedNodes) {
     const isPart = [...chosen.met].some(
-      ([{ role }, by]) => role !== 'aside' && 'offer' in by && maker.offers.includes(by.offer),
+      ([{ role }, by]) => role !== 'aside' && 'candidate' in by && planned.candidates.includes(by.candidate),
     )
-    if (!isPart || maker.way === 'done') continue
-    const worker = rescuerFor(maker.capability, capabilities, { facets: market.facets, always })
+    if (!isPart || planned.method === 'done') continue
+    const worker = findFallback(planned.capability, capabilities, { facets: space.facets, always })
     if (worker === undefined) continue
-    const id = naming.fresh(`${nodeId}_fallback`)
-    grown = withRescue({ draft: grown, nodeId, capability: maker.capability, worker, id })
+    const id = nodeIds.fresh(`${nodeId}_fallback`)
+    grown = addFallback({ draft: grown, nodeId, capability: planned.capability, worker, id })
     choices.push({
       wanted: `a fallback for ${nodeId}`,
       taken: id,
-      because: `${worker.capabilityId} can stand in`,
+      because: `${worker.capabilityId} can replace it`,
     })
   }
   return { draft: grown, choices }

@@ -4,18 +4,18 @@ import { child } from '../../../base/pointer.ts'
 import type { Draft, DraftNode, Source } from '../../../domain/plan.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isFacetList } from '../../catalog/ports.ts'
-import type { Market } from '../candidates/candidates.ts'
-import type { Supporter } from '../candidates/cheapest-producers.ts'
+import type { SearchSpace } from '../candidates/candidates.ts'
+import type { Producer } from '../candidates/cheapest-producers.ts'
 import type { SearchGoal } from '../candidates/goals.ts'
-import { createNaming, nameOf } from '../candidates/node-names.ts'
-import { inWishedOrder } from './caller-hints.ts'
-import type { Chosen, Maker } from './choose.ts'
+import { createNodeIds, toNodeName } from '../candidates/node-names.ts'
+import { sortByCallerHints } from './caller-hints.ts'
+import type { Chosen, PlannedNode } from './choose.ts'
 import { instructionsFor } from './instructions.ts'
-import { type Demands, inputOf, isOpenMaker, outputOf } from './node-contracts.ts'
-import { backingOf } from './resilience.ts'
+import { buildInputContract, buildOutputContract, type Demands, isOpenNode } from './node-contracts.ts'
+import { planFailureHandling } from './resilience.ts'
 
 export interface Assembly {
-  readonly market: Market
+  readonly space: SearchSpace
   readonly chosen: Chosen
   readonly demands: Demands
   /** Post-conditions by node key. */
@@ -23,7 +23,7 @@ export interface Assembly {
   /** Soft constraints in human-readable form. */
   readonly wishes: readonly string[]
   /** Additional instruction lines, by node key. */
-  readonly told: ReadonlyMap<string, readonly string[]>
+  readonly extraInstructions: ReadonlyMap<string, readonly string[]>
   /** The open answer waits for what the others supply; otherwise it runs in parallel. */
   readonly answerLast: boolean
 }
@@ -31,72 +31,90 @@ export interface Assembly {
 export interface Assembled {
   readonly draft: Draft
   /** Nodes in construction, by node id. */
-  readonly makers: ReadonlyMap<string, Maker>
-  readonly ids: ReadonlyMap<Maker, string>
+  readonly plannedNodes: ReadonlyMap<string, PlannedNode>
+  readonly ids: ReadonlyMap<PlannedNode, string>
   /** The source of each property that constraints read. */
-  readonly places: ReadonlyMap<string, Source>
-  readonly naming: ReturnType<typeof createNaming>
+  readonly sources: ReadonlyMap<string, Source>
+  readonly nodeIds: ReturnType<typeof createNodeIds>
 }
 
 export function assemble(assembly: Assembly): Assembled {
-  const { market, chosen } = assembly
-  const { request } = market
-  const naming = createNaming(request)
-  const ids = new Map<Maker, string>()
-  for (const maker of chosen.makers.values()) {
-    const [offer] = maker.offers
-    if (offer !== undefined) ids.set(maker, offer.doneId ?? naming.fresh(nameOf(offer)))
+  const { space, chosen } = assembly
+  const { request } = space
+  const nodeIds = createNodeIds(request)
+  const ids = new Map<PlannedNode, string>()
+  for (const planned of chosen.plannedNodes.values()) {
+    const [candidate] = planned.candidates
+    if (candidate !== undefined) ids.set(planned, candidate.doneId ?? nodeIds.fresh(toNodeName(candidate)))
   }
-  const sourceOf = (supporter: Supporter): Source => {
-    if ('given' in supporter) return supporter.given
-    const node = ids.get(makerOf(supporter, chosen) as Maker) as string
-    return supporter.port === '' ? { node } : { node, pointer: child('', supporter.port) }
+  const sourceOf = (producer: Producer): Source => {
+    if ('given' in producer) return producer.given
+    const node = ids.get(findPlannedNode(producer, chosen) as PlannedNode) as string
+    return producer.port === '' ? { node } : { node, pointer: child('', producer.port) }
   }
-  const { output, places } = answerOf(chosen, sourceOf, market)
-  const inputs = new Map([...ids.keys()].map((maker) => [maker, inputsOf(maker, assembly, sourceOf)]))
-  const answer = chosen.makers.get('answer')
+  const { output, sources } = bindAnswer(chosen, sourceOf, space)
+  const inputs = new Map([...ids.keys()].map((planned) => [planned, bindInputs(planned, assembly, sourceOf)]))
+  const answer = chosen.plannedNodes.get('answer')
   if (answer !== undefined && assembly.answerLast) {
-    for (const [name, source] of beside(answer, assembly, { sourceOf, inputs, ids })) {
+    for (const [name, source] of findOtherParts(answer, assembly, { sourceOf, inputs, ids })) {
       inputs.get(answer)?.set(name, source)
     }
   }
-  const nodes = [...ids].map(([maker, id]) =>
-    nodeOf(maker, { id, inputs: Object.fromEntries(inputs.get(maker) ?? []), assembly }),
+  const nodes = [...ids].map(([planned, id]) =>
+    buildNode(planned, { id, inputs: Object.fromEntries(inputs.get(planned) ?? []), assembly }),
   )
-  const draft: Draft = { nodes: inOrder(nodes), ...(output !== undefined && { output }) }
-  return { draft, ids, makers: new Map([...ids].map(([maker, id]) => [id, maker])), places, naming }
+  const draft: Draft = { nodes: sortTopologically(nodes), ...(output !== undefined && { output }) }
+  return {
+    draft,
+    ids,
+    plannedNodes: new Map([...ids].map(([planned, id]) => [id, planned])),
+    sources,
+    nodeIds,
+  }
 }
 
-function makerOf(supporter: Extract<Supporter, { offer: unknown }>, { makers }: Chosen): Maker | undefined {
-  return [...makers.values()].find(({ offers }) => offers.includes(supporter.offer))
+function findPlannedNode(
+  producer: Extract<Producer, { candidate: unknown }>,
+  { plannedNodes }: Chosen,
+): PlannedNode | undefined {
+  return [...plannedNodes.values()].find(({ candidates }) => candidates.includes(producer.candidate))
 }
 
 /** Binds the answer and the values that constraints read. */
-function answerOf(chosen: Chosen, sourceOf: (supporter: Supporter) => Source, { request }: Market) {
-  const places = new Map<string, Source>()
+function bindAnswer(chosen: Chosen, sourceOf: (producer: Producer) => Source, { request }: SearchSpace) {
+  const sources = new Map<string, Source>()
   const whole = [...chosen.met].find(([{ role }]) => role === 'whole')
-  for (const [{ want, role }, supporter] of chosen.met) {
+  for (const [{ requirement, role }, producer] of chosen.met) {
     if (role === 'aside' || (role === 'answer' && whole === undefined))
-      places.set(want.name, sourceOf(supporter))
+      sources.set(requirement.name, sourceOf(producer))
   }
   if (whole !== undefined) {
     const source = sourceOf(whole[1])
-    places.set('', source)
-    return { output: source, places }
+    sources.set('', source)
+    return { output: source, sources }
   }
-  const parts = [...chosen.met.keys()].filter(({ role }) => role === 'answer').map(({ want }) => want.name)
-  if (parts.length === 0) return { output: undefined, places }
-  const properties = inWishedOrder(parts, request.envelope).map((name) => [name, places.get(name) as Source])
-  return { output: { properties: Object.fromEntries(properties) }, places }
+  const parts = [...chosen.met.keys()]
+    .filter(({ role }) => role === 'answer')
+    .map(({ requirement }) => requirement.name)
+  if (parts.length === 0) return { output: undefined, sources }
+  const properties = sortByCallerHints(parts, request.envelope).map((name) => [
+    name,
+    sources.get(name) as Source,
+  ])
+  return { output: { properties: Object.fromEntries(properties) }, sources }
 }
 
 type Inputs = Map<string, Source>
 
 /** Binds the inputs of a node; open nodes receive all inputs of the envelope. */
-function inputsOf(maker: Maker, { market }: Assembly, sourceOf: (supporter: Supporter) => Source): Inputs {
-  const inputs: Inputs = new Map([...maker.inputs].map(([name, supporter]) => [name, sourceOf(supporter)]))
-  const known = Object.keys(market.request.envelope.inputs).length > 0
-  if (isOpenMaker(maker) && known && maker.way !== 'transformation' && !inputs.has('inputs'))
+function bindInputs(
+  planned: PlannedNode,
+  { space }: Assembly,
+  sourceOf: (producer: Producer) => Source,
+): Inputs {
+  const inputs: Inputs = new Map([...planned.inputs].map(([name, producer]) => [name, sourceOf(producer)]))
+  const known = Object.keys(space.request.envelope.inputs).length > 0
+  if (isOpenNode(planned) && known && planned.method !== 'transformation' && !inputs.has('inputs'))
     inputs.set('inputs', { envelope: '/inputs' })
   return inputs
 }
@@ -105,32 +123,34 @@ function inputsOf(maker: Maker, { market }: Assembly, sourceOf: (supporter: Supp
  * Returns the parts of the answer that other nodes supply, as input for the open answer; excludes nodes that depend on
  * it.
  */
-function beside(
-  answer: Maker,
+function findOtherParts(
+  answer: PlannedNode,
   { chosen }: Assembly,
   {
     sourceOf,
     inputs,
     ids,
   }: {
-    readonly sourceOf: (supporter: Supporter) => Source
-    readonly inputs: ReadonlyMap<Maker, Inputs>
-    readonly ids: ReadonlyMap<Maker, string>
+    readonly sourceOf: (producer: Producer) => Source
+    readonly inputs: ReadonlyMap<PlannedNode, Inputs>
+    readonly ids: ReadonlyMap<PlannedNode, string>
   },
 ): [string, Source][] {
   const self = ids.get(answer) as string
-  const byId = new Map([...ids].map(([maker, id]) => [id, maker]))
+  const byId = new Map([...ids].map(([planned, id]) => [id, planned]))
   const waitsForIt = (id: string, seen = new Set<string>()): boolean => {
     if (id === self) return true
     if (seen.has(id)) return false
     seen.add(id)
-    const maker = byId.get(id)
-    const sources = maker === undefined ? [] : [...(inputs.get(maker)?.values() ?? [])]
+    const planned = byId.get(id)
+    const sources = planned === undefined ? [] : [...(inputs.get(planned)?.values() ?? [])]
     return sources.some((source) => 'node' in source && waitsForIt(source.node, seen))
   }
-  return [...chosen.met].flatMap(([{ want }, supporter]): [string, Source][] => {
-    const source = sourceOf(supporter)
-    return want.name !== '' && 'node' in source && !waitsForIt(source.node) ? [[want.name, source]] : []
+  return [...chosen.met].flatMap(([{ requirement }, producer]): [string, Source][] => {
+    const source = sourceOf(producer)
+    return requirement.name !== '' && 'node' in source && !waitsForIt(source.node)
+      ? [[requirement.name, source]]
+      : []
   })
 }
 
@@ -140,45 +160,49 @@ interface NodeRequest {
   readonly assembly: Assembly
 }
 
-function nodeOf(maker: Maker, { id, inputs, assembly }: NodeRequest): DraftNode {
-  const { market, demands, chosen, wishes } = assembly
-  const { capability, way } = maker
-  const { envelope } = market.request
-  const optional = optionalPorts(maker, [...chosen.met.keys()])
-  const conditions = assembly.conditions.get(maker.key) ?? []
-  const output = outputOf(maker, demands, optional)
-  const input = inputOf(maker)
-  const facets = facetsOf(maker)
-  const last = maker.uses.some(({ want }) => want.forAnswer)
-  const more = assembly.told.get(maker.key) ?? []
-  const judged = maker.uses.some(({ want }) => want.paths.length > 0)
+function buildNode(planned: PlannedNode, { id, inputs, assembly }: NodeRequest): DraftNode {
+  const { space, demands, chosen, wishes } = assembly
+  const { capability, method } = planned
+  const { envelope } = space.request
+  const optional = optionalPorts(planned, [...chosen.met.keys()])
+  const conditions = assembly.conditions.get(planned.key) ?? []
+  const output = buildOutputContract(planned, demands, optional)
+  const input = buildInputContract(planned)
+  const facets = getUsedFacets(planned)
+  const last = planned.uses.some(({ requirement }) => requirement.forAnswer)
+  const more = assembly.extraInstructions.get(planned.key) ?? []
+  const judged = planned.uses.some(({ requirement }) => requirement.paths.length > 0)
   const { avoid = [] } = envelope.policies.planner.selection ?? {}
   return {
     id,
-    kind: way === 'transformation' ? 'transformation' : capability.nodeKind,
+    kind: method === 'transformation' ? 'transformation' : capability.nodeKind,
     label: capability.displayName,
     capabilityId: capability.capabilityId,
-    ...(way === 'derived' && { derived: true }),
+    ...(method === 'derived' && { derived: true }),
     ...(facets && { facets }),
     ...((input ?? output) !== undefined && { contracts: sides(input, output) }),
     ...(Object.keys(inputs).length > 0 && { inputs }),
     instructions:
-      doneInstructions(maker, market) ?? instructionsFor({ maker, envelope, last, conditions, wishes, more }),
+      getCompletedInstructions(planned, space) ??
+      instructionsFor({ planned, envelope, last, conditions, wishes, more }),
     ...(conditions.length > 0 && { postConditions: conditions }),
-    ...backingOf(maker, {
-      capabilities: market.allowed,
-      facets: market.facets,
+    ...planFailureHandling(planned, {
+      capabilities: space.allowed,
+      facets: space.facets,
       avoid,
       judged,
     }),
-    metadata: { way },
+    metadata: { way: method },
   }
 }
 
 /** Completed nodes keep their instructions: different ones would execute them again. */
-function doneInstructions({ offers, way }: Maker, { request }: Market): string | undefined {
-  if (way !== 'done') return undefined
-  return request.completed?.find(({ id }) => id === offers[0]?.doneId)?.instructions ?? ''
+function getCompletedInstructions(
+  { candidates, method }: PlannedNode,
+  { request }: SearchSpace,
+): string | undefined {
+  if (method !== 'done') return undefined
+  return request.completed?.find(({ id }) => id === candidates[0]?.doneId)?.instructions ?? ''
 }
 
 function sides(input: JsonSchema | undefined, output: JsonSchema | undefined) {
@@ -186,45 +210,47 @@ function sides(input: JsonSchema | undefined, output: JsonSchema | undefined) {
 }
 
 /** Returns the ports of the open answer that only optional goals use. */
-function optionalPorts(maker: Maker, goals: readonly SearchGoal[]): ReadonlySet<string> {
-  const required = new Set(goals.filter((goal) => goal.required).map(({ want }) => want))
-  const names = maker.uses.map(({ port }) => port)
+function optionalPorts(planned: PlannedNode, goals: readonly SearchGoal[]): ReadonlySet<string> {
+  const required = new Set(goals.filter((goal) => goal.required).map(({ requirement }) => requirement))
+  const names = planned.uses.map(({ port }) => port)
   return new Set(
-    maker.way === 'answer'
-      ? names.filter((name) => !maker.uses.some(({ port, want }) => port === name && required.has(want)))
+    planned.method === 'answer'
+      ? names.filter(
+          (name) => !planned.uses.some(({ port, requirement }) => port === name && required.has(requirement)),
+        )
       : [],
   )
 }
 
 /** Returns the facets in use: all inputs, and the outputs that other nodes read. */
-function facetsOf({ capability, offers, uses }: Maker): DraftNode['facets'] | undefined {
-  const [offer] = offers
+function getUsedFacets({ capability, candidates, uses }: PlannedNode): DraftNode['facets'] | undefined {
+  const [candidate] = candidates
   const { inputContract, outputContract, postConditions } = capability
   const used = new Set(uses.map(({ port }) => port))
-  const taken = offer?.supplies.filter(({ name }) => used.has(name)).flatMap(({ facets }) => facets) ?? []
+  const taken = candidate?.supplies.filter(({ name }) => used.has(name)).flatMap(({ facets }) => facets) ?? []
   const all = postConditions.length > 0 || taken.length === 0
-  const input = isFacetList(inputContract) ? (offer?.inputFacets ?? inputContract) : undefined
+  const input = isFacetList(inputContract) ? (candidate?.inputFacets ?? inputContract) : undefined
   const output = isFacetList(outputContract)
-    ? (offer?.outputFacets ?? (all ? outputContract : taken.map(({ name }) => name)))
+    ? (candidate?.outputFacets ?? (all ? outputContract : taken.map(({ name }) => name)))
     : undefined
   if (input === undefined && output === undefined) return undefined
   return { ...(input && { input }), ...(output && { output }) }
 }
 
 /** Sorts nodes topologically by their bindings. */
-function inOrder(nodes: readonly DraftNode[]): readonly DraftNode[] {
+function sortTopologically(nodes: readonly DraftNode[]): readonly DraftNode[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
-  const placed = new Set<string>()
+  const visited = new Set<string>()
   const order: DraftNode[] = []
-  const place = (node: DraftNode) => {
-    if (placed.has(node.id)) return
-    placed.add(node.id)
+  const visit = (node: DraftNode) => {
+    if (visited.has(node.id)) return
+    visited.add(node.id)
     for (const source of Object.values(node.inputs ?? {}).flat() as Source[]) {
       const before = 'node' in source ? byId.get(source.node) : undefined
-      if (before !== undefined) place(before)
+      if (before !== undefined) visit(before)
     }
     order.push(node)
   }
-  for (const node of nodes) place(node)
+  for (const node of nodes) visit(node)
   return order
 }

@@ -6,10 +6,10 @@ import { isObject, type Json } from '../../../base/json.ts'
 import type { Draft, DraftNode } from '../../../domain/plan.ts'
 import { structureId } from '../../builtin-capabilities.ts'
 import { plannedRetry } from '../../planned-retries.ts'
-import type { Market } from '../candidates/candidates.ts'
+import type { SearchSpace } from '../candidates/candidates.ts'
 import type { Assembled } from './assemble.ts'
-import { objectOf } from './node-contracts.ts'
-import { takesMore } from './policy-nodes.ts'
+import { buildObjectSchema } from './node-contracts.ts'
+import { acceptsMoreInputs } from './policy-nodes.ts'
 
 export interface Branch {
   readonly label: string
@@ -17,10 +17,10 @@ export interface Branch {
 }
 
 /** Returns the requested branches: from `branchVariants`, a required kind, or the goal of diverse variants. */
-export function branchesOf({ request, goal }: Market): readonly Branch[] {
+export function getBranches({ request, goal }: SearchSpace): readonly Branch[] {
   const { directives, topology } = request.envelope.policies.planner
   const said = directives?.['branchVariants']
-  if (Array.isArray(said)) return said.map((entry: Json, i) => branchOf(entry, i))
+  if (Array.isArray(said)) return said.map((entry: Json, i) => toBranch(entry, i))
   const count = topology?.variantCount
   const asked = topology?.requiredKinds?.includes('branch') ? (count ?? 2) : 0
   const diverse = goal === 'diversity' && (count ?? 0) > 1 ? (count ?? 0) : 0
@@ -30,31 +30,36 @@ export function branchesOf({ request, goal }: Market): readonly Branch[] {
 
 const mostBranches = 50
 
-function branchOf(entry: Json, index: number): Branch {
+function toBranch(entry: Json, index: number): Branch {
   if (typeof entry === 'string') return { label: entry, said: entry }
   const name = isObject(entry) ? (entry['label'] ?? entry['name'] ?? entry['id']) : undefined
   return { label: typeof name === 'string' ? name : `variant ${index + 1}`, said: JSON.stringify(entry) }
 }
 
 /** Adds the branches before `nodeId`; returns undefined if that node could not read them. */
-export function withBranches(
-  { makers, naming }: Assembled,
+export function addBranches(
+  { plannedNodes, nodeIds }: Assembled,
   draft: Draft,
   { branches, nodeId }: { readonly branches: readonly Branch[]; readonly nodeId: string },
 ): Draft | undefined {
   const target = draft.nodes.find(({ id }) => id === nodeId)
-  const maker = makers.get(nodeId)
-  if (target === undefined || maker === undefined || maker.way === 'done' || !takesMore(maker.capability))
+  const planned = plannedNodes.get(nodeId)
+  if (
+    target === undefined ||
+    planned === undefined ||
+    planned.method === 'done' ||
+    !acceptsMoreInputs(planned.capability)
+  )
     return undefined
   const nodes = branches.map((branch, i) =>
-    branchNode(branch, { id: naming.fresh(`branch_${i + 1}`), i, target }),
+    branchNode(branch, { id: nodeIds.fresh(`branch_${i + 1}`), i, target }),
   )
   const directions = nodes.map(({ id }, i) => [propertyOf(i), { node: id, pointer: `/${propertyOf(i)}` }])
-  const told = `Make one variant for each of ${branches.map((_, i) => `"${propertyOf(i)}"`).join(', ')}, in this order.`
+  const instruction = `Make one variant for each of ${branches.map((_, i) => `"${propertyOf(i)}"`).join(', ')}, in this order.`
   const reader: DraftNode = {
     ...target,
     inputs: { ...target.inputs, ...Object.fromEntries(directions) },
-    instructions: [target.instructions ?? '', told].join('\n'),
+    instructions: [target.instructions ?? '', instruction].join('\n'),
   }
   return {
     ...draft,
@@ -79,7 +84,7 @@ function branchNode(
     label,
     capabilityId: structureId,
     retry: plannedRetry,
-    contracts: { output: objectOf(new Map([[propertyOf(i), [direction]]]), [propertyOf(i)]) },
+    contracts: { output: buildObjectSchema(new Map([[propertyOf(i), [direction]]]), [propertyOf(i)]) },
     inputs: {
       ...target.inputs,
       ...(target.inputs?.['inputs'] === undefined && { inputs: { envelope: '/inputs' } }),

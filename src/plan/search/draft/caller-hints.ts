@@ -7,12 +7,12 @@ const acted = new Set(['askBeforeFinish', 'hitlRequiredFor', 'branchVariants', '
 const ordering = ['fieldOrder', 'propertyOrder', 'order'] as const
 const longest = 2_000
 
-export interface Wishes {
+export interface CallerHints {
   readonly hints?: string
   readonly directives?: string
 }
 
-export function wishesOf({ outputContract, policies }: Envelope): Wishes {
+export function getCallerHints({ outputContract, policies }: Envelope): CallerHints {
   const hints = without(outputContract.hints ?? {}, new Set<string>(ordering))
   const directives = without(policies.planner.directives ?? {}, acted)
   return {
@@ -27,7 +27,7 @@ function without(map: object, keys: ReadonlySet<string>): string | undefined {
 }
 
 /** Sorts properties in the order that the caller prefers; unnamed ones keep their order, after the others. */
-export function inWishedOrder(names: readonly string[], { outputContract }: Envelope): readonly string[] {
+export function sortByCallerHints(names: readonly string[], { outputContract }: Envelope): readonly string[] {
   const hints = outputContract.hints ?? {}
   const said = ordering.map((key) => hints[key]).find(Array.isArray)
   if (said === undefined) return names

@@ -3,122 +3,128 @@
  * many nodes use it.
  */
 import type { Capability } from '../../../domain/capability.ts'
-import type { Offer } from '../candidates/candidates.ts'
-import type { Supporter, Supporters } from '../candidates/cheapest-producers.ts'
+import type { Candidate } from '../candidates/candidates.ts'
+import type { CheapestProducers, Producer } from '../candidates/cheapest-producers.ts'
 import type { SearchGoal } from '../candidates/goals.ts'
-import { serves, type Want } from '../candidates/requirements.ts'
+import { type Requirement, serves } from '../candidates/requirements.ts'
 
 /** A node under construction. Candidates of one open capability share one node. */
-export interface Maker {
+export interface PlannedNode {
   readonly key: string
   readonly capability: Capability
-  readonly way: Offer['way']
-  readonly offers: Offer[]
+  readonly method: Candidate['method']
+  readonly candidates: Candidate[]
   /** Input property → where it comes from. */
-  readonly inputs: Map<string, Supporter>
+  readonly inputs: Map<string, Producer>
   /** What other nodes read from it. */
-  readonly uses: { readonly port: string; readonly want: Want }[]
+  readonly uses: { readonly port: string; readonly requirement: Requirement }[]
 }
 
 export interface Chosen {
-  readonly makers: Map<string, Maker>
+  readonly plannedNodes: Map<string, PlannedNode>
   /** How each goal is met; unmet goals are missing. */
-  readonly met: Map<SearchGoal, Supporter>
+  readonly met: Map<SearchGoal, Producer>
 }
 
 /** Ways that share one node of an open capability. */
-const together: Partial<Record<Offer['way'], 'structure' | 'answer'>> = {
+const together: Partial<Record<Candidate['method'], 'structure' | 'answer'>> = {
   structure: 'structure',
   standIn: 'structure',
   answer: 'answer',
   answered: 'answer',
 }
 
-export function makerKey({ way, key }: Offer): string {
-  return together[way] ?? key
+export function getNodeKey({ method, key }: Candidate): string {
+  return together[method] ?? key
 }
 
-export function choose(goals: readonly SearchGoal[], supporters: Supporters, more: readonly Offer[]): Chosen {
-  const chosen: Chosen = { makers: new Map(), met: new Map() }
+export function choose(
+  goals: readonly SearchGoal[],
+  producers: CheapestProducers,
+  more: readonly Candidate[],
+): Chosen {
+  const chosen: Chosen = { plannedNodes: new Map(), met: new Map() }
   const whole = goals.find(({ role }) => role === 'whole')
-  const isWhole = whole !== undefined && supporters.of(whole.want) !== undefined
+  const isWhole = whole !== undefined && producers.of(whole.requirement) !== undefined
   for (const goal of goals) {
     if (goal.role === 'whole' ? !isWhole : !goal.required || (isWhole && goal.role === 'answer')) continue
-    meet(goal, supporters, chosen)
+    meetGoal(goal, producers, chosen)
   }
-  for (const offer of more) {
-    take(offer, supporters, chosen)
-    polish(offer, goals, chosen)
+  for (const candidate of more) {
+    addNode(candidate, producers, chosen)
+    redirectGoals(candidate, goals, chosen)
   }
   // Optional goals are taken if a chosen node supplies them anyway, or if they help the node that supplies the whole
   // answer.
   for (const goal of goals) {
     if (goal.role === 'whole' || chosen.met.has(goal)) continue
-    const supporter = supporters.of(goal.want)?.supporter
-    if (supporter === undefined || !('offer' in supporter)) continue
-    const isOpen = makerKey(supporter.offer) === 'answer'
+    const producer = producers.of(goal.requirement)?.producer
+    if (producer === undefined || !('candidate' in producer)) continue
+    const isOpen = getNodeKey(producer.candidate) === 'answer'
     if (
       isWhole && goal.role === 'answer'
         ? !isOpen
-        : chosen.makers.has(makerKey(supporter.offer)) || goal.role === 'aside'
+        : chosen.plannedNodes.has(getNodeKey(producer.candidate)) || goal.role === 'aside'
     )
-      meet(goal, supporters, chosen)
+      meetGoal(goal, producers, chosen)
   }
   return chosen
 }
 
 /** A node that reads a property of the answer and returns it becomes the source of that property. */
-function polish(offer: Offer, goals: readonly SearchGoal[], chosen: Chosen): void {
+function redirectGoals(candidate: Candidate, goals: readonly SearchGoal[], chosen: Chosen): void {
   for (const goal of goals) {
-    const port = offer.supplies.find(
-      ({ name, schema }) => name === goal.want.name && serves(schema, goal.want),
+    const port = candidate.supplies.find(
+      ({ name, schema }) => name === goal.requirement.name && serves(schema, goal.requirement),
     )
-    if (port === undefined || !offer.needs.some(({ name }) => name === goal.want.name)) continue
+    if (port === undefined || !candidate.needs.some(({ name }) => name === goal.requirement.name)) continue
     if (!chosen.met.has(goal)) continue
-    chosen.met.set(goal, { offer, port: port.name })
-    chosen.makers.get(makerKey(offer))?.uses.push({ port: port.name, want: goal.want })
+    chosen.met.set(goal, { candidate, port: port.name })
+    chosen.plannedNodes
+      .get(getNodeKey(candidate))
+      ?.uses.push({ port: port.name, requirement: goal.requirement })
   }
 }
 
-function meet(goal: SearchGoal, supporters: Supporters, chosen: Chosen): void {
-  const support = supporters.of(goal.want)
-  if (support === undefined) return
-  chosen.met.set(goal, support.supporter)
-  use(support.supporter, goal.want, { supporters, chosen })
+function meetGoal(goal: SearchGoal, producers: CheapestProducers, chosen: Chosen): void {
+  const cheapest = producers.of(goal.requirement)
+  if (cheapest === undefined) return
+  chosen.met.set(goal, cheapest.producer)
+  addUse(cheapest.producer, goal.requirement, { producers, chosen })
 }
 
-function use(
-  supporter: Supporter,
-  want: Want,
-  { supporters, chosen }: { readonly supporters: Supporters; readonly chosen: Chosen },
+function addUse(
+  producer: Producer,
+  requirement: Requirement,
+  { producers, chosen }: { readonly producers: CheapestProducers; readonly chosen: Chosen },
 ): void {
-  if (!('offer' in supporter)) return
-  take(supporter.offer, supporters, chosen).uses.push({ port: supporter.port, want })
+  if (!('candidate' in producer)) return
+  addNode(producer.candidate, producers, chosen).uses.push({ port: producer.port, requirement })
 }
 
 /** Adds the node of a candidate, with everything it needs. */
-export function take(offer: Offer, supporters: Supporters, chosen: Chosen): Maker {
-  const key = makerKey(offer)
-  let maker = chosen.makers.get(key)
-  if (maker?.offers.includes(offer)) return maker
-  if (maker === undefined) {
-    const { capability } = offer
-    maker = {
+export function addNode(candidate: Candidate, producers: CheapestProducers, chosen: Chosen): PlannedNode {
+  const key = getNodeKey(candidate)
+  let planned = chosen.plannedNodes.get(key)
+  if (planned?.candidates.includes(candidate)) return planned
+  if (planned === undefined) {
+    const { capability } = candidate
+    planned = {
       key,
       capability,
-      way: together[offer.way] ?? offer.way,
-      offers: [],
+      method: together[candidate.method] ?? candidate.method,
+      candidates: [],
       inputs: new Map(),
       uses: [],
     }
-    chosen.makers.set(key, maker)
+    chosen.plannedNodes.set(key, planned)
   }
-  maker.offers.push(offer)
-  for (const want of offer.needs) {
-    const support = supporters.of(want)
-    if (support === undefined) continue
-    maker.inputs.set(want.name, support.supporter)
-    use(support.supporter, want, { supporters, chosen })
+  planned.candidates.push(candidate)
+  for (const requirement of candidate.needs) {
+    const cheapest = producers.of(requirement)
+    if (cheapest === undefined) continue
+    planned.inputs.set(requirement.name, cheapest.producer)
+    addUse(cheapest.producer, requirement, { producers, chosen })
   }
-  return maker
+  return planned
 }

@@ -4,25 +4,25 @@
  */
 import type { Draft } from '../../../domain/plan.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
-import type { Market } from '../candidates/candidates.ts'
-import { type OptimisationGoal, tokensOf } from '../candidates/costs.ts'
+import type { SearchSpace } from '../candidates/candidates.ts'
+import { estimateTokens, type OptimisationGoal } from '../candidates/costs.ts'
 import type { Priced, Pricing } from '../candidates/prices.ts'
-import { type Variants, variantsOf } from '../candidates/variants.ts'
+import { getVariants, type Variants } from '../candidates/variants.ts'
 import type { Choice } from '../search-request.ts'
-import { grow } from './apply-policies.ts'
+import { applyPolicies } from './apply-policies.ts'
 import { type Assembled, assemble } from './assemble.ts'
 import { type Chosen, choose } from './choose.ts'
 import type { Enforcement } from './enforce.ts'
 import { explain } from './explain.ts'
-import { conditionText } from './instructions.ts'
-import { extraOffers } from './policy-nodes.ts'
+import { describePostCondition } from './instructions.ts'
+import { findExtraCandidates } from './policy-nodes.ts'
 
 /** Constraints learned from the proofs of earlier drafts. */
-export interface Lessons extends Pricing {
+export interface LearnedConstraints extends Pricing {
   readonly enforcement: Enforcement
 }
 
-export interface Sketch {
+export interface DraftIteration {
   readonly draft: Draft
   readonly assembled: Assembled
   readonly constraints: readonly Goal[]
@@ -30,36 +30,36 @@ export interface Sketch {
   readonly estimatedTokens: number
 }
 
-export function sketch(priced: Priced, lessons: Lessons): Sketch {
-  const { market, goals, constraints, offers, supporters, left } = priced
-  const { goal } = market
-  const { shallow } = lessons
-  const first = choose(goals, supporters, [])
-  const more = extraOffers(market, offers, { supporters, chosen: first })
-  const chosen = more.length === 0 ? first : choose(goals, supporters, more)
-  const variants = variantsOf(market)
+export function buildDraftIteration(priced: Priced, learned: LearnedConstraints): DraftIteration {
+  const { space, goals, constraints, candidates, producers, left } = priced
+  const { goal } = space
+  const { shallow } = learned
+  const first = choose(goals, producers, [])
+  const more = findExtraCandidates(space, candidates, { producers, chosen: first })
+  const chosen = more.length === 0 ? first : choose(goals, producers, more)
+  const variants = getVariants(space)
   const assembled = assemble({
-    market,
+    space,
     chosen,
     demands: variants.demands,
-    conditions: lessons.enforcement.conditions,
+    conditions: learned.enforcement.conditions,
     wishes: constraints
       .filter(({ level, condition }) => level === 'soft' && condition !== undefined)
-      .map(({ constraint }) => conditionText(constraint.expr)),
-    told: toldTo(chosen, variants, market),
+      .map(({ constraint }) => describePostCondition(constraint.expr)),
+    extraInstructions: collectExtraInstructions(chosen, variants, space),
     answerLast: !shallow && goal !== 'speed',
   })
-  const grown = grow(assembled, { market, chosen, checked: lessons.enforcement.checked, variants })
-  const estimatedTokens = [...chosen.makers.values()]
-    .filter(({ way }) => way !== 'done')
-    .reduce((sum, { capability }) => sum + tokensOf(capability), 0)
+  const grown = applyPolicies(assembled, { space, chosen, checked: learned.enforcement.checked, variants })
+  const estimatedTokens = [...chosen.plannedNodes.values()]
+    .filter(({ method }) => method !== 'done')
+    .reduce((sum, { capability }) => sum + estimateTokens(capability), 0)
   return {
-    draft: { ...grown.draft, metadata: metadataOf(goal, chosen, estimatedTokens) },
+    draft: { ...grown.draft, metadata: buildMetadata(goal, chosen, estimatedTokens) },
     assembled,
     constraints,
     estimatedTokens,
     choices: [
-      ...explain({ goals, chosen, supporters, offers, assembled }),
+      ...explain({ goals, chosen, producers, candidates, assembled }),
       ...left.map((id) => ({ wanted: id, because: 'its score is below the cut-off' })),
       ...grown.choices,
     ],
@@ -67,25 +67,29 @@ export function sketch(priced: Priced, lessons: Lessons): Sketch {
 }
 
 /** Instruction lines about the number of variants and the reason for a new plan, for the nodes concerned. */
-function toldTo(
+function collectExtraInstructions(
   chosen: Chosen,
   { property, count }: Variants,
-  { request }: Market,
+  { request }: SearchSpace,
 ): ReadonlyMap<string, readonly string[]> {
-  const told = new Map<string, string[]>()
+  const byNode = new Map<string, string[]>()
   const rationale = request.phase === 'replan' ? request.trigger?.rationale : undefined
-  for (const { key, uses, way } of chosen.makers.values()) {
+  for (const { key, uses, method } of chosen.plannedNodes.values()) {
     const lines: string[] = []
-    if (count !== undefined && uses.some(({ want }) => want.forAnswer && want.name === property))
+    if (
+      count !== undefined &&
+      uses.some(({ requirement }) => requirement.forAnswer && requirement.name === property)
+    )
       lines.push(`Give exactly ${count} in "${property}".`)
-    if (rationale !== undefined && way !== 'done') lines.push(`This is planned again, because: ${rationale}`)
-    if (lines.length > 0) told.set(key, lines)
+    if (rationale !== undefined && method !== 'done')
+      lines.push(`This is planned again, because: ${rationale}`)
+    if (lines.length > 0) byNode.set(key, lines)
   }
-  return told
+  return byNode
 }
 
-function metadataOf(goal: OptimisationGoal, { makers }: Chosen, estimatedTokens: number) {
-  const ways = [...makers.values()].map(({ way }) => way)
+function buildMetadata(goal: OptimisationGoal, { plannedNodes }: Chosen, estimatedTokens: number) {
+  const ways = [...plannedNodes.values()].map(({ method }) => method)
   return {
     plannerRuntime: 'search',
     goal,

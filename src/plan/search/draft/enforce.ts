@@ -18,42 +18,41 @@ export interface Enforcement {
 
 export function enforce(
   goals: readonly Goal[],
-  { places, makers }: Pick<Assembled, 'places' | 'makers'>,
+  { sources, plannedNodes }: Pick<Assembled, 'sources' | 'plannedNodes'>,
 ): Enforcement {
   const conditions = new Map<string, Json[]>()
   const checked: Goal[] = []
   for (const goal of goals) {
-    const maker = makers.get(ownerOf(goal, places) ?? '')
+    const planned = plannedNodes.get(findOwner(goal, sources) ?? '')
     // A validation must not be pushed towards a verdict, and completed nodes cannot be retried.
-    if (maker === undefined || maker.capability.nodeKind === 'validation' || maker.way === 'done')
+    if (planned === undefined || planned.capability.nodeKind === 'validation' || planned.method === 'done')
       checked.push(goal)
-    else conditions.set(maker.key, [...(conditions.get(maker.key) ?? []), goal.constraint.expr])
+    else conditions.set(planned.key, [...(conditions.get(planned.key) ?? []), goal.constraint.expr])
   }
   return { conditions, checked }
 }
 
 /** Returns the node whose output has everything that the constraint reads, under the same names. */
-function ownerOf({ paths }: Goal, places: ReadonlyMap<string, Source>): string | undefined {
+function findOwner({ paths }: Goal, sources: ReadonlyMap<string, Source>): string | undefined {
   const owners = paths.map(([root = '']) => {
-    const source = places.get(root)
+    const source = sources.get(root)
     if (source !== undefined)
       return 'node' in source && tokens(source.pointer ?? '')[0] === root ? source.node : undefined
-    const whole = places.get('')
+    const whole = sources.get('')
     return whole !== undefined && 'node' in whole && whole.pointer === undefined ? whole.node : undefined
   })
   return owners.length > 0 && new Set(owners).size === 1 ? owners[0] : undefined
 }
 
 /** Adds a check that reads what these constraints read; the whole answer if none is given. */
-export function withCheck(assembled: Assembled, draft: Draft, goals: readonly Goal[]): Draft {
+export function addCheck(assembled: Assembled, draft: Draft, goals: readonly Goal[]): Draft {
   const roots = new Set(goals.flatMap(({ paths }) => paths.map(([root = '']) => root)))
-  const { places } = assembled
-  const sources = [...places].filter(([name]) => roots.size === 0 || roots.has(name) || name === '')
-  const inputs = sources.map(([name, source]): [string, Source] => [name === '' ? 'answer' : name, source])
+  const read = [...assembled.sources].filter(([name]) => roots.size === 0 || roots.has(name) || name === '')
+  const inputs = read.map(([name, source]): [string, Source] => [name === '' ? 'answer' : name, source])
   if (inputs.length === 0) return draft
   const ids = goals.map(({ constraint }) => constraint.constraintId)
   const node: DraftNode = {
-    id: assembled.naming.fresh('check'),
+    id: assembled.nodeIds.fresh('check'),
     kind: 'validation',
     label: 'Check',
     capabilityId: checkId,

@@ -3,11 +3,11 @@ import type { Json } from '../../../base/json.ts'
 import type { Envelope } from '../../../domain/envelope.ts'
 import type { Facet } from '../../../domain/facet.ts'
 import { describeCondition, parseCondition } from '../../../schema/condition/condition.ts'
-import { wishesOf } from './caller-hints.ts'
-import type { Maker } from './choose.ts'
+import { getCallerHints } from './caller-hints.ts'
+import type { PlannedNode } from './choose.ts'
 
-export interface Telling {
-  readonly maker: Maker
+export interface InstructionRequest {
+  readonly planned: PlannedNode
   readonly envelope: Envelope
   /** The node supplies part of the answer. */
   readonly last: boolean
@@ -19,14 +19,21 @@ export interface Telling {
   readonly more: readonly string[]
 }
 
-export function instructionsFor({ maker, envelope, last, conditions, wishes, more }: Telling): string {
-  const { displayName, summary } = maker.capability
-  const inputs = maker.offers.flatMap(({ needs }) => needs.flatMap(({ facets }) => facets))
-  const used = new Set(maker.uses.map(({ port }) => port))
-  const outputs = maker.offers.flatMap(({ supplies }) =>
+export function instructionsFor({
+  planned,
+  envelope,
+  last,
+  conditions,
+  wishes,
+  more,
+}: InstructionRequest): string {
+  const { displayName, summary } = planned.capability
+  const inputs = planned.candidates.flatMap(({ needs }) => needs.flatMap(({ facets }) => facets))
+  const used = new Set(planned.uses.map(({ port }) => port))
+  const outputs = planned.candidates.flatMap(({ supplies }) =>
     supplies.filter(({ name }) => used.has(name)).flatMap(({ facets }) => facets),
   )
-  const given = wishesOf(envelope)
+  const given = getCallerHints(envelope)
   return [
     summary === '' ? displayName : `${displayName}: ${summary}`,
     ...unique(inputs).map(({ name, semantics }) => `Use "${name}": ${semantics.instruction}`),
@@ -34,7 +41,7 @@ export function instructionsFor({ maker, envelope, last, conditions, wishes, mor
       ({ name, description, semantics }) => `Supply "${name}": ${description} ${semantics.instruction}`,
     ),
     ...more,
-    ...conditions.map((condition) => `Make sure that ${conditionText(condition)}.`),
+    ...conditions.map((condition) => `Make sure that ${describePostCondition(condition)}.`),
     ...(last ? wishes.map((wish) => `If you can, see to it that ${wish}.`) : []),
     ...(last && given.hints !== undefined ? [`Wishes about the form: ${given.hints}`] : []),
     ...(given.directives !== undefined ? [`Directives of the caller: ${given.directives}`] : []),
@@ -45,7 +52,7 @@ function unique(facets: readonly Facet[]): readonly Facet[] {
   return [...new Set(facets)]
 }
 
-export function conditionText(condition: Json): string {
+export function describePostCondition(condition: Json): string {
   const parsed = parseCondition(condition)
   return parsed.ok ? describeCondition(parsed.condition) : JSON.stringify(condition)
 }

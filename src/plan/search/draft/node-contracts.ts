@@ -5,13 +5,13 @@
 import { jsonEqual } from '../../../base/json.ts'
 import { both, isOpen, placed, refers } from '../../../schema/build/combine.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import type { Maker } from './choose.ts'
+import type { PlannedNode } from './choose.ts'
 
 /** Additional requirements on properties, from policies. */
 export type Demands = ReadonlyMap<string, JsonSchema>
 
 /** Builds an object schema with these properties; references inside stay valid. */
-export function objectOf(
+export function buildObjectSchema(
   properties: ReadonlyMap<string, readonly JsonSchema[]>,
   required: readonly string[],
 ): JsonSchema {
@@ -29,54 +29,54 @@ export function objectOf(
 }
 
 /** Returns what the node must supply beyond its capability's own contract; undefined if nothing. */
-export function outputOf(
-  maker: Maker,
+export function buildOutputContract(
+  planned: PlannedNode,
   demands: Demands,
   optional: ReadonlySet<string>,
 ): JsonSchema | undefined {
-  const whole = maker.uses.filter(({ port }) => port === '')
-  if (whole.length > 0) return wholeOf(maker)
+  const whole = planned.uses.filter(({ port }) => port === '')
+  if (whole.length > 0) return buildWholeContract(planned)
   const properties = new Map<string, JsonSchema[]>()
   const add = (name: string, schema: JsonSchema) => {
     const before = properties.get(name) ?? []
     const known = isOpen(schema) || before.some((each) => jsonEqual(each, schema))
     properties.set(name, known ? before : [...before, schema])
   }
-  for (const { port, want } of maker.uses) {
-    const own = supplied(maker, port)
-    if (isOpenMaker(maker)) add(port, own)
-    else if (!jsonEqual(own, want.schema)) add(port, want.schema)
-    const demand = want.forAnswer ? demands.get(want.name) : undefined
+  for (const { port, requirement } of planned.uses) {
+    const own = supplied(planned, port)
+    if (isOpenNode(planned)) add(port, own)
+    else if (!jsonEqual(own, requirement.schema)) add(port, requirement.schema)
+    const demand = requirement.forAnswer ? demands.get(requirement.name) : undefined
     if (demand !== undefined) add(port, demand)
   }
   if (properties.size === 0) return undefined
   const required = [...properties.keys()].filter((name) => !optional.has(name))
-  return objectOf(properties, required)
+  return buildObjectSchema(properties, required)
 }
 
-function wholeOf(maker: Maker): JsonSchema {
-  return maker.uses
+function buildWholeContract(planned: PlannedNode): JsonSchema {
+  return planned.uses
     .filter(({ port }) => port === '')
-    .map(({ want }) => want.schema)
+    .map(({ requirement }) => requirement.schema)
     .reduce(both, true)
 }
 
 /** Returns the input schema of an open node that converts a value; undefined for other nodes. */
-export function inputOf(maker: Maker): JsonSchema | undefined {
-  if (maker.way !== 'transformation') return undefined
-  const needs = maker.offers.flatMap((offer) => offer.needs)
-  return objectOf(
+export function buildInputContract(planned: PlannedNode): JsonSchema | undefined {
+  if (planned.method !== 'transformation') return undefined
+  const needs = planned.candidates.flatMap((candidate) => candidate.needs)
+  return buildObjectSchema(
     new Map(needs.map(({ name, schema }) => [name, [schema]])),
     needs.map(({ name }) => name),
   )
 }
 
-export function isOpenMaker({ way }: Maker): boolean {
-  return way === 'structure' || way === 'standIn' || way === 'answer' || way === 'transformation'
+export function isOpenNode({ method }: PlannedNode): boolean {
+  return method === 'structure' || method === 'standIn' || method === 'answer' || method === 'transformation'
 }
 
-function supplied(maker: Maker, port: string): JsonSchema {
-  const ports = maker.offers.flatMap(({ supplies }) => supplies).filter(({ name }) => name === port)
+function supplied(planned: PlannedNode, port: string): JsonSchema {
+  const ports = planned.candidates.flatMap(({ supplies }) => supplies).filter(({ name }) => name === port)
   return ports
     .map(({ schema }) => schema)
     .reduce((a, b) => (jsonEqual(a, b) ? a : both(a, b)), true as JsonSchema)

@@ -4,54 +4,58 @@ import type { Draft, DraftNode } from '../../../domain/plan.ts'
 import { structureId } from '../../builtin-capabilities.ts'
 import { isFacetList } from '../../catalog/ports.ts'
 import { plannedRetry } from '../../planned-retries.ts'
-import type { Market, Offer } from '../candidates/candidates.ts'
-import type { Supporters } from '../candidates/cheapest-producers.ts'
+import type { Candidate, SearchSpace } from '../candidates/candidates.ts'
+import type { CheapestProducers } from '../candidates/cheapest-producers.ts'
 import type { Assembled } from './assemble.ts'
-import { type Chosen, makerKey } from './choose.ts'
-import { objectOf } from './node-contracts.ts'
+import { type Chosen, getNodeKey } from './choose.ts'
+import { buildObjectSchema } from './node-contracts.ts'
 
 /** Returns candidates to include although no goal needs them. */
-export function extraOffers(
-  market: Market,
-  offers: readonly Offer[],
-  { supporters, chosen }: { readonly supporters: Supporters; readonly chosen: Chosen },
-): readonly Offer[] {
-  const { selection, topology } = market.request.envelope.policies.planner
-  const extra: Offer[] = []
+export function findExtraCandidates(
+  space: SearchSpace,
+  candidates: readonly Candidate[],
+  { producers, chosen }: { readonly producers: CheapestProducers; readonly chosen: Chosen },
+): readonly Candidate[] {
+  const { selection, topology } = space.request.envelope.policies.planner
+  const extra: Candidate[] = []
   const isTaken = (test: (capability: Capability) => boolean) =>
     [
-      ...[...chosen.makers.values()].map(({ capability }) => capability),
+      ...[...chosen.plannedNodes.values()].map(({ capability }) => capability),
       ...extra.map(({ capability }) => capability),
     ].some(test)
-  const possible = offers.filter(({ way }) => way === 'declared' || way === 'reduced')
-  const cheapest = (candidates: readonly Offer[]) =>
-    candidates.reduce<Offer | undefined>((best, each) => {
-      const cost = supporters.costOf(each)
+  const possible = candidates.filter(({ method }) => method === 'declared' || method === 'reduced')
+  const findCheapest = (among: readonly Candidate[]) =>
+    among.reduce<Candidate | undefined>((best, each) => {
+      const cost = producers.getCost(each)
       if (cost === undefined) return best
-      return best === undefined || cost < (supporters.costOf(best) ?? 0) ? each : best
+      return best === undefined || cost < (producers.getCost(best) ?? 0) ? each : best
     }, undefined)
   for (const capabilityId of selection?.require ?? []) {
     if (isTaken((capability) => capability.capabilityId === capabilityId)) continue
-    const offer = cheapest(possible.filter(({ capability }) => capability.capabilityId === capabilityId))
-    if (offer !== undefined) extra.push(offer)
+    const candidate = findCheapest(
+      possible.filter(({ capability }) => capability.capabilityId === capabilityId),
+    )
+    if (candidate !== undefined) extra.push(candidate)
   }
   for (const kind of topology?.requiredKinds ?? []) {
     if (isTaken(({ nodeKind }) => nodeKind === kind)) continue
-    const offer = cheapest(
+    const candidate = findCheapest(
       possible.filter(
-        ({ capability, needs }) => capability.nodeKind === kind && touches(needs, supporters, chosen),
+        ({ capability, needs }) => capability.nodeKind === kind && touches(needs, producers, chosen),
       ),
     )
-    if (offer !== undefined) extra.push(offer)
+    if (candidate !== undefined) extra.push(candidate)
   }
   return extra
 }
 
 /** Whether it reads the output of another node of the plan. */
-function touches(needs: Offer['needs'], supporters: Supporters, { makers }: Chosen): boolean {
-  return needs.some((want) => {
-    const supporter = supporters.of(want)?.supporter
-    return supporter !== undefined && 'offer' in supporter && makers.has(makerKey(supporter.offer))
+function touches(needs: Candidate['needs'], producers: CheapestProducers, { plannedNodes }: Chosen): boolean {
+  return needs.some((requirement) => {
+    const producer = producers.of(requirement)?.producer
+    return (
+      producer !== undefined && 'candidate' in producer && plannedNodes.has(getNodeKey(producer.candidate))
+    )
   })
 }
 
@@ -65,23 +69,23 @@ const brief = {
 } as const
 
 /** Adds a structuring node whose brief is read by the nodes that accept more inputs. */
-export function withBrief({ makers, naming }: Assembled, draft: Draft, market: Market): Draft {
+export function addBrief({ plannedNodes, nodeIds }: Assembled, draft: Draft, space: SearchSpace): Draft {
   const readers = draft.nodes.filter(({ id }) => {
-    const maker = makers.get(id)
-    return maker !== undefined && maker.way !== 'done' && takesMore(maker.capability)
+    const planned = plannedNodes.get(id)
+    return planned !== undefined && planned.method !== 'done' && acceptsMoreInputs(planned.capability)
   })
   if (readers.length === 0) return draft
-  const id = naming.fresh('structure')
-  const known = Object.keys(market.request.envelope.inputs).length > 0
+  const id = nodeIds.fresh('structure')
+  const known = Object.keys(space.request.envelope.inputs).length > 0
   const node: DraftNode = {
     id,
     kind: 'structuring',
     label: 'Structure',
     capabilityId: structureId,
     retry: plannedRetry,
-    contracts: { output: objectOf(new Map([['brief', [brief]]]), ['brief']) },
+    contracts: { output: buildObjectSchema(new Map([['brief', [brief]]]), ['brief']) },
     ...(known && { inputs: { inputs: { envelope: '/inputs' } } }),
-    instructions: 'Sum up the objective, the inputs and the special instructions for those who work on it.',
+    instructions: 'Sum up the objective, the inputs and the special instructions for the nodes that follow.',
     rationale: 'The policies ask for a structuring node',
   }
   const nodes = draft.nodes.map((each) =>
@@ -93,7 +97,7 @@ export function withBrief({ makers, naming }: Assembled, draft: Draft, market: M
 }
 
 /** Whether the input contract accepts properties that it does not name. */
-export function takesMore({ inputContract }: Capability): boolean {
+export function acceptsMoreInputs({ inputContract }: Capability): boolean {
   if (isFacetList(inputContract) || inputContract === true) return true
   return typeof inputContract === 'object' && !Object.hasOwn(inputContract, 'additionalProperties')
 }

@@ -7,12 +7,12 @@ import { type FacetsByName, isFacetList, portsOf } from '../../catalog/ports.ts'
 import { standIns } from '../../catalog/substitutes.ts'
 import { retryFor } from '../../planned-retries.ts'
 import { isBinding, sourcesOf } from '../../prove/sources.ts'
-import type { Maker } from './choose.ts'
+import type { PlannedNode } from './choose.ts'
 
 /** Maximum number of alternates of a node. */
 const mostAlternates = 2
 
-export interface Backing {
+export interface FailureHandlingRequest {
   readonly capabilities: readonly Capability[]
   readonly facets: FacetsByName
   /** Capabilities that the caller avoids. */
@@ -25,27 +25,30 @@ export interface Backing {
  * Returns retries and alternates of a node. A validation is not retried, since that would repeat it until the verdict
  * is positive.
  */
-export function backingOf(maker: Maker, backing: Backing): Pick<DraftNode, 'retry' | 'alternates'> {
-  const { capability, way } = maker
-  if (way === 'done' || capability.kind === 'human') return {}
-  const judges = capability.nodeKind === 'validation' && backing.judged
+export function planFailureHandling(
+  planned: PlannedNode,
+  request: FailureHandlingRequest,
+): Pick<DraftNode, 'retry' | 'alternates'> {
+  const { capability, method } = planned
+  if (method === 'done' || capability.kind === 'human') return {}
+  const judges = capability.nodeKind === 'validation' && request.judged
   // With side effects, an alternate could apply the same change twice.
   const isAlone = isBuiltin(capability.capabilityId) || capability.sideEffect
   const others = isAlone
     ? []
-    : standIns(capability, backing.capabilities, backing.facets)
+    : standIns(capability, request.capabilities, request.facets)
         .filter(
-          ({ capabilityId, nodeKind }) => !backing.avoid.includes(capabilityId) && nodeKind !== 'fallback',
+          ({ capabilityId, nodeKind }) => !request.avoid.includes(capabilityId) && nodeKind !== 'fallback',
         )
         .slice(0, mostAlternates)
         .map(({ capabilityId }) => capabilityId)
   return {
-    ...retryFor(capability, { derived: way === 'derived', judges }),
+    ...retryFor(capability, { derived: method === 'derived', judges }),
     ...(others.length > 0 && { alternates: others }),
   }
 }
 
-export interface Rescue {
+export interface FallbackRequest {
   readonly draft: Draft
   /** The node that may fail, and its capability. */
   readonly nodeId: string
@@ -55,7 +58,7 @@ export interface Rescue {
 }
 
 /** Returns the fallback for a node: a capability registered as a fallback for its outputs, else the open answer. */
-export function rescuerFor(
+export function findFallback(
   node: Capability,
   capabilities: readonly Capability[],
   { facets, always }: { readonly facets: FacetsByName; readonly always: boolean },
@@ -68,7 +71,7 @@ export function rescuerFor(
 }
 
 /** Adds a fallback node: it runs when the other fails, and readers of that node read from either. */
-export function withRescue({ draft, nodeId, capability, worker, id }: Rescue): Draft {
+export function addFallback({ draft, nodeId, capability, worker, id }: FallbackRequest): Draft {
   const node = draft.nodes.find((each) => each.id === nodeId)
   if (node === undefined) return draft
   const { label: _, retry: _retry, alternates: _alternates, derived: _derived, ...rest } = node
@@ -83,7 +86,7 @@ export function withRescue({ draft, nodeId, capability, worker, id }: Rescue): D
     capabilityId: worker.capabilityId,
     ...retryFor(worker, { judges: false }),
     ...(output !== undefined && { contracts: { ...node.contracts, output } }),
-    rationale: `Stands in when "${nodeId}" has failed for good`,
+    rationale: `Replaces "${nodeId}" when it has failed for good`,
   }
   const either = (source: Source): readonly Source[] =>
     'node' in source && source.node === nodeId ? [source, { ...source, node: id }] : [source]
