@@ -21,14 +21,19 @@ export {
 } from './config/resolve-config.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
 export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/baseline.ts'
-export { type AppliedFix, type Fixed, type FixOptions, fixText, mendable } from './lint/fix.ts'
+export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
 export { type LintOptions, type LintResult, lint, type Profile } from './lint/lint.ts'
 export { seeImports } from './lint/lint-imports.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
 export { namedProfile, type Profiles, readProfileFile } from './lint/profile.ts'
 export type { LintIssue, Rule, Severity } from './lint/rule.ts'
 export { ruleNamed, ruleTable } from './lint/rule-table.ts'
-export { type ElsewhereRule, elsewhereNamed, elsewherePage, elsewhereTable } from './lint/rules-not-needed.ts'
+export {
+  findUnneededRule,
+  renderUnneededRule,
+  type UnneededRule,
+  unneededRules,
+} from './lint/rules-not-needed.ts'
 export { type ValidateOptions, validatePipeline } from './lint/validate.ts'
 export type { SeenImport, SeenImports } from './lint/view/lint-view.ts'
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './parse/load-pipeline.ts'

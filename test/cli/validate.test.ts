@@ -62,7 +62,7 @@ it('validate refuses files that are meant to hurt, clearly and at once', async (
   ).join('\n')
   const hostile: readonly [string | Uint8Array, string][] = [
     [new Uint8Array(50_000_000).fill(97), 'more than the 262144'],
-    [lol, 'aliases make more than'],
+    [lol, 'aliases expand this file to more than'],
     ['['.repeat(20_000), 'nested more than'],
     [new Uint8Array([0x61, 0x3a, 0x20, 0xff]), 'is not UTF-8'],
     ['a: !!js/function "x"', 'tag'],

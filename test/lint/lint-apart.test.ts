@@ -28,14 +28,14 @@ const linter = [
   'lint/lint.ts',
   'lint/fix.ts',
   'lint/rule-table.ts',
-  'lint/fixer-table.ts',
+  'lint/wrapper-step.ts',
   'report/report-text.ts',
   'report/report-json.ts',
   'report/report-sarif.ts',
   'lint/baseline.ts',
 ]
   .map((name) => `src/pipeline/${name}`)
-  .concat(inFolder('lint/rules'), inFolder('lint/fixers'))
+  .concat(inFolder('lint/rules'))
 const compiler = [
   'src/pipeline/compile/compile-pipeline.ts',
   'src/pipeline/xml/compile/compile-template.ts',

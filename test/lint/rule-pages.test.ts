@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { elsewherePage, elsewhereTable, rulePage, ruleTable } from '../../src/pipeline/index.ts'
+import { renderUnneededRule, rulePage, ruleTable, unneededRules } from '../../src/pipeline/index.ts'
 import { root } from '../support.ts'
 
 const folder = join(root, 'docs/rules')
@@ -11,13 +11,13 @@ it.each(ruleTable)('$id has its page', async (rule) => {
   await expect(rulePage(rule)).toMatchFileSnapshot(join(folder, `${rule.id}.md`))
 })
 
-it.each(elsewhereTable)('$id has its page, although it is no rule here', async (rule) => {
-  await expect(elsewherePage(rule)).toMatchFileSnapshot(join(folder, `${rule.id}.md`))
+it.each(unneededRules)('$id has its page, although it is no rule here', async (rule) => {
+  await expect(renderUnneededRule(rule)).toMatchFileSnapshot(join(folder, `${rule.id}.md`))
 })
 
 it('lists every rule on one page', async () => {
   const rows = ruleTable.map(({ id, title, severity }) => `| [${id}](${id}.md) | ${severity} | ${title} |`)
-  const others = elsewhereTable.map(
+  const others = unneededRules.map(
     ({ id, title, instead }) =>
       `| [${id}](${id}.md) | ${instead ? `\`${instead}\`` : 'nothing'} | ${title} |`,
   )
@@ -41,6 +41,6 @@ ${others.join('\n')}
 })
 
 it('has no page of a rule that is gone', () => {
-  const known = new Set(['README', ...[...ruleTable, ...elsewhereTable].map(({ id }) => id)])
+  const known = new Set(['README', ...[...ruleTable, ...unneededRules].map(({ id }) => id)])
   expect(readdirSync(folder).filter((name) => !known.has(name.replace(/\.md$/, '')))).toEqual([])
 })

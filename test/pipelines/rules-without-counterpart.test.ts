@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { elsewhereNamed, elsewhereTable, loadPipeline, ruleNamed } from '../../src/pipeline/index.ts'
+import { findUnneededRule, loadPipeline, ruleNamed, unneededRules } from '../../src/pipeline/index.ts'
 import { defineCapability, run } from './support.ts'
 
 let folder = ''
@@ -12,11 +12,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-it.each(elsewhereTable)('$id is no rule, and has a page all the same', (rule) => {
-  expect([ruleNamed(rule.id), elsewhereNamed(rule.id.toLowerCase())]).toEqual([undefined, rule])
+it.each(unneededRules)('$id is no rule, and has a page all the same', (rule) => {
+  expect([ruleNamed(rule.id), findUnneededRule(rule.id.toLowerCase())]).toEqual([undefined, rule])
 })
 
-const refused = elsewhereTable.filter(({ instead }) => instead !== undefined)
+const refused = unneededRules.filter(({ instead }) => instead !== undefined)
 
 it.each(refused)('$id is refused when the file is read, with its line', async (rule) => {
   const { example, beside = {}, instead } = rule
@@ -42,7 +42,7 @@ it('V-EX1: a function that catches everything does not catch a pause', async () 
       }
     },
   })
-  const example = elsewhereNamed('V-EX1')?.example ?? ''
+  const example = findUnneededRule('V-EX1')?.example ?? ''
   const paused = await run(example, () => '', { own: [fetch] })
   expect([paused.status, paused.started]).toEqual(['awaiting_hitl', ['fetch', 'approve']])
 })

@@ -49,7 +49,7 @@ describe('a template file', () => {
     ],
     [
       '<task><description>Say {{a b}}</description></task>',
-      ['1:24 "a b" cannot be read: only one expression may stand here'],
+      ['1:24 "a b" cannot be read: only one expression is allowed here'],
     ],
     ['<task><description>Say {{a</description></task>', ['1:24 "{{" has no "}}"']],
     [

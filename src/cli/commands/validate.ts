@@ -2,10 +2,10 @@
 import { type Command, Option } from 'commander'
 import {
   compareWithBaseline,
-  elsewhereNamed,
-  elsewherePage,
+  findUnneededRule,
   type LintIssue,
   lintSettings,
+  renderUnneededRule,
   ruleNamed,
   rulePage,
   ruleTable,
@@ -103,9 +103,9 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
 
 function explain(id: string): number {
   const rule = ruleNamed(id)
-  const elsewhere = elsewhereNamed(id)
-  if (elsewhere) {
-    printText(elsewherePage(elsewhere))
+  const unneeded = findUnneededRule(id)
+  if (unneeded) {
+    printText(renderUnneededRule(unneeded))
     return exitCode('ok')
   }
   if (!rule)

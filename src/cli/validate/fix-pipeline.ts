@@ -6,7 +6,7 @@ import {
   fixText,
   type JsonReport,
   type LintIssue,
-  mendable,
+  findFixableRules,
   unifiedDiff,
   type ValidateOptions,
   validatePipeline,
@@ -42,7 +42,7 @@ export async function mendPipeline(
     ?.split(',')
     .map((glob) => glob.trim())
     .filter(Boolean)
-  const idle = rules?.find((glob) => mendable([glob]).length === 0)
+  const idle = rules?.find((glob) => findFixableRules([glob]).length === 0)
   if (idle !== undefined) return { unreadable: nothingMends(idle) }
   const { imports } = looked
   const fixed = fixText(looked.text, {
@@ -53,7 +53,7 @@ export async function mendPipeline(
     ...(rules && { rules }),
   })
   const diff = unifiedDiff(file, looked.text, fixed.text)
-  const tried = ({ fixable, code }: LintIssue) => fixable && mendable(rules).includes(code)
+  const tried = ({ fixable, code }: LintIssue) => fixable && findFixableRules(rules).includes(code)
   if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
   if (diff === '') {
     printNote('There is nothing that --fix could mend.')
@@ -89,7 +89,7 @@ function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boo
 function nothingMends(glob: string): Unreadable {
   return {
     message: `--fix-rules: nothing mends "${glob}"`,
-    hint: `There are ${mendable().join(', ')}, and globs such as V-T*`,
+    hint: `There are ${findFixableRules().join(', ')}, and globs such as V-T*`,
   }
 }
 

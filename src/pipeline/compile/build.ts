@@ -33,7 +33,7 @@ export interface Build {
   /** Names of stages registered by the user. */
   readonly stages: readonly string[]
   /** The step that each node was compiled from, for issues. */
-  readonly places: Map<OpenNode, { readonly pipeline: Pipeline; readonly at: Pointer }>
+  readonly origins: Map<OpenNode, { readonly pipeline: Pipeline; readonly at: Pointer }>
 }
 
 /** The current position of the compiler: the pipeline, the nodes to wait for, and the names in scope. */

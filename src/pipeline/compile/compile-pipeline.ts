@@ -100,7 +100,7 @@ function buildDraft(
     aros,
     known: new Map(capabilities.map((each) => [each.capabilityId, each])),
     stages,
-    places: new Map(),
+    origins: new Map(),
   }
   const region: Region = {}
   const given: Value = {
@@ -135,15 +135,15 @@ function buildDraft(
 }
 
 /** Issues of the draft parser, mapped to the steps that the nodes were compiled from. */
-function draftIssues(pipeline: Pipeline, { nodes, places }: Build): SourceIssue[] {
+function draftIssues(pipeline: Pipeline, { nodes, origins }: Build): SourceIssue[] {
   if (nodes.length === 0) return []
   const read = parseDraft({ nodes })
   if (read.ok) return []
   return read.issues.map(({ code, at, message, hint }) => {
     const pointer = 'pointer' in at ? at.pointer : ''
     const node = nodeAt(nodes, tokens(pointer))
-    const place = (node && places.get(node as OpenNode)) ?? { pipeline, at: '/steps' }
-    return place.pipeline.issue(place.at, {
+    const origin = (node && origins.get(node as OpenNode)) ?? { pipeline, at: '/steps' }
+    return origin.pipeline.issue(origin.at, {
       code: code.replace(/^(draft|schema)\//, 'pipeline/'),
       message,
       ...(hint !== undefined && { hint }),

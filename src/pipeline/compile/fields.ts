@@ -19,7 +19,7 @@ export function saidSchema({ outputSchema, processing }: CallStep): JsonSchema |
 }
 
 /** Pointer to that schema, for messages. */
-function placeOfSchema({ outputSchema, at }: CallStep): string {
+function pointToSchema({ outputSchema, at }: CallStep): string {
   return outputSchema === undefined ? `${at}/processing/schema` : `${at}/output_schema`
 }
 
@@ -28,7 +28,7 @@ export function promisedOver(scope: Scope, step: CallStep, declared: JsonSchema)
   const said = saidSchema(step)
   const schema = said === undefined ? declared : both(declared, said)
   if (said !== undefined && isVacant(schema) && !isVacant(said))
-    complain(scope, placeOfSchema(step), {
+    complain(scope, pointToSchema(step), {
       code: 'pipeline/output',
       message: `${step.worker.name} never yields anything that satisfies this schema`,
       hint: `Change it to what ${step.worker.name} yields, or leave it out`,

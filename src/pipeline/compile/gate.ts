@@ -56,7 +56,7 @@ export interface Gate {
  */
 export function addGate(scope: Scope, router: Router, id: string): Gate {
   const members: Record<string, Pick<Value, 'schema' | 'certain'>> = {}
-  const carried = new Map<string, Value>()
+  const rebound = new Map<string, Value>()
   const node: OpenNode = {
     id,
     kind: 'branch',
@@ -78,13 +78,13 @@ export function addGate(scope: Scope, router: Router, id: string): Gate {
   }
   const region: Region = {
     parent: scope.region,
-    carry(value) {
+    rebind(value) {
       const key = JSON.stringify(value.sources)
-      const found = carried.get(key)
+      const found = rebound.get(key)
       if (found) return found
       const name = router.see(value)
       const made = take(name, { node: router.node.id, pointer: `/${name}` }, value)
-      carried.set(key, made)
+      rebound.set(key, made)
       return made
     },
   }

@@ -25,7 +25,7 @@ export interface Value {
 export interface Region {
   readonly parent?: Region
   /** Brings a value of the parent region inside. */
-  readonly carry?: (value: Value) => Value
+  readonly rebind?: (value: Value) => Value
 }
 
 export function constant(value: Json): Value {
@@ -41,8 +41,8 @@ export const unknownValue: Value = { sources: [{ value: null }], schema: true, c
 /** Rebinds a value for the nodes of a region. */
 export function bring(value: Value, region: Region): Value {
   if (value.home === undefined || value.home === region) return value
-  if (region.parent === undefined || region.carry === undefined) return value
-  return region.carry(bring(value, region.parent))
+  if (region.parent === undefined || region.rebind === undefined) return value
+  return region.rebind(bring(value, region.parent))
 }
 
 /** Returns the member at a path, or `absent` if the schema or the known value rules it out. */

@@ -66,7 +66,7 @@ export const arosTable = {
   enable_reasoning_precheck: {
     schema: flag,
     otherwise: false,
-    what: 'plans are looked at before the first call',
+    what: 'checks plans before the first call',
   },
   correction_ledger_enabled: {
     schema: flag,
@@ -76,7 +76,7 @@ export const arosTable = {
   degrade_on_unexpected_behavior: {
     schema: flag,
     otherwise: true,
-    what: 'errors of a provider go on up the ladder',
+    what: 'continues with the next fallback step after an error of a provider',
   },
   schema_simplify: { schema: flag, otherwise: false, what: 'a flat schema is tried before giving up' },
   auto_promote: {
@@ -105,7 +105,7 @@ export const arosTable = {
   'telemetry.verbose': {
     schema: flag,
     otherwise: false,
-    what: 'the trace events of model calls are shown: as lines while a run goes on, and in the log of a server',
+    what: 'prints the trace events of model calls: as lines during a run, and in the log of a server',
   },
 } as const satisfies Record<string, Row>
 

@@ -72,7 +72,7 @@ describe('what holds', () => {
     })
   })
 
-  it('takes the table of the specification as it stands there', async () => {
+  it('accepts the table of the specification unchanged', async () => {
     write(`[aros]
 enabled = true                      # master switch; defaults to true but does nothing unless per-step opts are set
 structured_output_default = "auto"  # off | auto | openai_json

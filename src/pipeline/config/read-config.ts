@@ -50,17 +50,17 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
     const message = `not TOML: ${error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? ''}`
     return {
       ok: false,
-      issues: [issueAt(source, { code: 'config/toml', span: [start, start + 1], message })],
+      issues: [issueAt(source, { code: 'config/toml', range: [start, start + 1], message })],
     }
   }
-  const places = tomlPlaces(text)
+  const ranges = locateTomlKeys(text)
   const issues = checkNoun(configSchema, parsed, 'Remove it: nothing reads it').map(
     ({ at, code, message, hint }) => {
       const path = 'pointer' in at ? tokens(at.pointer) : []
-      const span = placeOf(places, path)
+      const range = rangeOf(ranges, path)
       return issueAt(source, {
         code: code.replace('schema/', 'config/'),
-        span,
+        range,
         message: `${path.join('.')}: ${message}`,
         ...(hint !== undefined && { hint }),
       })
@@ -69,7 +69,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
   if (issues.length > 0) return { ok: false, issues }
   const values = new Map<string, { value: Json; line: number }>()
   for (const [path, value] of leaves(parsed, []))
-    values.set(path.join('.'), { value, line: positionOf(source, placeOf(places, path)[0]).line })
+    values.set(path.join('.'), { value, line: positionOf(source, rangeOf(ranges, path)[0]).line })
   const validation = (parsed as { validation?: { profiles?: ConfigFile['profiles'] } }).validation
   return { ok: true, file: { source, values, profiles: validation?.profiles ?? {} } }
 }
@@ -84,8 +84,8 @@ function* leaves(value: Json, path: readonly string[]): Generator<[readonly stri
 // Locates the keys of a TOML text by a line scan, because the parser returns no positions.
 
 /** Ranges of keys by dotted name; for a table, the range of its header. */
-function tomlPlaces(text: string): ReadonlyMap<string, TextRange> {
-  const places = new Map<string, TextRange>()
+function locateTomlKeys(text: string): ReadonlyMap<string, TextRange> {
+  const ranges = new Map<string, TextRange>()
   let table: readonly string[] = []
   let fence = ''
   let offset = 0
@@ -100,15 +100,15 @@ function tomlPlaces(text: string): ReadonlyMap<string, TextRange> {
     const pair = /^(\s*)((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/.exec(line)
     if (header?.[1] !== undefined) {
       table = namesIn(header[1])
-      places.set(table.join('.'), [start, start + line.trimEnd().length])
+      ranges.set(table.join('.'), [start, start + line.trimEnd().length])
     } else if (pair?.[2] !== undefined) {
       const at = start + (pair[1]?.length ?? 0)
-      places.set([...table, ...namesIn(pair[2])].join('.'), [at, start + line.trimEnd().length])
+      ranges.set([...table, ...namesIn(pair[2])].join('.'), [at, start + line.trimEnd().length])
     }
     const value = line.slice(line.indexOf('=') + 1)
     for (const mark of ['"""', "'''"]) if (value.split(mark).length === 2) fence = mark
   }
-  return places
+  return ranges
 }
 
 function namesIn(dotted: string): string[] {
@@ -116,9 +116,9 @@ function namesIn(dotted: string): string[] {
 }
 
 /** The range of a key, or of the nearest table that contains it. */
-function placeOf(places: ReadonlyMap<string, TextRange>, path: readonly string[]): TextRange {
+function rangeOf(ranges: ReadonlyMap<string, TextRange>, path: readonly string[]): TextRange {
   for (let length = path.length; length > 0; length--) {
-    const found = places.get(path.slice(0, length).join('.'))
+    const found = ranges.get(path.slice(0, length).join('.'))
     if (found) return found
   }
   return [0, 0]

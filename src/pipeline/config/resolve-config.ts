@@ -165,7 +165,7 @@ async function readConfigFile(path: string) {
   if (problem === undefined) return readConfig(await readFile(path, 'utf8'), path)
   const issue = issueAt(createSource('', path), {
     code: 'config/file',
-    span: [0, 0],
+    range: [0, 0],
     message: `cannot be read: ${problem}`,
     hint: 'Check --config and PROVISO_CONFIG',
   })
@@ -214,7 +214,7 @@ function misspelled(env: NonNullable<ConfigRequest['env']>): SourceIssue[] {
     .map((name) =>
       issueAt(createSource(name, `$${name}`), {
         code: 'config/value',
-        span: [0, name.length],
+        range: [0, name.length],
         message: 'there is no setting of this name',
         hint: didYouMean(name, known, `Remove it; there are ${known.join(', ')}`),
       }),
@@ -270,7 +270,7 @@ function collect(
     issues.push(
       issueAt(source, {
         code: 'config/value',
-        span: [0, source.text.length],
+        range: [0, source.text.length],
         message: `${key}: ${message}`,
         ...(hint !== undefined && { hint }),
       }),

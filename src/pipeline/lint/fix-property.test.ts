@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { fixText } from './fix.ts'
-import { fixerTable } from './fixer-table.ts'
 import { lint } from './lint.ts'
+import { fixableRules } from './rule-table.ts'
 
 const schemas = [
   { type: 'string' },
@@ -87,7 +87,7 @@ const layout = fc.record({
 })
 
 it.each([20261116, 7])('leaves nothing that a fixer is for, and changes nothing else (%i)', (seed) => {
-  const mended: Record<string, number> = {}
+  const fixes: Record<string, number> = {}
   fc.assert(
     fc.property(pipeline, style, layout, (steps, options, { crlf, comments, lastNewline, bom, shared }) => {
       const whole = { version: '0.1', context: { plan: { day: 1 } }, agents, steps: name(steps) }
@@ -104,10 +104,10 @@ it.each([20261116, 7])('leaves nothing that a fixer is for, and changes nothing 
       if (crlf) text = text.replaceAll('\n', '\r\n')
       if (bom) text = `\ufeff${text}`
       const { text: fixed, applied } = fixText(text)
-      for (const { rule } of applied) mended[rule] = (mended[rule] ?? 0) + 1
+      for (const { rule } of applied) fixes[rule] = (fixes[rule] ?? 0) + 1
       // A fix leaves values alone that are shared with correct steps, and names that only the author can
       // choose.
-      const found = mendable(fixed)
+      const found = findFixable(fixed)
       const stays = ({ code, cannotFix = '' }: (typeof found)[number]) =>
         code === 'V-C2' ? cannotFix !== '' : cannotFix.includes('shared through &')
       expect(
@@ -122,7 +122,7 @@ it.each([20261116, 7])('leaves nothing that a fixer is for, and changes nothing 
     { seed, numRuns: 100 },
   )
   // Every fixer was exercised often enough.
-  for (const { rule } of fixerTable) expect(mended[rule], rule).toBeGreaterThan(10)
+  for (const { id } of fixableRules) expect(fixes[id], id).toBeGreaterThan(10)
 })
 
 function name(steps: readonly object[], prefix = 's'): object[] {
@@ -144,10 +144,10 @@ function name(steps: readonly object[], prefix = 's'): object[] {
   })
 }
 
-function mendable(text: string) {
+function findFixable(text: string) {
   const read = readYaml(text)
   if (!read.ok) throw new Error(JSON.stringify(read.issues))
-  const rules = new Set(fixerTable.map(({ rule }) => rule))
+  const rules = new Set(fixableRules.map(({ id }) => id))
   return lint(read.document)
     .issues.filter(({ code }) => rules.has(code))
     .map(({ code, step, message, cannotFix }) => ({ code, step, message, cannotFix }))

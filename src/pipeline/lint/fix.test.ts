@@ -33,7 +33,7 @@ describe('pipelines in different styles', () => {
     expect(found.length).toBeGreaterThanOrEqual(20)
   })
 
-  it.each(files)('%s is mended without touching anything else', async (name) => {
+  it.each(files)('%s is fixed without touching anything else', async (name) => {
     const text = readFileSync(join(folder, name), 'utf8')
     const { text: fixed, applied } = fixText(text, { name })
     expect(issuesOf(fixed).filter(({ severity }) => severity !== 'note')).toEqual([])
@@ -49,7 +49,7 @@ describe('pipelines in different styles', () => {
     await expect(unifiedDiff(name, text, fixed)).toMatchFileSnapshot(join(folder, 'fixed', `${name}.diff`))
   })
 
-  it.each(files)('%s compiles when it is mended', (name) => {
+  it.each(files)('%s compiles after the fix', (name) => {
     const read = readYaml(fixText(readFileSync(join(folder, name), 'utf8')).text, name)
     const parsed = read.ok ? parsePipeline(read.document) : read
     const result = parsed.ok ? compilePipeline(parsed.pipeline) : parsed

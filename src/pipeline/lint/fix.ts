@@ -5,10 +5,10 @@ import type { Json } from '../../base/json.ts'
 import { applyEdits } from '../text/edits.ts'
 import { readYaml, type YamlDocument } from '../yaml/read-yaml.ts'
 import { plainValue, type YamlNode } from '../yaml/yaml-node.ts'
-import { fixerTable } from './fixer-table.ts'
 import { matchesAny } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
 import type { LintIssue } from './rule.ts'
+import { fixableRules } from './rule-table.ts'
 import { type LintStep, lintView, nestingKeys } from './view/lint-view.ts'
 
 export interface FixOptions extends LintOptions {
@@ -32,8 +32,8 @@ export interface AppliedFix {
 }
 
 /** Returns the rules that match the globs and have a fixer. */
-export function mendable(globs: readonly string[] = ['*']): readonly string[] {
-  return fixerTable.map(({ rule }) => rule).filter((rule) => matchesAny(rule, globs))
+export function findFixableRules(globs: readonly string[] = ['*']): readonly string[] {
+  return fixableRules.map(({ id }) => id).filter((id) => matchesAny(id, globs))
 }
 
 /** Limit on passes over the fixers: one fix can enable another, but the loop must end. */
@@ -49,11 +49,12 @@ export function fixText(text: string, options: FixOptions = {}): Fixed {
   let now = text
   for (let round = 0; round < mostRounds; round++) {
     const before = now
-    for (const { rule, title } of fixerTable) {
+    for (const { id: rule, fixer } of fixableRules) {
       if (!matchesAny(rule, options.rules ?? ['*'])) continue
       const done = applyRule(now, rule, look)
       now = done.text
-      for (const { step } of done.issues) applied.push({ rule, ...(step !== undefined && { step }), title })
+      for (const { step } of done.issues)
+        applied.push({ rule, ...(step !== undefined && { step }), title: fixer.title })
     }
     if (now === before) break
   }

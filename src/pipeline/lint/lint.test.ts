@@ -118,7 +118,7 @@ describe('suppression', () => {
     ['V-Z99', '  - name: a # proviso: ignore V-A8, V-Z99 as it is\n    agent: writer\n', 'Rules: V-A1, '],
     ['V-Q*', '  - name: a\n    agent: writer\n    meta: { suppress_rules: [V-A8, V-Q*] }\n', 'Rules: V-A1, '],
     ['V-A8O', '  - name: a\n    agent: writer\nmeta: { suppress_rules: V-A8O }\n', 'Did you mean V-A8?'],
-  ])('of %s, which is no rule, is told where it stands', (rule, steps, hint) => {
+  ])('of %s, which is not a rule, is reported at its range', (rule, steps, hint) => {
     const text = `${head}steps:\n${steps}`
     const { issues } = look(text)
     const unknown = issues.filter(({ code }) => code === 'lint/unknown-rule')
@@ -226,7 +226,7 @@ describe('baselines', () => {
   const one = look(`${head}steps: [{ name: a, agent: writer }]`).issues
   const two = look(`${head}steps: [{ name: b, agent: writer }, { name: a, agent: writer }]`).issues
 
-  it('leave only what is new, wherever it stands by now', () => {
+  it('leave only what is new, even after it moved', () => {
     const baseline = parseBaseline(JSON.parse(JSON.stringify(baselineOf(one))))
     if (!baseline) throw new Error('no baseline')
     const { added, known, gone } = compareWithBaseline(two, baseline)
@@ -234,7 +234,7 @@ describe('baselines', () => {
     expect(compareWithBaseline([], baseline)).toEqual({ added: [], known: 0, gone: 1 })
   })
 
-  it('are refused when they are none', () => {
+  it('are rejected when they are not valid', () => {
     for (const value of [null, {}, { version: 2, known: [] }, { version: 1, known: [{ rule: 1 }] }])
       expect(parseBaseline(value)).toBe(undefined)
   })
@@ -299,7 +299,7 @@ describe('files that are meant to hurt', () => {
     }
   })
 
-  it('are mended in time: a thousand steps', () => {
+  it('are fixed in time: a thousand steps', () => {
     const { text, applied } = fixText(`${head}steps:\n${many(1_000)}`)
     expect(applied).toHaveLength(1_000)
     expect(codes(text)).toEqual([])

@@ -1,10 +1,9 @@
-/** Lints a pipeline: runs every rule, then applies suppressions, severities and, where a fixer exists, fixes. */
+/** Lints a pipeline: runs every rule, then applies suppressions and severities, and adds the fix where the rule carries a fixer. */
 
 import type { TextRange } from '../../base/errors/issue.ts'
 import { parsePipeline } from '../parse/parse-pipeline.ts'
 import { issueAt } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
-import { fixerTable } from './fixer-table.ts'
 import { matches } from './glob.ts'
 import type { LintSettings } from './lint-settings.ts'
 import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
@@ -51,8 +50,8 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
   for (const finding of unknownRules(view)) {
     const severity = severityOf({ id: unknownRuleCode, severity: 'warning' }, finding, options.profile ?? [])
     if (severity === 'off') continue
-    const { span, message, hint } = finding
-    const issue = issueAt(document.source, { code: unknownRuleCode, span, message, ...(hint && { hint }) })
+    const { range, message, hint } = finding
+    const issue = issueAt(document.source, { code: unknownRuleCode, range, message, ...(hint && { hint }) })
     issues.push({ ...issue, severity, fixable: false })
   }
   issues.push(...misread(document, issues))
@@ -82,21 +81,21 @@ interface Judged {
 }
 
 function issueOf(view: LintView, { rule, finding, severity }: Judged): LintIssue {
-  const { span, message, hint, step } = finding
-  const mend = fixerTable.find((fixer) => fixer.rule === rule.id)?.fix(view, finding)
+  const { range, message, hint, step } = finding
+  const fix = rule.fixer?.fix(view, finding)
   return {
     ...issueAt(view.document.source, {
       code: rule.id,
-      span,
+      range,
       message,
       ...(hint !== undefined && { hint }),
       ...(step && { pointer: step.pointer }),
-      ...(mend && 'edits' in mend && { fix: mend.edits }),
+      ...(fix && 'edits' in fix && { fix: fix.edits }),
     }),
     severity,
     ...(step && { step: step.label }),
-    fixable: mend !== undefined && 'edits' in mend,
-    ...(mend && 'cannot' in mend && { cannotFix: mend.cannot }),
-    ...(mend && 'edits' in mend && mend.alsoChanges && { alsoChanges: mend.alsoChanges }),
+    fixable: fix !== undefined && 'edits' in fix,
+    ...(fix && 'cannot' in fix && { cannotFix: fix.cannot }),
+    ...(fix && 'edits' in fix && fix.alsoChanges && { alsoChanges: fix.alsoChanges }),
   }
 }

@@ -41,7 +41,7 @@ export function namedProfile(name: string, profiles: Profiles): ReadProfile {
   const names = [...Object.keys(builtinProfiles), ...Object.keys(profiles)]
   return {
     problem: `there is no file and no profile "${name}"`,
-    hint: `Profiles: ${names.join(', ')}; others stand in proviso.toml under [validation.profiles.NAME]`,
+    hint: `Profiles: ${names.join(', ')}; add others to proviso.toml under [validation.profiles.NAME]`,
   }
 }
 

@@ -1,5 +1,5 @@
 /** Every lint rule, in the order in which they are listed. */
-import type { Rule } from './rule.ts'
+import { type Fixer, fixStages, type Rule } from './rule.ts'
 import { hitlNested001 } from './rules/hitl-nested-001.ts'
 import { loop001 } from './rules/loop-001.ts'
 import { template001 } from './rules/template-001.ts'
@@ -46,3 +46,8 @@ export const ruleTable: readonly Rule[] = [
 export function ruleNamed(id: string): Rule | undefined {
   return ruleTable.find((rule) => rule.id.toUpperCase() === id.toUpperCase())
 }
+
+/** The rules that carry a fixer, in the order in which their fixes are applied. */
+export const fixableRules: readonly (Rule & { readonly fixer: Fixer })[] = fixStages.flatMap((stage) =>
+  ruleTable.filter((rule): rule is Rule & { readonly fixer: Fixer } => rule.fixer?.stage === stage),
+)

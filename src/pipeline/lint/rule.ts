@@ -23,11 +23,31 @@ export interface Rule {
   /** Files that the examples import, by path. */
   readonly beside?: Readonly<Record<string, string>>
   readonly check: (view: LintView) => Iterable<RuleFinding>
+  /** Fixes the findings of the rule; absent when only the author can. */
+  readonly fixer?: Fixer
 }
+
+/**
+ * Stages in which fixers are applied: words of templates, then members of the context, then new steps, then keys of steps. A
+ * later stage sees the text that the earlier ones leave.
+ */
+export const fixStages = ['text', 'context', 'steps', 'keys'] as const
+
+export interface Fixer {
+  readonly stage: (typeof fixStages)[number]
+  /** What the fix does, for reports, such as `adds processing.structured_output`. */
+  readonly title: string
+  readonly fix: (view: LintView, finding: RuleFinding) => Fix
+}
+
+/** The edits that fix a finding, or the reason why there are none. */
+export type Fix =
+  /** `alsoChanges` holds the labels of other steps that the edits change. */
+  { readonly edits: readonly Edit[]; readonly alsoChanges?: readonly string[] } | { readonly cannot: string }
 
 /** A finding of a rule at one range of the text. */
 export interface RuleFinding {
-  readonly span: TextRange
+  readonly range: TextRange
   readonly message: string
   readonly hint?: string
   /** The step concerned; baselines and suppressions use it. */
@@ -49,15 +69,3 @@ export interface LintIssue extends SourceIssue {
   /** Other steps that its fix changes. */
   readonly alsoChanges?: readonly string[]
 }
-
-/** Fixes the findings of one rule, or returns why it cannot. */
-export interface Fixer {
-  readonly rule: string
-  /** What the fix does, for reports, such as `adds processing.structured_output`. */
-  readonly title: string
-  readonly fix: (view: LintView, finding: RuleFinding) => Mend
-}
-
-export type Mend =
-  /** `alsoChanges` holds the labels of other steps that the edits change. */
-  { readonly edits: readonly Edit[]; readonly alsoChanges?: readonly string[] } | { readonly cannot: string }

@@ -73,14 +73,14 @@ describe('V-A8 and V-S3', () => {
   const under = (processing: string, more = 'agent: j') =>
     `agents: { j: { model: m, ${judged} }, plain: { model: m } }\nsteps:\n  - name: s\n    ${more}\n    meta: { processing: ${processing} }\n`
 
-  it('know the processing that stands under meta', () => {
+  it('know the processing under meta', () => {
     expect(found(under('{ structured_output: auto }'))).toEqual([])
     expect(found(under('{ structured_output: off }'))).toEqual([])
     expect(found(under('{ aop: full }'))).toEqual(['V-A8 warning'])
     expect(found(under('{ structured_output: auto }', 'agent: plain'))).toEqual(['V-S3 warning'])
   })
 
-  it('is mended there, and keeps what else it says', () => {
+  it('is fixed there, and keeps what else it says', () => {
     const { text } = fixText(under('{ aop: minimal }'))
     expect(text).toContain('meta: { processing: { aop: minimal, structured_output: openai_json, schema: ')
     expect(found(text)).toEqual([])
@@ -113,7 +113,7 @@ describe('V-A8 and V-S3', () => {
 })
 
 describe('branches that are called like keys of a step', () => {
-  it.each(['agent', 'name', 'uses', 'kind'])('%s: what stands in them is looked at', (name) => {
+  it.each(['agent', 'name', 'uses', 'kind'])('%s: their content is checked', (name) => {
     const branches = `branches: { ${name}: [{ name: x, agent: plain, input: "{{ input | uper }}" }], other: [{ name: y, agent: plain }] }`
     for (const step of [
       `{ kind: conditional, name: c, condition_expression: "{{ input }}", default_branch: other, ${branches} }`,
@@ -133,7 +133,7 @@ describe('a branch that is one step', () => {
 })
 
 describe('V-A3', () => {
-  it('is silent where nobody names the step, and where the branches do not see each other', () => {
+  it('is silent where nothing names the step, and where the branches do not see each other', () => {
     const loop = (input: string) =>
       `{ kind: loop, name: l, loop: { max_loops: 2, on_max_loops: accept, body: [{ name: a, agent: plain }, { name: b, agent: plain, input: "${input}" }] } }`
     expect(ofSteps('{ name: a, agent: plain }', loop('{{ previous_step }}'))).toEqual([])
@@ -144,7 +144,7 @@ describe('V-A3', () => {
 })
 
 describe('V-A4', () => {
-  it('warns of parameters that nobody reads, and wants a schema for extract_from_text', () => {
+  it('warns of parameters that nothing reads, and requires a schema for extract_from_text', () => {
     expect(ofSteps('{ name: a, agent: plain, params: { key: x } }')).toEqual(['V-A4 warning'])
     expect(ofSteps('{ name: a, uses: extract_from_text }')).toEqual(['V-A4 error'])
     expect(ofSteps('{ name: a, uses: flujo.builtins.wrap_dict, params: { key: x } }')).toEqual([])
@@ -239,7 +239,7 @@ describe('V-T6', () => {
     expect(input('{"a": 1}')).toEqual([])
   })
 
-  it('says when it is none before, or may be none after', () => {
+  it('reports text that is not JSON before, or may not be JSON after', () => {
     for (const text of ['{a: {{ input | tojson }} }', '{"a": "{{ input | tojson }}"}', '[{{ input }}]'])
       expect(input(text)).toEqual(['V-T6 warning'])
   })
@@ -249,7 +249,7 @@ describe('V-C2', () => {
   const text = (sink: string, input: string, more = '') =>
     `${more}${agents}steps:\n  - { name: one, agent: plain, sink_to: ${sink} }\n  - { name: two, agent: plain, input: "${input}" }\n`
 
-  it('is mended with all that reads it', () => {
+  it('is fixed with all that reads it', () => {
     const { text: fixed, applied } = fixText(
       text('scratchpad.draft', 'A {{ context.scratchpad.draft | upper }}'),
     )
@@ -281,7 +281,7 @@ describe('V-C2', () => {
 })
 
 describe('V-A5 and V-C1', () => {
-  it('are mended without taking a member of the context away from those who read it', () => {
+  it('are fixed without removing a member of the context that other steps read', () => {
     const text = `context: { good: mine, two: kept }
 ${agents}steps:
   - { name: one, agent: judge }
@@ -298,7 +298,7 @@ ${agents}steps:
 })
 
 describe('HITL-NESTED-001', () => {
-  it('says nothing without a limit, and counts what stands one after the other', () => {
+  it('says nothing without a limit, and counts steps in sequence', () => {
     const ask = (name: string) => `{ kind: hitl, name: ${name}, message: "Good?" }`
     const loop = `{ kind: loop, name: l, loop: { max_loops: 5, on_max_loops: accept, body: [${ask('q')}] } }`
     expect(found(`steps: [${loop}]\n`)).toEqual([])
@@ -314,12 +314,12 @@ describe('HITL-NESTED-001', () => {
       found(
         `${agents}limits: { max_asks: ${most} }\nsteps: [{ kind: map, name: each, map: { iterable_input: "{{ input }}", max_items: 5, body: [${body}] } }]\n`,
       )
-    const told = ['HITL-NESTED-001 warning']
-    expect(limited(4, step('contract: true'))).toEqual(told)
-    expect(limited(4, step('on_fail: ask'))).toEqual(told)
-    expect(limited(9, step('on_fail: ask, contract: true'))).toEqual(told)
+    const warned = ['HITL-NESTED-001 warning']
+    expect(limited(4, step('contract: true'))).toEqual(warned)
+    expect(limited(4, step('on_fail: ask'))).toEqual(warned)
+    expect(limited(9, step('on_fail: ask, contract: true'))).toEqual(warned)
     expect(limited(10, step('on_fail: ask, contract: true'))).toEqual([])
-    expect(limited(9, step('contract: true, fallback: agents.lister'))).toEqual(told)
+    expect(limited(9, step('contract: true, fallback: agents.lister'))).toEqual(warned)
     expect(limited(0, step('contract: false'))).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /** Rules of the original project that no pipeline can break here: what they checked, and what is reported instead. */
 
-export interface ElsewhereRule {
+export interface UnneededRule {
   readonly id: string
   readonly title: string
   /** Code of the issue that is reported instead; absent where the situation cannot occur. */
@@ -20,7 +20,7 @@ const step = `steps:
 const title = `steps: [{ name: keep, uses: wrap_dict }]
 `
 
-export const elsewhereTable: readonly ElsewhereRule[] = [
+export const unneededRules: readonly UnneededRule[] = [
   {
     id: 'V-I1',
     title: 'An import that is not there',
@@ -48,14 +48,14 @@ export const elsewhereTable: readonly ElsewhereRule[] = [
     id: 'V-I6',
     title: 'A conversation that an import does not inherit',
     instead: 'pipeline/additionalProperties',
-    help: `Steps have no conversation that could be inherited or lost: a model sees its prompt and the input of its step, and an imported pipeline sees its input and nothing else. A key \`inherit_conversation\` is refused where the file is read. Hand over what is needed in the \`input\` of the step.`,
+    help: `Steps have no conversation that could be inherited or lost: a model sees its prompt and the input of its step, and an imported pipeline sees its input and nothing else. A key \`inherit_conversation\` is refused where the file is read. Pass what is needed in the \`input\` of the step.`,
     example: `imports: { title: title.yaml }\n${step}    inherit_conversation: false\n`,
     beside: { 'title.yaml': title },
   },
   {
     id: 'V-EX1',
     title: 'A function that swallows the exceptions by which runs are paused',
-    help: `Runs are not paused, stopped or sent elsewhere by exceptions: a question to a person is a node of the plan, and pausing is an event in the journal. A function of your own that catches everything catches its own errors and nothing else; one that throws has failed, and is tried again, or asked about, as its step says.`,
+    help: `Exceptions do not pause, stop or redirect a run: a question to a person is a node of the plan, and pausing is an event in the journal. A function of your own that catches everything catches its own errors and nothing else; one that throws has failed, and is tried again, or asked about, as its step says.`,
     example: `steps:
   - name: fetch
     uses: shop.fetch
@@ -66,12 +66,12 @@ export const elsewhereTable: readonly ElsewhereRule[] = [
   },
 ]
 
-export function elsewhereNamed(id: string): ElsewhereRule | undefined {
-  return elsewhereTable.find((rule) => rule.id.toUpperCase() === id.toUpperCase())
+export function findUnneededRule(id: string): UnneededRule | undefined {
+  return unneededRules.find((rule) => rule.id.toUpperCase() === id.toUpperCase())
 }
 
 /** Renders the page of such a rule, for `--explain` and `docs/rules`. */
-export function elsewherePage({ id, title, instead, help, example }: ElsewhereRule): string {
+export function renderUnneededRule({ id, title, instead, help, example }: UnneededRule): string {
   return `# ${id}: ${title}
 
 ${instead === undefined ? 'This is no rule here: what it is about cannot come about.' : `This is no rule here: one gets the error \`${instead}\` instead.`}

@@ -32,12 +32,12 @@ async function look({ beside = {} }: Rule, text: string, more: LintOptions = {})
 /** The bad example with a comment after the first line of the subject of each issue: a step, an agent or an import. */
 async function commented(rule: Rule): Promise<string> {
   const { issues, source, root } = await look(rule, rule.bad)
-  const places = new Set(
+  const locations = new Set(
     issues.map(({ line, pointer }) =>
-      pointer === undefined ? line : positionOf(source, nodeAt(root, pointer).node.span[0]).line,
+      pointer === undefined ? line : positionOf(source, nodeAt(root, pointer).node.range[0]).line,
     ),
   )
-  const comment = (at: number) => (places.has(at) ? ` # proviso: ignore ${rule.id}` : '')
+  const comment = (at: number) => (locations.has(at) ? ` # proviso: ignore ${rule.id}` : '')
   return rule.bad
     .split('\n')
     .map((line, index) => line + comment(index + 1))

@@ -36,7 +36,7 @@ describe.each(ruleTable.map((rule) => [rule.id, rule] as const))('%s', (id, rule
     expect(issuesOf(good, 'good.yaml', await importsOf(good, beside))).toEqual([])
   })
 
-  it('speaks up on its bad example, and nobody else does', async () => {
+  it('reports its bad example, and no other rule does', async () => {
     const issues = issuesOf(bad, 'bad.yaml', await importsOf(bad, beside))
     expect(new Set(issues.map(({ code }) => code))).toEqual(new Set([id]))
     expect(issues.some((issue) => issue.severity === severity)).toBe(true)

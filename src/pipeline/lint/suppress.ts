@@ -24,14 +24,14 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
     const subject = subjectOf(comment)
     if (subject) said.set(subject, [...(said.get(subject) ?? []), ...rulesOf(comment)])
   }
-  const entries = [...said.keys()].filter((subject): subject is YamlEntry => 'keySpan' in subject)
-  return (rule, { step, span: [start] }) => {
+  const entries = [...said.keys()].filter((subject): subject is YamlEntry => 'keyRange' in subject)
+  return (rule, { step, range: [start] }) => {
     if (matchesAny(rule, whole)) return true
     for (let at = step; at; at = at.parent) if (matchesAny(rule, said.get(at) ?? [])) return true
     return entries.some(
       (entry) =>
-        entry.keySpan[0] <= start &&
-        start < Math.max(endOf(entry), entry.keySpan[1]) &&
+        entry.keyRange[0] <= start &&
+        start < Math.max(endOf(entry), entry.keyRange[1]) &&
         matchesAny(rule, said.get(entry) ?? []),
     )
   }
@@ -40,7 +40,7 @@ export function suppression(view: LintView): (rule: string, finding: RuleFinding
 /** A rule, or a glob of rules, and its range in the file. */
 export interface NamedRule {
   readonly rule: string
-  readonly span: TextRange
+  readonly range: TextRange
 }
 
 export function namedInMeta(node: YamlNode): NamedRule[] {
@@ -48,18 +48,18 @@ export function namedInMeta(node: YamlNode): NamedRule[] {
   const items = named?.kind === 'list' ? named.items : named ? [named] : []
   return items.flatMap((item) =>
     item.kind === 'scalar' && typeof item.value === 'string'
-      ? [{ rule: item.value, span: item.alias ?? item.span }]
+      ? [{ rule: item.value, range: item.alias ?? item.range }]
       : [],
   )
 }
 
 /** Parses the words after `ignore`: rules, optionally followed by a reason. */
-export function namedInComment({ text, span: [start] }: YamlComment): NamedRule[] {
+export function namedInComment({ text, range: [start] }: YamlComment): NamedRule[] {
   const [said = '', rules = ''] = /^#\s*proviso:\s*ignore\s+([\w*,\s-]+)/.exec(text) ?? []
   const from = start + said.length - rules.length
   return [...rules.matchAll(/[^\s,]+/g)].map(({ 0: rule, index }) => ({
     rule,
-    span: [from + index, from + index + rule.length],
+    range: [from + index, from + index + rule.length],
   }))
 }
 
@@ -83,7 +83,7 @@ function subjectFinder(view: LintView): (comment: YamlComment) => Subject | unde
     const last = positionOf(source, Math.max(start, end - 1)).line
     for (let line = positionOf(source, start).line; line <= last; line++) onLine[line] = subject
   }
-  return ({ span: [start] }) => {
+  return ({ range: [start] }) => {
     const { line, column } = positionOf(source, start)
     const isAlone = /^[\s-]*$/.test(lineText(source, line).slice(0, column - 1))
     return (isAlone ? starts.get(below[line + 1] ?? -1) : undefined) ?? onLine[line]
@@ -102,13 +102,13 @@ function subjectsOf({ steps, document: { root } }: LintView): readonly Placed[] 
     return map?.kind === 'map' && !map.alias ? map.entries : []
   })
   return [
-    ...entries.map((entry) => ({ subject: entry, start: entry.keySpan[0], end: endOf(entry) })),
-    ...steps.map((step) => ({ subject: step, start: step.node.span[0], end: step.node.span[1] })),
+    ...entries.map((entry) => ({ subject: entry, start: entry.keyRange[0], end: endOf(entry) })),
+    ...steps.map((step) => ({ subject: step, start: step.node.range[0], end: step.node.range[1] })),
   ]
 }
 
 function endOf({ value }: YamlEntry): number {
-  return (value.alias ?? value.span)[1]
+  return (value.alias ?? value.range)[1]
 }
 
 /** For each line (1-based), the offset of the first content on or below it, after dashes and anchors. */

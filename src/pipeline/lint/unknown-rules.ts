@@ -3,7 +3,7 @@ import { closest } from '../../base/closest.ts'
 import { matches } from './glob.ts'
 import type { RuleFinding } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
-import { elsewhereNamed } from './rules-not-needed.ts'
+import { findUnneededRule } from './rules-not-needed.ts'
 import { type NamedRule, namedInComment, namedInMeta } from './suppress.ts'
 import type { LintView } from './view/lint-view.ts'
 
@@ -19,7 +19,7 @@ export function unknownRules(view: LintView): RuleFinding[] {
   ]
   const found = named.filter(({ rule }) => !ruleTable.some(({ id }) => matches(id, rule)))
   // A step reached through several aliases is in the file once.
-  return [...new Map(found.map((one) => [one.span[0], findingOf(one)])).values()]
+  return [...new Map(found.map((one) => [one.range[0], findingOf(one)])).values()]
 }
 
 const ids = ruleTable.map(({ id }) => id)
@@ -37,17 +37,17 @@ function familyOf(rule: string): string {
   return rule.split(/[-*]/)[0]?.toUpperCase() ?? ''
 }
 
-function findingOf({ rule, span }: NamedRule): RuleFinding {
-  if (elsewhereNamed(rule))
+function findingOf({ rule, range }: NamedRule): RuleFinding {
+  if (findUnneededRule(rule))
     return {
-      span,
+      range,
       message: `${rule} is no rule here, so that nothing is switched off`,
       hint: `\`proviso validate --explain ${rule}\` says what one gets instead`,
       severity: 'note',
     }
   const meant = closest(rule, ids)
   return {
-    span,
+    range,
     message: `no rule is called ${rule}, so that nothing is switched off`,
     hint: meant === undefined ? `Rules: ${ids.join(', ')}` : `Did you mean ${meant}?`,
   }

@@ -65,7 +65,8 @@ function isLoading({ code }: SourceIssue): boolean {
  * covers a whole step, such as a loop without its bound, does not hide errors inside it.
  */
 function isSaid({ at, file }: SourceIssue, issues: readonly LintIssue[]): boolean {
-  const isAround = ({ code, at: { span } }: LintIssue) => code.includes('/') && isInside(at.span, span)
+  const isAround = ({ code, at: { span: range } }: LintIssue) =>
+    code.includes('/') && isInside(at.span, range)
   return issues.some(
     (issue) =>
       issue.severity === 'error' &&

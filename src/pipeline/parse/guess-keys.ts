@@ -13,31 +13,34 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 type Data = { readonly [key: string]: Json }
 
 /**
- * Structural keys: without them nothing can be checked in later or nested steps. For all other keys,
+ * Keys that are guessed: without them nothing can be checked in later or nested steps. For all other keys,
  * reporting the typo is enough.
  */
-const carrying: ReadonlySet<string> = new Set([
+const structuralKeys: ReadonlySet<string> = new Set([
   ...['agent', 'uses', 'name', 'input', 'updates_context', 'sink_to', 'message', 'branches', 'condition'],
   ...['condition_expression', 'map', 'loop', 'router', 'body', 'iterable_input', 'max_loops', 'router_agent'],
 ])
 
 /** Returns `undefined` if the rest still does not match the schema. */
-export function mendKeys(schema: JsonSchema, given: Data): Data | undefined {
-  const mended = structuredClone(given) as { [key: string]: Json }
+export function guessKeys(schema: JsonSchema, given: Data): Data | undefined {
+  const guessed = structuredClone(given) as { [key: string]: Json }
   for (const issue of checkNoun(schema, given as Json, '')) {
     const path = tokens('pointer' in issue.at ? issue.at.pointer : '')
     const key = path.pop()
-    const part = path.reduce<Json | undefined>((at, name) => (at as Data | undefined)?.[name], mended as Json)
+    const part = path.reduce<Json | undefined>(
+      (at, name) => (at as Data | undefined)?.[name],
+      guessed as Json,
+    )
     if (key === undefined || !isObject(part)) continue
     const holder = part as { [key: string]: Json }
     const value = holder[key]
     delete holder[key]
     const names = issue.code === 'schema/additionalProperties' ? namesIn(schema, path) : []
     const meant = closest(key, names)
-    if (meant === undefined || value === undefined || !carrying.has(meant)) continue
+    if (meant === undefined || value === undefined || !structuralKeys.has(meant)) continue
     if (!Object.hasOwn(holder, meant)) holder[meant] = value
   }
-  return checkNoun(schema, mended as Json, '').length === 0 ? mended : undefined
+  return checkNoun(schema, guessed as Json, '').length === 0 ? guessed : undefined
 }
 
 function namesIn(schema: JsonSchema, path: readonly string[]): string[] {

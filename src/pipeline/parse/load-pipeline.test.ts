@@ -35,7 +35,7 @@ describe('prompts from files', () => {
     expect(loaded.ok && loaded.pipeline.agents.get('w')?.systemPrompt).toBe('Speak French, 5 words.')
   })
 
-  it('names a variable that nobody gives, and a file that is not there', async () => {
+  it('names a variable that is not set, and a file that is not there', async () => {
     write('a.md', 'Speak {{ language }}.')
     expect(
       await issues(write('a.yaml', `agents: { w: { system_prompt: { from_file: a.md } } }\n${steps}`)),
@@ -60,7 +60,7 @@ describe('imports', () => {
     write('b.yaml', `imports: { a: a.yaml }\n${steps}`)
     const circle = await issues(write('a.yaml', `imports: { b: b.yaml }\n${steps}`))
     expect(circle.map(({ code }) => code)).toContain('import/circle')
-    write('c.yaml', 'steps:\n  - { name: x, uses: agents.nobody }\n')
+    write('c.yaml', 'steps:\n  - { name: x, uses: agents.missing }\n')
     const broken = await issues(write('d.yaml', `imports: { c: c.yaml }\n${steps}`))
     expect(broken).toMatchObject([
       { code: 'import/failed', line: 1 },

@@ -64,7 +64,7 @@ function fileIssue(file: string, why: string): SourceIssue {
   const source = createSource('', file)
   return issueAt(source, {
     code: 'pipeline/file',
-    span: [0, 0],
+    range: [0, 0],
     message: `cannot be read: ${why}`,
     hint: 'Give the path of a pipeline file',
   })
@@ -177,7 +177,7 @@ async function pathInside(
     pipeline.issue(at, {
       code: 'import/outside',
       message: `${given} is outside of the folder of the pipeline`,
-      hint: 'Files that a pipeline names must stand in its folder or below',
+      hint: 'Move the file into the folder of the pipeline, or below it',
     }),
   )
   return undefined

@@ -8,7 +8,7 @@ import { common, type Data, type Given, raoKeys } from './given-step.ts'
 import { parseWorker } from './parse-worker.ts'
 import type { CallStep } from './pipeline.ts'
 import { checkInside, parseProcessing, type Reading } from './reading.ts'
-import { checkUnread } from './unused-keys.ts'
+import { reportUnusedKeys } from './unused-keys.ts'
 
 export function parseCall(reading: Reading, given: Given): CallStep | undefined {
   const { data, at } = given
@@ -31,7 +31,7 @@ export function parseCall(reading: Reading, given: Given): CallStep | undefined 
   const node = nodeOf(data)
   checkContract(reading, given, node)
   if (worker === undefined) return undefined
-  checkUnread(reading, given, worker)
+  reportUnusedKeys(reading, given, worker)
   const fields = data['validate_fields']
   return {
     ...common(given),

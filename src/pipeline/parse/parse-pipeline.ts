@@ -134,10 +134,10 @@ function inOrder(issues: readonly SourceIssue[]): SourceIssue[] {
 function complainIn({ source, root }: Pick<YamlDocument, 'source' | 'root'>): Complain {
   return (at, { words, key, ...said }) => {
     const { node, entry } = reach(root, at)
-    const span = (key ? entry?.keySpan : undefined) ?? node.alias ?? node.span
+    const range = (key ? entry?.keyRange : undefined) ?? node.alias ?? node.range
     return issueAt(source, {
       ...said,
-      span: words === undefined ? span : narrowed(source.text, span, words),
+      range: words === undefined ? range : narrowed(source.text, range, words),
       pointer: at,
     })
   }

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { parseTemplate } from '../templates/templates.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { common, type Data, type Given } from './given-step.ts'
-import { mendKeys } from './guess-keys.ts'
+import { guessKeys } from './guess-keys.ts'
 import { parseCall } from './parse-call.ts'
 import { parseWorker } from './parse-worker.ts'
 import type { Branches, Step, UnreadableStep } from './pipeline.ts'
@@ -97,11 +97,11 @@ function parseStep(
   }
   const schema = stepSchemas[kind as StepKind]
   const isWhole = check(reading, schema, data as Json, at)
-  const mended = isWhole ? data : mendKeys(schema, data)
+  const guessed = isWhole ? data : guessKeys(schema, data)
   const isFilled = checkTemplates(reading, data['input'], `${at}/input`)
-  const { input: _, ...withoutInput } = mended ?? data
-  const given = { data: isFilled ? (mended ?? data) : withoutInput, at, name }
-  if (mended === undefined) return unreadable(given, insideOf(reading, data, at))
+  const { input: _, ...withoutInput } = guessed ?? data
+  const given = { data: isFilled ? (guessed ?? data) : withoutInput, at, name }
+  if (guessed === undefined) return unreadable(given, insideOf(reading, data, at))
   const step = readers[kind as StepKind](reading, given) ?? {
     ...unreadable(given),
     mayWrite: kind !== 'step',

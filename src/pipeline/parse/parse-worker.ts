@@ -4,7 +4,7 @@ import type { Pointer } from '../../base/pointer.ts'
 import { builtinNames, type Worker } from './pipeline.ts'
 import { didYouMean, type Reading } from './reading.ts'
 
-interface Places {
+interface Pointers {
   readonly agent: Pointer
   readonly uses?: Pointer
   readonly none?: Pointer
@@ -13,7 +13,7 @@ interface Places {
 export function parseWorker(
   reading: Reading,
   said: { readonly [key: string]: Json },
-  at: Places,
+  at: Pointers,
 ): Worker | undefined {
   const { agent, uses } = said
   if ((agent === undefined) === (uses === undefined)) {

@@ -1,5 +1,5 @@
 /**
- * Reports keys of a step that have no effect on its worker, with the place where they belong. A key that is
+ * Reports keys of a step that have no effect on its worker, with where they belong. A key that is
  * accepted without effect would be relied upon.
  */
 import { isObject, type Json } from '../../base/json.ts'
@@ -33,7 +33,7 @@ const forFunctions: Remedies = {
   ),
 }
 
-export function checkUnread(reading: Reading, { data, at }: Given, worker: Worker): void {
+export function reportUnusedKeys(reading: Reading, { data, at }: Given, worker: Worker): void {
   const remedies = remediesFor(worker)
   const complain = (pointer: Pointer, key: string, hint: string) =>
     reading.issues.push(

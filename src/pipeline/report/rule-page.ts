@@ -1,9 +1,7 @@
 /** Renders the page of a rule, for `--explain` and `docs/rules`. */
-import { fixerTable } from '../lint/fixer-table.ts'
 import type { Rule } from '../lint/rule.ts'
 
-export function rulePage({ id, title, severity, help, good, bad }: Rule): string {
-  const fixer = fixerTable.find(({ rule }) => rule === id)
+export function rulePage({ id, title, severity, help, good, bad, fixer }: Rule): string {
   return `# ${id}: ${title}
 
 Severity: ${severity}. ${fixer ? `\`proviso validate --fix\` ${fixer.title}.` : 'It has no automatic fix.'}

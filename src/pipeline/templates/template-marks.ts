@@ -4,7 +4,7 @@ import type { YamlScalar } from '../yaml/yaml-node.ts'
 
 export interface TemplateMark {
   /** From the first brace to the last. */
-  readonly span: TextRange
+  readonly range: TextRange
   /** The expression is the whole text, so it yields the value itself instead of a text. */
   readonly whole: boolean
   /** References, such as `steps.write.output`, each with its range. */
@@ -15,7 +15,7 @@ export interface TemplateMark {
 
 interface Word {
   readonly text: string
-  readonly span: TextRange
+  readonly range: TextRange
 }
 
 /** Expressions never contain braces, so one pass finds them all. */
@@ -29,7 +29,7 @@ const word =
  */
 export function templateMarks(
   text: string,
-  { span: [start, end], value }: YamlScalar,
+  { range: [start, end], value }: YamlScalar,
 ): readonly TemplateMark[] {
   return [...text.slice(start, end).matchAll(mark)].map((found) => {
     const from = start + found.index
@@ -39,10 +39,10 @@ export function templateMarks(
       const said = part[1] ?? part[2]
       if (said === undefined) continue
       const at = from + 2 + part.index + part[0].length - said.length
-      ;(part[1] === undefined ? references : filters).push({ text: said, span: [at, at + said.length] })
+      ;(part[1] === undefined ? references : filters).push({ text: said, range: [at, at + said.length] })
     }
     const whole = value === found[0]
-    return { span: [from, from + found[0].length], whole, references, filters }
+    return { range: [from, from + found[0].length], whole, references, filters }
   })
 }
 

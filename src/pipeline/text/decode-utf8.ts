@@ -13,7 +13,7 @@ export function decodeUtf8(bytes: Uint8Array): { readonly text: string; readonly
     const bad = (bytes[good] ?? 0).toString(16).padStart(2, '0')
     const finding: Finding = {
       code: 'pipeline/utf-8',
-      span: [line.length, line.length + 1],
+      range: [line.length, line.length + 1],
       message: `byte 0x${bad} at offset ${good} is not UTF-8`,
       hint: 'Save the file as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8',
     }

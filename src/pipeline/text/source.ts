@@ -36,7 +36,7 @@ export interface SourceIssue extends Issue {
 
 /** A finding at a range; the source adds line, column and excerpt. */
 export interface Finding extends Omit<Issue, 'at'> {
-  readonly span: TextRange
+  readonly range: TextRange
   readonly pointer?: Pointer
 }
 
@@ -50,9 +50,9 @@ export function createSource(text: string, name = 'pipeline'): Source {
   return { name, text, lineStarts }
 }
 
-export function issueAt(source: Source, { span, ...said }: Finding): SourceIssue {
-  const { line, column } = positionOf(source, span[0])
-  return { ...said, at: { span }, file: source.name, line, column, excerpt: excerptAt(source, span) }
+export function issueAt(source: Source, { range, ...said }: Finding): SourceIssue {
+  const { line, column } = positionOf(source, range[0])
+  return { ...said, at: { span: range }, file: source.name, line, column, excerpt: excerptAt(source, range) }
 }
 
 /** Line and column, both from 1. */

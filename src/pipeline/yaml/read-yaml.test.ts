@@ -71,15 +71,15 @@ describe('values', () => {
 })
 
 describe('places', () => {
-  it('knows where every value, key and comment stands', () => {
+  it('gives every value, key and comment its range', () => {
     const text = '# top\nsteps:\n  - name: a # why\n    input: "{{ x }}"\n'
     const read = readYaml(text)
     if (!read.ok) throw new Error('unread')
     const { root, comments } = read.document
     const { node, entry } = nodeAt(root, '/steps/0/input')
-    expect(text.slice(...node.span)).toBe('"{{ x }}"')
-    expect(text.slice(...(entry?.keySpan ?? [0, 0]))).toBe('input')
-    expect(comments.map((comment) => text.slice(...comment.span))).toEqual(['# top', '# why'])
+    expect(text.slice(...node.range)).toBe('"{{ x }}"')
+    expect(text.slice(...(entry?.keyRange ?? [0, 0]))).toBe('input')
+    expect(comments.map((comment) => text.slice(...comment.range))).toEqual(['# top', '# why'])
   })
 
   it('does not take a hash inside a text for a comment', () => {
@@ -106,7 +106,7 @@ describe('refusals, each with line, column and a caret', () => {
   })
 
   it.each([
-    ['a tag of somebody', 'a: !!js/function "x"', 'pipeline/yaml'],
+    ['a custom tag', 'a: !!js/function "x"', 'pipeline/yaml'],
     ['an include', 'a: !include /etc/passwd', 'pipeline/yaml'],
     ['two documents', 'a: 1\n---\nb: 2', 'pipeline/yaml'],
     ['a tab as indent', 'a:\n\tb: 1', 'pipeline/yaml'],

@@ -59,7 +59,7 @@ export function readYaml(given: string | Uint8Array, name = 'pipeline'): ReadYam
 export function tooLarge(name: string, bytes: number): ReadYaml {
   const finding: Finding = {
     code: 'pipeline/limit',
-    span: [0, 0],
+    range: [0, 0],
     message: `the file has ${bytes} bytes, more than the ${yamlLimits.bytes} that a pipeline may have`,
     hint: 'Move long texts into files of their own (from_file), or parts into imports',
   }
@@ -85,7 +85,7 @@ function parseSafely(text: string): { contents: unknown } | { findings: readonly
   } catch (error) {
     // The scan rejects files that could make the parser throw; this is the safety net.
     const message = `the file cannot be read as YAML: ${error instanceof Error ? error.message : String(error)}`
-    return { findings: [{ code: 'pipeline/yaml', span: [0, 1], message }] }
+    return { findings: [{ code: 'pipeline/yaml', range: [0, 1], message }] }
   }
 }
 
@@ -99,7 +99,7 @@ const hints: Partial<Record<YAMLError['code'], string>> = {
   MISSING_CHAR: 'Close the quote or the bracket, or put a space after the colon',
   MULTILINE_IMPLICIT_KEY: 'Put the value on the line of its key, or quote it',
   BAD_SCALAR_START: 'Put the text in quotes',
-  BAD_ALIAS: 'Name an anchor that stands above; put texts that begin with * in quotes',
+  BAD_ALIAS: 'Name an anchor above it; put texts that begin with * in quotes',
 }
 
 function asFinding({ code, message, pos }: YAMLError): Finding {
@@ -107,7 +107,7 @@ function asFinding({ code, message, pos }: YAMLError): Finding {
   const text = message.charAt(0).toLowerCase() + message.slice(1)
   return {
     code: code === 'RESOURCE_EXHAUSTION' ? 'pipeline/limit' : 'pipeline/yaml',
-    span: [pos[0], Math.max(pos[0] + 1, pos[1])],
+    range: [pos[0], Math.max(pos[0] + 1, pos[1])],
     message: text,
     ...(hint !== undefined && { hint }),
   }

@@ -21,7 +21,7 @@ export const yamlLimits = {
 
 export interface YamlComment {
   /** From the `#` to the end of the line. */
-  readonly span: TextRange
+  readonly range: TextRange
   readonly text: string
 }
 
@@ -53,7 +53,7 @@ export function scanYaml(
     if (first === '\n' || first === '\r') {
       lineStart = at + token.length
       lineIsBlank = true
-    } else if (first === '#') comments.push({ span: [at, at + token.length], text: token })
+    } else if (first === '#') comments.push({ range: [at, at + token.length], text: token })
     else if (token.trim() !== '') {
       if (flow === 0 && (lineIsBlank || token === '-' || token === '?')) begin(at - lineStart)
       lineIsBlank = false
@@ -86,7 +86,7 @@ function longLine({ text, lineStarts }: Source): Finding | undefined {
   const start = lineStarts[line] ?? 0
   return {
     code: 'pipeline/limit',
-    span: [start, start + 1],
+    range: [start, start + 1],
     message: `line ${line + 1} has more than ${yamlLimits.lineLength} characters`,
     hint: 'Put long texts into a file of their own (from_file), or break the line',
   }
@@ -98,34 +98,34 @@ function controlCharacter({ text }: Source): Finding | undefined {
   const code = found[0].charCodeAt(0).toString(16).padStart(4, '0')
   return {
     code: 'pipeline/yaml',
-    span: [found.index, found.index + 1],
-    message: `the control character U+${code.toUpperCase()} cannot stand in YAML`,
+    range: [found.index, found.index + 1],
+    message: `the control character U+${code.toUpperCase()} is not allowed in YAML`,
     hint: 'Remove it, or write it as an escape in a text with double quotes',
   }
 }
 
-function tooMany(span: TextRange): Finding {
+function tooMany(range: TextRange): Finding {
   return {
     code: 'pipeline/limit',
-    span,
+    range,
     message: `the file has more than ${yamlLimits.tokens} words and signs`,
     hint: 'Move parts of it into files of their own and import them',
   }
 }
 
-function lateDirective(span: TextRange): Finding {
+function lateDirective(range: TextRange): Finding {
   return {
     code: 'pipeline/yaml',
-    span,
+    range,
     message: 'a line cannot begin with % here',
-    hint: 'Put the text in quotes; directives stand on the first lines only',
+    hint: 'Put the text in quotes; directives belong on the first lines',
   }
 }
 
-function tooDeep(span: TextRange): Finding {
+function tooDeep(range: TextRange): Finding {
   return {
     code: 'pipeline/limit',
-    span,
+    range,
     message: `lists and maps are nested more than ${yamlLimits.depth} deep`,
     hint: 'Nest less; parts of a pipeline can be imported from files of their own',
   }

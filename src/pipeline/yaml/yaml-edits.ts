@@ -36,20 +36,20 @@ interface Adding {
 }
 
 function addInFlow({ text }: Source, map: YamlMap, { entries, before }: Adding): Edit {
-  const quoted = text[map.entries[0]?.keySpan[0] ?? -1] === '"'
+  const quoted = text[map.entries[0]?.keyRange[0] ?? -1] === '"'
   const put = flowEntries(entries, quoted)
   if (before) return insertion(endOf(before.value), `, ${put}`)
-  const isEmpty = /^\s*$/.test(text.slice(map.span[0] + 1, map.span[1] - 1))
-  return insertion(map.span[0] + 1, isEmpty ? put : `${put}, `)
+  const isEmpty = /^\s*$/.test(text.slice(map.range[0] + 1, map.range[1] - 1))
+  return insertion(map.range[0] + 1, isEmpty ? put : `${put}, `)
 }
 
 function addInBlock(source: Source, map: YamlMap, { entries, before }: Adding): Edit {
-  const indent = before ? keyColumn(source, before) : columnOf(source, map.span[0])
+  const indent = before ? keyColumn(source, before) : columnOf(source, map.range[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map((line) => ' '.repeat(indent) + line)
   if (before)
     return insertion(lineEnd(source.text, endOf(before.value)), lines.map((line) => eol + line).join(''))
-  return insertion(map.span[0], lines.join(eol).trimStart() + eol + ' '.repeat(indent))
+  return insertion(map.range[0], lines.join(eol).trimStart() + eol + ' '.repeat(indent))
 }
 
 /** Adds a map to a list, after an item and the comments that belong to it. */
@@ -60,10 +60,10 @@ export function addItem(
 ): Edit {
   const end = endOf(after)
   if (list.flow) {
-    const quoted = after.kind === 'map' && source.text[after.entries[0]?.keySpan[0] ?? -1] === '"'
+    const quoted = after.kind === 'map' && source.text[after.entries[0]?.keyRange[0] ?? -1] === '"'
     return insertion(end, `, {${flowEntries(entries, quoted)}}`)
   }
-  const indent = columnOf(source, list.span[0])
+  const indent = columnOf(source, list.range[0])
   const eol = lineBreak(source)
   const lines = blockLines(entries).map(
     (line, index) => ' '.repeat(indent) + (index === 0 ? '- ' : '  ') + line,
@@ -82,10 +82,10 @@ export function addItem(
 export function setEntry(source: Source, map: YamlMap, { key, value }: { key: string; value: string }): Edit {
   const entry = map.entries.find((each) => each.key === key || snake(each.key) === key)
   if (!entry || entry.merged) return addEntries(source, map, { entries: [{ key, value }] })
-  const span = entry.value.alias ?? entry.value.span
+  const range = entry.value.alias ?? entry.value.range
   // Multi-line texts end with a line break, which stays.
-  const end = source.text[span[1] - 1] === '\n' ? lineBreak(source) : ''
-  return { span, text: (span[0] === span[1] ? ` ${value}` : value) + end }
+  const end = source.text[range[1] - 1] === '\n' ? lineBreak(source) : ''
+  return { span: range, text: (range[0] === range[1] ? ` ${value}` : value) + end }
 }
 
 /** Renders a value: short ones on one line, long ones with a line for each key. */
@@ -138,7 +138,7 @@ function endsItsLine(value: YamlNode): boolean {
 }
 
 function endOf(node: YamlNode): number {
-  return (node.alias ?? node.span)[1]
+  return (node.alias ?? node.range)[1]
 }
 
 function insertion(at: number, text: string): Edit {
@@ -150,7 +150,7 @@ function columnOf(source: Source, offset: number): number {
 }
 
 /** The column of a key, including a preceding question mark: `? name`. */
-function keyColumn(source: Source, { keySpan: [start] }: YamlEntry): number {
+function keyColumn(source: Source, { keyRange: [start] }: YamlEntry): number {
   const [mark = ''] = /\?[ \t]+$/.exec(source.text.slice(start - columnOf(source, start), start)) ?? []
   return columnOf(source, start) - mark.length
 }

@@ -7,8 +7,8 @@ export type YamlNode = YamlScalar | YamlList | YamlMap
 
 interface Placed {
   /** From the first character of the value to its last; anchors and tags come before it. */
-  readonly span: TextRange
-  /** Range of the alias, for a node reached through one; `span` is the range at its anchor. */
+  readonly range: TextRange
+  /** Range of the alias, for a node reached through one; `range` is the range at its anchor. */
   readonly alias?: TextRange
   /** The name of its anchor. */
   readonly anchor?: string
@@ -34,7 +34,7 @@ export interface YamlMap extends Placed {
 
 export interface YamlEntry {
   readonly key: string
-  readonly keySpan: TextRange
+  readonly keyRange: TextRange
   readonly value: YamlNode
   /** It comes from another map by `<<`; its ranges are in that map. */
   readonly merged?: true

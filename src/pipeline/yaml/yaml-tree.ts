@@ -33,161 +33,188 @@ interface Tree {
 
 /** `contents` of a document that was parsed without errors. */
 export function makeTree(contents: unknown): Tree {
-  const findings: Finding[] = []
-  const anchors = new Map<string, YamlNode | 'open'>()
-  const sizes = new Map<YamlNode, number>()
-  let count = 0
-
-  const size = (node: YamlNode) => sizes.get(node) ?? 1
-  const sized = (node: YamlNode, children: readonly YamlNode[]): YamlNode => {
-    sizes.set(
-      node,
-      children.reduce((sum, child) => sum + size(child), 1),
-    )
-    return node
-  }
-  const nothing = (at: number): YamlNode => ({ kind: 'scalar', value: null, style: 'plain', span: [at, at] })
-
-  const make = (node: unknown, at: number): YamlNode => {
-    if (isAlias(node)) return follow(node)
-    if (!isScalar(node) && !isMap(node) && !isSeq(node)) return nothing(at)
-    const { anchor } = node
-    if (anchor !== undefined) anchors.set(anchor, 'open')
-    const bare = isScalar(node) ? scalar(node) : isMap(node) ? map(node) : list(node)
-    if (anchor === undefined) return bare
-    const made = { ...bare, anchor }
-    sizes.set(made, size(bare))
-    anchors.set(anchor, made)
-    return made
-  }
-
-  const follow = (node: Alias): YamlNode => {
-    const span = spanOf(node)
-    const target = anchors.get(node.source)
-    if (target === undefined || target === 'open') {
-      const message =
-        target === undefined
-          ? `the alias *${node.source} names no anchor above it`
-          : `the alias *${node.source} stands inside the value that it names`
-      findings.push({
-        code: 'pipeline/alias',
-        span,
-        message,
-        hint: `Write &${node.source} before the value that is meant`,
-      })
-      return nothing(span[0])
-    }
-    count += size(target)
-    if (count > yamlLimits.nodes) {
-      if (!findings.some(({ code }) => code === 'pipeline/limit'))
-        findings.push({
-          code: 'pipeline/limit',
-          span,
-          message: `aliases make more than ${yamlLimits.nodes} values of this file`,
-          hint: 'Use fewer aliases of aliases',
-        })
-      return nothing(span[0])
-    }
-    const made = { ...target, alias: span }
-    sizes.set(made, size(target))
-    return made
-  }
-
-  const scalar = (node: Scalar): YamlNode => {
-    const span = spanOf(node)
-    const style = styles[node.type ?? 'PLAIN'] ?? 'plain'
-    const { value } = node
-    if (value === null || typeof value === 'string' || typeof value === 'boolean' || isPlainNumber(value))
-      return { kind: 'scalar', value, style, span }
-    findings.push({
-      code: 'pipeline/value',
-      span,
-      message: `${node.source ?? 'this'} is no value that JSON can hold exactly`,
-      hint: 'Put it in quotes if it is a text',
-    })
-    return { kind: 'scalar', value: null, style, span }
-  }
-
-  const list = (node: YAMLSeq): YamlNode => {
-    const span = spanOf(node)
-    const items = node.items.map((item) => {
-      // `[a: 1]` is a list of maps with one key.
-      if (isPairOf(item))
-        return sized({ kind: 'map', entries: entries([item], span[0]), flow: true, span }, [])
-      return make(item, span[0])
-    })
-    count++
-    return sized({ kind: 'list', items, flow: node.flow === true, span }, items)
-  }
-
-  const map = (node: YAMLMap): YamlNode => {
-    const span = spanOf(node)
-    const made = entries(node.items, span[0])
-    count++
-    return sized(
-      { kind: 'map', entries: made, flow: node.flow === true, span },
-      made.map(({ value }) => value),
-    )
-  }
-
-  const entries = (pairs: readonly Pair[], at: number): YamlEntry[] => {
-    const own = new Map<string, YamlEntry>()
-    const merged: YamlEntry[] = []
-    for (const pair of pairs) {
-      const key = keyOf(pair.key, at)
-      if (key === undefined) continue
-      const value = make(pair.value, key.span[1])
-      if (key.text === '<<' && key.plain) {
-        merged.push(...merge(value, key.span))
-        continue
-      }
-      const first = own.get(key.text)
-      if (first) findings.push(repeated(key.text, key.span, first.keySpan))
-      else own.set(key.text, { key: key.text, keySpan: key.span, value })
-    }
-    // Own keys win over merged ones, earlier maps over later ones.
-    for (const entry of merged) if (!own.has(entry.key)) own.set(entry.key, entry)
-    return [...own.values()]
-  }
-
-  const merge = (value: YamlNode, keySpan: TextRange): YamlEntry[] => {
-    const maps = value.kind === 'list' ? value.items : [value]
-    if (maps.every((item): item is YamlMap => item.kind === 'map'))
-      return maps.flatMap(({ entries }) => entries.map((entry) => ({ ...entry, merged: true as const })))
-    findings.push({
-      code: 'pipeline/value',
-      span: keySpan,
-      message: '<< takes a map, or a list of maps',
-      hint: 'Write the alias of a map: <<: *name',
-    })
-    return []
-  }
-
-  const keyOf = (key: unknown, at: number): { text: string; span: TextRange; plain: boolean } | undefined => {
-    const target = isAlias(key) ? follow(key) : undefined
-    if (target?.kind === 'scalar') return { text: String(target.value), span: spanOf(key), plain: false }
-    if (isScalar(key)) {
-      // Keys such as 1, on or null are taken as written.
-      const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
-      return { text, span: spanOf(key), plain: key.type === 'PLAIN' || key.type === undefined }
-    }
-    findings.push({
-      code: 'pipeline/key',
-      span: isMap(key) || isSeq(key) || isAlias(key) ? spanOf(key) : [at, at + 1],
-      message: 'a key must be a text, not a list or a map',
-      hint: 'Put the key in quotes',
-    })
-    return undefined
-  }
-
-  const root = make(contents, 0)
-  return { root, findings }
+  const building: Building = { findings: [], anchors: new Map(), sizes: new Map(), count: 0 }
+  return { root: makeNode(building, contents, 0), findings: building.findings }
 }
 
-function repeated(key: string, span: TextRange, first: TextRange): Finding {
+/** State of one conversion. */
+interface Building {
+  readonly findings: Finding[]
+  /** The value of each anchor seen so far; `open` while that value is being converted. */
+  readonly anchors: Map<string, YamlNode | 'open'>
+  /** Number of values below each list, map and alias, itself included. */
+  readonly sizes: Map<YamlNode, number>
+  /** Number of values so far, counting each alias with everything it expands to. */
+  count: number
+}
+
+function makeNode(building: Building, node: unknown, at: number): YamlNode {
+  if (isAlias(node)) return resolveAlias(building, node)
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return makeNull(at)
+  const { anchor } = node
+  if (anchor !== undefined) building.anchors.set(anchor, 'open')
+  const bare = isScalar(node)
+    ? makeScalar(building, node)
+    : isMap(node)
+      ? makeMap(building, node)
+      : makeList(building, node)
+  if (anchor === undefined) return bare
+  const made = { ...bare, anchor }
+  building.sizes.set(made, sizeOf(building, bare))
+  building.anchors.set(anchor, made)
+  return made
+}
+
+function makeNull(at: number): YamlNode {
+  return { kind: 'scalar', value: null, style: 'plain', range: [at, at] }
+}
+
+function makeScalar({ findings }: Building, node: Scalar): YamlNode {
+  const range = rangeOf(node)
+  const style = styles[node.type ?? 'PLAIN'] ?? 'plain'
+  const { value } = node
+  if (value === null || typeof value === 'string' || typeof value === 'boolean' || isPlainNumber(value))
+    return { kind: 'scalar', value, style, range }
+  findings.push({
+    code: 'pipeline/value',
+    range,
+    message: `${node.source ?? 'this'} is not a value that JSON can hold exactly`,
+    hint: 'Put it in quotes if it is a text',
+  })
+  return { kind: 'scalar', value: null, style, range }
+}
+
+function makeList(building: Building, node: YAMLSeq): YamlNode {
+  const range = rangeOf(node)
+  const items = node.items.map((item) => {
+    // `[a: 1]` is a list of maps with one key.
+    if (isPairOf(item))
+      return recordSize(
+        building,
+        { kind: 'map', entries: makeEntries(building, [item], range[0]), flow: true, range },
+        [],
+      )
+    return makeNode(building, item, range[0])
+  })
+  building.count++
+  return recordSize(building, { kind: 'list', items, flow: node.flow === true, range }, items)
+}
+
+function makeMap(building: Building, node: YAMLMap): YamlNode {
+  const range = rangeOf(node)
+  const entries = makeEntries(building, node.items, range[0])
+  building.count++
+  return recordSize(
+    building,
+    { kind: 'map', entries, flow: node.flow === true, range },
+    entries.map(({ value }) => value),
+  )
+}
+
+function recordSize(building: Building, node: YamlNode, children: readonly YamlNode[]): YamlNode {
+  building.sizes.set(
+    node,
+    children.reduce((sum, child) => sum + sizeOf(building, child), 1),
+  )
+  return node
+}
+
+function sizeOf({ sizes }: Building, node: YamlNode): number {
+  return sizes.get(node) ?? 1
+}
+
+/** Replaces an alias by the value of its anchor. The count bounds what aliases of aliases expand to. */
+function resolveAlias(building: Building, node: Alias): YamlNode {
+  const { anchors, findings, sizes } = building
+  const range = rangeOf(node)
+  const target = anchors.get(node.source)
+  if (target === undefined || target === 'open') {
+    findings.push({
+      code: 'pipeline/alias',
+      range,
+      message:
+        target === undefined
+          ? `the alias *${node.source} names no anchor above it`
+          : `the alias *${node.source} is inside the value that it names`,
+      hint: `Write &${node.source} before the value that is meant`,
+    })
+    return makeNull(range[0])
+  }
+  building.count += sizeOf(building, target)
+  if (building.count > yamlLimits.nodes) {
+    if (!findings.some(({ code }) => code === 'pipeline/limit'))
+      findings.push({
+        code: 'pipeline/limit',
+        range,
+        message: `aliases expand this file to more than ${yamlLimits.nodes} values`,
+        hint: 'Use fewer aliases of aliases',
+      })
+    return makeNull(range[0])
+  }
+  const made = { ...target, alias: range }
+  sizes.set(made, sizeOf(building, target))
+  return made
+}
+
+function makeEntries(building: Building, pairs: readonly Pair[], at: number): YamlEntry[] {
+  const own = new Map<string, YamlEntry>()
+  const merged: YamlEntry[] = []
+  for (const pair of pairs) {
+    const key = readKey(building, pair.key, at)
+    if (key === undefined) continue
+    const value = makeNode(building, pair.value, key.range[1])
+    if (key.text === '<<' && key.plain) {
+      merged.push(...mergedEntries(building, value, key.range))
+      continue
+    }
+    const first = own.get(key.text)
+    if (first) building.findings.push(repeated(key.text, key.range, first.keyRange))
+    else own.set(key.text, { key: key.text, keyRange: key.range, value })
+  }
+  // Own keys win over merged ones, earlier maps over later ones.
+  for (const entry of merged) if (!own.has(entry.key)) own.set(entry.key, entry)
+  return [...own.values()]
+}
+
+/** The entries that `<<` adds. */
+function mergedEntries({ findings }: Building, value: YamlNode, keyRange: TextRange): YamlEntry[] {
+  const maps = value.kind === 'list' ? value.items : [value]
+  if (maps.every((item): item is YamlMap => item.kind === 'map'))
+    return maps.flatMap(({ entries }) => entries.map((entry) => ({ ...entry, merged: true as const })))
+  findings.push({
+    code: 'pipeline/value',
+    range: keyRange,
+    message: '<< takes a map, or a list of maps',
+    hint: 'Write the alias of a map: <<: *name',
+  })
+  return []
+}
+
+function readKey(
+  building: Building,
+  key: unknown,
+  at: number,
+): { text: string; range: TextRange; plain: boolean } | undefined {
+  const target = isAlias(key) ? resolveAlias(building, key) : undefined
+  if (target?.kind === 'scalar') return { text: String(target.value), range: rangeOf(key), plain: false }
+  if (isScalar(key)) {
+    // Keys such as 1, on or null are taken as written.
+    const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+    return { text, range: rangeOf(key), plain: key.type === 'PLAIN' || key.type === undefined }
+  }
+  building.findings.push({
+    code: 'pipeline/key',
+    range: isMap(key) || isSeq(key) || isAlias(key) ? rangeOf(key) : [at, at + 1],
+    message: 'a key must be a text, not a list or a map',
+    hint: 'Put the key in quotes',
+  })
+  return undefined
+}
+
+function repeated(key: string, range: TextRange, first: TextRange): Finding {
   return {
     code: 'pipeline/duplicate-key',
-    span,
+    range,
     message: `the key ${key} is given twice in one map`,
     hint: 'Remove one of the two, or rename it',
     // Range of the first key; `withFirst` turns it into a line.
@@ -207,7 +234,7 @@ function isPlainNumber(value: unknown): value is number {
   )
 }
 
-function spanOf(node: unknown): TextRange {
+function rangeOf(node: unknown): TextRange {
   const { range } = node as { range?: readonly [number, number, number] | null }
   return range ? [range[0], Math.max(range[0], range[1])] : [0, 0]
 }

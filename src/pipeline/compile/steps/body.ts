@@ -25,18 +25,18 @@ interface Body {
 function openBody({ build, region: parent }: Scope): Body {
   const inputs: Record<string, Binding> = {}
   const members: Record<string, Pick<Value, 'schema' | 'certain'>> = {}
-  const carried = new Map<string, Value>()
+  const rebound = new Map<string, Value>()
   const region: Region = {
     parent,
-    carry(value) {
+    rebind(value) {
       const key = JSON.stringify(value.sources)
-      const found = carried.get(key)
+      const found = rebound.get(key)
       if (found) return found
-      const name = `x${carried.size}`
+      const name = `x${rebound.size}`
       inputs[name] = asBinding(value)
       members[name] = { schema: value.schema, certain: value.certain }
       const made = { ...given(region, `/${name}`, value.schema), certain: value.certain }
-      carried.set(key, made)
+      rebound.set(key, made)
       return made
     },
   }

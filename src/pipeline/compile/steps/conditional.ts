@@ -95,10 +95,10 @@ export function compileBranch(
 
 /** Routes an outer value through the gate, so that it exists only if the branch was taken. */
 function settled(value: Value, { region }: Gate): Value {
-  if (value.home === region || region.carry === undefined) return value
+  if (value.home === region || region.rebind === undefined) return value
   // Passes through every enclosing gate: a nested router bound directly to an outer value would run without
   // being reached.
-  return region.carry(region.parent === undefined ? value : bring(value, region.parent))
+  return region.rebind(region.parent === undefined ? value : bring(value, region.parent))
 }
 
 /** Adds a node that fails the run with a message and a hint, for values that no route matches. */

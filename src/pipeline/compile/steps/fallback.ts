@@ -37,12 +37,12 @@ export function backed(scope: Scope, step: CallStep, primary: Primary): Value {
   return { ...primary.value, sources: [...primary.value.sources, ...value.sources] }
 }
 
-interface Standing {
+interface Fallback {
   readonly worker: Worker
   readonly primary: Primary
 }
 
-function addFallback(scope: Scope, step: CallStep, { worker, primary }: Standing): Value | undefined {
+function addFallback(scope: Scope, step: CallStep, { worker, primary }: Fallback): Value | undefined {
   const id = `${scope.prefix}${step.name}.fallback`
   const { value, asked, input = unknownValue, inputs } = primary
   if (worker.kind === 'agent') {
@@ -60,7 +60,7 @@ function addFallback(scope: Scope, step: CallStep, { worker, primary }: Standing
   if (capability === undefined) {
     complain(scope, `${step.at}/fallback`, {
       code: 'pipeline/fallback',
-      message: `${worker.name} cannot stand in for a step`,
+      message: `${worker.name} cannot be the fallback of a step`,
       hint: 'Name an agent (agents.NAME) or a capability of your own; it gets the input of the step',
     })
     return undefined

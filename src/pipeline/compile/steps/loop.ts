@@ -52,23 +52,23 @@ function settledPass(scope: Scope, step: LoopStep, compileSteps: CompileSteps): 
   for (let n = 1; ; n++) {
     const pass = compileRound(scope, step, { before, context, compileSteps })
     const after = n < mostPasses ? anyOf([first, pass.value.schema]) : true
-    const carried = pass.added.map((entry, index) => carriedEntry(entry, index, n < mostPasses))
+    const entries = pass.added.map((entry, index) => toNextRound(entry, index, n < mostPasses))
     if (pass.body.build.issues.length > 0 || n > mostPasses) return pass
-    if (jsonEqual(after as never, before as never) && jsonEqual(carried as never, context as never))
+    if (jsonEqual(after as never, before as never) && jsonEqual(entries as never, context as never))
       return pass
     before = after
-    context = carried
+    context = entries
   }
 }
 
-/** A context entry from the previous round. */
-function carriedEntry({ key, value }: ContextEntry, index: number, known: boolean): ContextEntry {
-  const carried: Value = {
+/** Binds a context entry to the state, from which the next round reads it. */
+function toNextRound({ key, value }: ContextEntry, index: number, known: boolean): ContextEntry {
+  const bound: Value = {
     sources: [{ input: `/state/c${index}` }],
     schema: known ? value.schema : true,
     certain: false,
   }
-  return { ...(key !== undefined && { key }), value: carried }
+  return { ...(key !== undefined && { key }), value: bound }
 }
 
 interface Round {

@@ -63,7 +63,7 @@ function ownProcessing(
   if (processing === undefined) return undefined
   if (kind !== 'model') {
     // Settings for the model of the step do not apply to a capability used as its fallback.
-    if (node !== 'fallback') reportUnread(scope, step, capabilityId)
+    if (node !== 'fallback') reportUnusedKeys(scope, step, capabilityId)
     return undefined
   }
   checkStages(scope, { step, names: processing.said['stages'] })
@@ -71,7 +71,7 @@ function ownProcessing(
   return isOpen ? preparePrecheck(scope, processing.said, at) : { processing: processing.said, inputs: {} }
 }
 
-function reportUnread(scope: Scope, { processing, at }: CallStep, capabilityId: string): void {
+function reportUnusedKeys(scope: Scope, { processing, at }: CallStep, capabilityId: string): void {
   for (const key of Object.keys(processing?.said ?? {}))
     complain(scope, `${at}/processing/${key}`, {
       code: 'pipeline/unread',

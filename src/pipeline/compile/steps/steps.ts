@@ -61,7 +61,7 @@ export function compileSteps(scope: Scope, steps: readonly Step[]): Value {
     const compiled = compile(scope, step as never) ?? unknownValue
     const value = step.isDamaged ? unknownValue : compiled
     for (const node of build.nodes.slice(first))
-      if (!build.places.has(node)) build.places.set(node, { pipeline, at: step.at })
+      if (!build.origins.has(node)) build.origins.set(node, { pipeline, at: step.at })
     scope.steps.set(step.name, value)
     scope.previous = value
     scope.context = [...scope.context, ...entriesOf(scope, step, value)]

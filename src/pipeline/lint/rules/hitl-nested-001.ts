@@ -12,7 +12,7 @@ export const hitlNested001: Rule = {
 
 Raise \`max_asks\`, lower \`max_loops\` or \`max_items\`, or ask once, outside. Without \`max_asks\` a pipeline may ask as often as its steps can, and nothing is said.
 
-The original project does not ask questions at all that stand in a branch inside a loop, and has this rule as a warning of it. Here such questions are steps like others, and are asked.`,
+The original project never asks questions in a branch inside a loop, and warns of it with this rule. Here such questions are steps like others, and are asked.`,
   good: `version: "0.1"
 limits: { max_asks: 3 }
 steps:
@@ -42,7 +42,7 @@ steps:
       asked += own * timesOf(step)
       if (own === 0 || asked <= most) continue
       yield {
-        span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
+        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `the questions up to "${step.label}" can be ${asked}, and max_asks is ${most}`,
         hint: 'Raise limits.max_asks, lower max_loops or max_items, or ask once, outside',

@@ -9,7 +9,7 @@ export const loop001: Rule = {
   id: 'LOOP-001',
   title: 'A step of a loop or a map that cannot be seen from here',
   severity: 'error',
-  help: `Names of steps hold from where a step stands to the end of its list, and in the steps inside those. A template names a step of a \`loop\` or \`map\` body from where it is not seen, and the pipeline is not run:
+  help: `The name of a step is visible in the steps after it in the same list, and in the steps inside those. A template names a step of a \`loop\` or \`map\` body from where it is not seen, and the pipeline is not run:
 
 - from outside: a body has run several times, and which of its outputs would be meant? The step around it has one: \`{{ steps.LOOP.output }}\`, that of the last round or the list of all. Or let the body write it into the context (\`sink_to\`).
 - from a step of the same body that comes earlier: in the first round there is nothing yet. \`{{ previous_step }}\` at the beginning of a body is what the last round left, or what came before the loop; or use the context, with a first value under \`context:\`.`,
@@ -47,15 +47,15 @@ steps:
 `,
   *check(view) {
     for (const step of view.steps) {
-      for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
+      for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
         const border = borderOf(view, step, text)
         if (!border) continue
         yield {
-          span,
+          range,
           step,
           message: border.isLater
             ? `"${border.name}" comes later in the body of "${border.body.label}": in the first round there is nothing yet`
-            : `"${border.name}" stands inside "${border.body.label}", and is not seen from outside`,
+            : `"${border.name}" is inside "${border.body.label}", and is not visible from outside`,
           hint: border.isLater
             ? 'Use previous_step, or the context with a first value'
             : `Name steps.${border.body.label}.output, or let the body write it into the context`,

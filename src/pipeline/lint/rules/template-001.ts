@@ -28,11 +28,11 @@ steps:
     for (const step of steps) {
       const input = entryOf(step.node, 'input')
       if (!input || input.merged) continue
-      const at = source.text.slice(...input.value.span).search(/\{%/)
+      const at = source.text.slice(...input.value.range).search(/\{%/)
       if (at < 0) continue
-      const start = input.value.span[0] + at
+      const start = input.value.range[0] + at
       yield {
-        span: [start, start + 2],
+        range: [start, start + 2],
         step,
         message: '{% %} is not supported',
         hint: 'Only {{ }} is; use a conditional or a map step for choices and repetition',

@@ -26,7 +26,7 @@ steps:
     for (const step of steps) {
       if (step.kind !== 'step' || entryOf(step.node, 'agent') || entryOf(step.node, 'uses')) continue
       yield {
-        span: step.node.alias ?? step.node.span,
+        range: step.node.alias ?? step.node.range,
         step,
         message: `no agent or capability for "${step.label}"`,
         hint: 'Say agent: NAME, or uses: agents.NAME, imports.NAME, a built-in, or the id of a capability',

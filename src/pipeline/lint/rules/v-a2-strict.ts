@@ -13,7 +13,7 @@ export const vA2Strict: Rule = {
 
 Name the member in the schema, so that the answer is held to it, or say what stands in for it: \`| default("…")\`. Functions of your own and imports without an \`output_schema\` are left alone: what they yield is not in the file.
 
-The original project refuses steps that take or yield anything at all; here that is looked at where another step relies on what is inside.`,
+The original project refuses steps that take or yield anything at all; here it is checked where another step relies on what is inside.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
@@ -41,13 +41,13 @@ steps:
     for (const step of view.steps) {
       for (const { references, filters } of step.marks) {
         if (filters.some(({ text }) => text === 'default')) continue
-        for (const { text, span } of references) {
+        for (const { text, range } of references) {
           const found = referred(view, step, partsOf(text))
           if (!found || found.path.length === 0 || declares(found.schema, found.path)) continue
           const open = openAt(found.schema, found.path)
           if (open === undefined || open.names.length > 0 || open.allowsMore) continue
           yield {
-            span,
+            range,
             step,
             message: `nothing says that ${found.whose} has a member "${open.member}"`,
             hint: `Name "${open.member}" in its schema, or write | default("…")`,

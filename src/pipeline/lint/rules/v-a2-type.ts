@@ -47,7 +47,7 @@ function* answer(view: LintView): Iterable<RuleFinding> {
   const given = last && outputSchema(view, last)
   if (!entry || !last || wanted === undefined || given === undefined || !excludes(wanted, given)) return
   yield {
-    span: entry.value.alias ?? entry.value.span,
+    range: entry.value.alias ?? entry.value.range,
     step: last,
     message: `the answer is the output of "${last.label}", which can never satisfy output_schema`,
     hint: 'Change output_schema or the schema of the last step, or put a step behind it',
@@ -62,7 +62,7 @@ function* fields(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const wrong = names.find((name) => excludes(schema, { type: 'object', required: [String(name)] }))
   if (wrong === undefined) return
   yield {
-    span: entry.value.alias ?? entry.value.span,
+    range: entry.value.alias ?? entry.value.range,
     step,
     message: `the schema of "${step.label}" rules out the member "${String(wrong)}"`,
     hint: 'Take it out of validate_fields, or let the schema have it',

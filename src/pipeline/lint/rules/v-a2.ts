@@ -20,7 +20,7 @@ export const vA2: Rule = {
 - a \`map\` goes over a list, and \`iterable_input\` is a text, an object or a number;
 - a \`conditional\` takes the branch that its \`condition_expression\` names, and the value is an object or a list, which names none (a warning where there is a \`default_branch\`).
 
-Name the member that is meant, or give the step before another schema. Agents and built-ins take values of every kind; what imported pipelines take is looked at by V-I5, members that are not there by V-T5.
+Name the member that is meant, or give the step before another schema. Agents and built-ins take values of every kind; V-I5 checks what imported pipelines take, V-T5 checks members that do not exist.
 
 The original project compares the declared types of functions; here schemas are what is known of values, and these two kinds of steps are the ones that take no other.`,
   good: `version: "0.1"
@@ -67,7 +67,7 @@ function* overList(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const given = entry && givenBy(view, step, entry)
   if (!entry || !given || mayBeList(given)) return
   yield {
-    span: entry.value.alias ?? entry.value.span,
+    range: entry.value.alias ?? entry.value.range,
     step,
     message: `"${step.label}" goes over ${given.whose}, which is no list`,
     hint: 'A map goes over a list: name the member that is one, or give what comes before a list schema',
@@ -89,7 +89,7 @@ function* namesBranch(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const kind = typeof given.schema === 'object' ? kindOf(given.schema as never) : 'unknown'
   if (kind !== 'object' && kind !== 'array') return
   yield {
-    span: entry.value.alias ?? entry.value.span,
+    range: entry.value.alias ?? entry.value.range,
     step,
     ...(plainAt(step.node, 'default_branch') !== undefined && { severity: 'warning' as const }),
     message: `${given.whose} is ${kind === 'array' ? 'a list' : 'an object'}, which names no branch of "${step.label}"`,

@@ -50,7 +50,7 @@ steps:
       const hidden = step.name === undefined ? undefined : hiddenBy(view, step)
       if (!hidden || !meant(view).has(step)) continue
       yield {
-        span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
+        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `steps.${step.label} is this step from here on, and no longer the one before "${hidden.around.label}"`,
         hint: 'Give this step a name of its own',

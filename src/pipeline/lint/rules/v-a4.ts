@@ -16,7 +16,7 @@ ${Object.entries(builtinParams)
   .map(([name, names]) => `- \`${name}\`: ${names.map((each) => `\`${each}\``).join(', ')}`)
   .join('\n')}
 
-What a capability of your own takes is in its contract, which is looked at when the pipeline is compiled.
+What your own capability takes is in its contract, which is checked when the pipeline is compiled.
 
 In the original project the rule is about functions whose signature cannot be read. Functions have no signatures here, but contracts; what is left is whether a call fits.`,
   good: `version: "0.1"
@@ -49,26 +49,26 @@ function* ofStep(step: LintStep): Iterable<RuleFinding> {
   const names = own(builtinParams, builtinName(step) ?? '') as readonly string[] | undefined
   const given = params?.value.kind === 'map' ? params.value.entries : []
   if (names === undefined) {
-    const nobody = step.agent
+    const worker = step.agent
       ? 'an agent'
       : textAt(step.node, 'uses')?.startsWith('imports.')
         ? 'an import'
         : ''
-    if (!params || nobody === '') return
+    if (!params || worker === '') return
     yield {
-      span: spanOf(step, 'params'),
+      range: rangeOf(step, 'params'),
       step,
       severity: 'warning',
-      message: `nothing reads the parameters of "${step.label}": ${nobody} gets its input and nothing else`,
+      message: `nothing reads the parameters of "${step.label}": ${worker} gets its input and nothing else`,
       hint: 'Put them into its input',
     }
     return
   }
-  for (const { key, keySpan, merged } of given) {
+  for (const { key, keyRange, merged } of given) {
     if (names.includes(key)) continue
     const meant = closest(key, names)
     yield {
-      span: merged ? spanOf(step, 'params') : keySpan,
+      range: merged ? rangeOf(step, 'params') : keyRange,
       step,
       message: `${builtinName(step)} has no parameter "${key}"`,
       hint: meant === undefined ? `It takes ${names.join(', ')}` : `Did you mean ${meant}?`,
@@ -77,14 +77,14 @@ function* ofStep(step: LintStep): Iterable<RuleFinding> {
   if (builtinName(step) !== 'extract_from_text') return
   if (schemaOf(step) || given.some(({ key }) => key === 'schema')) return
   yield {
-    span: spanOf(step, 'uses'),
+    range: rangeOf(step, 'uses'),
     step,
     message: 'extract_from_text needs the schema of what is to be extracted',
     hint: 'Write params: { schema: { type: object, … } }',
   }
 }
 
-function spanOf({ node }: LintStep, key: string) {
+function rangeOf({ node }: LintStep, key: string) {
   const entry = entryOf(node, key)
-  return entry && !entry.merged && !node.alias ? entry.keySpan : (node.alias ?? node.span)
+  return entry && !entry.merged && !node.alias ? entry.keyRange : (node.alias ?? node.range)
 }

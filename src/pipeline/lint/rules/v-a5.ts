@@ -1,9 +1,15 @@
 /** V-A5: the output of a model call that is never used. */
 
+import { isObject } from '../../../base/json.ts'
+import { membersOf } from '../../../schema/build/members.ts'
+import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf } from '../view/lint-view.ts'
+import { isTaken } from '../view/context-index.ts'
+import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { outputKind, updatesContext } from '../view/output-kind.ts'
+import { outputSchema } from '../view/step-schema.ts'
 import { consumes, isNamed } from '../view/step-uses.ts'
+import { keepOutput } from '../wrapper-step.ts'
 
 export const vA5: Rule = {
   id: 'V-A5',
@@ -40,11 +46,35 @@ steps:
       if (consumes(next, step) || isNamed(view, step) || entryOf(step.node, 'sink_to')) continue
       const kind = outputKind(step) === 'object' ? 'object' : 'answer'
       yield {
-        span: step.node.alias ?? entryOf(step.node, 'name')?.value.span ?? step.node.span,
+        range: step.node.alias ?? entryOf(step.node, 'name')?.value.range ?? step.node.range,
         step,
         message: `nothing uses the ${kind} of "${step.label}"`,
         hint: `Name it in a template ({{ steps.${step.label}.output }}), set updates_context, or remove the step`,
       }
     }
   },
+  /** Puts the output into the context as an object, where later steps find it. */
+  fixer: {
+    stage: 'keys',
+    title: 'puts the output into the context',
+    fix(view, { step }) {
+      if (!step) return { cannot: 'it is about no step' }
+      const merges = outputKind(step) === 'object' && plainAt(step.node, 'mergeable_output') !== false
+      // Parallel branches must not write the same members: there the output gets a member of its own.
+      if (!merges || isBesideOthers(step) || overwrites(view, step)) return keepOutput(view, step)
+      if (step.node.alias) return { cannot: 'the step is shared through an alias' }
+      return { edits: [setEntry(view.document.source, step.node, { key: 'updates_context', value: 'true' })] }
+    },
+  },
+}
+
+/** Would merging the output overwrite members that the context already has, and so change what their readers get? */
+function overwrites(view: LintView, step: LintStep): boolean {
+  const schema = outputSchema(view, step)
+  return isObject(schema) && membersOf(schema).some(({ name }) => isTaken(view, name))
+}
+
+function isBesideOthers(step: LintStep): boolean {
+  for (let at = step.parent; at; at = at.parent) if (at.kind === 'parallel') return true
+  return false
 }

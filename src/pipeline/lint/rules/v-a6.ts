@@ -7,7 +7,7 @@ export const vA6: Rule = {
   id: 'V-A6',
   title: 'An unknown agent',
   severity: 'error',
-  help: `The step names an agent that does not stand under \`agents:\`. The names must be the same, letter by letter.`,
+  help: `The step names an agent that is not under \`agents:\`. The names must be the same, letter by letter.`,
   good: `version: "0.1"
 agents:
   writer: { model: openai/gpt-4o-mini, system_prompt: Write., output_schema: { type: string } }
@@ -31,7 +31,7 @@ steps:
       const entry = entryOf(step.node, textAt(step.node, 'agent') === undefined ? 'uses' : 'agent')
       const meant = closest(name, [...agents.keys()])
       yield {
-        span: entry?.value.alias ?? entry?.value.span ?? step.node.span,
+        range: entry?.value.alias ?? entry?.value.range ?? step.node.range,
         step,
         message: `there is no agent "${name}"`,
         hint: meant === undefined ? 'Add it under agents:' : `Did you mean ${meant}?`,

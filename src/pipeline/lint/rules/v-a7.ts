@@ -8,7 +8,7 @@ const least: Readonly<Record<string, number>> = { timeout: Number.MIN_VALUE, max
 
 export const vA7: Rule = {
   id: 'V-A7',
-  title: 'A timeout or number of retries that is none',
+  title: 'An invalid timeout or number of retries',
   severity: 'error',
   help: `\`timeout\` is a number of seconds above 0, \`max_retries\` a whole number from 0 on; both without quotes and units. It holds for agents and for steps.`,
   good: `version: "0.1"
@@ -43,7 +43,7 @@ function* inMap(node: YamlMap, step?: LintStep): Iterable<RuleFinding> {
     const fits = typeof value === 'number' && value >= from && (key === 'timeout' || Number.isInteger(value))
     if (fits) continue
     yield {
-      span: entry.value.alias ?? entry.value.span,
+      range: entry.value.alias ?? entry.value.range,
       ...(step && { step }),
       message: `${key} must be ${key === 'timeout' ? 'a number of seconds above 0' : 'a whole number from 0 on'}, but is ${JSON.stringify(value)}`,
       hint: 'Write the number alone, without quotes or units',

@@ -1,8 +1,10 @@
 /** V-A8: a schema with an object or a list, without structured output to enforce it. */
 
-import { plainValue } from '../../yaml/yaml-node.ts'
+import { addEntries, flowEntries, type NewEntry, written } from '../../yaml/yaml-edits.ts'
+import { plainValue, type YamlNode } from '../../yaml/yaml-node.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, plainAt } from '../view/lint-view.ts'
+import { aliasAt } from '../view/alias-at.ts'
+import { entryOf, type LintView, plainAt } from '../view/lint-view.ts'
 import { callsNoModel, kindOf, outputKind, processingOf, schemaOf } from '../view/output-kind.ts'
 
 export const vA8: Rule = {
@@ -51,7 +53,7 @@ steps:
       if (!['object', 'array'].includes(outputKind(step))) continue
       const kind = kindOf(plainValue(schema)) === 'array' ? 'a list' : 'an object'
       yield {
-        span: spanOf(step.node),
+        range: rangeOf(step.node),
         step,
         message: settings.autoPromote
           ? `"${step.label}" must yield ${kind}, and only aros.auto_promote switches structured output on for it`
@@ -60,9 +62,71 @@ steps:
       }
     }
   },
+  /** Enables structured output for the step, with the schema of its agent. */
+  fixer: {
+    stage: 'keys',
+    title: 'adds processing.structured_output and the schema',
+    fix(view, { step }) {
+      const { source } = view.document
+      const schema = step && schemaOf(step)
+      if (!step || !schema) return { cannot: 'the step has no schema' }
+      const processing = processingOf(step.node)
+      const entries: NewEntry[] = [{ key: 'structured_output', value: 'openai_json' }]
+      if (entryOf(processing?.value, 'schema') === undefined)
+        entries.push({ key: 'schema', value: aliasAt(view, schema, step.node.range[1]) ?? written(schema) })
+      const behind = ['agent', 'uses', 'name']
+      if (!processing || processing.merged || isInSharedMeta(step.node)) {
+        const value = processing
+          ? over(view, processing.value, { entries, offset: step.node.range[1] })
+          : entries
+        return { edits: [addEntries(source, step.node, { entries: [{ key: 'processing', value }], behind })] }
+      }
+      const { value } = processing
+      // A value shared through an anchor is overridden here, not edited.
+      if (value.alias)
+        return {
+          edits: [{ span: value.alias, text: over(view, value, { entries, offset: value.alias[0] }) }],
+        }
+      if (value.anchor !== undefined && isSharedBeyond(view, value))
+        return { cannot: `its processing is shared through &${value.anchor} with steps that need no change` }
+      if (value.kind === 'map') return { edits: [addEntries(source, value, { entries })] }
+      if (value.kind === 'scalar' && value.value === null) {
+        const text = `{${flowEntries(entries)}}`
+        return { edits: [{ span: value.range, text: value.range[0] === value.range[1] ? ` ${text}` : text }] }
+      }
+      return { cannot: 'its processing is not a map' }
+    },
+  },
 }
 
-function spanOf(node: Parameters<typeof entryOf>[0] & object) {
+function rangeOf(node: Parameters<typeof entryOf>[0] & object) {
   const entry = entryOf(node, 'agent') ?? entryOf(node, 'uses')
-  return entry && !entry.merged ? entry.keySpan : (node.alias ?? node.span)
+  return entry && !entry.merged ? entry.keyRange : (node.alias ?? node.range)
+}
+
+/** Is this value also used, through an alias, by steps that need no fix? */
+function isSharedBeyond(view: LintView, { range }: YamlNode): boolean {
+  const flagged = new Set([...vA8.check(view)].map(({ step }) => step))
+  return view.steps.some((step) => processingOf(step.node)?.value.range[0] === range[0] && !flagged.has(step))
+}
+
+/** A `meta` that other steps share is not edited: the step gets a block of its own, which overrides it. */
+function isInSharedMeta(node: YamlNode): boolean {
+  if (entryOf(node, 'processing')) return false
+  const meta = entryOf(node, 'meta')
+  return meta?.merged === true || meta?.value.alias !== undefined || meta?.value.anchor !== undefined
+}
+
+interface Adding {
+  readonly entries: readonly NewEntry[]
+  /** Offset at which the map is inserted. */
+  readonly offset: number
+}
+
+/** Returns a flow map with all entries of another map plus some more. */
+function over(view: LintView, under: YamlNode, { entries, offset }: Adding): string {
+  const alias = aliasAt(view, under, offset)
+  const shared =
+    alias !== undefined ? `<<: ${alias}` : JSON.stringify(plainValue(under)).replace(/^\{|\}$/g, '')
+  return `{${[shared, flowEntries(entries)].filter(Boolean).join(', ')}}`
 }

@@ -29,14 +29,14 @@ steps:
     input: "${'Tea. '.repeat(10_000)}"
 `,
   *check(view: LintView) {
-    const places = [
+    const texts = [
       ...view.steps.map((step) => ({ step, value: entryOf(step.node, 'input')?.value })),
       ...[...view.agents.values()].map(({ node }) => ({ value: entryOf(node, 'system_prompt')?.value })),
     ]
-    for (const { value, ...about } of places) {
+    for (const { value, ...about } of texts) {
       for (const text of textsIn(value)) {
         yield {
-          span: [text.span[0], text.span[0] + 1],
+          range: [text.range[0], text.range[0] + 1],
           ...about,
           message: `this text has ${String(text.value).length} characters`,
           hint: 'Put it into a file (from_file), or into the input of the run',

@@ -11,7 +11,7 @@ export const vCF1: Rule = {
   severity: 'warning',
   help: `The \`exit_condition\` of the loop looks only at things that stay as they are while it goes round: the input, steps before the loop, members of the context that its body does not write, or nothing at all. It holds after the first round or never. Where it is certain that it never holds and \`on_max_loops\` does not accept that, every run fails: an error.
 
-Look at what a round yields: \`previous_step\`, a step of the body, a member of the context that the body writes, or \`iteration\`.
+Use what a round yields: \`previous_step\`, a step of the body, a member of the context that the body writes, or \`iteration\`.
 
 Loops without a bound, which this rule of the original project is about, cannot be written: \`max_loops\` is required and at most 200. A loop without any exit condition is what V-L1 speaks of.`,
   good: `version: "0.1"
@@ -58,11 +58,11 @@ steps:
       const never = paths.length === 0 && !always
       const fails = never && plainAt(loop, 'on_max_loops') !== 'accept'
       yield {
-        span: entry.value.alias ?? entry.value.span,
+        range: entry.value.alias ?? entry.value.range,
         step,
         ...(fails && { severity: 'error' as const }),
-        message: `${always ? 'the exit condition always holds' : never ? 'the exit condition never holds' : 'no round changes what the exit condition looks at'}: ${always ? `"${step.label}" goes one round` : fails ? `"${step.label}" always fails` : `"${step.label}" ends after one round or at its bound`}`,
-        hint: 'Look at previous_step, at a step of the body, or at what the body writes into the context',
+        message: `${always ? 'the exit condition always holds' : never ? 'the exit condition never holds' : 'no round changes what the exit condition reads'}: ${always ? `"${step.label}" goes one round` : fails ? `"${step.label}" always fails` : `"${step.label}" ends after one round or at its bound`}`,
+        hint: 'Read previous_step, a step of the body, or a member of the context that the body writes',
       }
     }
   },

@@ -57,7 +57,7 @@ function* betweenBranches(view: LintView, step: LintStep): Iterable<RuleFinding>
   }
   if (writers.size === 0) return
   for (const { inner, branch } of inside) {
-    for (const { text, span } of inner.marks.flatMap(({ references }) => references)) {
+    for (const { text, range } of inner.marks.flatMap(({ references }) => references)) {
       const [root, ...path] = partsOf(text)
       // V-C2 reports a path as a key; the conflict is checked all the same.
       const keys = root === 'context' ? path.map((_, index) => path.slice(0, index + 1).join('.')) : []
@@ -67,7 +67,7 @@ function* betweenBranches(view: LintView, step: LintStep): Iterable<RuleFinding>
       const [other] = byBranch.values()
       const known = isThereBefore(view, step, key)
       yield {
-        span,
+        range,
         step: inner,
         ...(!known && { severity: 'error' as const }),
         message: `"${other?.label}" writes ${text} in a branch beside this one, which ${known ? 'sees the value from before' : 'does not see it'}`,

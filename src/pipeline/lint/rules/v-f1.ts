@@ -32,7 +32,7 @@ steps:
       if (fallback === undefined || said === undefined) continue
       if (said.replace(/^agents\./, '') !== agentName(step.node)) continue
       yield {
-        span: fallback.alias ?? fallback.span,
+        range: fallback.alias ?? fallback.range,
         step,
         message: `"${step.label}" falls back to the agent that failed`,
         hint: 'Name another agent, or use max_retries',

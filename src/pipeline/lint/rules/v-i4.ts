@@ -9,7 +9,7 @@ export const vI4: Rule = {
   severity: 'warning',
   help: `The linter has found something in a pipeline that this one imports. It is said here too, in one line, so that it is not overlooked: as a warning where there is an error or a warning, else as a note.
 
-Look at the file by itself: \`proviso validate FILE\`. An imported file that cannot be used at all is an error of its own (\`import/failed\`), with what is wrong in it.
+Check the file by itself: \`proviso validate FILE\`. An imported file that cannot be used at all is an error of its own (\`import/failed\`), with what is wrong in it.
 
 In the original project the findings of an import are repeated at the step that uses it; so are they here, once for each import.`,
   good: `version: "0.1"
@@ -49,11 +49,11 @@ steps:
       const user = steps.find(({ node }) => textAt(node, 'uses') === `imports.${key}`)
       const rules = [...new Set(issues.map(({ code }) => code))]
       yield {
-        span: value.alias ?? value.span,
+        range: value.alias ?? value.range,
         ...(user && { step: user }),
         ...(issues.every(({ severity }) => severity === 'note') && { severity: 'note' as const }),
         message: `the imported pipeline "${key}" has ${issues.length === 1 ? 'an issue' : `${issues.length} issues`}: ${rules.slice(0, 5).join(', ')}${rules.length > 5 ? ' …' : ''}`,
-        hint: 'Look at that file by itself: proviso validate FILE',
+        hint: 'Check that file by itself: proviso validate FILE',
       }
     }
   },

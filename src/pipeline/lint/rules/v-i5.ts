@@ -46,7 +46,7 @@ steps:
       if (wanted === undefined || given === undefined || !isVacant(both(wanted, given))) continue
       const entry = entryOf(step.node, 'input') ?? entryOf(step.node, 'uses')
       yield {
-        span: step.node.alias ?? entry?.value.alias ?? entry?.value.span ?? step.node.span,
+        range: step.node.alias ?? entry?.value.alias ?? entry?.value.range ?? step.node.range,
         step,
         message: `what "${step.label}" is given can never satisfy the input_schema of "${name}"`,
         hint: 'Give it an input of the form that the imported pipeline asks for',

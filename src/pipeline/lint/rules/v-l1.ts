@@ -39,7 +39,7 @@ steps:
       if (step.kind !== 'loop' || loop?.value.kind !== 'map') continue
       if (entryOf(loop.value, 'exit_condition') || entryOf(loop.value, 'on_max_loops')) continue
       yield {
-        span: loop.merged ? (step.node.alias ?? step.node.span) : loop.keySpan,
+        range: loop.merged ? (step.node.alias ?? step.node.range) : loop.keyRange,
         step,
         message: `nothing ends the loop "${step.label}" before its bound`,
         hint: 'Add an exit_condition, or on_max_loops: accept',

@@ -2,7 +2,7 @@
 
 import type { Rule } from '../rule.ts'
 import { conflictsIn } from '../view/branch-conflicts.ts'
-import { writingSpan } from '../view/context-writes.ts'
+import { findWriteRange } from '../view/context-writes.ts'
 
 export const vP1: Rule = {
   id: 'V-P1',
@@ -43,7 +43,7 @@ steps:
     for (const { key, step, other, explicit } of conflictsIn(view)) {
       if (explicit) continue
       yield {
-        span: writingSpan(step, 'updates_context'),
+        range: findWriteRange(step, 'updates_context'),
         step,
         message: `"${step.label}" writes "${key}" into the context, and so does "${other.label}" in another branch`,
         hint: 'Give one of them another name, with sink_to or wrap_dict',

@@ -2,7 +2,7 @@
 
 import type { Rule } from '../rule.ts'
 import { conflictsIn } from '../view/branch-conflicts.ts'
-import { writingSpan } from '../view/context-writes.ts'
+import { findWriteRange } from '../view/context-writes.ts'
 
 export const vP2: Rule = {
   id: 'V-P2',
@@ -37,7 +37,7 @@ steps:
     for (const { key, step, other, explicit } of conflictsIn(view)) {
       if (!explicit) continue
       yield {
-        span: writingSpan(step, 'sink_to'),
+        range: findWriteRange(step, 'sink_to'),
         step,
         message: `"${step.label}" puts its output under "${key}", and so does "${other.label}" in another branch`,
         hint: 'Give each branch a key of its own',

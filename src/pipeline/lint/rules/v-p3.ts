@@ -66,7 +66,7 @@ steps:
         if (before === undefined) before = { step: first, kind }
         else if (before.kind !== kind)
           yield {
-            span: first.node.alias ?? entryOf(first.node, 'name')?.value.span ?? first.node.span,
+            range: first.node.alias ?? entryOf(first.node, 'name')?.value.range ?? first.node.range,
             step: first,
             message: `"${first.label}" takes what comes before for ${kind}, and "${before.step.label}" for ${before.kind}`,
             hint: 'Name the part that each branch is about, or give the branches inputs of their own',

@@ -7,7 +7,7 @@ export const vS1: Rule = {
   id: 'V-S1',
   title: 'A schema without its parts',
   severity: 'note',
-  help: `An object schema without \`properties\`, or a list schema without \`items\`, accepts anything inside. The model is not told what is wanted, and nothing reports when it is missing.
+  help: `An object schema without \`properties\`, or a list schema without \`items\`, accepts anything inside. The model does not see what is required, and nothing reports when it is missing.
 
 Name the properties and what their values are, or the items. \`additionalProperties\` with a schema is enough for maps of any keys.`,
   good: `version: "0.1"
@@ -37,7 +37,7 @@ steps:
       const missing = schema && missingPart(plainValue(schema))
       if (!schema || missing === undefined) continue
       yield {
-        span: schema.alias ?? schema.span,
+        range: schema.alias ?? schema.range,
         message: `the schema of the agent "${name}" has no ${missing}`,
         hint: `Say what is inside: ${missing}`,
       }

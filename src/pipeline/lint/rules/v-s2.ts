@@ -10,7 +10,7 @@ export const vS2: Rule = {
   id: 'V-S2',
   title: 'An object or a list in the middle of a text',
   severity: 'note',
-  help: `The template stands among other words, so what it stands for becomes text, and an object or a list becomes its JSON. The structure that the step before was held to is gone for the step that reads it.
+  help: `The template is surrounded by other words, so its value becomes text, and an object or a list becomes its JSON. The structure that the step before was held to is gone for the step that reads it.
 
 Name the member that is meant (\`{{ previous_step.title }}\`), hand the value on whole by letting the template stand alone, or say that JSON is meant: \`| tojson\`.`,
   good: `version: "0.1"
@@ -54,7 +54,7 @@ steps:
         const kind = kindOf(schema as never)
         if (kind !== 'object' && kind !== 'array') continue
         yield {
-          span: reference.span,
+          range: reference.range,
           step,
           message: `${reference.text} is ${kind === 'array' ? 'a list' : 'an object'}, and becomes JSON in the middle of a text`,
           hint: 'Name the member that is meant, or write | tojson',

@@ -33,7 +33,7 @@ steps:
       const way = plainAt(processingOf(step.node)?.value, 'structured_output')
       if (!said || way === 'off' || step.kind !== 'step' || outputKind(step) !== 'text') continue
       yield {
-        span: said.value.alias ?? said.value.span,
+        range: said.value.alias ?? said.value.range,
         step,
         message: `"${step.label}" yields a text, which ${String(way)} cannot structure`,
         hint: 'Remove structured_output, or give the agent an object schema',

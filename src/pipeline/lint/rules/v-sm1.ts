@@ -11,11 +11,11 @@ export const vSM1: Rule = {
   id: 'V-SM1',
   title: 'A branch that is never reached, or a value without a branch',
   severity: 'warning',
-  help: `The \`condition_expression\` can have a few values only, by the schema of what it refers to. One of the branches is for none of them, so that it is never gone; or one of the values has no branch, and without \`default_branch\` the run fails when it comes.
+  help: `The \`condition_expression\` has only the values that the schema of its source allows. One branch is for none of them, so it is never taken; or one value has no branch, and without \`default_branch\` the run fails on it.
 
 Correct the name, add the branch, or say \`default_branch\`.
 
-The original project has state machines, and a rule of this name for states that cannot be reached. The kind \`StateMachine\` is refused here (\`pipeline/kind\`), with what to write instead: choices are \`conditional\` and \`router\` steps, and this rule looks at them.`,
+The original project has state machines, and a rule of this name for states that cannot be reached. The kind \`StateMachine\` is refused here (\`pipeline/kind\`), with what to write instead: choices are \`conditional\` and \`router\` steps, which this rule checks.`,
   good: `version: "0.1"
 agents:
   sorter:
@@ -60,10 +60,10 @@ function* ofStep(view: LintView, step: LintStep): Iterable<RuleFinding> {
   const values = valuesIn(view, step)
   if (branches?.kind !== 'map' || values === undefined) return
   const otherwise = plainAt(step.node, 'default_branch')
-  for (const { key, keySpan, merged } of branches.entries) {
+  for (const { key, keyRange, merged } of branches.entries) {
     if (key === otherwise || values.includes(key)) continue
     yield {
-      span: merged ? (step.node.alias ?? step.node.span) : keySpan,
+      range: merged ? (step.node.alias ?? step.node.range) : keyRange,
       step,
       message: `no value leads to the branch "${key}": there are ${values.slice(0, 10).join(', ')}`,
       hint: 'Correct its name, or remove it',
@@ -74,7 +74,7 @@ function* ofStep(view: LintView, step: LintStep): Iterable<RuleFinding> {
   if (otherwise !== undefined || without.length === 0) return
   const entry = entryOf(step.node, 'condition_expression')
   yield {
-    span: entry?.value.alias ?? entry?.value.span ?? step.node.span,
+    range: entry?.value.alias ?? entry?.value.range ?? step.node.range,
     step,
     message: `"${step.label}" has no branch for ${without.slice(0, 10).join(', ')}`,
     hint: 'Add the branch, or say default_branch',

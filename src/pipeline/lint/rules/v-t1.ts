@@ -35,17 +35,29 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
+      for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
         const [root, second] = partsOf(text)
         if (root !== 'previous_step' || second !== 'output' || hasOutput(step)) continue
         yield {
-          span,
+          range,
           step,
           message: `${text} looks for a property "output" in the output of the step before`,
           hint: 'Write previous_step',
         }
       }
     }
+  },
+  /** Removes `.output`. */
+  fixer: {
+    stage: 'text',
+    title: 'writes previous_step without .output',
+    fix({ document: { source } }, { range }) {
+      const [root, said] = ['previous_step', '.output']
+      if (!source.text.slice(...range).startsWith(root + said))
+        return { cannot: 'it is written in an unusual way' }
+      const start = range[0] + root.length
+      return { edits: [{ span: [start, start + said.length], text: '' }] }
+    },
   },
 }
 

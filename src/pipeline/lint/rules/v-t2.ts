@@ -38,10 +38,10 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
+      for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
         if (partsOf(text)[0] !== 'this') continue
         yield {
-          span,
+          range,
           step,
           message: 'templates have no "this"',
           hint: 'Write item (inside a map), previous_step or input',

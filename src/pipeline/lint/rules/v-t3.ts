@@ -8,7 +8,7 @@ export const vT3: Rule = {
   id: 'V-T3',
   title: 'An unknown filter in a template',
   severity: 'error',
-  help: `What stands behind \`|\` in a template must be one of the filters that exist: ${templateFilters.map((name) => `\`${name}\``).join(', ')}. Anything else ends the run when the template is filled in.`,
+  help: `The word after \`|\` in a template must be one of the filters that exist: ${templateFilters.map((name) => `\`${name}\``).join(', ')}. Anything else ends the run when the template is filled in.`,
   good: `version: "0.1"
 context: { topic: tea }
 agents:
@@ -29,16 +29,26 @@ steps:
 `,
   *check({ steps }) {
     for (const step of steps) {
-      for (const { text, span } of step.marks.flatMap(({ filters }) => filters)) {
+      for (const { text, range } of step.marks.flatMap(({ filters }) => filters)) {
         if (templateFilters.includes(text)) continue
         const meant = closest(text, templateFilters)
         yield {
-          span,
+          range,
           step,
           message: `there is no filter "${text}"`,
           hint: meant === undefined ? `There are ${templateFilters.join(', ')}` : `Did you mean ${meant}?`,
         }
       }
     }
+  },
+  /** Replaces the filter by the known filter with the closest name, if there is one. */
+  fixer: {
+    stage: 'text',
+    title: 'corrects the name of the filter',
+    fix({ document: { source } }, { range }) {
+      const meant = closest(source.text.slice(...range), templateFilters)
+      if (meant === undefined) return { cannot: 'no filter has a name like it' }
+      return { edits: [{ span: range, text: meant }] }
+    },
   },
 }

@@ -10,7 +10,7 @@ export const vT4: Rule = {
   id: 'V-T4',
   title: 'A template that names an unknown step',
   severity: 'error',
-  help: `\`steps.NAME\` is a step of that name that comes before, in the same list or in one around it. The file has none, or its turn comes later, or it stands in a branch, which is not seen from outside: then name the step with the branches, or let the branch write into the context. Steps without a name are called \`step_1\`, \`step_2\` and so on, by their place in their list.
+  help: `\`steps.NAME\` is a step of that name that comes before, in the same list or in one around it. The file has no such step, or it comes later, or it is in a branch, which is not visible from outside: then name the step with the branches, or let the branch write into the context. Steps without a name are called \`step_1\`, \`step_2\` and so on, by their position in the list.
 
 What loops and maps have of their own is said by LOOP-001.`,
   good: `version: "0.1"
@@ -38,11 +38,11 @@ steps:
   *check(view) {
     const hinted = { left: mostHinted }
     for (const step of view.steps) {
-      for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
+      for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
         const [root, name] = partsOf(text)
         const wrong =
           root === 'steps' && name !== undefined ? wrongWith(view, step, { name, hinted }) : undefined
-        if (wrong) yield { span, step, ...wrong }
+        if (wrong) yield { range, step, ...wrong }
       }
     }
   },
@@ -69,7 +69,7 @@ function wrongWith(
   if (named.kind === 'inside') {
     const { parent } = named.step
     return {
-      message: `the step "${name}" stands inside "${parent?.label}", and is not seen from here`,
+      message: `the step "${name}" is inside "${parent?.label}", and is not visible from here`,
       hint: `Name steps.${parent?.label}.output, or let the branch write it into the context`,
     }
   }

@@ -51,13 +51,13 @@ steps:
     for (const step of view.steps) {
       for (const { references, filters } of step.marks) {
         const hasDefault = filters.some(({ text }) => text === 'default')
-        for (const { text, span } of references) {
+        for (const { text, range } of references) {
           const found = referred(view, step, partsOf(text))
           if (!found || found.path.length === 0 || declares(found.schema, found.path)) continue
           if (leadsNowhere(found.schema, found.path)) {
             const names = membersOf(found.schema).map(({ name }) => name)
             yield {
-              span,
+              range,
               step,
               message: `${text} leads nowhere: ${found.whose} has no "${found.path.join('.')}"`,
               hint: hintOf(found.path[0] ?? '', names),
@@ -67,7 +67,7 @@ steps:
           const open = openAt(found.schema, found.path)
           if (hasDefault || open === undefined || open.names.length === 0 || open.allowsMore) continue
           yield {
-            span,
+            range,
             step,
             severity: 'warning',
             message: `the schema of ${found.whose} names no "${open.member}"`,

@@ -8,7 +8,7 @@ export const vT6: Rule = {
   id: 'V-T6',
   title: 'JSON put together as text',
   severity: 'warning',
-  help: `The \`input\` is a text that looks like JSON, with templates in it, and goes to \`ensure_object\`, to a function of your own or to an imported pipeline, who want a value. What is filled in is not quoted for it: a quotation mark or a line break in it, and the text is no JSON any more. Or the text is none even before.
+  help: `The \`input\` is a text that looks like JSON, with templates in it, and goes to \`ensure_object\`, to your own function or to an imported pipeline, which need a value. Values are inserted without quoting: a quotation mark or a line break in one makes the text invalid JSON. Or the text is not valid JSON even before.
 
 Write the value as YAML, which is filled in part by part and needs no quoting: \`input: { topic: "{{ previous_step }}" }\`. Inside a text, \`| tojson\` without quotes around it is safe. Inputs of agents are left alone: a prompt may look like JSON.`,
   good: `version: "0.1"
@@ -34,11 +34,11 @@ steps:
   *check({ steps }) {
     for (const step of steps) {
       const input = entryOf(step.node, 'input')?.value
-      if (!wantsValue(step) || input?.kind !== 'scalar' || typeof input.value !== 'string') continue
+      if (!needsValue(step) || input?.kind !== 'scalar' || typeof input.value !== 'string') continue
       const why = input.value.includes('{{') ? wrongWith(input.value) : undefined
       if (why === undefined) continue
       yield {
-        span: input.alias ?? input.span,
+        range: input.alias ?? input.range,
         step,
         message: `this looks like JSON, and ${why}`,
         hint: 'Write it as YAML without quotes around the whole: input: { key: "{{ … }}" }',
@@ -48,7 +48,7 @@ steps:
 }
 
 /** All workers but agents, which read text, and the built-ins that accept any value. */
-function wantsValue(step: LintStep): boolean {
+function needsValue(step: LintStep): boolean {
   if (step.kind !== 'step' || step.agent || textAt(step.node, 'uses') === undefined) return false
   const name = builtinName(step)
   return name !== 'wrap_dict' && name !== 'extract_from_text'
@@ -60,7 +60,7 @@ function wrongWith(text: string): string | undefined {
   const bare = text.replaceAll(mark, '0').trim()
   const looksSo = (bare.startsWith('{') && bare.endsWith('}')) || (bare.startsWith('[') && bare.endsWith(']'))
   if (!looksSo) return undefined
-  if (!isJson(bare)) return 'is none: it cannot be read when it is filled in'
+  if (!isJson(bare)) return 'is not valid JSON: it cannot be parsed after the values are inserted'
   let isQuoted = false
   let at = 0
   for (const found of text.matchAll(mark)) {
@@ -69,17 +69,17 @@ function wrongWith(text: string): string | undefined {
     const isJsonText = /\|\s*tojson\s*$/.test(found[1] ?? '')
     if (isQuoted && !isJsonText) return 'what is filled in may have quotes and line breaks of its own'
     if (isQuoted) return 'what | tojson makes has quotes of its own'
-    if (!isJsonText) return 'a text that is filled in without | tojson is no JSON'
+    if (!isJsonText) return 'a text that is filled in without | tojson is not JSON'
   }
   return undefined
 }
 
 /** Does a chunk of JSON end inside a string, given whether it began inside one? */
-function endsInQuotes(piece: string, began: boolean): boolean {
+function endsInQuotes(part: string, began: boolean): boolean {
   let inside = began
-  for (let at = 0; at < piece.length; at++) {
-    if (inside && piece[at] === '\\') at++
-    else if (piece[at] === '"') inside = !inside
+  for (let at = 0; at < part.length; at++) {
+    if (inside && part[at] === '\\') at++
+    else if (part[at] === '"') inside = !inside
   }
   return inside
 }

@@ -8,12 +8,12 @@ import type { LintView } from './lint-view.ts'
 import { perView } from './per-view.ts'
 
 /** Returns `*name`, or `undefined` where the value must be written out. */
-export function aliasAt(view: LintView, { anchor, span }: YamlNode, place: number): string | undefined {
+export function aliasAt(view: LintView, { anchor, range }: YamlNode, offset: number): string | undefined {
   if (anchor === undefined) return undefined
   const last = anchorsOf(view)
     .get(anchor)
-    ?.findLast((start) => start < place)
-  return last === span[0] ? `*${anchor}` : undefined
+    ?.findLast((start) => start < offset)
+  return last === range[0] ? `*${anchor}` : undefined
 }
 
 /** For each anchor name, the offsets of its values, in order of the text. */
@@ -22,7 +22,7 @@ const anchorsOf = perView(({ document: { root } }) => {
   const look = (node: YamlNode): void => {
     // Values that come from an alias or a merge are visited at their anchor.
     if (node.alias) return
-    if (node.anchor !== undefined) found.set(node.anchor, [...(found.get(node.anchor) ?? []), node.span[0]])
+    if (node.anchor !== undefined) found.set(node.anchor, [...(found.get(node.anchor) ?? []), node.range[0]])
     if (node.kind === 'list') node.items.forEach(look)
     if (node.kind === 'map') for (const { value, merged } of node.entries) if (!merged) look(value)
   }

@@ -33,10 +33,10 @@ export const contextIndex = perView((view): ContextIndex => {
     if (sink !== undefined) put(sinks, sink, step)
     for (const key of keysWritten(view, step))
       writers.set(key, (writers.get(key) ?? new Set()).add(sink ?? ''))
-    for (const { text, span } of step.marks.flatMap(({ references }) => references)) {
+    for (const { text, range } of step.marks.flatMap(({ references }) => references)) {
       const [found] = text.matchAll(path)
       if (found?.index !== 0) continue
-      for (const key of prefixes(found[1] ?? '')) put(readers, key, { start: span[0], step })
+      for (const key of prefixes(found[1] ?? '')) put(readers, key, { start: range[0], step })
     }
   }
   const { text } = view.document.source

@@ -40,7 +40,7 @@ export function* inBranches(
 }
 
 /** Range of the key by which a step writes to the context. */
-export function writingSpan({ node }: LintStep, key: 'sink_to' | 'updates_context'): TextRange {
+export function findWriteRange({ node }: LintStep, key: 'sink_to' | 'updates_context'): TextRange {
   const entry = entryOf(node, key)
-  return entry && !entry.merged && !node.alias ? entry.keySpan : (node.alias ?? node.span)
+  return entry && !entry.merged && !node.alias ? entry.keyRange : (node.alias ?? node.range)
 }

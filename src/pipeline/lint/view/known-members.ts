@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
 
-interface OpenPlace {
+interface UndeclaredMember {
   /** The first part of the path that the schema does not declare. */
   readonly member: string
   /** The members that the schema declares there. */
@@ -17,17 +17,17 @@ interface OpenPlace {
 }
 
 /** Returns `undefined` where the schema rules out any value at the path: `leadsNowhere` reports that. */
-export function openAt(schema: JsonSchema, path: readonly string[]): OpenPlace | undefined {
+export function openAt(schema: JsonSchema, path: readonly string[]): UndeclaredMember | undefined {
   if (leadsNowhere(schema, path)) return undefined
   const count = path.findIndex((_, index) => !declares(schema, path.slice(0, index + 1)))
   const member = path[count]
   if (member === undefined) return undefined
   const pointer = path.slice(0, count).reduce<string>(child, '')
-  const place = project(schema, pointer).schema
+  const parent = project(schema, pointer).schema
   return {
     member,
-    names: membersOf(place).map(({ name }) => name),
-    allowsMore: allowsMore(place),
+    names: membersOf(parent).map(({ name }) => name),
+    allowsMore: allowsMore(parent),
   }
 }
 

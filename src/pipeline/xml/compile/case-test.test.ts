@@ -36,7 +36,7 @@ describe('the test of a case', () => {
     expect(verdict(text)).toBe(kind)
   })
 
-  it('names what it looks at, each once, and calls by a name of their own', () => {
+  it('names what it reads, each once, and calls by a name of their own', () => {
     const read = readTest('{{a.b}} == {{fn(a, 1)}} and a.c > 2', 'case1')
     expect(read).toEqual({
       ok: true,

@@ -2,19 +2,19 @@
 import { closest } from '../../../base/closest.ts'
 import type { ArgNode, CallNode, TemplateNode } from '../parse/template.ts'
 import { type Compiling, deepestCalls, nothing, say } from './compile-context.ts'
-import type { Place } from './draft-builder.ts'
+import type { NodeContext } from './draft-builder.ts'
 import { formatName, joined } from './formats.ts'
 import { fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
 
 export function compileCall(
   compiling: Compiling,
   call: CallNode,
-  { scope, place }: { readonly scope: Scope; readonly place: Place },
+  { scope, context }: { readonly scope: Scope; readonly context: NodeContext },
 ): Made {
   const template = compiling.file.templates.get(call.template)
   if (template === undefined) return unknown(compiling, call)
-  if (place.calls.length >= deepestCalls) return tooDeep(compiling, call, place)
-  const { wanted: _ofTheResult, ...around } = place
+  if (context.calls.length >= deepestCalls) return tooDeep(compiling, call, context)
+  const { wanted: _ofTheResult, ...around } = context
   const params = new Map<string, Value>()
   const exits: string[] = []
   for (const [param, arg] of matched(compiling, template, call)) {
@@ -24,7 +24,7 @@ export function compileCall(
   }
   const missing = template.params.filter((param) => !params.has(param))
   if (missing.length > 0) {
-    say(compiling, call.span, {
+    say(compiling, call.range, {
       code: 'template/argument',
       message: `"${template.name}" is called without ${missing.map((param) => `"${param}"`).join(', ')}`,
       hint: `It takes ${signature(template)}`,
@@ -32,7 +32,7 @@ export function compileCall(
     // Further findings in the body about missing parameters would be noise.
     for (const param of missing) params.set(param, fixed(null))
   }
-  const body = expand(compiling, template, { params, place })
+  const body = expand(compiling, template, { params, context })
   return { value: body.value, exits: [...new Set([...exits, ...body.exits])] }
 }
 
@@ -43,24 +43,24 @@ export function compileCall(
 export function expand(
   compiling: Compiling,
   template: TemplateNode,
-  { params, place }: { readonly params: ReadonlyMap<string, Value>; readonly place: Place },
+  { params, context }: { readonly params: ReadonlyMap<string, Value>; readonly context: NodeContext },
 ): Made {
   const { name, returns, body } = template
   const own = returns === undefined ? undefined : ({ type: 'json', schema: returns } as const)
-  const wanted = joined(own, place.wanted)
+  const wanted = joined(own, context.wanted)
   if (wanted === 'conflict') {
-    say(compiling, template.span, {
+    say(compiling, template.range, {
       code: 'template/type',
-      message: `"${name}" returns ${returns ?? ''}, but ${place.wanted ? formatName(place.wanted) : ''} is wanted of it`,
+      message: `"${name}" returns ${returns ?? ''}, but ${context.wanted ? formatName(context.wanted) : ''} is wanted of it`,
       hint: 'Make both say the same',
     })
     return nothing
   }
-  const { wanted: _outer, also: _notVisible, ...around } = place
+  const { wanted: _outer, also: _notVisible, ...around } = context
   return compiling.compile(body, scopeOf(params), {
     ...around,
-    prefix: `${place.prefix}${name}.`,
-    calls: [...place.calls, name],
+    prefix: `${context.prefix}${name}.`,
+    calls: [...context.calls, name],
     ...(wanted && { wanted }),
   })
 }
@@ -69,7 +69,7 @@ export function expand(
 function matched(compiling: Compiling, template: TemplateNode, call: CallNode): Map<string, ArgNode> {
   const found = new Map<string, ArgNode>()
   const complain = (arg: ArgNode, message: string) =>
-    say(compiling, arg.span, { code: 'template/argument', message, hint: `It takes ${signature(template)}` })
+    say(compiling, arg.range, { code: 'template/argument', message, hint: `It takes ${signature(template)}` })
   for (const arg of call.args) {
     if (arg.name === undefined) continue
     if (!template.params.includes(arg.name))
@@ -94,10 +94,10 @@ function signature({ name, params }: TemplateNode): string {
   return `${name}(${params.join(', ')})`
 }
 
-function unknown(compiling: Compiling, { template, span }: CallNode): Made {
+function unknown(compiling: Compiling, { template, range }: CallNode): Made {
   const names = [...compiling.file.templates.keys()]
   const meant = closest(template, names)
-  say(compiling, span, {
+  say(compiling, range, {
     code: 'template/unknown-template',
     message: `there is no template "${template.slice(0, 60)}" in this file`,
     hint:
@@ -110,9 +110,9 @@ function unknown(compiling: Compiling, { template, span }: CallNode): Made {
   return nothing
 }
 
-function tooDeep(compiling: Compiling, { template, span }: CallNode, { calls }: Place): Made {
+function tooDeep(compiling: Compiling, { template, range }: CallNode, { calls }: NodeContext): Made {
   const again = calls.includes(template)
-  say(compiling, span, {
+  say(compiling, range, {
     code: 'template/depth',
     message: `templates call each other more than ${deepestCalls} deep: ${[...calls, template].join(' → ')}`,
     hint: again

@@ -5,18 +5,18 @@ import type { CaseNode, CondNode } from '../parse/template.ts'
 import { readTest } from './case-test.ts'
 import { type Compiling, handedOn, say } from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
-import type { Gate, Place } from './draft-builder.ts'
+import type { Gate, NodeContext } from './draft-builder.ts'
 import { gated, type Made, type Scope, type Value } from './value.ts'
 
 interface Around {
   readonly scope: Scope
-  readonly place: Place
+  readonly context: NodeContext
 }
 
 export function compileCond(compiling: Compiling, cond: CondNode, around: Around): Made {
-  const { scope, place } = around
+  const { scope, context } = around
   const { builder } = compiling
-  const router = builder.reserve(cond.outputSlot ?? 'cond', place.prefix)
+  const router = builder.reserve(cond.outputSlot ?? 'cond', context.prefix)
   const inputs = new Map<string, readonly Source[]>()
   const exits: string[] = []
   const values: Value[] = []
@@ -25,13 +25,13 @@ export function compileCond(compiling: Compiling, cond: CondNode, around: Around
   for (const [index, each] of cond.cases.entries()) {
     const condition = testOf(compiling, each, { around, inputs, index })
     const gate: Gate = { router, targets: new Set() }
-    const inside: Place = { ...place, prefix: `${router}.`, after: [router], gate }
+    const inside: NodeContext = { ...context, prefix: `${router}.`, after: [router], gate }
     let made = compiling.compile(each.body, gated(scope, router, inputs), inside)
     // A value that needs no node gets one here, because a route must lead to a node.
     if (made.exits.length === 0)
       made = handedOn(compiling, made.value, {
-        place: inside,
-        span: each.span,
+        context: inside,
+        range: each.range,
         name: 'value',
         schema: made.value.schema,
       })
@@ -54,7 +54,7 @@ export function compileCond(compiling: Compiling, cond: CondNode, around: Around
       },
       routing: { routes, ...(elseTo && { elseTo }) },
     },
-    place,
+    context,
   )
   return { value: eitherOf(values), exits }
 }
@@ -69,19 +69,19 @@ function testOf(
   const read = readTest(test.text, `case${index + 1}`)
   if (!read.ok) {
     const { message, hint, at } = read.error
-    say(compiling, test.span, {
+    say(compiling, test.range, {
       code: 'template/test',
       message: `the test cannot be read at character ${at + 1}: ${message}`,
       ...(hint !== undefined && { hint }),
     })
     return true
   }
-  const { wanted: _ofTheResult, ...place } = around.place
+  const { wanted: _ofTheResult, ...context } = around.context
   for (const { name, expression } of read.operands) {
     const made = compileExpression(
       compiling,
-      { kind: 'expression', expression, span: test.span },
-      { ...around, place },
+      { kind: 'expression', expression, range: test.range },
+      { ...around, context },
     )
     inputs.set(name, made.value.read())
   }

@@ -5,7 +5,7 @@ import type { GivenProcessing } from '../../../domain/draft/processing.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Finding } from '../../text/source.ts'
 import type { BodyNode, TemplateFile } from '../parse/template.ts'
-import { type DraftBuilder, literal, mostNodes, type NewNode, type Place } from './draft-builder.ts'
+import { type DraftBuilder, literal, mostNodes, type NewNode, type NodeContext } from './draft-builder.ts'
 import { formatName, schemaOf } from './formats.ts'
 import { fixed, type Made, type Scope, type Value } from './value.ts'
 import { valueId } from './value-capability.ts'
@@ -28,21 +28,21 @@ export interface Compiling {
   readonly parts: WeakMap<Value, Map<string, Made>>
   /** Number of bodies expanded so far. */
   expanded: number
-  compile(body: BodyNode, scope: Scope, place: Place): Made
+  compile(body: BodyNode, scope: Scope, context: NodeContext): Made
 }
 
 /** Aborts the compilation; `compileTemplate` catches it. */
 export class Stop extends Error {}
 
-export function say(compiling: Compiling, span: TextRange, said: Omit<Finding, 'span'>): void {
-  compiling.findings.push({ span, ...said })
+export function say(compiling: Compiling, range: TextRange, said: Omit<Finding, 'range'>): void {
+  compiling.findings.push({ range, ...said })
   if (compiling.findings.length >= mostFindings) throw new Stop()
 }
 
-export function addNode(compiling: Compiling, node: NewNode, { place, span }: At): string {
-  const id = compiling.builder.add(node, place)
+export function addNode(compiling: Compiling, node: NewNode, { context, range }: At): string {
+  const id = compiling.builder.add(node, context)
   if (id !== undefined) return id
-  say(compiling, span, {
+  say(compiling, range, {
     code: 'template/limit',
     message: `the template becomes more than ${mostNodes} nodes`,
     hint: 'Call fewer templates, or run the work in several templates',
@@ -51,8 +51,8 @@ export function addNode(compiling: Compiling, node: NewNode, { place, span }: At
 }
 
 export interface At {
-  readonly place: Place
-  readonly span: TextRange
+  readonly context: NodeContext
+  readonly range: TextRange
 }
 
 /** Placeholder for a value with a reported finding, so that its users are not reported too. */
@@ -62,7 +62,12 @@ export const nothing: Made = { value: fixed(null), exits: [] }
 export function handedOn(
   compiling: Compiling,
   value: Value,
-  { place, span, name, ...how }: At & { name: string; detect?: boolean; schema?: JsonSchema; format?: Json },
+  {
+    context,
+    range,
+    name,
+    ...how
+  }: At & { name: string; detect?: boolean; schema?: JsonSchema; format?: Json },
 ): Made {
   const { detect = false, schema = true, format } = how
   const id = addNode(
@@ -74,14 +79,14 @@ export function handedOn(
       contracts: { output: { type: 'object', properties: { value: schema }, required: ['value'] } },
       ...(format !== undefined && { data: { outputFormat: format } }),
     },
-    { place, span },
+    { context, range },
   )
   return { value: { schema, read: () => [{ node: id, pointer: '/value' }] }, exits: [id] }
 }
 
-/** Returns the value in the format that the place requires, checked by a node at run time. */
+/** Returns the value in the format that the context requires, checked by a node at run time. */
 export function conforming(compiling: Compiling, made: Made, at: At): Made {
-  const { wanted } = at.place
+  const { wanted } = at.context
   if (wanted === undefined) return made
   const schema = schemaOf(wanted)
   const format = wanted.schema === undefined ? { type: wanted.type } : { ...wanted, schema: wanted.schema }

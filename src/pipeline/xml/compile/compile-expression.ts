@@ -7,49 +7,49 @@ import type { Expression } from '../parse/expression.ts'
 import type { CallNode, ExpressionNode } from '../parse/template.ts'
 import { compileCall } from './compile-call.ts'
 import { type At, addNode, type Compiling, conforming, nothing, say } from './compile-context.ts'
-import { literal, type Place } from './draft-builder.ts'
+import { literal, type NodeContext } from './draft-builder.ts'
 import { fixed, follow, isFixed, knownAt, type Made, type Scope, type Value } from './value.ts'
 import { valueId } from './value-capability.ts'
 
 export function compileExpression(
   compiling: Compiling,
-  { expression, span }: ExpressionNode,
-  { scope, place }: { readonly scope: Scope; readonly place: Place },
+  { expression, range }: ExpressionNode,
+  { scope, context }: { readonly scope: Scope; readonly context: NodeContext },
 ): Made {
   switch (expression.kind) {
     case 'literal':
-      return conforming(compiling, { value: fixed(expression.value), exits: [] }, { place, span })
+      return conforming(compiling, { value: fixed(expression.value), exits: [] }, { context, range })
     case 'call':
-      return compileCall(compiling, callOf(expression, span), { scope, place })
+      return compileCall(compiling, callOf(expression, range), { scope, context })
     case 'path': {
       const { name, path } = expression
       const value = scope.get(name)
-      if (value === undefined) return unknown(compiling, name, { scope, span })
+      if (value === undefined) return unknown(compiling, name, { scope, range })
       const made =
-        path.length === 0 ? { value, exits: [] } : partOf(compiling, value, { name, path, place, span })
-      return conforming(compiling, made, { place, span })
+        path.length === 0 ? { value, exits: [] } : partOf(compiling, value, { name, path, context, range })
+      return conforming(compiling, made, { context, range })
     }
   }
 }
 
-function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, span: TextRange): CallNode {
+function callOf({ template, args }: Extract<Expression, { kind: 'call' }>, range: TextRange): CallNode {
   return {
     kind: 'call',
     template,
-    span,
-    args: args.map((expression) => ({ span, value: { kind: 'expression', expression, span } })),
+    range,
+    args: args.map((expression) => ({ range, value: { kind: 'expression', expression, range } })),
   }
 }
 
 function unknown(
   compiling: Compiling,
   name: string,
-  { scope, span }: { readonly scope: Scope; readonly span: TextRange },
+  { scope, range }: { readonly scope: Scope; readonly range: TextRange },
 ): Made {
   const meant = closest(name, scope.names)
   const visible =
     scope.names.length === 0 ? 'Nothing is visible here' : `Visible here: ${scope.names.join(', ')}`
-  say(compiling, span, {
+  say(compiling, range, {
     code: 'template/unknown-name',
     message: `"${name.slice(0, 60)}" is not visible here`,
     hint:
@@ -78,11 +78,11 @@ function partOf(compiling: Compiling, value: Value, part: Part): Made {
   return made
 }
 
-function knownPart(compiling: Compiling, [source]: readonly Source[], { name, path, span }: Part): Made {
+function knownPart(compiling: Compiling, [source]: readonly Source[], { name, path, range }: Part): Made {
   const whole = source && knownAt(source, compiling.inputs)
   const found = whole === undefined ? undefined : follow(whole, path)
   if (source === undefined || found === undefined) {
-    say(compiling, span, {
+    say(compiling, range, {
       code: 'template/input',
       message: `"${name.slice(0, 60)}" has nothing at "${path.join('.').slice(0, 60)}"`,
       hint: 'Check the input that the run was given',
@@ -98,7 +98,7 @@ function knownPart(compiling: Compiling, [source]: readonly Source[], { name, pa
 function laterPart(
   compiling: Compiling,
   sources: readonly Source[],
-  { name, path, place, span }: Part,
+  { name, path, context, range }: Part,
 ): Made {
   const id = addNode(
     compiling,
@@ -111,7 +111,7 @@ function laterPart(
         ['name', literal(name)],
       ]),
     },
-    { place, span },
+    { context, range },
   )
   return { value: { schema: true, read: () => [{ node: id, pointer: '/value' }] }, exits: [id] }
 }

@@ -11,55 +11,55 @@ import { answerId } from '../../../plan/index.ts'
 import type { AtomicTask, BodyNode, ReduceTask, SequentialTask, TaskNode } from '../parse/template.ts'
 import { addNode, type Compiling, handedOn, nothing, say } from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
-import type { Place } from './draft-builder.ts'
+import type { NodeContext } from './draft-builder.ts'
 import { formatName, joined, schemaOf } from './formats.ts'
 import { extended, fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
 
 interface Around {
   readonly scope: Scope
-  readonly place: Place
+  readonly context: NodeContext
 }
 
 export function compileTask(compiling: Compiling, task: TaskNode, around: Around): Made {
-  const wanted = joined(task.outputFormat, around.place.wanted)
+  const wanted = joined(task.outputFormat, around.context.wanted)
   if (wanted === 'conflict') {
-    const [own, outer] = [task.outputFormat, around.place.wanted].map(
+    const [own, outer] = [task.outputFormat, around.context.wanted].map(
       (format) => format && formatName(format),
     )
-    say(compiling, task.formatSpan ?? task.span, {
+    say(compiling, task.formatRange ?? task.range, {
       code: 'template/type',
       message: `the output is declared as ${own ?? ''}, but ${outer ?? ''} is wanted of it here`,
       hint: 'Make both say the same',
     })
     return nothing
   }
-  const { wanted: _joined, ...rest } = around.place
-  const place: Place = { ...rest, ...(wanted && { wanted }) }
+  const { wanted: _joined, ...rest } = around.context
+  const context: NodeContext = { ...rest, ...(wanted && { wanted }) }
   switch (task.type) {
     case 'atomic':
-      return compileAtomic(compiling, task, { ...around, place })
+      return compileAtomic(compiling, task, { ...around, context })
     case 'sequential':
-      return compileSequence(compiling, task, { ...around, place })
+      return compileSequence(compiling, task, { ...around, context })
     case 'reduce':
-      return compileReduce(compiling, task, { ...around, place })
+      return compileReduce(compiling, task, { ...around, context })
   }
 }
 
 /** `{{name}}` stays in the text and the value is passed as data, so that values cannot inject instructions. */
 const aboutNames = 'A name in double braces stands for the input of that name.'
 
-function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, place }: Around): Made {
-  const { wanted, ...before } = place
-  const given = inputsOf(compiling, task, { scope, place: before })
+function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, context }: Around): Made {
+  const { wanted, ...before } = context
+  const given = inputsOf(compiling, task, { scope, context: before })
   const visible = extended(scope, given)
   const inputs = new Map<string, readonly Source[]>()
   if (task.context.inherit === 'full')
     for (const name of scope.names) inputs.set(name, scope.get(name)?.read() ?? [])
-  for (const values of [place.also ?? new Map<string, Value>(), given])
+  for (const values of [context.also ?? new Map<string, Value>(), given])
     for (const [name, value] of values) inputs.set(name, value.read())
   for (const { name, node } of task.description.expressions)
-    inputs.set(name, compileExpression(compiling, node, { scope: visible, place: before }).value.read())
-  const { description, provider, span } = task
+    inputs.set(name, compileExpression(compiling, node, { scope: visible, context: before }).value.read())
+  const { description, provider, range } = task
   const named = description.expressions.length > 0
   const schema = schemaOf(wanted)
   const id = addNode(
@@ -72,9 +72,9 @@ function compileAtomic(compiling: Compiling, task: AtomicTask, { scope, place }:
       instructions: named ? `${description.text}\n\n${aboutNames}` : description.text,
       ...dataOf(wanted, compiling.settings),
     },
-    { place: before, span },
+    { context: before, range },
   )
-  return { value: resultOf(compiling, id, { wanted, task, place: before }), exits: [id] }
+  return { value: resultOf(compiling, id, { wanted, task, context: before }), exits: [id] }
 }
 
 /**
@@ -111,7 +111,7 @@ export function modelId(provider: string): string {
 function resultOf(
   compiling: Compiling,
   id: string,
-  { wanted, task, place }: { wanted: OutputFormat | undefined; task: AtomicTask; place: Place },
+  { wanted, task, context }: { wanted: OutputFormat | undefined; task: AtomicTask; context: NodeContext },
 ): Value {
   if (wanted !== undefined) return { schema: schemaOf(wanted), read: () => [{ node: id }] }
   const text: Value = { schema: { type: 'string' }, read: () => [{ node: id }] }
@@ -120,8 +120,8 @@ function resultOf(
     schema: true,
     read() {
       native ??= handedOn(compiling, text, {
-        place: { ...place, prefix: '', after: [] },
-        span: task.span,
+        context: { ...context, prefix: '', after: [] },
+        range: task.range,
         name: `${id}.value`,
         detect: true,
       }).value.read()
@@ -131,26 +131,26 @@ function resultOf(
 }
 
 /** The inputs that the task itself declares. */
-function inputsOf(compiling: Compiling, task: TaskNode, { scope, place }: Around): Map<string, Value> {
+function inputsOf(compiling: Compiling, task: TaskNode, { scope, context }: Around): Map<string, Value> {
   const values = new Map<string, Value>()
   if (task.inputSource)
     values.set(
       task.inputSource.name,
-      compileExpression(compiling, task.inputSource.node, { scope, place }).value,
+      compileExpression(compiling, task.inputSource.node, { scope, context }).value,
     )
-  for (const { name, from } of task.inputs) values.set(name, compiling.compile(from, scope, place).value)
+  for (const { name, from } of task.inputs) values.set(name, compiling.compile(from, scope, context).value)
   return values
 }
 
-function compileSequence(compiling: Compiling, task: SequentialTask, { scope, place }: Around): Made {
-  const { wanted, ...before } = place
-  let visible = extended(scope, inputsOf(compiling, task, { scope, place: before }))
-  const also = new Map(place.also ?? [])
-  let after = place.after
+function compileSequence(compiling: Compiling, task: SequentialTask, { scope, context }: Around): Made {
+  const { wanted, ...before } = context
+  let visible = extended(scope, inputsOf(compiling, task, { scope, context: before }))
+  const also = new Map(context.also ?? [])
+  let after = context.after
   let last = nothing
   for (const [index, step] of task.steps.entries()) {
     const isLast = index === task.steps.length - 1
-    const here: Place = {
+    const here: NodeContext = {
       ...before,
       after,
       also: new Map(also),
@@ -162,17 +162,17 @@ function compileSequence(compiling: Compiling, task: SequentialTask, { scope, pl
     if (outputSlot !== undefined) visible = extended(visible, new Map([[outputSlot, last.value]]))
     if (task.context.accumulate) also.set(outputSlot ?? `step${index + 1}`, last.value)
   }
-  return { value: last.value, exits: after === place.after ? [] : after }
+  return { value: last.value, exits: after === context.after ? [] : after }
 }
 
 /** Unrolls the reduction: one round per input. */
-function compileReduce(compiling: Compiling, task: ReduceTask, { scope, place }: Around): Made {
-  const { wanted, ...before } = place
-  const inputs = inputsOf(compiling, { ...task, inputs: [] } as TaskNode, { scope, place: before })
+function compileReduce(compiling: Compiling, task: ReduceTask, { scope, context }: Around): Made {
+  const { wanted, ...before } = context
+  const inputs = inputsOf(compiling, { ...task, inputs: [] } as TaskNode, { scope, context: before })
   let accumulator: Value | undefined =
     task.initialValue === undefined ? undefined : fixed(detectJson(task.initialValue).value as Json)
-  let after = place.after
-  const round = (body: BodyNode, values: ReadonlyMap<string, Value>, at: Place) => {
+  let after = context.after
+  const round = (body: BodyNode, values: ReadonlyMap<string, Value>, at: NodeContext) => {
     const made = compiling.compile(body, extended(scopeOf(inputs), values), { ...at, after })
     if (made.exits.length > 0) after = made.exits
     return made.value
@@ -195,5 +195,5 @@ function compileReduce(compiling: Compiling, task: ReduceTask, { scope, place }:
         isLast && wanted ? { ...before, wanted } : before,
       )
   }
-  return { value: accumulator ?? fixed(null), exits: after === place.after ? [] : after }
+  return { value: accumulator ?? fixed(null), exits: after === context.after ? [] : after }
 }

@@ -15,7 +15,7 @@ import { compileCond } from './compile-cond.ts'
 import { type Compiling, Stop, say } from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
 import { compileTask, modelId } from './compile-task.ts'
-import { createDraftBuilder, type Place } from './draft-builder.ts'
+import { createDraftBuilder, type NodeContext } from './draft-builder.ts'
 import { type Made, type Scope, scopeOf, type Value } from './value.ts'
 import { type TemplateCapability, valueCapability } from './value-capability.ts'
 
@@ -61,7 +61,7 @@ export function compileTemplate(
     // Reading the answer may add nodes too.
     const output = stopping(() => made.value.read())
     if (builder.nodes.length === 0)
-      say(compiling, file.main.span, {
+      say(compiling, file.main.range, {
         code: 'template/empty',
         message: 'there is no task in what is to be run',
         hint: 'Add a <task>',
@@ -115,16 +115,16 @@ function begin(file: TemplateFile, given: Pick<Compiling, 'inputs' | 'settings'>
     findings: [],
     parts: new WeakMap(),
     expanded: 0,
-    compile(body, scope, place) {
+    compile(body, scope, context) {
       if (++compiling.expanded > mostExpansions) {
-        say(compiling, body.span, {
+        say(compiling, body.range, {
           code: 'template/limit',
           message: `the template expands to more than ${mostExpansions} parts`,
           hint: 'Call fewer templates inside each other',
         })
         throw new Stop()
       }
-      return compileBody(compiling, body, { scope, place })
+      return compileBody(compiling, body, { scope, context })
     },
   }
   return compiling
@@ -133,7 +133,7 @@ function begin(file: TemplateFile, given: Pick<Compiling, 'inputs' | 'settings'>
 function compileBody(
   compiling: Compiling,
   body: BodyNode,
-  around: { readonly scope: Scope; readonly place: Place },
+  around: { readonly scope: Scope; readonly context: NodeContext },
 ): Made {
   switch (body.kind) {
     case 'task':
@@ -158,7 +158,7 @@ function stopping<T>(work: () => T): T | undefined {
 
 function compileMain(compiling: Compiling): Made | undefined {
   const { file, inputs } = compiling
-  const place: Place = { prefix: '', calls: [], after: [] }
+  const context: NodeContext = { prefix: '', calls: [], after: [] }
   const given = (name: string): Value => ({
     schema: { const: own(inputs, name) as Json },
     read: () => [{ envelope: child('/inputs', name) }],
@@ -168,7 +168,7 @@ function compileMain(compiling: Compiling): Made | undefined {
     return compiling.compile(
       main,
       scopeOf(new Map(Object.keys(inputs).map((name) => [name, given(name)]))),
-      place,
+      context,
     )
   const missing = main.params.filter((param) => own(inputs, param) === undefined)
   const extra = Object.keys(inputs).filter((name) => !main.params.includes(name))
@@ -177,7 +177,7 @@ function compileMain(compiling: Compiling): Made | undefined {
     [extra, `"${main.name}" has no parameter`],
   ] as const)
     if (names.length > 0)
-      say(compiling, main.span, {
+      say(compiling, main.range, {
         code: 'template/input',
         message: `${message} ${names.map((name) => `"${name.slice(0, 60)}"`).join(', ')}`,
         hint: `It takes ${main.params.length === 0 ? 'no inputs' : main.params.join(', ')}`,
@@ -185,7 +185,7 @@ function compileMain(compiling: Compiling): Made | undefined {
   if (missing.length > 0) return undefined
   return expand(compiling, main, {
     params: new Map(main.params.map((param) => [param, given(param)])),
-    place,
+    context,
   })
 }
 

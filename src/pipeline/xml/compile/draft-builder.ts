@@ -8,16 +8,16 @@ import type { Value } from './value.ts'
 export const mostNodes = 500
 
 /** The context in which nodes are added. */
-export interface Place {
+export interface NodeContext {
   /** Prefix of node ids: the templates being expanded. */
   readonly prefix: string
   /** Names of the templates being expanded, outermost first. */
   readonly calls: readonly string[]
   /** Ids of the nodes that must finish first. */
   readonly after: readonly string[]
-  /** The routing decision that guards this place. */
+  /** The routing decision that guards this context. */
   readonly gate?: Gate
-  /** The output format that the place requires. */
+  /** The output format that the context requires. */
   readonly wanted?: OutputFormat
   /** Additional inputs of atomic tasks: results of earlier steps. */
   readonly also?: ReadonlyMap<string, Value>
@@ -41,8 +41,8 @@ export interface DraftBuilder {
   /** Reserves an unused id. */
   reserve(name: string, prefix: string): string
   /** Returns `undefined` when the node limit is reached. */
-  add(node: NewNode, place: Place): string | undefined
-  addAs(id: string, node: Omit<NewNode, 'name'>, place: Place): void
+  add(node: NewNode, context: NodeContext): string | undefined
+  addAs(id: string, node: Omit<NewNode, 'name'>, context: NodeContext): void
 }
 
 export function createDraftBuilder(): DraftBuilder {
@@ -69,10 +69,10 @@ export function createDraftBuilder(): DraftBuilder {
     edges,
     reserve,
     addAs,
-    add({ name, ...node }, place) {
+    add({ name, ...node }, context) {
       if (nodes.length >= mostNodes) return undefined
-      const id = reserve(name, place.prefix)
-      addAs(id, node, place)
+      const id = reserve(name, context.prefix)
+      addAs(id, node, context)
       return id
     },
   }

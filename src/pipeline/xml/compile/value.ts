@@ -84,11 +84,11 @@ export function knownAt(source: Source, inputs: { readonly [name: string]: Json 
 
 /** Follows own members and elements only. */
 export function follow(from: Json, path: readonly string[]): Json | undefined {
-  let place: Json | undefined = from
+  let value: Json | undefined = from
   for (const token of path) {
-    if (Array.isArray(place) && token === 'length') return path.at(-1) === token ? place.length : undefined
-    if (!isObject(place) && !Array.isArray(place)) return undefined
-    place = own(place, token) as Json | undefined
+    if (Array.isArray(value) && token === 'length') return path.at(-1) === token ? value.length : undefined
+    if (!isObject(value) && !Array.isArray(value)) return undefined
+    value = own(value, token) as Json | undefined
   }
-  return place
+  return value
 }

@@ -21,8 +21,8 @@ interface Shape {
 /** Limit on reported findings, to keep reports readable. */
 const mostFindings = 50
 
-export function find(parsing: Parsing, span: TextRange, said: Omit<Finding, 'span' | 'code'>): void {
-  if (!isFull(parsing)) parsing.findings.push({ code: 'template/shape', span, ...said })
+export function find(parsing: Parsing, range: TextRange, said: Omit<Finding, 'range' | 'code'>): void {
+  if (!isFull(parsing)) parsing.findings.push({ code: 'template/shape', range, ...said })
 }
 
 function isFull({ findings }: Parsing): boolean {
@@ -31,9 +31,9 @@ function isFull({ findings }: Parsing): boolean {
 
 /** Reports attributes, elements and text that the element may not have. */
 export function checkShape(element: Element, shape: Shape, parsing: Parsing): void {
-  for (const [name, { span }] of element.attributes)
+  for (const [name, { range }] of element.attributes)
     if (!isFull(parsing) && !shape.attributes.includes(name))
-      find(parsing, span, {
+      find(parsing, range, {
         message: `<${element.name}> has no attribute "${name.slice(0, 60)}"`,
         hint: nearest(name, shape.attributes, 'Attributes'),
       })
@@ -46,7 +46,7 @@ export function checkShape(element: Element, shape: Shape, parsing: Parsing): vo
           hint: 'Put it into <description>',
         })
     } else if (!shape.children.includes(child.name))
-      find(parsing, child.span, {
+      find(parsing, child.range, {
         message: `<${element.name}> has no element <${child.name.slice(0, 60)}>`,
         hint: nearest(child.name, shape.children, 'Elements'),
       })
@@ -66,7 +66,8 @@ export function elementsIn(element: Element): readonly Element[] {
 /** The only child of that name; reports a second one. */
 export function oneChild(element: Element, name: string, parsing: Parsing): Element | undefined {
   const [first, second] = elementsIn(element).filter((child) => child.name === name)
-  if (second) find(parsing, second.span, { message: `<${element.name}> has one <${name}>`, hint: 'Keep one' })
+  if (second)
+    find(parsing, second.range, { message: `<${element.name}> has one <${name}>`, hint: 'Keep one' })
   return first
 }
 
@@ -84,18 +85,18 @@ export function wordOf(
   element: Element,
   name: string,
   parsing: Parsing,
-): { readonly value: string; readonly span: TextRange } | undefined {
+): { readonly value: string; readonly range: TextRange } | undefined {
   const attribute = element.attributes.get(name)
   const child = oneChild(element, name, parsing)
   if (attribute && child)
-    find(parsing, child.span, {
+    find(parsing, child.range, {
       message: `"${name}" is given twice`,
       hint: 'Keep the attribute or the element',
     })
-  if (attribute) return { value: attribute.value.trim(), span: attribute.span }
+  if (attribute) return { value: attribute.value.trim(), range: attribute.range }
   if (!child) return undefined
   checkShape(child, { attributes: [], children: [], text: true }, parsing)
-  return { value: textOf(child).trim(), span: child.span }
+  return { value: textOf(child).trim(), range: child.range }
 }
 
 /** Like `wordOf`, limited to a list of choices. */
@@ -108,7 +109,7 @@ export function choiceOf<T extends string>(
   if (word === undefined) return undefined
   const known = choices.find((choice) => choice === word.value)
   if (known === undefined)
-    find(parsing, word.span, {
+    find(parsing, word.range, {
       message: `"${word.value.slice(0, 60)}" is no ${name}`,
       hint: `It is one of ${choices.join(', ')}`,
     })
@@ -116,7 +117,7 @@ export function choiceOf<T extends string>(
 }
 
 /** The range of a text, without the space before it. */
-function trimmed({ text, span }: Text): TextRange {
+function trimmed({ text, range }: Text): TextRange {
   const lead = text.length - text.trimStart().length
-  return [Math.min(span[0] + lead, span[1]), span[1]]
+  return [Math.min(range[0] + lead, range[1]), range[1]]
 }

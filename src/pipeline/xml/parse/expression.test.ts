@@ -53,7 +53,7 @@ describe('an expression', () => {
     '{{a}}',
     'a[0]',
     `${'f('.repeat(20)}1${')'.repeat(20)}`,
-  ])('%s is none, and says where', (text) => {
+  ])('%s is not an expression, with the location', (text) => {
     const read = readExpression(text)
     expect(read).toMatchObject({ ok: false, error: { message: expect.any(String), at: expect.any(Number) } })
   })

@@ -34,7 +34,7 @@ export function readExpression(text: string): ReadExpression {
   try {
     const expression = readOne(reading, 0)
     skipSpace(reading)
-    if (reading.at < text.length) throw fault(reading, 'only one expression may stand here')
+    if (reading.at < text.length) throw fault(reading, 'only one expression is allowed here')
     return { ok: true, expression }
   } catch (error) {
     if (error instanceof Fault) return { ok: false, error: error.error }

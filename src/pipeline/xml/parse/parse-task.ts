@@ -67,7 +67,7 @@ export function parseTask(
       if (steps) checkShape(steps, { attributes: [], children: bodyNames }, parsing)
       const bodies = (steps ? elementsIn(steps) : []).flatMap((step) => parseBody(step, parsing) ?? [])
       if (bodies.length === 0)
-        find(parsing, element.span, {
+        find(parsing, element.range, {
           message: 'a sequence has at least one step',
           hint: 'Put tasks into <steps>',
         })
@@ -78,12 +78,12 @@ export function parseTask(
       const reduction = needed(element, 'reduction_task', { parsing, parseInner })
       const initial = oneChild(element, 'initial_value', parsing)
       if (base.inputs.length === 0)
-        find(parsing, element.span, { message: 'a reduction needs inputs', hint: 'Name them in <inputs>' })
+        find(parsing, element.range, { message: 'a reduction needs inputs', hint: 'Name them in <inputs>' })
       if (!inner || !reduction) return undefined
       return { ...base, type, inner, reduction, ...(initial && { initialValue: textOf(initial).trim() }) }
     }
     default:
-      find(parsing, element.attributes.get('type')?.span ?? element.span, {
+      find(parsing, element.attributes.get('type')?.range ?? element.range, {
         message: `a task of type "${type.slice(0, 60)}" is not known here`,
         hint: otherTypes[type] ?? 'It is one of atomic, sequential, reduce',
       })
@@ -102,7 +102,7 @@ function only(element: Element, parsing: Parsing, type: string): void {
     if (owner === type) continue
     for (const child of elementsIn(element))
       if (parts.includes(child.name))
-        find(parsing, child.span, {
+        find(parsing, child.range, {
           message: `<${child.name}> belongs to tasks of type "${owner}", not "${type}"`,
           hint: `Set type="${owner}"`,
         })
@@ -116,14 +116,14 @@ function needed(
 ): BodyNode | undefined {
   const child = oneChild(element, name, parsing)
   if (child) return parseInner(child, parsing)
-  find(parsing, element.span, { message: `a reduction needs <${name}>` })
+  find(parsing, element.range, { message: `a reduction needs <${name}>` })
   return undefined
 }
 
 function parseBase(element: Element, parsing: Parsing, parseInner: ParseInner): Omit<TaskBase, 'kind'> {
   const files = oneChild(element, 'file_paths', parsing)
   if (files)
-    find(parsing, files.span, {
+    find(parsing, files.range, {
       message: 'a template reads no files: it has no references to the outside',
       hint: 'Pass what is in them as an input',
     })
@@ -139,40 +139,40 @@ function parseBase(element: Element, parsing: Parsing, parseInner: ParseInner): 
     attributeOf(element, 'type') !== 'sequential' &&
     attributeOf(element, 'type') !== 'reduce'
   )
-    find(parsing, element.span, { message: 'a task says what is to be done', hint: 'Add <description>' })
+    find(parsing, element.range, { message: 'a task says what is to be done', hint: 'Add <description>' })
   if (described) checkShape(described, { attributes: [], children: [], text: true }, parsing)
   if (slot) checkName(slot, 'output_slot', parsing)
   const inputSource = source && sourceOf(source, parsing)
   return {
-    span: element.span,
+    range: element.range,
     description: described
       ? parseDescription(described, parsing)
-      : { text: '', expressions: [], span: element.span },
+      : { text: '', expressions: [], range: element.range },
     inputs: parseInputs(element, parsing, parseInner),
     context: parseContext(element, parsing),
     ...(name !== undefined && name !== '' && { name }),
     ...(provider !== undefined && provider !== '' && { provider }),
     ...(slot && { outputSlot: slot.value }),
     ...(inputSource && { inputSource }),
-    ...(outputFormat && { outputFormat, formatSpan: format.span }),
+    ...(outputFormat && { outputFormat, formatRange: format.range }),
   }
 }
 
 function sourceOf(
-  { value, span }: { readonly value: string; readonly span: Element['span'] },
+  { value, range }: { readonly value: string; readonly range: Element['range'] },
   parsing: Parsing,
 ): NamedExpression | undefined {
-  const node = parseExpression(value, span, parsing)
+  const node = parseExpression(value, range, parsing)
   return node && { name: 'input', node }
 }
 
 export function checkName(
-  { value, span }: { readonly value: string; readonly span: Element['span'] },
+  { value, range }: { readonly value: string; readonly range: Element['range'] },
   what: string,
   parsing: Parsing,
 ): void {
   if (namePattern.test(value)) return
-  find(parsing, span, {
+  find(parsing, range, {
     message: `"${value.slice(0, 60)}" cannot be the name of a ${what}`,
     hint: 'Names begin with a letter or _ and hold letters, digits, _ and -',
   })
@@ -183,7 +183,7 @@ function parseFormat(element: Element, parsing: Parsing): OutputFormat | undefin
   const type = attributeOf(element, 'type')
   const schema = element.attributes.get('schema')
   if (type !== 'json' && type !== 'text') {
-    find(parsing, element.attributes.get('type')?.span ?? element.span, {
+    find(parsing, element.attributes.get('type')?.range ?? element.range, {
       message:
         type === undefined ? '<output_format> has a type' : `"${type.slice(0, 60)}" is no output format`,
       hint: 'Set type="json" or type="text"',
@@ -192,7 +192,7 @@ function parseFormat(element: Element, parsing: Parsing): OutputFormat | undefin
   }
   if (schema === undefined) return { type }
   if (type === 'text') {
-    find(parsing, schema.span, {
+    find(parsing, schema.range, {
       message: 'text has no schema',
       hint: 'Set type="json", or remove the schema',
     })
@@ -203,11 +203,11 @@ function parseFormat(element: Element, parsing: Parsing): OutputFormat | undefin
 }
 
 export function checkType(
-  { value, span }: { readonly value: string; readonly span: Element['span'] },
+  { value, range }: { readonly value: string; readonly range: Element['range'] },
   parsing: Parsing,
 ): void {
   if (shorthandSchema(value) !== undefined) return
-  find(parsing, span, {
+  find(parsing, range, {
     message: `"${value.slice(0, 60)}" is not the name of a type`,
     hint: 'It is object, array, string, number, integer, boolean or null, with [] for lists: string[]',
   })
@@ -223,7 +223,7 @@ function parseContext(element: Element, parsing: Parsing): ContextRules {
   const accumulate = choice('accumulate_data', ['true', 'false'])
   const form = choice('accumulation_format', ['full', 'minimal'])
   const fresh = choice('fresh_context', ['enabled', 'disabled'])
-  const cannot = (what: string, hint: string) => find(parsing, given.span, { message: what, hint })
+  const cannot = (what: string, hint: string) => find(parsing, given.range, { message: what, hint })
   if (inherit === 'subset')
     cannot(
       'inherit_context "subset" chooses by a search that does not exist here',
@@ -252,13 +252,13 @@ function parseInputs(element: Element, parsing: Parsing, parseInner: ParseInner)
     .flatMap((input) => {
       checkShape(input, { attributes: ['name', 'from'], children: bodyNames, text: true }, parsing)
       const name = input.attributes.get('name')
-      if (name === undefined) find(parsing, input.span, { message: '<input> has a name' })
+      if (name === undefined) find(parsing, input.range, { message: '<input> has a name' })
       else checkName(name, 'input', parsing)
       if (name && seen.has(name.value))
-        find(parsing, name.span, { message: `there are two inputs "${name.value}"`, hint: 'Rename one' })
+        find(parsing, name.range, { message: `there are two inputs "${name.value}"`, hint: 'Rename one' })
       seen.add(name?.value ?? '')
       const from = input.attributes.get('from')
-      const value = from ? parseExpression(from.value, from.span, parsing) : parseInner(input, parsing)
-      return name && value ? [{ name: name.value, from: value, span: input.span }] : []
+      const value = from ? parseExpression(from.value, from.range, parsing) : parseInner(input, parsing)
+      return name && value ? [{ name: name.value, from: value, range: input.range }] : []
     })
 }

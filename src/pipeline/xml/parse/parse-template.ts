@@ -50,19 +50,22 @@ function parseRoot(root: Element, parsing: Parsing): Omit<TemplateFile, 'source'
   for (const child of elementsIn(root).filter(({ name }) => name === 'template')) {
     const template = parseTemplateNode(child, parsing)
     if (template && templates.has(template.name))
-      find(parsing, child.span, { message: `there are two templates "${template.name}"`, hint: 'Rename one' })
+      find(parsing, child.range, {
+        message: `there are two templates "${template.name}"`,
+        hint: 'Rename one',
+      })
     else if (template) templates.set(template.name, template)
   }
   const [first, second] = elementsIn(root).filter(({ name }) => bodyNames.some((body) => body === name))
   if (second)
-    find(parsing, second.span, {
+    find(parsing, second.range, {
       message: 'a file has one task to run',
       hint: 'Put both into a task of type "sequential", or one of them into a <template>',
     })
   const [only] = templates.values()
   const main = first ? parseBody(first, parsing) : templates.size === 1 ? only : undefined
   if (!first && !main)
-    find(parsing, root.span, {
+    find(parsing, root.range, {
       message: 'the file does not say which task to run',
       hint: 'Add a <task>, <call> or <cond> beside the templates',
     })
@@ -70,7 +73,7 @@ function parseRoot(root: Element, parsing: Parsing): Omit<TemplateFile, 'source'
 }
 
 function unknownRoot(root: Element, parsing: Parsing): void {
-  find(parsing, root.span, {
+  find(parsing, root.range, {
     message: `a template file does not begin with <${root.name.slice(0, 60)}>`,
     hint: `It begins with one of ${rootNames.map((name) => `<${name}>`).join(', ')}`,
   })
@@ -82,23 +85,23 @@ const mostParams = 100
 function parseTemplateNode(element: Element, parsing: Parsing): TemplateNode | undefined {
   checkShape(element, { attributes: ['name', 'params', 'returns'], children: bodyNames, text: true }, parsing)
   const name = element.attributes.get('name')
-  if (name === undefined) find(parsing, element.span, { message: '<template> has a name' })
+  if (name === undefined) find(parsing, element.range, { message: '<template> has a name' })
   else checkName(name, 'template', parsing)
   const given = element.attributes.get('params')
   const params = given?.value.split(/[\s,]+/).filter((param) => param !== '') ?? []
   if (given && params.length > mostParams) {
-    find(parsing, given.span, {
+    find(parsing, given.range, {
       message: `a template has at most ${mostParams} parameters, and this one has ${params.length}`,
-      hint: 'Hand in one parameter with everything, and take its members: {{all.name}}',
+      hint: 'Pass one parameter with everything, and take its members: {{all.name}}',
     })
     return undefined
   }
   for (const param of params)
-    checkName({ value: param, span: given?.span ?? element.span }, 'parameter', parsing)
+    checkName({ value: param, range: given?.range ?? element.range }, 'parameter', parsing)
   const seen = new Set<string>()
   const twice = params.find((param) => seen.size === seen.add(param).size)
   if (given && twice !== undefined)
-    find(parsing, given.span, { message: `there are two parameters "${twice}"`, hint: 'Rename one' })
+    find(parsing, given.range, { message: `there are two parameters "${twice}"`, hint: 'Rename one' })
   const returns = element.attributes.get('returns')
   if (returns) checkType(returns, parsing)
   const body = parseInner(element, parsing)
@@ -107,7 +110,7 @@ function parseTemplateNode(element: Element, parsing: Parsing): TemplateNode | u
     name: name.value,
     params,
     body,
-    span: element.span,
+    range: element.range,
     ...(returns && { returns: returns.value.trim() }),
   }
 }
@@ -129,12 +132,12 @@ function parseBody(element: Element, parsing: Parsing): BodyNode | undefined {
 function parseInner(element: Element, parsing: Parsing): BodyNode | undefined {
   const [first, second] = elementsIn(element)
   if (second)
-    find(parsing, second.span, { message: `<${element.name}> holds one thing`, hint: 'Use a sequence' })
+    find(parsing, second.range, { message: `<${element.name}> holds one thing`, hint: 'Use a sequence' })
   if (first && textOf(element).trim() !== '')
-    find(parsing, element.span, { message: `<${element.name}> holds an element or a text, not both` })
+    find(parsing, element.range, { message: `<${element.name}> holds an element or a text, not both` })
   if (first) return parseBody(first, parsing)
   if (textOf(element).trim() !== '') return parseValueText(element, parsing)
-  find(parsing, element.span, {
+  find(parsing, element.range, {
     message: `<${element.name}> is empty`,
     hint: 'Put a <task>, <call>, <cond>, {{…}} or a value into it',
   })
@@ -145,18 +148,18 @@ function parseCall(element: Element, parsing: Parsing): BodyNode | undefined {
   checkShape(element, { attributes: ['template', 'output_slot'], children: ['arg', 'output_slot'] }, parsing)
   const template = attributeOf(element, 'template')
   if (template === undefined)
-    find(parsing, element.span, { message: '<call> says which template', hint: 'Set template="…"' })
+    find(parsing, element.range, { message: '<call> says which template', hint: 'Set template="…"' })
   const args = elementsIn(element)
     .filter(({ name }) => name === 'arg')
     .flatMap((arg): ArgNode[] => {
       checkShape(arg, { attributes: ['name'], children: bodyNames, text: true }, parsing)
       const name = attributeOf(arg, 'name')
       const value = parseInner(arg, parsing)
-      return value ? [{ value, span: arg.span, ...(name !== undefined && { name }) }] : []
+      return value ? [{ value, range: arg.range, ...(name !== undefined && { name }) }] : []
     })
   return template === undefined
     ? undefined
-    : { kind: 'call', template, args, span: element.span, ...slotOf(element, parsing) }
+    : { kind: 'call', template, args, range: element.range, ...slotOf(element, parsing) }
 }
 
 function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
@@ -166,22 +169,22 @@ function parseCond(element: Element, parsing: Parsing): BodyNode | undefined {
     checkShape(each, { attributes: ['test'], children: bodyNames, text: true }, parsing)
     const test = testOf(each)
     if (test === undefined && index < found.length - 1)
-      find(parsing, each.span, {
+      find(parsing, each.range, {
         message: 'a <case> without a test is always taken, so the cases after it never are',
         hint: 'Put it last, or give it a test',
       })
     const body = parseInner(each, parsing)
-    return body ? [{ body, span: each.span, ...(test && { test }) }] : []
+    return body ? [{ body, range: each.range, ...(test && { test }) }] : []
   })
   const last = found.at(-1)
   if (!found.some((each) => testOf(each)) && parsing.findings.length === 0)
-    find(parsing, element.span, { message: '<cond> has a <case> with a test' })
+    find(parsing, element.range, { message: '<cond> has a <case> with a test' })
   else if (last && testOf(last))
-    find(parsing, element.span, {
+    find(parsing, element.range, {
       message: 'no case is taken when every test is false',
       hint: 'Add a last <case> without a test',
     })
-  return { kind: 'cond', cases, span: element.span, ...slotOf(element, parsing) }
+  return { kind: 'cond', cases, range: element.range, ...slotOf(element, parsing) }
 }
 
 /** `test="true"` counts as no test. */
@@ -189,7 +192,7 @@ function testOf(element: Element): CaseNode['test'] {
   const test = element.attributes.get('test')
   return test === undefined || test.value.trim() === 'true'
     ? undefined
-    : { text: test.value, span: test.span }
+    : { text: test.value, range: test.range }
 }
 
 function slotOf(element: Element, parsing: Parsing): { outputSlot?: string } {

@@ -32,14 +32,14 @@ describe('reading XML', () => {
     const read = readXml(text)
     if (!read.ok) throw new Error('expected a document')
     const { root } = read.document
-    expect([...root.attributes].map(([name, { value, span }]) => [name, value, text.slice(...span)])).toEqual(
-      [
-        ['a', '1', 'a="1"'],
-        ['b', 'x & y', 'b = "x &amp; y"'],
-      ],
-    )
+    expect(
+      [...root.attributes].map(([name, { value, range }]) => [name, value, text.slice(...range)]),
+    ).toEqual([
+      ['a', '1', 'a="1"'],
+      ['b', 'x & y', 'b = "x &amp; y"'],
+    ])
     const [description] = root.children.filter(isElement)
-    expect(description && text.slice(...description.span)).toBe('<description>')
+    expect(description && text.slice(...description.range)).toBe('<description>')
     expect(description?.children.map((child) => (isElement(child) ? '' : child.text)).join('')).toBe(
       'Say <hi> & more',
     )
@@ -92,7 +92,7 @@ describe('reading XML', () => {
     expect(readXml(`${'<a>'.repeat(64)}${'</a>'.repeat(64)}`).ok).toBe(true)
   })
 
-  it('refuses 50 MB by its size, without looking at it', () => {
+  it('rejects 50 MB by size, without parsing it', () => {
     const issue = refused(new Uint8Array(50 * 1024 * 1024).fill(0x3c))
     expect(issue).toMatchObject({ code: 'template/limit' })
     expect(issue.message).toContain(String(xmlLimits.bytes))

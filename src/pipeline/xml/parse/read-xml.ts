@@ -19,19 +19,19 @@ export const xmlLimits = {
 interface Attribute {
   readonly value: string
   /** Covers name and value. */
-  readonly span: TextRange
+  readonly range: TextRange
 }
 
 /** Text between tags; entities and CDATA are resolved, the range refers to the file. */
 export interface Text {
   readonly text: string
-  readonly span: TextRange
+  readonly range: TextRange
 }
 
 export interface Element {
   readonly name: string
   /** Range of the opening tag. */
-  readonly span: TextRange
+  readonly range: TextRange
   readonly attributes: ReadonlyMap<string, Attribute>
   readonly children: readonly (Element | Text)[]
 }
@@ -71,7 +71,7 @@ export function readXml(given: string | Uint8Array, name = 'template'): ReadXml 
 export function xmlTooLarge(name: string, bytes: number): ReadXml {
   return refuse(createSource('', name), {
     code: 'template/limit',
-    span: [0, 0],
+    range: [0, 0],
     message: `the file has ${bytes} bytes, more than the ${xmlLimits.bytes} that a template may have`,
     hint: 'Pass long texts as inputs instead of writing them into the template',
   })
@@ -94,7 +94,7 @@ class Stop extends Error {
 interface Growing extends Element {
   readonly attributes: Map<string, Attribute>
   readonly children: (Element | Text)[]
-  span: TextRange
+  range: TextRange
 }
 
 function grow(text: string): Element {
@@ -111,17 +111,17 @@ function grow(text: string): Element {
   const addText = (said: string) => {
     const start = after
     after = Math.max(after, Math.min(parser.position, text.length))
-    open.at(-1)?.children.push({ text: said, span: [start, after] })
+    open.at(-1)?.children.push({ text: said, range: [start, after] })
   }
   parser.on('error', (error) => {
     const at = Math.max(0, Math.min(parser.position, text.length) - 1)
-    throw new Stop({ span: [at, at + 1], ...wordsFor(error.message) })
+    throw new Stop({ range: [at, at + 1], ...wordsFor(error.message) })
   })
   parser.on('xmldecl', ({ encoding }) => {
     if (encoding === undefined || /^(utf-?8|us-ascii)$/i.test(encoding)) return
     throw new Stop({
       code: 'template/encoding',
-      span: [0, parser.position],
+      range: [0, parser.position],
       message: `the file says that it is ${encoding}; templates are UTF-8`,
       hint: 'Save it as UTF-8 and say so, or leave the encoding out',
     })
@@ -130,7 +130,7 @@ function grow(text: string): Element {
     const start = Math.max(0, text.lastIndexOf('<!DOCTYPE', parser.position))
     throw new Stop({
       code: 'template/doctype',
-      span: [start, start + 9],
+      range: [start, start + 9],
       message: 'a template has no DOCTYPE: entities and references to the outside are not read',
       hint: 'Remove it; &lt; &gt; &amp; &quot; and &apos; are always there',
     })
@@ -139,7 +139,7 @@ function grow(text: string): Element {
     const start = Math.max(0, text.lastIndexOf('<?', parser.position))
     throw new Stop({
       code: 'template/instruction',
-      span: [start, parser.position],
+      range: [start, parser.position],
       message: `a template has no processing instructions such as <?${target} …?>`,
       hint: 'Remove it',
     })
@@ -150,14 +150,14 @@ function grow(text: string): Element {
       const deep = open.length >= xmlLimits.depth
       throw new Stop({
         code: 'template/limit',
-        span: [start, parser.position],
+        range: [start, parser.position],
         message: deep
           ? `elements are nested more than ${xmlLimits.depth} deep`
           : `the file has more than ${xmlLimits.elements} elements`,
         hint: deep ? 'Call a template instead of nesting' : 'Split it',
       })
     }
-    const element: Growing = { name, span: [start, parser.position], attributes: new Map(), children: [] }
+    const element: Growing = { name, range: [start, parser.position], attributes: new Map(), children: [] }
     root ??= element
     open.at(-1)?.children.push(element)
     open.push(element)
@@ -170,15 +170,15 @@ function grow(text: string): Element {
     if (given?.has(name))
       throw new Stop({
         code: 'template/xml',
-        span: [from, part],
+        range: [from, part],
         message: `the attribute "${name.slice(0, 60)}" is there twice`,
         hint: 'Keep one of them',
       })
-    given?.set(name, { value, span: [from, part] })
+    given?.set(name, { value, range: [from, part] })
   })
   parser.on('opentag', () => {
     const element = open.at(-1)
-    if (element) element.span = [element.span[0], parser.position]
+    if (element) element.range = [element.range[0], parser.position]
     after = parser.position
   })
   parser.on('closetag', () => {
@@ -192,12 +192,12 @@ function grow(text: string): Element {
   parser.on('cdata', addText)
   // Replaces a BOM by a space, so that it is not text before the root and offsets stay the same.
   parser.write(text.startsWith('\ufeff') ? ` ${text.slice(1)}` : text).close()
-  if (root === undefined) throw new Stop({ span: [0, 0], ...wordsFor('no element') })
+  if (root === undefined) throw new Stop({ range: [0, 0], ...wordsFor('no element') })
   return root
 }
 
 /** Turns an error of the parser into a message with a hint. */
-function wordsFor(said: string): Omit<Finding, 'span'> {
+function wordsFor(said: string): Omit<Finding, 'range'> {
   const message = said
     .replace(/^[\d:]*\s*/, '')
     .replace(/\.$/, '')

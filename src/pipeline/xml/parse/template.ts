@@ -11,7 +11,7 @@ import type { Expression } from './expression.ts'
 export type BodyNode = TaskNode | CallNode | CondNode | ExpressionNode
 
 interface Placed {
-  readonly span: TextRange
+  readonly range: TextRange
 }
 
 /** `outputSlot` is the name by which later steps of the same sequence see the value. */
@@ -40,7 +40,7 @@ export interface TaskBase extends Slotted {
   readonly inputs: readonly InputNode[]
   readonly outputFormat?: OutputFormat
   /** Range of the declaration, for messages. */
-  readonly formatSpan?: TextRange
+  readonly formatRange?: TextRange
   readonly context: ContextRules
 }
 
@@ -85,7 +85,7 @@ export interface CondNode extends Slotted {
 
 export interface CaseNode extends Placed {
   /** Absent for the last case, which is taken when no other matches. */
-  readonly test?: { readonly text: string; readonly span: TextRange }
+  readonly test?: { readonly text: string; readonly range: TextRange }
   readonly body: BodyNode
 }
 

@@ -2,20 +2,20 @@
  * Inserts a step that wraps the previous output into an object and merges it into the context; used by V-C1
  * and V-A5.
  */
-import type { Edit } from '../../../base/errors/issue.ts'
-import { outputOfStep } from '../../templates/filters.ts'
-import { addEntries, addItem } from '../../yaml/yaml-edits.ts'
-import type { Mend } from '../rule.ts'
-import { freeMember } from '../view/context-index.ts'
-import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
-import { perView } from '../view/per-view.ts'
-import { isPrevious } from '../view/step-uses.ts'
+import type { Edit } from '../../base/errors/issue.ts'
+import { outputOfStep } from '../templates/filters.ts'
+import { addEntries, addItem } from '../yaml/yaml-edits.ts'
+import type { Fix } from './rule.ts'
+import { freeMember } from './view/context-index.ts'
+import { entryOf, type LintStep, type LintView } from './view/lint-view.ts'
+import { perView } from './view/per-view.ts'
+import { isPrevious } from './view/step-uses.ts'
 
 /** Inserts a wrapper step or, where no step can be inserted, makes the whole output one member of the context. */
-export function keepOutput(view: LintView, step: LintStep): Mend {
+export function keepOutput(view: LintView, step: LintStep): Fix {
   // No step may follow the last one: its output is the answer.
   const isLast = step.sequence[step.index + 1] === undefined
-  const wrapped: Mend = isLast ? { cannot: 'it is the last step, and has no name' } : wrapOutput(view, step)
+  const wrapped: Fix = isLast ? { cannot: 'it is the last step, and has no name' } : wrapOutput(view, step)
   if ('edits' in wrapped || step.node.alias || step.name === undefined) return wrapped
   if (entryOf(step.node, 'sink_to') || !/^[A-Za-z_]\w*$/.test(step.name)) return wrapped
   const entries = [{ key: 'sink_to', value: freeMember(view, step.name) }]
@@ -24,9 +24,9 @@ export function keepOutput(view: LintView, step: LintStep): Mend {
   }
 }
 
-function wrapOutput(view: LintView, step: LintStep): Mend {
+function wrapOutput(view: LintView, step: LintStep): Fix {
   const { source } = view.document
-  if (!step.list || step.node.alias) return { cannot: 'the step does not stand in a list of its own' }
+  if (!step.list || step.node.alias) return { cannot: 'the step is not in a list of its own' }
   const output = step.name === undefined ? undefined : outputOfStep(step.name)
   if (step.name === undefined || output === undefined)
     return { cannot: 'templates cannot name the step; give it a name of letters, digits, - and _' }
@@ -62,7 +62,7 @@ const lastCounted = perView(({ steps, document: { source } }) => {
 })
 
 /** Makes the next step read the same value as before, although the wrapper step now precedes it. */
-function keepInput(view: LintView, step: LintStep, output: string): Mend {
+function keepInput(view: LintView, step: LintStep, output: string): Fix {
   const { source } = view.document
   const next = step.sequence[step.index + 1]
   if (!next) return { edits: [] }
@@ -72,7 +72,7 @@ function keepInput(view: LintView, step: LintStep, output: string): Mend {
   const previous = next.marks
     .flatMap(({ references }) => references)
     .filter(({ text }) => isPrevious(text))
-    .map(({ span: [start] }) => start)
+    .map(({ range: [start] }) => start)
   if (isSharedInput(view, next, previous))
     return { cannot: `the input of "${next.label}" is shared through an alias` }
   const edits: Edit[] = previous.map((start) => ({
@@ -86,10 +86,10 @@ function keepInput(view: LintView, step: LintStep, output: string): Mend {
   return { edits }
 }
 
-function isSharedInput(view: LintView, next: LintStep, places: readonly number[]): boolean {
-  return places.some((place) =>
+function isSharedInput(view: LintView, next: LintStep, offsets: readonly number[]): boolean {
+  return offsets.some((offset) =>
     readAt(view)
-      .get(place)
+      .get(offset)
       ?.some((step) => step !== next),
   )
 }
@@ -98,8 +98,8 @@ function isSharedInput(view: LintView, next: LintStep, places: readonly number[]
 const readAt = perView(({ steps }) => {
   const found = new Map<number, LintStep[]>()
   for (const step of steps) {
-    for (const { span } of step.marks.flatMap(({ references }) => references))
-      found.set(span[0], [...(found.get(span[0]) ?? []), step])
+    for (const { range } of step.marks.flatMap(({ references }) => references))
+      found.set(range[0], [...(found.get(range[0]) ?? []), step])
   }
   return found
 })
