@@ -3,10 +3,10 @@
 import {
   type AppliedFix,
   type Fixed,
+  findFixableRules,
   fixText,
   type JsonReport,
   type LintIssue,
-  findFixableRules,
   unifiedDiff,
   type ValidateOptions,
   validatePipeline,
