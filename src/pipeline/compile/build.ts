@@ -71,9 +71,13 @@ export function innerScope(scope: Scope, change: Partial<Scope> & { readonly pre
   return { ...scope, steps: new Map(scope.steps), ...change }
 }
 
-/** Has the draft more nodes than a plan may have? Then compilation stops and reports the limit. */
+/** Has the draft more nodes than a plan may have, counting the bodies of maps and loops once? Then compilation stops and reports the limit. */
 export function isFull({ nodes }: Build): boolean {
-  return nodes.length > planLimits.nodes
+  return countNodes(nodes) > planLimits.nodes
+}
+
+function countNodes(nodes: readonly DraftNode[]): number {
+  return nodes.reduce((sum, { body }) => sum + (body ? countNodes(body.nodes) : 0), nodes.length)
 }
 
 export function complain({ build, pipeline }: Scope, at: Pointer, said: Complaint): void {

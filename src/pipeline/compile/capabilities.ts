@@ -62,7 +62,7 @@ function ownOf(pipeline: Pipeline): readonly PipelineCapability[] {
 const extracting = 'You extract structured data from a text. Use only what the text says.'
 
 /** All steps, including nested ones. */
-export function allSteps(steps: readonly Step[]): readonly Step[] {
+function allSteps(steps: readonly Step[]): readonly Step[] {
   return steps.flatMap((step) => {
     const inside = 'branches' in step ? [...step.branches.values()].flat() : 'body' in step ? step.body : []
     return [step, ...allSteps(inside)]

@@ -14,7 +14,7 @@ import { type ArosConfig, arosConfig } from '../config/aros-config.ts'
 import type { Pipeline } from '../parse/pipeline.ts'
 import type { SourceIssue } from '../text/source.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './build.ts'
-import { allSteps, capabilitiesOf } from './capabilities.ts'
+import { capabilitiesOf } from './capabilities.ts'
 import type { PipelineCapability } from './functions.ts'
 import { reportVacantOutput } from './steps/imports.ts'
 import { compileSteps } from './steps/steps.ts'
@@ -77,13 +77,7 @@ export function checkPipeline(
   options: Omit<CompileOptions, 'input'> = {},
 ): PipelineCheck {
   const { build } = buildDraft(pipeline, options, undefined)
-  // In a pipeline with maps, an exceeded node limit is only a note.
-  const isLimit = ({ code }: SourceIssue) =>
-    code === 'pipeline/limit' && allSteps(pipeline.steps).some(({ kind }) => kind === 'map')
-  return {
-    issues: inOrder(build.issues.filter((issue) => !isLimit(issue))),
-    notes: inOrder([...build.notes, ...build.issues.filter(isLimit)]),
-  }
+  return { issues: inOrder(build.issues), notes: inOrder(build.notes) }
 }
 
 /** `known` is the input; without it, steps see the values that `input_schema` allows. */

@@ -86,7 +86,7 @@ function overlap([start, end]: TextRange, [from, to]: TextRange): boolean {
 
 /** Notes of the compiler that no rule covers. */
 function isWarning({ code }: SourceIssue): boolean {
-  return ['pipeline/precheck-key', 'pipeline/limit', 'pipeline/import-limits'].includes(code)
+  return ['pipeline/precheck-key', 'pipeline/import-limits'].includes(code)
 }
 
 function asFinding(issue: SourceIssue, severity: 'error' | 'warning'): LintIssue {
