@@ -103,6 +103,7 @@ async function buildApp(
       onError: (cause) => onCrash('', cause),
       onPartial: options.onPartial,
       onLateAnswer: (runId, idempotencyKey) => engine.takeLateAnswer(runId, idempotencyKey),
+      onUnawaited: ({ runId, outcome, ...ref }) => engine.logLateResult(runId, ref, outcome),
     })
   const { prices = [] } = options
   const estimating = { capability: catalog.capability, defaultModel, prices, providers }

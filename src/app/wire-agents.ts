@@ -1,5 +1,5 @@
 /** Wires agents over HTTP: the registry, the dispatcher and the callbacks. */
-import { createCallbacks } from '../adapters/executors/callbacks.ts'
+import { createCallbacks, type UnawaitedAnswer } from '../adapters/executors/callbacks.ts'
 import { httpDispatcher } from '../adapters/executors/http.ts'
 import { createGuard } from '../adapters/net/guard.ts'
 import type { AppOptions, HttpOptions } from '../app-options.ts'
@@ -23,6 +23,8 @@ export function wireAgents(
     readonly onPartial: AppOptions['onPartial']
     /** Called when an agent calls back after its attempt is over and a person is asked about it. */
     readonly onLateAnswer: (runId: string, idempotencyKey: string) => Promise<void>
+    /** Called when an agent calls back and neither an attempt nor a person waits for the answer. */
+    readonly onUnawaited: (answer: UnawaitedAnswer) => Promise<void>
   },
 ) {
   const { store, clock, env, onPartial } = parts
@@ -48,6 +50,7 @@ export function wireAgents(
     refresh: living.refresh,
     attemptOf: (name) => attemptFacts(store, name),
     onAnswer: ({ runId, idempotencyKey }) => parts.onLateAnswer(runId, idempotencyKey),
+    onUnawaited: parts.onUnawaited,
   })
   const dispatcher = httpDispatcher({
     guard,

@@ -3,9 +3,11 @@
 import type { Issue } from '../base/errors/issue.ts'
 import type { Clock } from '../base/time/clock.ts'
 import type { Reply } from '../domain/ask.ts'
+import type { AttemptRef } from '../domain/attempt/call-key.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../domain/event.ts'
+import type { Outcome } from '../domain/output.ts'
 import type { Draft } from '../domain/plan.ts'
 import type { Catalog } from '../domain/ports/catalog.ts'
 import type { Dispatcher } from '../domain/ports/dispatcher.ts'
@@ -97,6 +99,8 @@ export interface Engine {
   adopt(runId: string): Promise<void>
   /** Closes the ask about a call if its answer is in the store by now. */
   takeLateAnswer(runId: string, idempotencyKey: string): Promise<void>
+  /** Logs a result that nothing waits for, such as that of a call which a new plan has set aside. */
+  logLateResult(runId: string, ref: AttemptRef, outcome: Outcome): Promise<void>
   /** Subscribes to the events of runs in this process; each is sent as soon as it is in the journal. */
   readonly subscribeToLifecycle: SubscribeToLifecycle
   /** Starts polling the store for work: due timers, replies from other processes, abandoned runs. */

@@ -298,6 +298,10 @@ export function createEngine(options: EngineOptions): Engine {
     },
     takeLateAnswer: (runId, idempotencyKey) =>
       takeLateAnswer(runId, (call) => call.idempotencyKey === idempotencyKey),
+    async logLateResult(runId, ref, outcome) {
+      const result = { outcome, issues: [], usage: { calls: 0 } }
+      await recordLateResult(outside, runId, { ref, result, settles: false, note: '' })
+    },
     async adopt(runId) {
       afterwards(runId, await loadState(store, runId))
     },

@@ -44,6 +44,7 @@ async function dial(url: string, options: GuardOptions = {}): Promise<AttemptRes
       secretsOf: () => [],
       refresh: async () => {},
       onAnswer: async () => {},
+      onUnawaited: async () => {},
     }),
   })
   try {

@@ -7,6 +7,7 @@
 
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { Outcome } from '../../domain/output.ts'
 import type { CallbackPost, Callbacks, Delivery } from '../../domain/ports/callbacks.ts'
 import type { Once } from '../../domain/ports/records.ts'
 import { verify, windowSeconds } from './signature.ts'
@@ -29,6 +30,15 @@ export interface AttemptFacts {
   readonly open: boolean
   /** Whether a person is asked about its outcome: an answer closes that ask. */
   readonly asked: boolean
+  /** Whether an attempt waits for the answer. */
+  readonly inFlight: boolean
+  readonly planVersion: number
+}
+
+/** An answer that neither an attempt nor an ask waits for: the attempt was interrupted, or a new plan set its call aside. */
+export interface UnawaitedAnswer extends Pick<AttemptName, 'runId' | 'nodeId' | 'attempt'> {
+  readonly planVersion: number
+  readonly outcome: Outcome
 }
 
 export interface CallbacksOptions {
@@ -40,6 +50,8 @@ export interface CallbacksOptions {
   readonly secretsOf: (agent: Pick<AttemptFacts, 'tenant' | 'capabilityId'>) => readonly string[]
   /** Called when the answer to an attempt that a person is asked about is stored. */
   readonly onAnswer: (call: { readonly runId: string; readonly idempotencyKey: string }) => Promise<void>
+  /** Called before an answer is stored that nothing waits for, so that the journal has it. */
+  readonly onUnawaited: (answer: UnawaitedAnswer) => Promise<void>
   /** Reloads registrations: another process may have accepted one or rotated its key a moment ago. */
   readonly refresh: () => Promise<void>
   /** How often the store is polled for posts that other processes received. Default 1 s. */
@@ -117,6 +129,12 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
       if (first.kind === 'held') return 'replayed'
       if (!facts.open) return 'settled'
       const key = facts.idempotencyKey
+      const isFirst = (await once.look(`answer ${key}`)) === undefined
+      if (isFirst && !facts.inFlight && !facts.asked) {
+        const { runId, nodeId, attempt } = name
+        const { planVersion } = facts
+        await options.onUnawaited({ runId, nodeId, attempt, planVersion, outcome: outcomeOf(post.body) })
+      }
       const mine = await once.take(`answer ${key}`, { body: { answer: post.body }, keepMs })
       waiting.get(key)?.()
       // Also for a repeated post: the process that stored it may have died before it notified the run.
@@ -124,6 +142,13 @@ export function createCallbacks(options: CallbacksOptions): PendingCallbacks {
       return mine.kind === 'held' ? 'settled' : 'delivered'
     },
   }
+}
+
+/** Returns how the agent says that the call ended; the answer itself is read when a node uses it. */
+function outcomeOf(body: Json): Outcome {
+  const { question, error } = body as { readonly question?: Json; readonly error?: { outcome?: Outcome } }
+  if (error !== undefined) return error.outcome ?? 'provider_error'
+  return question === undefined ? 'ok' : 'unclear'
 }
 
 /** Formats the attempt for its callback URL. It is not a secret: the signature authenticates the agent. */

@@ -19,6 +19,10 @@ export interface AttemptFacts {
   readonly open: boolean
   /** Whether an ask about the outcome of the call is open: an answer closes it. */
   readonly asked: boolean
+  /** Whether an attempt waits for the answer; otherwise it is only kept for a node that makes the same call again. */
+  readonly inFlight: boolean
+  /** The plan under which the attempt was made. */
+  readonly planVersion: number
 }
 
 interface AttemptName {
@@ -42,7 +46,11 @@ export async function attemptFacts(store: Store, name: AttemptName): Promise<Att
   const asked = openQuestionAbout(state, (call) => call.idempotencyKey === idempotencyKey) !== undefined
   const open =
     asked || (!state.finished && !state.cancel && inDoubt(named.end) && isAwaited(state, idempotencyKey))
-  return { tenant: state.tenant, capabilityId, idempotencyKey, open, asked }
+  const inFlight = [...state.running].some(
+    (id) => state.nodes.get(id)?.attempt?.idempotencyKey === idempotencyKey,
+  )
+  const { planVersion } = named
+  return { tenant: state.tenant, capabilityId, idempotencyKey, open, asked, inFlight, planVersion }
 }
 
 /** Whether the call with this key is in flight, or is repeated by a node of this plan or a later one. */
@@ -63,15 +71,21 @@ function inDoubt(end: Pick<EventPayloads['attempt_end'], 'outcome' | 'notApplied
   return end === undefined || (end.outcome === 'outcome_unknown' && !end.notApplied)
 }
 
+interface FoundAttempt {
+  readonly start: EventPayloads['attempt_start']
+  readonly planVersion: number
+  end?: EventPayloads['attempt_end']
+}
+
 /** A new plan restarts the attempt numbers: finds the last attempt with this number and key prefix. */
 function lastOf(events: readonly JournalEvent[], { nodeId, attempt, keyStart = '' }: AttemptName) {
-  let found: { start: EventPayloads['attempt_start']; end?: EventPayloads['attempt_end'] } | undefined
+  let found: FoundAttempt | undefined
   let isMeant = false
   for (const event of events) {
     if (event.nodeId !== nodeId) continue
     if (event.type === 'attempt_start') {
       isMeant = event.payload.attempt === attempt && event.payload.idempotencyKey.startsWith(keyStart)
-      if (isMeant) found = { start: event.payload }
+      if (isMeant) found = { start: event.payload, planVersion: event.planVersion }
     }
     if (event.type === 'attempt_end' && isMeant && found) found.end = event.payload
   }

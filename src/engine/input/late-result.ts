@@ -62,7 +62,12 @@ export function recordLateResult(outside: Outside, runId: string, late: LateResu
     const make = factsFor(state, now)
     const question = openQuestionAbout(state, (call) => isSameAttempt(call, ref))
     if (question === undefined || !late.settles) {
-      const payload = { attempt, outcome: result.outcome, applied: false }
+      const payload = {
+        attempt,
+        planVersion: ref.planVersion,
+        outcome: result.outcome,
+        applied: false,
+      }
       return [make('log', { event: lateResultLog, payload }, { nodeId: ref.nodeId })]
     }
     const { requestId, nodeId } = question

@@ -13,7 +13,7 @@ import {
   wanted,
   writer,
 } from '../../agents/support.ts'
-import { answer, envelope, local, open } from '../../journeys/support.ts'
+import { answer, envelope, journal, local, open } from '../../journeys/support.ts'
 
 const I = { type: 'integer' } as const
 const obj = (properties: { readonly [name: string]: unknown }) =>
@@ -189,7 +189,57 @@ it('the callback of an accepted call answers that call alone', async () => {
   const [one, two] = later.received as [ReceivedCall, ReceivedCall]
   expect(one.headers['idempotency-key']).not.toBe(two.headers['idempotency-key'])
   const stale = [{ headline: 'Old', body: 'Stale.', callToAction: 'No' }]
-  await post(one, { key, body: { output: { copyVariants: stale } } })
+  expect((await post(one, { key, body: { output: { copyVariants: stale } } })).status).toBe(200)
+  expect(await lateResults(served.app, runId)).toEqual([
+    { nodeId: 'w', payload: { attempt: 1, planVersion: 1, outcome: 'ok', applied: false } },
+  ])
+  expect((await post(one, { key })).status).toBe(409)
   expect((await post(two, { key })).status).toBe(200)
   expect(await served.app.result(runId)).toMatchObject({ status: 'completed', output: { copyVariants } })
+  expect(await lateResults(served.app, runId)).toHaveLength(1)
+  expect((await served.app.replay(runId)).differences).toEqual([])
 })
+
+it.each([
+  ['an error', { error: { message: 'Gone', outcome: 'refused' } }, 'refused'],
+  ['a question', { question: 'Which tea?' }, 'unclear'],
+])('%s that arrives for a call which a new plan has left out is in the journal', async (_, body, outcome) => {
+  const later = await agent(status(202))
+  const planner = {
+    name: 'other',
+    draft: async () => ({ nodes: [{ id: 'own', capabilityId: 'own' }] }) as never,
+  }
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const own = local('own', () => held.then(() => ({ copyVariants })), {
+    outputContract: { type: 'object', properties: { copyVariants: {} }, required: ['copyVariants'] },
+  })
+  const served = await serveAgents({ planner, capabilities: [own] } as never)
+  const { signingKey: key = '' } = await served.register(
+    writer(later.url, { idempotent: true } as never),
+    await served.agentToken(),
+  )
+  const runId = await served.app.start(wanted({ policies: { runtime: [manual] } }) as never, {
+    draft: { nodes: [{ id: 'w', capabilityId: 'writer.en' }] } as never,
+  })
+  for await (const event of served.app.watch(runId)) if (event.type === 'attempt_accepted') break
+  await served.app.trigger(runId, { policyId: 'again', by: 'ann' })
+  for await (const event of served.app.watch(runId))
+    if (event.type === 'attempt_start' && event.nodeId === 'own') break
+  expect((await post(later.received[0] as ReceivedCall, { key, body })).status).toBe(200)
+  expect(await lateResults(served.app, runId)).toEqual([
+    { nodeId: 'w', payload: { attempt: 1, planVersion: 1, outcome, applied: false } },
+  ])
+  finish()
+  expect(await served.app.result(runId)).toMatchObject({ status: 'completed' })
+})
+
+/** What the journal says of results that nothing waited for. */
+async function lateResults(app: App, runId: string) {
+  return (await journal(app, runId)).flatMap(({ type, nodeId, payload }) => {
+    const { event, payload: details } = payload as { event?: string; payload?: Json }
+    return type === 'log' && event === 'attempt.late_result' ? [{ nodeId, payload: details }] : []
+  })
+}
