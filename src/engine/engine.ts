@@ -53,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   const dispatchers = new Map(options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]))
   const slots = createSlots(options.limits ?? {}, (runId) => {
     const actor = actors.get(runId)
-    if (actor) actor.poke()
+    if (actor) actor.wake()
     else slots.done(runId, { more: false })
   })
   let closed = false
@@ -156,7 +156,7 @@ export function createEngine(options: EngineOptions): Engine {
     settling.goesOn(runId)
     const actor = createActor(runId, context, origin)
     actors.set(runId, actor)
-    actor.poke()
+    actor.wake()
   }
 
   const elsewhere = createElsewhere({
@@ -168,7 +168,7 @@ export function createEngine(options: EngineOptions): Engine {
     elsewhere.forget(runId)
     settling.goesOn(runId)
     const actor = actors.get(runId)
-    if (actor) actor.heard(seq)
+    if (actor) actor.notify(seq)
   })
 
   const lookout = createLookout({
@@ -202,7 +202,7 @@ export function createEngine(options: EngineOptions): Engine {
     if (whose === 'none') return
     if (whose === 'own' && !state.finished) own.add(runId)
     const actor = actors.get(runId)
-    if (actor) actor.heard(state.seq)
+    if (actor) actor.notify(state.seq)
     else if (!state.finished) lookout.wakeAt(clock.now())
   }
 

@@ -103,7 +103,7 @@ export function createLookout(options: LookoutOptions): Lookout {
     }
     const kept = mine.filter((actor) => actors.get(actor.runId) === actor)
     const heads = await Promise.all(kept.map(({ runId }) => store.head(runId)))
-    for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)
+    for (const [index, actor] of kept.entries()) actor.notify(heads[index]?.seq ?? 0)
   }
 
   return {

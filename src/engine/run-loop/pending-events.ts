@@ -1,4 +1,4 @@
-/** What attempts and planning have brought since the last turn, as facts for the journal. */
+/** Turns the results of attempts and planning since the last turn into events for the journal. */
 import type { Json } from '../../base/json.ts'
 import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { NewEvent } from '../../domain/event.ts'
@@ -13,27 +13,26 @@ export interface Ended extends AttemptRef {
   readonly logs: readonly { event: string; payload?: { readonly [key: string]: Json } }[]
 }
 
-/** An agent has taken the call of an attempt, and calls back. */
+/** An agent has accepted the call of an attempt, and calls back with the answer. */
 export interface Accepted extends AttemptRef {
   readonly agent: string
   readonly deadlineAt: number
 }
 
-/** What came of a request for a plan. */
+/** The result of a request for a plan. */
 export interface Planned {
   readonly request: string | undefined
   readonly result: PlanningResult
 }
 
-export function happenings(
-  current: RunState,
-  now: number,
-  from: {
-    readonly accepted: readonly Accepted[]
-    readonly ended: readonly Ended[]
-    readonly planned: Planned | undefined
-  },
-): NewEvent[] {
+/** Results that are not in the journal. */
+export interface Pending {
+  readonly accepted: readonly Accepted[]
+  readonly ended: readonly Ended[]
+  readonly planned: Planned | undefined
+}
+
+export function toPendingEvents(current: RunState, now: number, from: Pending): NewEvent[] {
   const facts: NewEvent[] = []
   for (const accepted of from.accepted) {
     const { nodeId, attempt, agent, deadlineAt } = accepted
@@ -41,7 +40,7 @@ export function happenings(
     facts.push(factsFor(current, now)('attempt_accepted', { attempt, agent, deadlineAt }, { nodeId }))
   }
   for (const { nodeId, attempt, planVersion, result, logs } of from.ended) {
-    // The attempt was settled meanwhile, by another process: what it brought is not applied.
+    // Another process has settled the attempt meanwhile: its result is not applied.
     if (!isRunning(current, { nodeId, attempt, planVersion })) continue
     const make = factsFor(current, now)
     for (const log of logs) facts.push(make('log', log, { nodeId }))
@@ -49,7 +48,7 @@ export function happenings(
     facts.push(...settlement(current, now, { nodeId, attempt, usage }))
     facts.push(make('attempt_end', { attempt, ...result, usage }, { nodeId }))
   }
-  // An append that landed unheard has answered the request already, and may have made the next one.
+  // An append without an answer may have been written: it has answered this request, and may have made the next one.
   if (from.planned?.request !== undefined && from.planned.request === openRequest(current))
     facts.push(...from.planned.result(current, now))
   return facts
@@ -60,7 +59,7 @@ export function isRunning(state: RunState, { nodeId, attempt, planVersion }: Att
   return state.nodes.get(nodeId)?.attempts === attempt
 }
 
-/** Which plan is being asked for; nothing if none is, or the draft was refused. */
+/** Identifies the open request for a plan; absent if there is none, or its draft was rejected. */
 export function openRequest({ planning, planVersion }: RunState): string | undefined {
   if (!planning || planning.rejected) return undefined
   return `${planVersion} ${planning.phase} ${planning.attempt}`

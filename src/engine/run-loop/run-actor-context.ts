@@ -1,4 +1,4 @@
-/** What an actor needs of its engine, how a run comes to it, and what others can ask of it. */
+/** The interface between an actor and its engine. */
 
 import type { Json } from '../../base/json.ts'
 import type { Stop } from '../../base/stop.ts'
@@ -13,7 +13,7 @@ import type { Moment } from '../events.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 
-/** What an actor needs of its engine. */
+/** What the engine provides to an actor. */
 export interface ActorContext {
   readonly store: Store
   readonly clock: Clock
@@ -21,66 +21,66 @@ export interface ActorContext {
   readonly moment: (tenant: string) => Moment
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
-  /** Waited for before the run goes on with what attempts have brought; nothing is where it is absent. */
+  /** Awaited before the run continues with the results of attempts. Absent: not awaited. */
   readonly turn: (() => Promise<void>) | undefined
-  /** Proves the draft that came with the envelope, if one did. */
+  /** Proves the draft that was submitted with the envelope, if there is one. */
   readonly planAtHand: (state: RunState) => PlanningResult | undefined
-  /** Has a planner draft, and proves. */
+  /** Requests a draft from the planner, and proves it. */
   readonly plan: (state: RunState, signal: AbortSignal) => Promise<PlanningResult>
-  /** An attempt that the run has moved on from brings a result after all. */
+  /** Called with the result of an attempt that was interrupted. */
   readonly onLateResult: (runId: string, ref: AttemptRef, result: AttemptResult) => void
-  /** They are folded into the state and in the journal. */
+  /** Called after the events are folded into the state and stored in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
-  /** Nothing is left to do here for now: the run is over, waits or needs another process, and the lease was given back. */
+  /** Called when nothing is left to do here: the run is over, waits or needs another process, and its lease is released. */
   readonly onIdle: (actor: Actor, state: RunState, idle: Idle) => void
-  /** The run belongs to somebody else now. */
+  /** Called when another process has claimed the run. */
   readonly onLost: (actor: Actor) => void
-  /** A turn failed in a way that nobody foresaw (a bug); the lease runs out by itself. */
+  /** Called when a turn failed unexpectedly (a bug); the lease expires by itself. */
   readonly onCrash: (actor: Actor, cause: unknown) => void
 }
 
 export interface Idle {
-  /** News came meanwhile. */
+  /** Something happened to the run meanwhile. */
   readonly more: boolean
-  /** Capabilities that the run needs next, and that are unknown here. */
+  /** Capabilities that the run needs next and this process lacks. */
   readonly missing: readonly string[]
 }
 
 export interface Work {
   readonly stop: Stop
   readonly log: (event: string, payload?: { readonly [key: string]: Json }) => void
-  /** The agent has taken the call, and calls back until then. */
+  /** The agent has accepted the call, and calls back by this time. */
   readonly onAccepted: (deadlineAt: number) => void
-  /** What the call has spent so far. */
+  /** The usage of the call so far. */
   readonly onUsage: (usage: Usage) => void
-  /** What the call brings after it was aborted. */
+  /** The result of the call after it was aborted. */
   readonly onLateResult: (result: AttemptResult) => void
 }
 
 export interface Actor {
   readonly runId: string
-  /** Absent while a new run is not stored yet. */
+  /** Absent while a new run is not stored. */
   readonly lease: Lease | undefined
-  /** A turn, a call or a draft is under way, or what one has brought is not written yet. */
+  /** Whether a turn, a call or a draft is in progress, or a result is not written. */
   readonly busy: boolean
-  /** Something may have changed: take a turn, or another one after the present. */
-  poke(): void
-  /** Somebody appended up to this sequence number. */
-  heard(seq: number): void
-  /** Let go of the run: attempts are abandoned, nothing more is written. */
+  /** Something may have changed: takes a turn, or another one after the current. */
+  wake(): void
+  /** Events up to this sequence number are in the store. */
+  notify(seq: number): void
+  /** Releases the run: attempts are abandoned, nothing more is written. */
   stop(): void
 }
 
-/** How the run comes here: claimed from the store, or new, with its first events not yet stored. */
+/** Where the run comes from: claimed from the store, or new, with its first events not yet stored. */
 export type Origin =
   | { readonly kind: 'claimed'; readonly lease: Lease }
   | {
       readonly kind: 'new'
       readonly state: RunState
       readonly events: readonly NewEvent[]
-      /** What happens with the start. */
+      /** Events that follow the start. */
       readonly opening: readonly NewEvent[]
       readonly create: (events: readonly NewEvent[], head: HeadUpdate) => Promise<Lease>
-      /** It came to nothing: whoever started the run is told, and nobody else. */
+      /** Rejects the start: the run could not be stored. */
       readonly refuse: (cause: unknown) => void
     }

@@ -29,9 +29,9 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'blind append: a conflict is taken for success',
-    file: engine('run-loop/run-actor'),
-    find: "if (written === 'conflict') {",
-    replace: "if ((written as string) === 'never') {",
+    file: engine('run-loop/turn'),
+    find: "if (result === 'conflict') {",
+    replace: "if ((result as string) === 'never') {",
     seed: 37,
   },
   {
@@ -71,9 +71,9 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'timers wait for attempts in flight',
-    file: engine('run-loop/run-actor'),
-    find: 'takeBackAlarm = due === undefined ? () => {} : clock.timer(due, poke)',
-    replace: 'takeBackAlarm = due === undefined ? () => {} : clock.timer(due + 1e9, poke)',
+    file: engine('run-loop/turn'),
+    find: "{ kind: 'set-timer', at: firstTimer(run) }",
+    replace: "{ kind: 'set-timer', at: undefined }",
     seed: 88,
   },
   {
@@ -106,9 +106,10 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'calls leave before they are in the journal',
-    file: engine('run-loop/run-actor'),
-    find: 'const writing = {',
-    replace: 'for (const start of done.starts.splice(0)) launch(current, start)\n    const writing = {',
+    file: engine('run-loop/turn'),
+    find: 'effects: [endSlotTurn, written] }',
+    replace:
+      "effects: [endSlotTurn, ...step.starts.splice(0).map((start): Effect => ({ kind: 'call', call: toActiveCall(run, start.nodeId), start, run })), written] }",
     seed: 1,
   },
   {
@@ -120,23 +121,23 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'results are lost in a conflict',
-    file: engine('run-loop/run-actor'),
-    find: 'ended = [...from.ended, ...ended]',
-    replace: '',
-    seed: 282,
+    file: engine('run-loop/turn'),
+    find: 'ended: [...taken.ended, ...pending.ended],',
+    replace: 'ended: pending.ended,',
+    seed: 333,
   },
   {
     name: 'lost release: the lease is kept',
-    file: engine('run-loop/run-actor'),
-    find: '...(at.idle && { release: true }),',
+    file: engine('run-loop/turn'),
+    find: ', ...(isIdle && { release: true })',
     replace: '',
     seed: 12,
   },
   {
     name: 'lost wake-up between two turns',
-    file: engine('run-loop/run-actor'),
-    find: 'would be lost.\n    busy = false',
-    replace: 'would be lost.\n    for (let n = 0; n < 5; n++) await undefined\n    busy = false',
+    file: engine('run-loop/turn'),
+    find: 'next.isDue && !next.isStopped ? begin(next)',
+    replace: 'next.isStopped ? begin(next)',
     seed: 382,
   },
   {
@@ -148,15 +149,15 @@ export const processMutants: readonly Mutant[] = [
   },
   {
     name: 'places are not given back',
-    file: engine('run-loop/run-actor'),
-    find: 'for (const start of done.starts) slots.give(start.capabilityId)',
-    replace: '',
+    file: engine('run-loop/turn'),
+    find: "[{ kind: 'release-slots', capabilityIds: step.starts.map(({ capabilityId }) => capabilityId) }]",
+    replace: '[]',
     seed: 7,
   },
   {
     name: 'cancellations by other processes are not polled',
     file: engine('claim/run-poller'),
-    find: 'for (const [index, actor] of kept.entries()) actor.heard(heads[index]?.seq ?? 0)',
+    find: 'for (const [index, actor] of kept.entries()) actor.notify(heads[index]?.seq ?? 0)',
     replace: '',
     seed: 197,
   },

@@ -1,0 +1,170 @@
+/** The state of one active run in this process, the inputs that change it, and the effects that follow. All are plain values. */
+import type { AttemptRef } from '../../domain/attempt/call-key.ts'
+import type { NewEvent } from '../../domain/event.ts'
+import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
+import type { RunState } from '../../domain/run.ts'
+import type { Step } from '../decide/decide-until-idle.ts'
+import type { Start } from '../decide/start-nodes.ts'
+import type { Accepted, Ended, Pending, Planned } from './pending-events.ts'
+import type { Idle } from './run-actor-context.ts'
+
+/** A call in flight. `isAccepted`: its answer comes later, to the process that owns the run by then. */
+export interface ActiveCall extends AttemptRef {
+  readonly isAccepted: boolean
+}
+
+/** What was decided in a turn and is being written. */
+export interface Decision {
+  readonly step: Step
+  readonly isIdle: boolean
+}
+
+/**
+ * Where the turn is. A turn reads the run if another process has appended to it, decides, writes all events in one
+ * append, and only then starts calls; the lease is released if nothing is left to do. In `ending` the effects of the turn
+ * are carried out, and the next turn starts after them.
+ */
+export type Phase =
+  | { readonly kind: 'waiting' | 'reading' | 'ending' }
+  | { readonly kind: 'deciding'; readonly expectedSeq: number }
+  | { readonly kind: 'writing' | 'releasing'; readonly decision: Decision }
+
+export interface ActorState {
+  readonly runId: string
+  readonly phase: Phase
+  /** The actor has released the run: nothing more is started or written. */
+  readonly isStopped: boolean
+  /** Something has changed since the turn began: another turn follows. */
+  readonly isDue: boolean
+  /** A turn is scheduled with the other runs whose attempts have ended. */
+  readonly isPaced: boolean
+  /** Absent: must be read. Events are folded into it in place while deciding, so it is read again if they are not written. */
+  readonly run: RunState | undefined
+  /** Absent while a new run is not stored. */
+  readonly lease: Lease | undefined
+  /** The first events of a new run: folded, not stored. */
+  readonly unsaved: readonly NewEvent[]
+  /** Events that follow the start of a new run: not folded. */
+  readonly opening: readonly NewEvent[]
+  /** Results that arrived since the turn began. */
+  readonly pending: Pending
+  /** Results that the current turn writes. */
+  readonly taken: Pending
+  readonly calls: ReadonlyMap<string, ActiveCall>
+  /** Attempts by node that may be in the journal, because their append failed without an answer, and were never sent. */
+  readonly unsent: ReadonlyMap<string, number>
+  readonly isPlanning: boolean
+  /** The highest sequence number that the store has reported for the run. */
+  readonly latestSeq: number
+  /** Consecutive turns that failed because the store was unavailable. */
+  readonly storeFailures: number
+}
+
+export const nothingPending: Pending = { accepted: [], ended: [], planned: undefined }
+
+/** The state of a run that was claimed, or of a new one with its first events. */
+export function createActorState(
+  runId: string,
+  given: Pick<ActorState, 'run' | 'lease'> & Partial<Pick<ActorState, 'unsaved' | 'opening'>>,
+): ActorState {
+  return {
+    runId,
+    phase: { kind: 'waiting' },
+    isStopped: false,
+    isDue: false,
+    isPaced: false,
+    run: given.run,
+    lease: given.lease,
+    unsaved: given.unsaved ?? [],
+    opening: given.opening ?? [],
+    pending: nothingPending,
+    taken: nothingPending,
+    calls: new Map(),
+    unsent: new Map(),
+    isPlanning: false,
+    latestSeq: 0,
+    storeFailures: 0,
+  }
+}
+
+/** Whether a turn, a call or a draft is in progress, or a result is not written. An accepted call can be awaited by another process. */
+export function isBusy({ phase, calls, isPlanning, pending }: ActorState): boolean {
+  if (phase.kind !== 'waiting' || isPlanning) return true
+  if (pending.ended.length > 0 || pending.accepted.length > 0 || pending.planned !== undefined) return true
+  for (const { isAccepted } of calls.values()) if (!isAccepted) return true
+  return false
+}
+
+export type Input =
+  /** Something may have changed. */
+  | { readonly kind: 'wake' }
+  /** The paced turn is due. */
+  | { readonly kind: 'paced' }
+  /** Events up to this sequence number are in the store. */
+  | { readonly kind: 'notified'; readonly seq: number }
+  | { readonly kind: 'accepted'; readonly accepted: Accepted }
+  | { readonly kind: 'ended'; readonly ended: Ended }
+  | { readonly kind: 'planned'; readonly planned: Planned }
+  /** The journal was read; without events there is no run. */
+  | { readonly kind: 'read'; readonly run: RunState | undefined }
+  | { readonly kind: 'decided'; readonly step: Step; readonly now: number }
+  /** The new run is stored, with this lease. */
+  | { readonly kind: 'leased'; readonly lease: Lease }
+  | { readonly kind: 'written'; readonly result: WriteResult }
+  /** The lease was released. */
+  | { readonly kind: 'released' }
+  /** The effects of the turn were carried out. */
+  | { readonly kind: 'turn-ended' }
+  /** The turn failed. `isRetryable`: the store is unavailable. */
+  | { readonly kind: 'failed'; readonly cause: unknown; readonly isRetryable: boolean; readonly now: number }
+  /** A call or the planner failed in a way that only a bug explains. */
+  | { readonly kind: 'crashed'; readonly cause: unknown }
+  | { readonly kind: 'stop' }
+
+export type WriteResult = 'created' | AppendResult['kind']
+
+/** What the shell does next. Effects of one turn are carried out in order. */
+export type Effect =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'decide'; readonly run: RunState; readonly isReread: boolean }
+  | {
+      readonly kind: 'create'
+      readonly run: RunState
+      readonly events: readonly NewEvent[]
+      readonly head: HeadUpdate
+    }
+  | { readonly kind: 'append'; readonly run: RunState; readonly append: Append }
+  | { readonly kind: 'release-lease'; readonly lease: Lease }
+  /** The run has had its turn for slots, and could use more of them or not. */
+  | { readonly kind: 'end-slot-turn'; readonly more: boolean }
+  | { readonly kind: 'release-slots'; readonly capabilityIds: readonly string[] }
+  /** Aborts calls that the run no longer waits for; their results are late results. */
+  | { readonly kind: 'interrupt'; readonly calls: readonly AttemptRef[] }
+  | { readonly kind: 'report-late'; readonly ended: Ended }
+  | { readonly kind: 'call'; readonly call: ActiveCall; readonly start: Start; readonly run: RunState }
+  /** Takes a slot for a call that is in progress already. */
+  | { readonly kind: 'occupy-slot'; readonly capabilityId: string }
+  | { readonly kind: 'plan'; readonly run: RunState; readonly request: string | undefined }
+  | { readonly kind: 'set-timer'; readonly at: number | undefined }
+  | { readonly kind: 'pace' }
+  | { readonly kind: 'end-turn' }
+  /** Cancels the timer and the planner. */
+  | { readonly kind: 'stop-waiting' }
+  /** Aborts every call. */
+  | { readonly kind: 'abandon-calls' }
+  | { readonly kind: 'report-idle'; readonly run: RunState; readonly idle: Idle }
+  | { readonly kind: 'report-lost' }
+  | { readonly kind: 'report-crash'; readonly cause: unknown }
+  /** Rejects the start of a new run that could not be stored. */
+  | { readonly kind: 'refuse'; readonly cause: unknown }
+
+/** The outcome of one input. */
+export interface Turn {
+  readonly state: ActorState
+  readonly effects: readonly Effect[]
+}
+
+export type Dispatch = (input: Input) => void
+
+/** Carries out the effects of one kind. */
+export type CarryOut<K extends Effect['kind']> = (effect: Extract<Effect, { readonly kind: K }>) => void
