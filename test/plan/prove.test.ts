@@ -652,7 +652,7 @@ describe('fails closed', () => {
       constraint('guarded', expr),
       constraint('proved', { '>=': [{ var: 'score' }, 0] }),
       constraint('soft', { '==': [{ var: 'draft' }, 'x'] }, 'soft'),
-      constraint('noted', { '==': [{ var: 'nowhere' }, 1] }, 'informational'),
+      constraint('unmet', { '==': [{ var: 'nowhere' }, 1] }, 'informational'),
       constraint('unreadable', { nope: [1] }),
       constraint('same', expr),
       constraint('same', { '<': [{ var: 'score' }, 2] }),
@@ -668,7 +668,7 @@ describe('fails closed', () => {
       'same',
       'soft',
       'strange',
-      'noted',
+      'unmet',
       'unreadable',
     ])
     const good = proved(draft, { envelope: envelope(wanted, all.slice(0, 4)) })
