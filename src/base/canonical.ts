@@ -42,7 +42,7 @@ interface Refusal {
 }
 
 /** Position of the traversal: the keys on the path and their containers. Pointers are built only for errors. */
-interface Way {
+interface Traversal {
   readonly keys: (string | number)[]
   readonly containers: object[]
   readonly refusal: Refusal
@@ -54,41 +54,42 @@ function inspect(value: unknown, refusal: Refusal): void {
   visit(value, { keys: [], containers: [], refusal, nodes: 0 })
 }
 
-function visit(value: unknown, way: Way): void {
-  const { keys, containers } = way
-  if (++way.nodes > canonicalLimits.nodes) refuse(way, `has more than ${canonicalLimits.nodes} nodes`, 0)
+function visit(value: unknown, traversal: Traversal): void {
+  const { keys, containers } = traversal
+  if (++traversal.nodes > canonicalLimits.nodes)
+    refuse(traversal, `has more than ${canonicalLimits.nodes} nodes`, 0)
   if (typeof value !== 'object' || value === null) {
     const isJson =
       typeof value === 'number'
         ? Number.isFinite(value)
         : value === null || typeof value === 'string' || typeof value === 'boolean'
     if (isJson) return
-    refuse(way, `is ${typeof value === 'number' ? value : `a ${typeof value}`}, which JSON cannot hold`)
+    refuse(traversal, `is ${typeof value === 'number' ? value : `a ${typeof value}`}, which JSON cannot hold`)
   }
-  if (containers.length >= canonicalLimits.depth) refuseDepth(way)
-  if ('toJSON' in value && typeof value.toJSON === 'function') refuse(way, 'has a toJSON method')
+  if (containers.length >= canonicalLimits.depth) refuseDepth(traversal)
+  if ('toJSON' in value && typeof value.toJSON === 'function') refuse(traversal, 'has a toJSON method')
   containers.push(value)
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     const member: unknown = Reflect.get(value, key)
     // `undefined` becomes null in a list; as an object member it is omitted.
     if (member === undefined) continue
     keys.push(key)
-    visit(member, way)
+    visit(member, traversal)
     keys.pop()
   }
   containers.pop()
 }
 
 /** Detects cycles only at the depth limit: checking on every level would slow down every other value. */
-function refuseDepth(way: Way): never {
-  const { containers } = way
+function refuseDepth(traversal: Traversal): never {
+  const { containers } = traversal
   const again = containers.findIndex((container, index) => containers.indexOf(container) < index)
-  if (again > 0) refuse(way, 'contains itself', again)
-  refuse(way, `is nested deeper than ${canonicalLimits.depth}`, 0)
+  if (again > 0) refuse(traversal, 'contains itself', again)
+  refuse(traversal, `is nested deeper than ${canonicalLimits.depth}`, 0)
 }
 
 /** `depth`: the number of keys of the path that lead to the reported location. */
-function refuse({ keys, refusal }: Way, what: string, depth = keys.length): never {
+function refuse({ keys, refusal }: Traversal, what: string, depth = keys.length): never {
   const pointer = keys.slice(0, depth).reduce<Pointer>(child, '')
   const where = pointer === '' ? refusal.subject : `${refusal.subject} at ${pointer.slice(0, 200)}`
   throw new ProvisoError(refusal.code, `${where} ${what}`, { at: { pointer } })

@@ -31,7 +31,7 @@ export { addOwnCapabilities } from './catalog/own-capabilities.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
 export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
 export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './catalog/validate-facets.ts'
-export { type FindingCode, findingTable } from './findings.ts'
+export { type DiagnosticCode, diagnosticTable } from './diagnostics.ts'
 export {
   parseCapability,
   parseContract,
@@ -40,7 +40,7 @@ export {
   parseFacet,
   parsePolicies,
 } from './parse-nouns.ts'
-export type { PlannerPrice } from './propose/account.ts'
+export type { PlannerPrice } from './propose/draft-budget.ts'
 export { draftRules, plannerPrompt, promptLimits } from './propose/prompt.ts'
 export { modelPlanner, type Proposal, type ProposeOptions, propose } from './propose/propose.ts'
 export { type Shortlist, shortlist } from './propose/shortlist.ts'

@@ -184,7 +184,7 @@ describe('input that cannot be used ends with 2 and says where', () => {
       { ...runFile(), capabilities: [{ capabilityId: 'f', inputContract: {}, outputContract: {} }] },
       'bring it with --use FILE',
     ],
-    ['two capabilities of one name', twice(), 'Two capabilities are called "write"'],
+    ['two capabilities of one name', twice(), 'Cannot register "write": two capabilities have this id'],
   ])('%s', async (what, content, message) => {
     const done = await run(`${what}.json`, content)
     expect(done.stderr).toContain(message)

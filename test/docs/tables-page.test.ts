@@ -8,7 +8,7 @@ import { failureError } from '../../src/domain/errors/failure-error.ts'
 import { eventTable, outcomeTable } from '../../src/domain/event/event-table.ts'
 import { decisionsOf } from '../../src/engine/decide/ask/asks.ts'
 import { ruleTable } from '../../src/output/report/rule-table.ts'
-import { findingTable } from '../../src/plan/findings.ts'
+import { diagnosticTable } from '../../src/plan/diagnostics.ts'
 import { planLimits } from '../../src/plan/prove/obligations/size.ts'
 import { schemaLimits } from '../../src/schema/compile/limits.ts'
 import { conditionLimits, operatorTable } from '../../src/schema/condition/condition.ts'
@@ -67,7 +67,7 @@ it('prints the tables of the reference from the code', async () => {
     table(
       'Findings of the prover',
       ['code', 'severity', 'cause', 'what it says'],
-      Object.entries(findingTable).map(([code, row]) => [
+      Object.entries(diagnosticTable).map(([code, row]) => [
         `\`${code}\``,
         row.severity,
         `\`${row.cause}\``,

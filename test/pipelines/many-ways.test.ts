@@ -46,7 +46,7 @@ describe('is accepted and comes out right', () => {
   })
 })
 
-it('where even one question is about too many ways, the finding says so and what to do', () => {
+it('where even one question is about too many scenarios, the diagnostic says so and what to do', () => {
   // Every source may lack the member, so that all of them are checked together.
   const ids = Array.from({ length: 14 }, (_, n) => n)
   const optional = { type: 'object', properties: { k: { type: 'string' } } }
@@ -84,5 +84,7 @@ it('where even one question is about too many ways, the finding says so and what
       output: { node: 'end' },
     },
   })
-  expect(JSON.stringify(result.ok ? [] : result.diagnostics)).toContain('More than 4,096 ways lead to it')
+  expect(JSON.stringify(result.ok ? [] : result.diagnostics)).toContain(
+    'More than 4,096 scenarios lead to it',
+  )
 })

@@ -1,5 +1,5 @@
 /** What `prove` demands of a draft, obligation by obligation, and what it makes of one that is right. */
-import { findingTable, type ProveRequest, prove } from 'proviso/plan'
+import { diagnosticTable, type ProveRequest, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/base/json.ts'
 import type { Constraint } from '../../src/domain/contract.ts'
@@ -679,7 +679,7 @@ describe('fails closed', () => {
 })
 
 it('has a row for every code', () => {
-  for (const [code, row] of Object.entries(findingTable)) {
+  for (const [code, row] of Object.entries(diagnosticTable)) {
     expect(code).toMatch(/^plan\/[a-z-]+$/)
     expect(row.sentence.length).toBeGreaterThan(10)
   }

@@ -12,7 +12,7 @@ import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
-import { addBelow, type Findings } from '../../domain/parse/parsed.ts'
+import { addBelow, type FoundIssues } from '../../domain/parse/parsed.ts'
 import type { Draft } from '../../domain/plan.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import type { CustomStage } from '../../output/index.ts'
@@ -38,7 +38,7 @@ export async function readRunFile(file: string): Promise<RunFile | { readonly un
 
 function parseRunFile(file: JsonFile): RunFile | { readonly unreadable: Unreadable } {
   const { value } = file
-  const findings: Findings = { issues: [], warnings: [] }
+  const findings: FoundIssues = { issues: [], warnings: [] }
   if (!isObject(value)) {
     const issue = { code: 'run-file/shape', at: { pointer: '' }, message: 'must be an object', hint: shape }
     return { unreadable: unusable(file, [issue]) }
@@ -96,7 +96,7 @@ function unknownKeys(value: object): Issue[] {
     })
 }
 
-function readCapabilities(given: Json | undefined, findings: Findings): DefinedCapability[] {
+function readCapabilities(given: Json | undefined, findings: FoundIssues): DefinedCapability[] {
   if (given === undefined) return []
   if (!Array.isArray(given)) {
     const at = { pointer: '/capabilities' }

@@ -1,6 +1,6 @@
 /** Renders the findings of the prover as lines: what is missing, where, and how to fix it. */
 import type { Cause, Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
-import { findingTable, isConsequence } from '../../plan/index.ts'
+import { diagnosticTable, isConsequence } from '../../plan/index.ts'
 import { oneLine } from '../one-line.ts'
 import type { Colors } from '../print.ts'
 
@@ -73,7 +73,7 @@ function describe(finding: Diagnostic, mark: string, colors: Colors): string[] {
 /** Uses the sentence of the finding's table row if there is one, else its cause. */
 function reasonOf({ cause, details }: Diagnostic): string {
   const code = String(details?.['code'] ?? '')
-  return Object.hasOwn(findingTable, code)
-    ? findingTable[code as keyof typeof findingTable].sentence
+  return Object.hasOwn(diagnosticTable, code)
+    ? diagnosticTable[code as keyof typeof diagnosticTable].sentence
     : causes[cause]
 }

@@ -4,7 +4,7 @@ import { own } from '../../base/json.ts'
 import type { Capability, ContractSide } from '../capability.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
-import { type Findings, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
 import { capabilitySchema } from '../schemas/capability-schema.ts'
@@ -23,7 +23,7 @@ export interface ParseCapabilityOptions extends ParseNounOptions {
 export function parseCapability(given: unknown, options: ParseCapabilityOptions = {}): Parsed<Capability> {
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: checkNoun(capabilitySchema, copy.value, 'Remove it, or put it into metadata').map(explainOld),
     warnings: [],
   }

@@ -3,7 +3,7 @@ import type { Issue } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
 import type { Direction, Facet } from '../facet.ts'
 import { checkNoun, checkSchema } from '../parse/check-schema.ts'
-import { type Findings, type Parsed, settle } from '../parse/parsed.ts'
+import { type FoundIssues, type Parsed, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { facetSchema } from '../schemas/facet-schema.ts'
 
@@ -16,7 +16,7 @@ import { facetSchema } from '../schemas/facet-schema.ts'
 export function parseFacet(given: unknown): Parsed<Facet> {
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: checkNoun(facetSchema, copy.value, 'Remove it, or put it into metadata'),
     warnings: [],
   }

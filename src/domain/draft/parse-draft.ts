@@ -9,7 +9,7 @@ import { own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
-import { below, type Findings, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import { below, type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from '../plan.ts'
 import { isRaoError, raoFields, readRaoContract } from '../rao/rao-contract.ts'
@@ -81,7 +81,7 @@ function checkOptIn(data: Data, at: Pointer): Issue[] {
 export function parseDraft(given: unknown, options: ParseNounOptions = {}): Parsed<Draft> {
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: checkNoun(draftSchema, copy.value, 'Remove it, or put it into metadata'),
     warnings: [],
   }

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../base/json.ts'
 import type { Constraint, OutputContract } from '../contract.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
-import { type Findings, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { contractSchema } from '../schemas/envelope-schema.ts'
 
@@ -16,7 +16,7 @@ export function parseContract(given: unknown, options: ParseNounOptions = {}): P
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
   if (isBareSchema(copy.value)) return { ok: false, issues: [bareSchema], warnings: [] }
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: checkNoun(contractSchema, copy.value, 'Put wishes about the form into hints'),
     warnings: [],
   }

@@ -7,7 +7,7 @@ import type { Constraint, OutputContract } from '../contract.ts'
 import type { Envelope } from '../envelope.ts'
 import { checkNoun } from '../parse/check-schema.ts'
 import { nearMisses } from '../parse/near-misses.ts'
-import { addBelow, type Findings, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import { addBelow, type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { withFacts } from '../policy/flat-policies.ts'
 import { parsePolicies } from '../policy/parse-policies.ts'
@@ -25,7 +25,7 @@ import { parseContract } from './parse-contract.ts'
 export function parseEnvelope(given: unknown, options: ParseNounOptions = {}): Parsed<Envelope> {
   const copy = plainCopy(given)
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: checkNoun(outline, copy.value, 'Remove it, or put it into metadata'),
     warnings: [],
   }

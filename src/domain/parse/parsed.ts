@@ -16,14 +16,14 @@ export interface ParseNounOptions {
 }
 
 /** What a parser has found on its way; it grows until the parser is done. */
-export interface Findings {
+export interface FoundIssues {
   readonly issues: Issue[]
   readonly warnings: Issue[]
 }
 
 /** Takes over what the parser of a part has found, located from the whole. */
 export function addBelow(
-  findings: Findings,
+  findings: FoundIssues,
   at: Pointer,
   part: { readonly issues?: readonly Issue[]; readonly warnings?: readonly Issue[] },
 ): void {
@@ -32,7 +32,7 @@ export function addBelow(
 }
 
 /** The value if nothing is wrong with it. */
-export function settle<T>({ issues, warnings }: Findings, value: () => T): Parsed<T> {
+export function settle<T>({ issues, warnings }: FoundIssues, value: () => T): Parsed<T> {
   return issues.length > 0 ? { ok: false, issues, warnings } : { ok: true, value: value(), warnings }
 }
 

@@ -6,9 +6,9 @@ import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
-import type { Findings } from '../parse/parsed.ts'
+import type { FoundIssues } from '../parse/parsed.ts'
 
-export interface Migration extends Findings {
+export interface Migration extends FoundIssues {
   /** Maps the current pointer of a moved setting to its original pointer. */
   readonly moved: Map<Pointer, Pointer>
 }

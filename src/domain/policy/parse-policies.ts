@@ -7,7 +7,7 @@ import type { Pointer } from '../../base/pointer.ts'
 import { checkCondition, checkNoun } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
 import { nearMisses } from '../parse/near-misses.ts'
-import { type Findings, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
+import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { isRaoPolicy, type Policies } from '../policy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
@@ -63,7 +63,7 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   const migration = migratePolicies(copy.value)
   const refused = [...migration.issues, ...(isObject(copy.value) ? refuseUnknown(copy.value) : [])]
   const shape = checkNoun(policySchema, copy.value, 'Remove it').filter((issue) => !isTold(issue, refused))
-  const findings: Findings = {
+  const findings: FoundIssues = {
     issues: [
       ...refused,
       ...shape.map((issue) => asGiven(issue, migration.moved)),

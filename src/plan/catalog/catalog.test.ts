@@ -28,7 +28,7 @@ describe('registration', () => {
     expect(entry).toMatchObject({ status: 'active', registeredAt: 1_000, lastSeenAt: 1_000 })
   })
 
-  it('refuses unknown facets, facets that go the other way, and whatever cannot be read', () => {
+  it('refuses unknown facets, facets that go the other way, and values that cannot be parsed', () => {
     const { catalog } = open()
     expect(codes(catalog.register({ ...writer, inputContract: ['toneOfVoise'] }))).toEqual([
       ['facet/unknown', '/inputContract/0'],
@@ -93,10 +93,10 @@ describe('life', () => {
     expect(catalog.capability('writer.en')).toBeDefined()
     expect(catalog.heartbeat('writer.en')).toBe(true)
     expect(ids(catalog.capabilities())).toEqual(['writer.en'])
-    expect(catalog.heartbeat('nobody')).toBe(false)
+    expect(catalog.heartbeat('unknown')).toBe(false)
   })
 
-  it('lets those without a heartbeat live, as long as the operator says', () => {
+  it('keeps capabilities without a heartbeat active for the time that the operator sets', () => {
     const { catalog, clock } = open({ timeoutMs: 1_000 })
     catalog.register(writer)
     catalog.register({ ...writer, capabilityId: 'own' }, { pinned: true })
@@ -104,7 +104,7 @@ describe('life', () => {
     expect(ids(catalog.listActive())).toEqual(['own'])
   })
 
-  it('forgets who deregisters', () => {
+  it('removes capabilities that deregister', () => {
     const { catalog } = open()
     catalog.register(writer)
     expect(catalog.deregister('writer.en')).toBe(true)
@@ -152,7 +152,7 @@ describe('choice', () => {
     expect(sum).toBeCloseTo(1)
   })
 
-  it('finds capabilities by words, slips of the pen included', () => {
+  it('finds capabilities by words, typos included', () => {
     const { catalog } = open()
     for (const given of marketingRegistrations) catalog.register(given)
     expect(ids(catalog.find('linkedin copywriter'))[0]).toBe('ContentGeneratorAgent.linkedinVariants')
@@ -163,14 +163,14 @@ describe('choice', () => {
     expect(catalog.find('songs')).toEqual([])
   })
 
-  it('knows who could stand in: all that it supplies, from nothing that it does not have', () => {
+  it('lists capabilities that could replace one: same outputs, no further inputs', () => {
     const { catalog } = open()
     catalog.register(writer)
     catalog.register({ ...writer, capabilityId: 'b', inputContract: [] })
     catalog.register({ ...writer, capabilityId: 'needy', inputContract: ['toneOfVoice', 'writerBrief'] })
     catalog.register({ ...writer, capabilityId: 'acts', sideEffect: true })
     expect(ids(catalog.fallbacks('writer.en'))).toEqual(['b'])
-    expect(catalog.fallbacks('nobody')).toEqual([])
+    expect(catalog.fallbacks('unknown')).toEqual([])
   })
 
   it('derives from what an agent supports, though no capability declares the mix', () => {
@@ -216,7 +216,7 @@ describe('the capabilities of a process', () => {
     addOwnCapabilities(catalog, [capability])
     expect(catalog.listActive()).toHaveLength(3)
     expect(() => addOwnCapabilities(open().catalog, [capability, capability])).toThrow(
-      'Two capabilities are called',
+      'two capabilities have this id',
     )
     expect(() => addOwnCapabilities(open().catalog, [{ ...capability, inputContract: ['odd'] }])).toThrow(
       'cannot be registered',

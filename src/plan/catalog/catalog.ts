@@ -15,7 +15,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { compileContract } from './compile-facets.ts'
 import { type Derived, derive, supportOf } from './derive.ts'
 import { hintsOf } from './hints.ts'
-import { facetsByName, isFacetList, portsOf } from './ports.ts'
+import { type FacetsByName, facetsByName, isFacetList, portsOf } from './ports.ts'
 import { type CapabilityScore, defaultCutoff, scoreOf } from './score.ts'
 import { standIns } from './substitutes.ts'
 import { createTextIndex } from './text-search.ts'
@@ -108,46 +108,8 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
   const unavailable = options.unavailable ?? (() => undefined)
   const facetCatalog = createFacetCatalog(facets)
   const byName = facetsByName(facets)
-  const held = new Map<string, Held>()
-  const index = createTextIndex()
-  let active: { readonly list: readonly Capability[]; readonly until: number } | undefined
-  /** The last list, returned again while the active set is unchanged, so that callers can detect changes by identity. */
-  let latest: readonly Capability[] = []
-
-  const isActive = (entry: Held) =>
-    entry.reason === undefined &&
-    (entry.timeoutMs === undefined || clock.now() - entry.lastSeenAt <= entry.timeoutMs)
-  const entryOf = ({ timeoutMs: _, ...entry }: Held): CatalogEntry => ({
-    ...entry,
-    status: isActive({ ...entry, timeoutMs: _ }) ? 'active' : 'inactive',
-  })
-  const listActive = () => {
-    if (active !== undefined && clock.now() <= active.until) return active.list
-    const alive = [...held.values()].filter(isActive)
-    const until = alive.reduce(
-      (soonest, { lastSeenAt, timeoutMs }) =>
-        Math.min(soonest, timeoutMs === undefined ? soonest : lastSeenAt + timeoutMs),
-      Number.POSITIVE_INFINITY,
-    )
-    const list = alive.map(({ capability }) => capability)
-    if (list.length !== latest.length || list.some((each, at) => each !== latest[at])) latest = list
-    active = { list: latest, until }
-    return latest
-  }
-  const drop = (capabilityId: string) => {
-    index.remove(capabilityId)
-    active = undefined
-    return held.delete(capabilityId)
-  }
-  const makeRoom = () => {
-    if (held.size < maxEntries) return true
-    const silent = [...held.values()].filter((entry) => !isActive(entry))
-    const longest = silent.reduce<Held | undefined>(
-      (found, each) => (found === undefined || each.lastSeenAt < found.lastSeenAt ? each : found),
-      undefined,
-    )
-    return longest !== undefined && drop(longest.capability.capabilityId)
-  }
+  const held = createEntries(clock, maxEntries)
+  const { listActive } = held
 
   return {
     facets: () => facets,
@@ -156,16 +118,16 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
     listActive,
     getCapabilityById(capabilityId) {
       const entry = held.get(capabilityId)
-      return entry && entryOf(entry)
+      return entry && held.toCatalogEntry(entry)
     },
-    entries: () => [...held.values()].map(entryOf),
+    entries: () => held.list().map(held.toCatalogEntry),
     register(given, { pinned = false, ...parsing } = {}) {
       const parsed = parseCapability(given, parsing)
       if (!parsed.ok) return parsed
       const capability = parsed.value
       const wrong = facetCatalog.check(capability)
       const before = held.get(capability.capabilityId)
-      if (wrong.length === 0 && before === undefined && !makeRoom()) wrong.push(full(maxEntries))
+      if (wrong.length === 0 && before === undefined && !held.ensureCapacity()) wrong.push(full(maxEntries))
       const contracts = contractsOf(capability, facets)
       wrong.push(...contracts.issues)
       if (wrong.length > 0) return { ok: false, issues: wrong, warnings: parsed.warnings }
@@ -179,49 +141,19 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
         contracts: contracts.schemas,
         timeoutMs: pinned ? undefined : timeoutOf(capability, options.timeoutMs),
       }
-      held.set(capability.capabilityId, entry)
-      index.add(capability)
-      active = undefined
-      return { ok: true, value: entryOf(entry), warnings: parsed.warnings }
+      held.put(entry)
+      return { ok: true, value: held.toCatalogEntry(entry), warnings: parsed.warnings }
     },
-    heartbeat(capabilityId) {
-      const entry = held.get(capabilityId)
-      if (entry === undefined) return false
-      entry.lastSeenAt = clock.now()
-      active = undefined
-      return true
-    },
-    deregister: drop,
+    heartbeat: held.markSeen,
+    deregister: held.remove,
     unavailable,
     inactive: () =>
       // Fast path: called for every plan.
-      listActive().length === held.size
-        ? none
-        : new Map(
-            [...held].flatMap(([id, entry]) =>
-              isActive(entry) ? [] : [[id, entry.reason ?? silentSince(entry.lastSeenAt)] as const],
-            ),
-          ),
-    find(text, limit = 10) {
-      return index
-        .find(text)
-        .flatMap(({ capabilityId }) => held.get(capabilityId) ?? [])
-        .filter(isActive)
-        .slice(0, limit)
-        .map(({ capability }) => capability)
-    },
+      listActive().length === held.count() ? none : held.listInactive(),
+    find: (text, limit = 10) => held.find(text).slice(0, limit),
     rank(envelope, wanted) {
-      const hints = hintsOf(envelope)
-      const useful = new Set(wanted)
-      const selection = envelope.policies.planner.selection
-      return listActive()
-        .flatMap((capability) => {
-          const supplies = portsOf(capability, byName).supplies.map(({ name }) => name)
-          if (!supplies.some((name) => useful.has(name))) return []
-          return [{ capability, score: scoreOf(capability, { hints, useful, supplies, selection }) }]
-        })
-        .filter(({ score }) => score.total >= cutoff)
-        .sort((a, b) => b.score.total - a.score.total || byId(a.capability, b.capability))
+      const ranked = rankCapabilities(listActive(), { envelope, wanted, facets: byName })
+      return ranked.filter(({ score }) => score.total >= cutoff)
     },
     fallbacks(capabilityId) {
       const first = held.get(capabilityId)?.capability
@@ -231,6 +163,104 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       return [...supportOf(listActive()).values()].flatMap((support) => derive(support, wanted) ?? [])
     },
   }
+}
+
+/** The entries of a catalog with their liveness: status by heartbeats, eviction, and the list of active capabilities. */
+function createEntries(clock: CatalogOptions['clock'], maxEntries: number) {
+  const held = new Map<string, Held>()
+  const index = createTextIndex()
+  let active: { readonly list: readonly Capability[]; readonly until: number } | undefined
+  /** The last list, returned again while the active set is unchanged, so that callers can detect changes by identity. */
+  let latest: readonly Capability[] = []
+
+  const isActive = ({ reason, timeoutMs, lastSeenAt }: Held) =>
+    reason === undefined && (timeoutMs === undefined || clock.now() - lastSeenAt <= timeoutMs)
+  const remove = (capabilityId: string) => {
+    index.remove(capabilityId)
+    active = undefined
+    return held.delete(capabilityId)
+  }
+  return {
+    get: (capabilityId: string) => held.get(capabilityId),
+    list: () => [...held.values()],
+    count: () => held.size,
+    remove,
+    put(entry: Held) {
+      held.set(entry.capability.capabilityId, entry)
+      index.add(entry.capability)
+      active = undefined
+    },
+    markSeen(capabilityId: string) {
+      const entry = held.get(capabilityId)
+      if (entry === undefined) return false
+      entry.lastSeenAt = clock.now()
+      active = undefined
+      return true
+    },
+    /** If the catalog is full, evicts the inactive entry that was seen longest ago; false if all entries are active. */
+    ensureCapacity() {
+      if (held.size < maxEntries) return true
+      const silent = [...held.values()].filter((entry) => !isActive(entry))
+      const longest = silent.reduce<Held | undefined>(
+        (found, each) => (found === undefined || each.lastSeenAt < found.lastSeenAt ? each : found),
+        undefined,
+      )
+      return longest !== undefined && remove(longest.capability.capabilityId)
+    },
+    listActive() {
+      if (active !== undefined && clock.now() <= active.until) return active.list
+      const alive = [...held.values()].filter(isActive)
+      const until = alive.reduce(
+        (soonest, { lastSeenAt, timeoutMs }) =>
+          Math.min(soonest, timeoutMs === undefined ? soonest : lastSeenAt + timeoutMs),
+        Number.POSITIVE_INFINITY,
+      )
+      const list = alive.map(({ capability }) => capability)
+      if (list.length !== latest.length || list.some((each, at) => each !== latest[at])) latest = list
+      active = { list: latest, until }
+      return latest
+    },
+    /** Reasons by capability id. */
+    listInactive: (): ReadonlyMap<string, string> =>
+      new Map(
+        [...held].flatMap(([id, entry]) =>
+          isActive(entry) ? [] : [[id, entry.reason ?? silentSince(entry.lastSeenAt)] as const],
+        ),
+      ),
+    find: (text: string): readonly Capability[] =>
+      index
+        .find(text)
+        .flatMap(({ capabilityId }) => held.get(capabilityId) ?? [])
+        .filter(isActive)
+        .map(({ capability }) => capability),
+    toCatalogEntry(entry: Held): CatalogEntry {
+      const { timeoutMs: _, ...rest } = entry
+      return { ...rest, status: isActive(entry) ? 'active' : 'inactive' }
+    },
+  }
+}
+
+/** Scores the capabilities that supply any of the wanted properties, best first. */
+function rankCapabilities(
+  capabilities: readonly Capability[],
+  { envelope, wanted, facets }: RankRequest,
+): readonly Ranked[] {
+  const hints = hintsOf(envelope)
+  const useful = new Set(wanted)
+  const { selection } = envelope.policies.planner
+  return capabilities
+    .flatMap((capability) => {
+      const supplies = portsOf(capability, facets).supplies.map(({ name }) => name)
+      if (!supplies.some((name) => useful.has(name))) return []
+      return [{ capability, score: scoreOf(capability, { hints, useful, supplies, selection }) }]
+    })
+    .sort((a, b) => b.score.total - a.score.total || byId(a.capability, b.capability))
+}
+
+interface RankRequest {
+  readonly envelope: Envelope
+  readonly wanted: readonly string[]
+  readonly facets: FacetsByName
 }
 
 function byId(a: Capability, b: Capability): number {
@@ -246,8 +276,8 @@ function full(maxEntries: number): Issue {
   return {
     code: 'catalog/full',
     at: { pointer: '' },
-    message: `the catalog holds ${maxEntries} capabilities, all of them active`,
-    hint: 'Deregister some, or allow more entries',
+    message: `the catalog is full: ${maxEntries} capabilities, all of them active`,
+    hint: 'Deregister some, or raise `maxEntries`',
   }
 }
 
@@ -263,7 +293,7 @@ function contractsOf(capability: Capability, catalog: readonly Facet[]) {
       issues.push({
         code: 'facet/conflict',
         at: { pointer: `/${direction}Contract` },
-        message: `it is not so that ${constraint}`,
+        message: `it must hold that ${constraint}`,
         ...(suggestion !== undefined && { hint: suggestion }),
       })
     }

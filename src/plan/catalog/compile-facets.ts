@@ -12,7 +12,7 @@ import { both, placed, refers } from '../../schema/build/combine.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/has-no-values.ts'
-import { finding } from '../findings.ts'
+import { createDiagnostic } from '../diagnostics.ts'
 
 export interface ContractRequest {
   /** Names of facets. */
@@ -88,7 +88,7 @@ function problemWith(
   { direction, catalog }: ContractRequest,
 ): Diagnostic | undefined {
   if (facet === undefined) {
-    return finding('plan/facet-unknown', {
+    return createDiagnostic('plan/facet-unknown', {
       constraint: `facet "${name}" is known`,
       suggestion: `Use one of ${catalog
         .slice(0, 20)
@@ -99,7 +99,7 @@ function problemWith(
   }
   const goes = facet.metadata.direction
   if (goes === 'bidirectional' || goes === direction) return undefined
-  return finding('plan/facet-direction', {
+  return createDiagnostic('plan/facet-direction', {
     constraint: `facet "${name}" is an ${direction}`,
     suggestion: `"${name}" goes only in the direction ${goes}`,
     details: { facet: name, direction: goes },
@@ -108,7 +108,7 @@ function problemWith(
 
 function conflict(key: string, facets: readonly Facet[]): Diagnostic {
   const names = facets.map((facet) => facet.name)
-  return finding('plan/facet-conflict', {
+  return createDiagnostic('plan/facet-conflict', {
     constraint: `facets ${names.join(', ')} agree on "${key}"`,
     suggestion: `Use only one of ${names.join(', ')}, or give one of them another propertyKey`,
     details: { facets: names, property: key },

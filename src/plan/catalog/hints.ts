@@ -13,14 +13,14 @@ const formatKeys = ['channel', 'channels', 'format', 'formats', 'platform', 'pla
 const languageKeys = ['language', 'languages', 'lang', 'locale', 'locales']
 
 export function hintsOf(envelope: Envelope): Hints {
-  const places = [
+  const sources = [
     envelope.inputs,
     envelope.policies.planner.directives,
     envelope.outputContract.hints,
     envelope.metadata,
   ]
   const said = (keys: readonly string[]) =>
-    places.flatMap((place) => (isObject(place) ? keys.flatMap((key) => texts(own(place, key))) : []))
+    sources.flatMap((source) => (isObject(source) ? keys.flatMap((key) => texts(own(source, key))) : []))
   const formats = said(formatKeys).flatMap(wordsOf)
   return {
     words: new Set(formats.length > 0 ? formats : wordsOf(envelope.objective)),

@@ -12,12 +12,16 @@ export function addOwnCapabilities(catalog: CapabilityCatalog, capabilities: rea
   for (const capability of withBuiltins(capabilities)) {
     const { capabilityId } = capability
     if (catalog.getCapabilityById(capabilityId) !== undefined)
-      throw new ProvisoError('option/invalid', `Two capabilities are called "${capabilityId}"`, {
-        hint: 'Give one of them another capabilityId',
-      })
+      throw new ProvisoError(
+        'option/invalid',
+        `Cannot register "${capabilityId}": two capabilities have this id`,
+        {
+          hint: 'Change the `capabilityId` of one of them',
+        },
+      )
     const registered = catalog.register(capability, { pinned: true })
     if (registered.ok) continue
-    const message = `The capability "${capabilityId}" cannot be registered: ${registered.issues[0]?.message ?? ''}`
+    const message = `Cannot register the capability "${capabilityId}": ${registered.issues[0]?.message ?? ''}`
     throw new ProvisoError('option/invalid', message, { issues: registered.issues })
   }
 }

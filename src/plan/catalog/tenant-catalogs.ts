@@ -1,6 +1,6 @@
 /**
- * Catalog per tenant: the shared capabilities (built in, or of this process) and those that agents of the tenant have
- * registered. Tenants cannot see each other's registrations. The store is the source of truth for registrations and
+ * Catalog per tenant: the shared capabilities (built in, or of this process) and the registrations of the tenant's
+ * agents. Tenants cannot see each other's registrations. The store is the source of truth for registrations and
  * their liveness, so all processes agree.
  */
 import { isObject, jsonEqual, own } from '../../base/json.ts'

@@ -54,7 +54,7 @@ describe('validateFacetOutputs', () => {
     ])
   })
 
-  it('fails closed on facets that nobody knows or that contradict each other', () => {
+  it('fails closed on facets that are unknown or contradict each other', () => {
     const typed = (name: string, type: string): Facet => ({
       name,
       title: name,
@@ -64,8 +64,8 @@ describe('validateFacetOutputs', () => {
       metadata: { version: '1', direction: 'output', propertyKey: 'text' },
     })
     const own = [typed('words', 'string'), typed('digits', 'number')]
-    expect(validateFacetOutputs({}, { facets: ['nobody'], catalog })).toMatchObject([
-      { facet: 'nobody', keyword: 'facet-unknown' },
+    expect(validateFacetOutputs({}, { facets: ['unknown'], catalog })).toMatchObject([
+      { facet: 'unknown', keyword: 'facet-unknown' },
     ])
     const found = validateFacetOutputs({ text: 'a' }, { facets: ['words', 'digits'], catalog: own })
     expect(found[0]).toMatchObject({ facet: 'words', pointer: '/text', keyword: 'facet-conflict' })

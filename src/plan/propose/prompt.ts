@@ -27,7 +27,7 @@ export const draftRules: readonly string[] = [
   'Every required input of a node must be bound: to the output of a node before it ({"node": id, "pointer": "/property"}), to the envelope ({"envelope": "/inputs/name"}), or to a fixed value.',
   'Nodes must not wait for each other in a circle. Bindings order nodes, so leave edges out, unless a node must wait for one that it does not read, or catches a failure ("when": "fail"): a node with edges to it runs only if one of them is followed.',
   'Every required property of the output contract must come from a node; bind it in "output": {"properties": {…}}.',
-  'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read what it looks at, after the node that produces it.',
+  'A hard constraint must follow from a schema or a post-condition, or a node of kind validation must read the values that it compares, after the node that produces it.',
   'proviso.structure and proviso.answer are open: give their nodes "contracts" that say what goes in and out. Prefer capabilities that declare what is needed.',
   'Set "derived": true where a node uses facets that its capability does not declare, and choose facets in "facets".',
   'For work on each element of a list, use a node with "map": {} and a "body" (a draft): bind its input "items" to the list, and let nodes of the body read {"input": "/item"}. To repeat until something holds, use "loop": {"until": condition, "maxRounds": n} with the input "state" and {"input": "/state"}. A body sees nothing else of the plan: bind what it needs as further inputs of the map or loop.',
@@ -35,14 +35,14 @@ export const draftRules: readonly string[] = [
 ]
 
 const checklist =
-  'Before you answer, check: does every node exist that a binding names; is every required input bound; does every required property and every constraint have a producer; is everything that the last diagnostics asked for mended?'
+  'Before you answer, check: does every node exist that a binding names; is every required input bound; does every required property and every constraint have a producer; is everything that the last diagnostics asked for fixed?'
 
 export function systemText({ capabilities, facets, cut }: Shortlist): string {
   return [
     'You draft plans: directed acyclic graphs of nodes that together satisfy an output contract. Answer with one JSON object, a draft, and nothing else.',
     `A draft satisfies this JSON Schema:\n${JSON.stringify(draftSchema)}`,
-    `Facets, the pieces of meaning that go from node to node:\n${rowsOf(facets.map(facetRow))}`,
-    `Capabilities${cut > 0 ? ` (${cut} more are not shown)` : ''}:\n${rowsOf(capabilities.map(capabilityRow))}`,
+    `Facets, the pieces of meaning that go from node to node:\n${toJsonLines(facets.map(facetRow))}`,
+    `Capabilities${cut > 0 ? ` (${cut} more are not shown)` : ''}:\n${toJsonLines(capabilities.map(capabilityRow))}`,
     `Rules:\n${draftRules.map((rule, i) => `${i + 1}. ${rule}`).join('\n')}`,
     checklist,
   ].join('\n\n')
@@ -54,7 +54,7 @@ export function plannerPrompt(facets: Shortlist['facets'], capabilities: Shortli
   return systemText({ capabilities: shown, facets, cut: capabilities.length - shown.length, lost: [] })
 }
 
-const rowsOf = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+const toJsonLines = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
 function facetRow({ name, description, schema, metadata }: Shortlist['facets'][number]) {
   const { direction, propertyKey } = metadata
@@ -63,7 +63,7 @@ function facetRow({ name, description, schema, metadata }: Shortlist['facets'][n
     direction,
     ...(propertyKey && { propertyKey }),
     description,
-    schema: cutShort(schema as Json),
+    schema: truncate(schema as Json),
   }
 }
 
@@ -73,8 +73,8 @@ function capabilityRow(capability: Shortlist['capabilities'][number]) {
     capabilityId,
     kind: nodeKind,
     summary,
-    needs: cutShort(inputContract as Json),
-    supplies: cutShort(outputContract as Json),
+    needs: truncate(inputContract as Json),
+    supplies: truncate(outputContract as Json),
     ...(capability.postConditions.length > 0 && { postConditions: capability.postConditions }),
     ...(cost && { cost }),
     ...(inputTraits && { traits: inputTraits }),
@@ -83,7 +83,7 @@ function capabilityRow(capability: Shortlist['capabilities'][number]) {
 
 export function userText(request: DraftRequest, redactor: Redactor): string {
   const { phase, diagnostics, feedback } = request
-  const lines = partsOf(request, redactor)
+  const lines = collectParts(request, redactor)
     .filter(([, value]) => !isEmpty(value))
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
   if (phase === 'replan')
@@ -95,11 +95,11 @@ export function userText(request: DraftRequest, redactor: Redactor): string {
       '"feedback" is what people and checks said about earlier work: plan so that it is taken into account.',
     )
   if (diagnostics)
-    lines.push('The draft before was rejected. Mend what "failures" names; each suggestion says how.')
+    lines.push('The draft before was rejected. Fix what "failures" names; each suggestion says how.')
   return lines.join('\n')
 }
 
-function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly [string, unknown])[] {
+function collectParts(request: DraftRequest, redactor: Redactor): readonly (readonly [string, unknown])[] {
   const { envelope, completed, diagnostics, trigger, phase, feedback = [] } = request
   const { outputContract, policies, inputs } = envelope
   const { schema, hints, constraints } = outputContract
@@ -122,12 +122,15 @@ function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly 
     ['phase', { phase, ...(trigger && { trigger }) }],
     [
       'completedNodes',
-      completed.slice(0, rows).map(({ output, ...node }) => ({ ...node, output: cutShort(safe(output)) })),
+      completed.slice(0, rows).map(({ output, ...node }) => ({ ...node, output: truncate(safe(output)) })),
     ],
     ['feedback', feedback.slice(-rows).map((entry) => feedbackRow(entry, safe))],
     [
       'previousDiagnostics',
-      diagnostics && { failures: told(diagnostics.failures), warnings: told(diagnostics.warnings) },
+      diagnostics && {
+        failures: toDiagnosticRows(diagnostics.failures),
+        warnings: toDiagnosticRows(diagnostics.warnings),
+      },
     ],
   ]
 }
@@ -135,16 +138,16 @@ function partsOf(request: DraftRequest, redactor: Redactor): readonly (readonly 
 /** One entry of feedback on earlier work, with its values truncated. */
 function feedbackRow({ value, ...entry }: Feedback, safe: (value: unknown) => Json): Json {
   const row = safe(entry) as { readonly [name: string]: Json }
-  return value === undefined ? row : { ...row, value: cutShort(safe(value)) }
+  return value === undefined ? row : { ...row, value: truncate(safe(value)) }
 }
 
 function mapValues(values: object): object {
   const entries = Object.entries(values).slice(0, promptLimits.rows)
-  return Object.fromEntries(entries.map(([name, value]) => [name, cutShort(value as Json)]))
+  return Object.fromEntries(entries.map(([name, value]) => [name, truncate(value as Json)]))
 }
 
 /** Maps diagnostics to the fixed field names of FLEX-48. */
-function told(diagnostics: readonly Diagnostic[]) {
+function toDiagnosticRows(diagnostics: readonly Diagnostic[]) {
   return diagnostics
     .slice(0, promptLimits.rows)
     .map(({ constraint, constraintId, nodeId, capabilityId, cause, suggestion }) => ({
@@ -164,7 +167,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Returns the value, or the beginning of its JSON text if it is too long. */
-function cutShort(value: Json): Json {
+function truncate(value: Json): Json {
   const text = JSON.stringify(value)
   return text.length <= promptLimits.value ? value : `${text.slice(0, promptLimits.value)}…`
 }

@@ -20,7 +20,7 @@ import { feedback, parse } from '../../output/index.ts'
 import { parseDraft } from '../parse-nouns.ts'
 import { withRetries } from '../planned-retries.ts'
 import { search } from '../search/search.ts'
-import { openAccount, type PlannerPrice, type Words } from './account.ts'
+import { createDraftBudget, type PlannerPrice, type PromptTexts } from './draft-budget.ts'
 import { promptLimits, systemText, userText } from './prompt.ts'
 import { shortlist } from './shortlist.ts'
 
@@ -71,7 +71,7 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const { asks = 2, fallback = true, redactor = createRedactor() } = options
   const searchFrom = fallback ? (options.searchFrom ?? 3) : Number.POSITIVE_INFINITY
   const list = shortlist(request, options.mostCapabilities ?? promptLimits.capabilities)
-  const account = openAccount(request, options.provider.free ? free : options.price)
+  const account = createDraftBudget(request, options.provider.free ? free : options.price)
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
   const instead = (reason: string, error: () => Error = () => new Error(reason)): Proposal => {
     if (!fallback) throw error()
@@ -174,7 +174,7 @@ export function readDraft(
 
 /** Makes one call with a timeout. An exception from the provider, which breaks its contract, counts as a failed call. */
 async function generate(
-  { most, ...said }: Words & { readonly most?: number },
+  { most, ...said }: PromptTexts & { readonly most?: number },
   { signal, attempt, trace }: DraftRequest,
   { provider, model, timeoutMs = 240_000 }: ProposeOptions,
 ): Promise<ModelAnswer> {

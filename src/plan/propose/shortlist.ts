@@ -28,10 +28,13 @@ export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
     shallow: false,
   })
   const costs = new Map<Capability, number>()
-  for (const offer of candidates) {
-    const cost = producers.getCost(offer)
-    if (cost === undefined || offer.echo || offer.method === 'done') continue
-    costs.set(offer.capability, Math.min(cost, costs.get(offer.capability) ?? Number.POSITIVE_INFINITY))
+  for (const candidate of candidates) {
+    const cost = producers.getCost(candidate)
+    if (cost === undefined || candidate.echo || candidate.method === 'done') continue
+    costs.set(
+      candidate.capability,
+      Math.min(cost, costs.get(candidate.capability) ?? Number.POSITIVE_INFINITY),
+    )
   }
   const builtin = request.capabilities.filter(
     ({ capabilityId }) => isBuiltin(capabilityId) && !forbidden.has(capabilityId),
@@ -42,18 +45,18 @@ export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
     .map(([capability]) => capability)
   const required = (selection?.require ?? []).filter((id) => !isBuiltin(id))
   const first = others.filter(({ capabilityId }) => required.includes(capabilityId))
-  const room = Math.max(mostRows - builtin.length, 0)
-  const shown = [...first, ...others.filter((each) => !first.includes(each))].slice(0, room)
+  const capacity = Math.max(mostRows - builtin.length, 0)
+  const shown = [...first, ...others.filter((each) => !first.includes(each))].slice(0, capacity)
   const capabilities = [...shown, ...builtin]
   return {
     capabilities,
-    facets: facetsOf(capabilities, request.facets),
+    facets: findUsedFacets(capabilities, request.facets),
     cut: others.length - shown.length,
     lost: required.filter((id) => !others.some(({ capabilityId }) => capabilityId === id)),
   }
 }
 
-function facetsOf(capabilities: readonly Capability[], facets: readonly Facet[]): readonly Facet[] {
+function findUsedFacets(capabilities: readonly Capability[], facets: readonly Facet[]): readonly Facet[] {
   const names = new Set(
     capabilities.flatMap(({ inputContract, outputContract }) =>
       [inputContract, outputContract].flatMap((side) => (isFacetList(side) ? side : [])),

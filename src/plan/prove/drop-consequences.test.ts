@@ -12,9 +12,9 @@ const given = envelope(object({ title: text, text }), [
 const proof = (nodes: readonly { id: string; capabilityId?: string; alternates?: string[] }[]) =>
   proofOf({ envelope: given, draft: { nodes }, facets: [], capabilities: [polish], version: 1 })
 
-describe('a node whose capability nobody knows', () => {
+describe('a node with an unknown capability', () => {
   const { bundle } = proof([
-    { id: 'write', capabilityId: 'nobody.write' },
+    { id: 'write', capabilityId: 'unknown.write' },
     { id: 'polish', capabilityId: 'polish' },
   ])
 
@@ -32,7 +32,7 @@ describe('a node whose capability nobody knows', () => {
     expect(bundle.satisfactionScore).toBe(0)
   })
 
-  it('is what the others say has to be mended first, instead of advice that would not help', () => {
+  it('is what the others name to fix first, instead of advice that would not help', () => {
     for (const { suggestion, details } of bundle.failures.filter(isConsequence)) {
       expect(suggestion).toMatch(/^Correct "write" first/)
       expect(details?.['consequenceOf']).toEqual(['write'])
@@ -47,7 +47,7 @@ it('a lack in a draft without such a node is a root of its own', () => {
 })
 
 it('an unknown alternate changes nothing about what its node supplies', () => {
-  const { bundle } = proof([{ id: 'polish', capabilityId: 'polish', alternates: ['nobody'] }])
+  const { bundle } = proof([{ id: 'polish', capabilityId: 'polish', alternates: ['unknown'] }])
   expect(bundle.failures.filter(isConsequence)).toEqual([])
 })
 

@@ -3,12 +3,12 @@
  * supply is reported as missing. No finding is removed, but consequences point to the root finding to fix first.
  */
 import type { Diagnostic } from '../../domain/diagnostic.ts'
-import type { FindingCode } from '../findings.ts'
+import type { DiagnosticCode } from '../diagnostics.ts'
 import { withBodies } from './obligations/policies.ts'
 import type { Resolved, ResolvedNode } from './proof-request.ts'
 
 /** After one of these findings the output of the node is unknown. */
-const roots: ReadonlySet<unknown> = new Set<FindingCode>([
+const roots: ReadonlySet<unknown> = new Set<DiagnosticCode>([
   'plan/capability-absent',
   'plan/capability-unknown',
   'plan/facet-unknown',
@@ -16,7 +16,10 @@ const roots: ReadonlySet<unknown> = new Set<FindingCode>([
 ])
 
 /** Findings about a missing value, possibly one that a node with unknown output supplies. */
-const unsupplied: ReadonlySet<unknown> = new Set<FindingCode>(['plan/input-missing', 'plan/output-missing'])
+const unsupplied: ReadonlySet<unknown> = new Set<DiagnosticCode>([
+  'plan/input-missing',
+  'plan/output-missing',
+])
 
 export function markConsequences(diagnostics: readonly Diagnostic[], resolved: Resolved): Diagnostic[] {
   const nodes = new Map(withBodies(resolved.nodes).map((node) => [node.id, node]))

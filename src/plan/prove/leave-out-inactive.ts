@@ -5,26 +5,26 @@
 import { isObject } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Binding, Draft, DraftNode, Edge } from '../../domain/plan.ts'
-import { finding } from '../findings.ts'
+import { createDiagnostic } from '../diagnostics.ts'
 import type { ProveRequest } from './proof-request.ts'
 import { bodyPath } from './resolve/resolve-body.ts'
 import { targetsOf } from './scenarios/scenario.ts'
 import { isBinding, nodesIn, sourcesOf } from './sources.ts'
 
-export interface Carried {
+export interface DraftWithoutInactive {
   readonly draft: Draft
   readonly diagnostics: readonly Diagnostic[]
 }
 
 type Reasons = ReadonlyMap<string, string>
 
-export function leaveOutInactive({ draft, capabilities, inactive }: ProveRequest): Carried {
+export function leaveOutInactive({ draft, capabilities, inactive }: ProveRequest): DraftWithoutInactive {
   if (inactive === undefined || inactive.size === 0) return { draft, diagnostics: [] }
   const alive = new Set(capabilities.map(({ capabilityId }) => capabilityId))
   return inDraft(draft, new Map([...inactive].filter(([id]) => !alive.has(id))))
 }
 
-function inDraft(draft: Draft, inactive: Reasons): Carried {
+function inDraft(draft: Draft, inactive: Reasons): DraftWithoutInactive {
   const diagnostics: Diagnostic[] = []
   const nodes = draft.nodes.map((node) => {
     const { alternates = [] } = node
@@ -55,8 +55,8 @@ function inDraft(draft: Draft, inactive: Reasons): Carried {
 }
 
 function leftOut({ id }: DraftNode, capabilityId: string, inactive: Reasons): Diagnostic {
-  return finding('plan/stand-in-inactive', {
-    constraint: `capability "${capabilityId}" can stand in at "${id}"`,
+  return createDiagnostic('plan/stand-in-inactive', {
+    constraint: `capability "${capabilityId}" is a valid alternate or fallback of "${id}"`,
     nodeId: id,
     capabilityId,
     suggestion: `It is inactive and left out of the plan: ${inactive.get(capabilityId)}`,

@@ -15,7 +15,7 @@ import { membersOf } from '../../schema/build/members.ts'
 import { project } from '../../schema/build/project.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/has-no-values.ts'
-import { finding } from '../findings.ts'
+import { createDiagnostic } from '../diagnostics.ts'
 import { wholeInput } from './obligations/whole-input.ts'
 import type { Resolved, ResolvedNode } from './proof-request.ts'
 import { contractsOf } from './resolve/contracts.ts'
@@ -177,8 +177,8 @@ function outputReason(node: ResolvedNode, other: ResolvedNode): string | undefin
 }
 
 function unfit({ id }: ResolvedNode, capabilityId: string, reason: string): Diagnostic {
-  return finding('plan/stand-in-unfit', {
-    constraint: `capability "${capabilityId}" can stand in at "${id}"`,
+  return createDiagnostic('plan/stand-in-unfit', {
+    constraint: `capability "${capabilityId}" is a valid alternate of "${id}"`,
     nodeId: id,
     capabilityId,
     suggestion: `It is left out of the plan: ${reason}`,

@@ -72,14 +72,14 @@ describe('proofs that are remembered', () => {
     expect(remembering(request(taking, envelope({}))).ok).toBe(false)
   })
 
-  it('looks again when the contract, the version or the capabilities change', () => {
+  it('proves again when the contract, the version or the capabilities change', () => {
     const remembering = rememberProofs()
     const first = planOf(remembering(request(free, envelope({}))))
     const number = { schema: { type: 'object', properties: { text: { type: 'number' } } } }
     expect(remembering(request(free, envelope({}, { outputContract: number }))).ok).toBe(false)
     expect(planOf(remembering(request(free, envelope({}), 2)))?.version).toBe(2)
-    const nobody = remembering({ ...request(free, envelope({})), capabilities: [] })
-    expect(nobody.ok).toBe(false)
+    const rejected = remembering({ ...request(free, envelope({})), capabilities: [] })
+    expect(rejected.ok).toBe(false)
     expect(planOf(remembering(request(free, envelope({}))))).toBe(first)
   })
 

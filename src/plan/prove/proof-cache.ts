@@ -12,39 +12,39 @@ import type { ProveRequest } from './proof-request.ts'
 import { type ProveResult, prove } from './prove.ts'
 import { visibleEnvelope } from './sources.ts'
 
-export interface RememberLimits {
+export interface ProofCacheLimits {
   /** Plans per list of capabilities. */
   readonly plans: number
   /** Maximum key length in characters; longer requests are proved each time. */
   readonly length: number
 }
 
-interface Remembered {
+interface CachedProof {
   readonly plan: Plan
   /** Envelope pointers that the plan reads, and the values at these pointers as text. */
-  readonly places: readonly string[]
+  readonly pointers: readonly string[]
   readonly values: string
 }
 
-export const rememberLimits: RememberLimits = { plans: 64, length: 100_000 }
+export const proofCacheLimits: ProofCacheLimits = { plans: 64, length: 100_000 }
 
 /** Returns a memoised `prove`. All requests must use the same `facets` and `untrusted`. */
-export function rememberProofs(limits: RememberLimits = rememberLimits): typeof prove {
+export function rememberProofs(limits: ProofCacheLimits = proofCacheLimits): typeof prove {
   // A catalog returns the same list as long as nothing in it changes.
-  const byCapabilities = new WeakMap<readonly Capability[], Map<string, Remembered>>()
+  const byCapabilities = new WeakMap<readonly Capability[], Map<string, CachedProof>>()
   return (request): ProveResult => {
     const key = keyOf(request)
     if (key.length > limits.length) return prove(request)
-    const plans = byCapabilities.get(request.capabilities) ?? new Map<string, Remembered>()
+    const plans = byCapabilities.get(request.capabilities) ?? new Map<string, CachedProof>()
     byCapabilities.set(request.capabilities, plans)
     const known = plans.get(key)
-    if (known !== undefined && known.values === valuesAt(request.envelope, known.places))
+    if (known !== undefined && known.values === valuesAt(request.envelope, known.pointers))
       return { ok: true, plan: known.plan }
     const proof = prove(request)
     plans.delete(key)
     if (!proof.ok) return proof
-    const places = placesIn(proof.plan)
-    plans.set(key, { plan: proof.plan, places, values: valuesAt(request.envelope, places) })
+    const pointers = collectPointers(proof.plan)
+    plans.set(key, { plan: proof.plan, pointers, values: valuesAt(request.envelope, pointers) })
     const [oldest] = plans.keys()
     if (plans.size > limits.plans && oldest !== undefined) plans.delete(oldest)
     return proof
@@ -59,11 +59,11 @@ function keyOf({ draft, draftBy, envelope, version, limits, inactive = new Map()
   return JSON.stringify([version, draft, draftBy, ...about])
 }
 
-function placesIn({ nodes, output, aside = {} }: Plan): string[] {
+function collectPointers({ nodes, output, aside = {} }: Plan): string[] {
   const answer = 'properties' in output ? Object.values(output.properties).flat() : output
   const sources: Source[] = [...nodes.flatMap(sourcesIn), ...answer, ...Object.values(aside).flat()]
-  const places = sources.flatMap((source) => ('envelope' in source ? [source.envelope] : []))
-  return [...new Set(places)]
+  const pointers = sources.flatMap((source) => ('envelope' in source ? [source.envelope] : []))
+  return [...new Set(pointers)]
 }
 
 /** Returns the sources of a node and of the nodes of its body. */
@@ -74,12 +74,12 @@ function sourcesIn({ inputs, body }: PlanNode): readonly Source[] {
   return [...own, ...body.nodes.flatMap(sourcesIn), ...yielded]
 }
 
-function valuesAt(envelope: Envelope, places: readonly string[]): string {
-  if (places.length === 0) return ''
+function valuesAt(envelope: Envelope, pointers: readonly string[]): string {
+  if (pointers.length === 0) return ''
   const visible = visibleEnvelope(envelope)
   return JSON.stringify(
-    places.map((place) => {
-      const value = follow(visible, tokens(place))
+    pointers.map((pointer) => {
+      const value = follow(visible, tokens(pointer))
       return value === missing ? [] : [value]
     }),
   )

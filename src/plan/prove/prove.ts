@@ -4,11 +4,11 @@
  */
 import type { Diagnostic, DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { Plan } from '../../domain/plan.ts'
-import { finding } from '../findings.ts'
+import { createDiagnostic } from '../diagnostics.ts'
 import { buildPlan } from './build-plan.ts'
+import { forCaller } from './diagnostics/hints-for-caller.ts'
+import { mergeDiagnostics, type Score } from './diagnostics/merge-diagnostics.ts'
 import { markConsequences } from './drop-consequences.ts'
-import { forCaller } from './findings/hints-for-caller.ts'
-import { mergeDiagnostics, type Score } from './findings/merge-findings.ts'
 import { conflictOf } from './goals/conflicts.ts'
 import { type Goal, goalsOf, type Judgement, judgeGoal } from './goals/goals.ts'
 import { leaveOutInactive } from './leave-out-inactive.ts'
@@ -29,7 +29,7 @@ import { unlikeConditions } from './obligations/unlike-conditions.ts'
 import type { Obligation, ProveRequest, Resolved } from './proof-request.ts'
 import { resolveDraft } from './resolve/resolve.ts'
 import { inBody } from './resolve/resolve-body.ts'
-import { unreadDraft, unreadOf } from './unparsed-input.ts'
+import { findUnparsedDraft, findUnparsedInput } from './unparsed-input.ts'
 
 export type ProveResult =
   | { readonly ok: true; readonly plan: Plan }
@@ -82,12 +82,12 @@ function bodies({ nodes }: Resolved): readonly Diagnostic[] {
  * if (!proved.ok) console.log(proved.diagnostics.failures)
  */
 export function prove(given: ProveRequest): ProveResult {
-  const unread = unreadOf(given) ?? unreadDraft(given)
-  if (unread)
+  const unparsed = findUnparsedInput(given) ?? findUnparsedDraft(given)
+  if (unparsed)
     return {
       ok: false,
       diagnostics: mergeDiagnostics(
-        [finding('plan/unread', { constraint: unread.wanted, suggestion: unread.hint })],
+        [createDiagnostic('plan/unread', { constraint: unparsed.wanted, suggestion: unparsed.hint })],
         [],
       ),
     }
@@ -103,9 +103,9 @@ export function prove(given: ProveRequest): ProveResult {
   const tooLarge = attempt('size', () => size(given))
   diagnostics.push(...(tooLarge ?? []))
   const fits = tooLarge?.length === 0
-  const carried = fits ? attempt('stand-ins', () => leaveOutInactive(given)) : undefined
-  diagnostics.push(...(carried?.diagnostics ?? []))
-  const request = { ...given, draft: carried?.draft ?? given.draft }
+  const reduced = fits ? attempt('stand-ins', () => leaveOutInactive(given)) : undefined
+  diagnostics.push(...(reduced?.diagnostics ?? []))
+  const request = { ...given, draft: reduced?.draft ?? given.draft }
   const goals = fits
     ? (attempt('constraints', () => goalsOf(request.envelope.outputContract.constraints)) ?? [])
     : []
@@ -210,7 +210,7 @@ const unmetScore = ({ level }: Goal): Score => ({ level, met: false })
 const unjudged = (goal: Goal): Judgement => ({ goal, met: false, enforcers: [], guards: [] })
 
 function unchecked(what: string, error: unknown): Diagnostic {
-  return finding('plan/unchecked', {
+  return createDiagnostic('plan/unchecked', {
     constraint: `the prover can check: ${what}`,
     suggestion: 'The draft or the contract is not what it should be, or this is a fault of the prover',
     details: { message: error instanceof Error ? error.message : String(error) },

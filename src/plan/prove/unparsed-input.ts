@@ -5,14 +5,14 @@
 import { isObject } from '../../base/json.ts'
 import type { ProveRequest } from './proof-request.ts'
 
-interface Unread {
+interface UnparsedInput {
   /** The requirement that is violated. */
   readonly wanted: string
   readonly hint: string
 }
 
 /** Detects a draft that is not an object with nodes, such as the text that a planner returned. */
-export function unreadDraft({ draft }: Pick<ProveRequest, 'draft'>): Unread | undefined {
+export function findUnparsedDraft({ draft }: Pick<ProveRequest, 'draft'>): UnparsedInput | undefined {
   if (isObject(draft) && Array.isArray(draft.nodes)) return undefined
   const got =
     draft === null
@@ -29,38 +29,39 @@ export function unreadDraft({ draft }: Pick<ProveRequest, 'draft'>): Unread | un
 }
 
 /** Returns the first part of a request that was not parsed. */
-export function unreadOf(
+export function findUnparsedInput(
   request: Pick<ProveRequest, 'envelope' | 'facets' | 'capabilities'>,
-): Unread | undefined {
-  return rows.find(({ isRead }) => !isRead(request ?? {}))
+): UnparsedInput | undefined {
+  return rows.find(({ isParsed }) => !isParsed(request ?? {}))
 }
 
-const rows: readonly (Unread & { readonly isRead: (request: Parameters<typeof unreadOf>[0]) => boolean })[] =
-  [
-    {
-      wanted: 'the envelope was read, with its defaults filled in',
-      hint: 'Hand in the `value` of parseEnvelope(envelope); createApp does it by itself',
-      isRead: ({ envelope }) =>
-        isObject(envelope) &&
-        isObject(envelope.inputs) &&
-        isObject(envelope.constraints) &&
-        Array.isArray(envelope.specialInstructions) &&
-        isObject(envelope.policies?.planner) &&
-        Array.isArray(envelope.policies.runtime) &&
-        Array.isArray(envelope.outputContract?.constraints),
-    },
-    {
-      wanted: 'facets is a list',
-      hint: 'Pass [], or the facets of a preset such as proviso/presets/marketing',
-      isRead: ({ facets }) => Array.isArray(facets),
-    },
-    {
-      wanted: 'capabilities is a list of capabilities that were read',
-      hint: 'Of what defineCapability returns, hand in its `capability`; of data from outside, the `value` of parseCapability',
-      isRead: ({ capabilities }) =>
-        Array.isArray(capabilities) &&
-        capabilities.every(
-          (each) => isObject(each) && typeof each.capabilityId === 'string' && 'nodeKind' in each,
-        ),
-    },
-  ]
+const rows: readonly (UnparsedInput & {
+  readonly isParsed: (request: Parameters<typeof findUnparsedInput>[0]) => boolean
+})[] = [
+  {
+    wanted: 'the envelope was parsed, with its defaults filled in',
+    hint: 'Pass the `value` of parseEnvelope(envelope); createApp parses it by itself',
+    isParsed: ({ envelope }) =>
+      isObject(envelope) &&
+      isObject(envelope.inputs) &&
+      isObject(envelope.constraints) &&
+      Array.isArray(envelope.specialInstructions) &&
+      isObject(envelope.policies?.planner) &&
+      Array.isArray(envelope.policies.runtime) &&
+      Array.isArray(envelope.outputContract?.constraints),
+  },
+  {
+    wanted: 'facets is a list',
+    hint: 'Pass [], or the facets of a preset such as proviso/presets/marketing',
+    isParsed: ({ facets }) => Array.isArray(facets),
+  },
+  {
+    wanted: 'capabilities is a list of parsed capabilities',
+    hint: 'For the result of defineCapability pass its `capability`, for external data the `value` of parseCapability',
+    isParsed: ({ capabilities }) =>
+      Array.isArray(capabilities) &&
+      capabilities.every(
+        (each) => isObject(each) && typeof each.capabilityId === 'string' && 'nodeKind' in each,
+      ),
+  },
+]

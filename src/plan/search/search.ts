@@ -1,13 +1,13 @@
 /**
  * The search planner: finds a draft that `prove` accepts, deterministically and without a model. It chains backward
- * from the goals of the contract, proves the draft, and learns constraints for the next iteration from the findings.
+ * from the goals of the contract, proves the draft, and learns constraints for the next iteration from the diagnostics.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Planner } from '../../domain/ports/planner.ts'
 import { isBuiltin } from '../builtin-capabilities.ts'
 import { type ProveResult, prove } from '../prove/prove.ts'
-import { unreadOf } from '../prove/unparsed-input.ts'
+import { findUnparsedInput } from '../prove/unparsed-input.ts'
 import type { Aversion } from './candidates/costs.ts'
 import { findNodesToRedo } from './candidates/nodes-to-redo.ts'
 import { priceCandidates } from './candidates/prices.ts'
@@ -26,11 +26,15 @@ const noEnforcement: Enforcement = { conditions: new Map(), checked: [] }
  * const { draft, proof, choices } = search({ envelope, facets, capabilities: withBuiltins(capabilities) })
  */
 export function search(request: SearchRequest): SearchResult {
-  const unread = unreadOf(request)
-  if (unread)
-    throw new ProvisoError('option/invalid', `Nothing can be searched for unless ${unread.wanted}`, {
-      hint: unread.hint,
-    })
+  const unparsed = findUnparsedInput(request)
+  if (unparsed)
+    throw new ProvisoError(
+      'option/invalid',
+      `Cannot search for a plan: it is required that ${unparsed.wanted}`,
+      {
+        hint: unparsed.hint,
+      },
+    )
   let learned: LearnedConstraints = {
     banned: new Set(),
     averse: collectAversions(request),
@@ -121,11 +125,11 @@ const enforceConstraints: Learn = (failures, { assembled, constraints }, { learn
   const ids = fresh.map(({ constraint }) => constraint.constraintId).join(', ')
   return {
     learned: { ...learned, enforcement: { conditions, checked } },
-    choice: { wanted: ids, because: 'what is produced decides it: a post-condition or a check sees to it' },
+    choice: { wanted: ids, because: 'what is produced decides it: a post-condition or a check enforces it' },
   }
 }
 
-/** Findings that another capability may avoid. */
+/** Diagnostics that another capability may avoid. */
 const unfit: ReadonlySet<unknown> = new Set([
   'plan/input-mismatch',
   'plan/input-missing',
@@ -144,7 +148,7 @@ const banUnfitCapability: Learn = (failures, { assembled }, { learned, request }
     const byVerdict = details?.['reason'] !== undefined && cause === 'schema_incompatible'
     if (!byVerdict && !unfit.has(details?.['code'])) continue
     const blamed = capabilityId ?? assembled.plannedNodes.get(nodeId ?? '')?.capability.capabilityId
-    // If several nodes supply what a constraint compares, the finding names none: each of them may make it impossible.
+    // If several nodes supply what a constraint compares, the diagnostic names none: each of them may make it impossible.
     const plannedNodes = [...assembled.plannedNodes.values()].map(({ capability }) => capability.capabilityId)
     const suspects = blamed !== undefined ? [blamed] : byVerdict ? plannedNodes : []
     const required = request.envelope.policies.planner.selection?.require ?? []
@@ -200,7 +204,7 @@ function exceedsTokenLimit({ estimatedTokens }: DraftIteration, { envelope }: Se
   return estimatedTokens > (envelope.policies.planner.optimisation?.maxTokens ?? Number.POSITIVE_INFINITY)
 }
 
-/** Ranks last the capabilities an earlier draft was rejected for, and those at the node that triggered a new plan. */
+/** Ranks last the capabilities an earlier draft was rejected for, and the capabilities at the node that triggered a new plan. */
 function collectAversions(request: SearchRequest): LearnedConstraints['averse'] {
   const averse = new Map<string, Aversion>(
     [...findNodesToRedo(request).capabilities].map((id) => [id, 'failed']),

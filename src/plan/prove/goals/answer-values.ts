@@ -175,20 +175,20 @@ const ofNode = '\u0000'
  * a node that ran and omitted a property: both its output and the answer lack the property.
  */
 function assurances(choice: Choice, { byId }: Resolved): ParsedCondition[] {
-  const places = [...choice].flatMap(([{ prefix }, options]) => {
+  const origins = [...choice].flatMap(([{ prefix }, options]) => {
     const [option] = options
     if (options.length !== 1 || option === undefined) return []
     const sources = isLeftOut(option) ? option.leftOutBy : 'node' in option ? [option] : []
     return sources.map(({ node, pointer = '' }) => ({ node, from: tokens(pointer), prefix }))
   })
-  return [...new Set(places.map(({ node }) => node))].flatMap((node) => {
-    const own = places.filter((place) => place.node === node)
+  return [...new Set(origins.map(({ node }) => node))].flatMap((node) => {
+    const own = origins.filter((origin) => origin.node === node)
     return (byId.get(node)?.postConditions ?? []).flatMap((json) => {
       const parsed = parseCondition(json)
       if (!parsed.ok) return []
       const expr = mapPaths(parsed.condition.expr, (path) => {
-        const place = own.find(({ from }) => from.every((token, i) => path[i] === token))
-        return place ? [...place.prefix, ...path.slice(place.from.length)] : [ofNode + node, ...path]
+        const origin = own.find(({ from }) => from.every((token, i) => path[i] === token))
+        return origin ? [...origin.prefix, ...path.slice(origin.from.length)] : [ofNode + node, ...path]
       })
       return [{ expr }]
     })

@@ -5,7 +5,7 @@
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { ParsedCondition } from '../../../schema/condition/condition.ts'
 import { assumeAll } from '../../../schema/values/solve.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved } from '../proof-request.ts'
 import { settingsFor } from './answer-values.ts'
 import type { Goal } from './goals.ts'
@@ -37,7 +37,7 @@ export function conflictOf(
     if (!canHold(others)) members = others
   }
   const ids = members.map(({ constraint }) => constraint.constraintId)
-  const diagnostic = finding('plan/conflict', {
+  const diagnostic = createDiagnostic('plan/conflict', {
     constraint: members.map(({ text }) => `(${text})`).join(' and '),
     constraintId: ids.join(','),
     suggestion: `Change or soften one of ${ids.join(', ')}: no value satisfies all of them`,

@@ -16,7 +16,7 @@ import {
 import { clip } from '../../../schema/describe.ts'
 import type { World } from '../../../schema/values/known-values.ts'
 import type { Path } from '../../../schema/values/schema-values.ts'
-import { suppliers } from '../findings/suggest.ts'
+import { suppliers } from '../diagnostics/suggest.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { owns } from '../sources.ts'
 import { isAssured, settingsFor, slotFor, verdictIn } from './answer-values.ts'

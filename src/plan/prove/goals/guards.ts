@@ -12,7 +12,7 @@ import { slotFor } from './answer-values.ts'
 /** Returns the guards; empty if some path through the plan has none. */
 export function guardsOf(paths: readonly Path[], resolved: Resolved): readonly string[] {
   const slots = [...new Set(paths.flatMap((path) => slotFor(path, resolved) ?? []))]
-  const candidates = resolved.nodes.filter((node) => node.kind === 'validation' && looksAt(node, slots))
+  const candidates = resolved.nodes.filter((node) => node.kind === 'validation' && readsAny(node, slots))
   const found = new Set<string>()
   const sources = nodesIn(slots.flatMap((slot) => slot.sources))
   const asked = [...sources, ...candidates.map(({ id }) => id)]
@@ -28,7 +28,7 @@ export function guardsOf(paths: readonly Path[], resolved: Resolved): readonly s
   return [...found]
 }
 
-function looksAt(node: ResolvedNode, slots: readonly Slot[]): boolean {
+function readsAny(node: ResolvedNode, slots: readonly Slot[]): boolean {
   const wanted = slots.flatMap((slot) => slot.sources)
   const supplies = wanted.some((source) => 'node' in source && source.node === node.id)
   const read = Object.values(node.inputs).flat()

@@ -6,16 +6,16 @@ import type { Expr, Var } from '../../../schema/condition/expr.ts'
 import { type Item, placeOf, setAtPath, type World } from '../../../schema/values/known-values.ts'
 
 export function mayBeVacuous(expr: Expr, worlds: readonly World[]): boolean {
-  const places = denied(expr, { negated: false, item: undefined })
+  const uses = denied(expr, { negated: false, item: undefined })
   return worlds.some((world) =>
-    places.some(({ variable, item }) => {
+    uses.some(({ variable, item }) => {
       const path = placeOf(variable, item)
       return path !== undefined && setAtPath(world, path).missing
     }),
   )
 }
 
-interface Place {
+interface VariableUse {
   readonly variable: Var
   readonly item: Item
 }
@@ -29,7 +29,7 @@ interface Side {
  * Returns the variables of comparisons that are true when their value is missing; an explicit `missing` test is
  * intended and not reported.
  */
-function denied(expr: Expr, side: Side): Place[] {
+function denied(expr: Expr, side: Side): VariableUse[] {
   const { negated, item } = side
   const vars = (...operands: readonly Expr[]) =>
     operands.flatMap((each) => (each.op === 'var' ? [{ variable: each, item }] : []))

@@ -12,8 +12,8 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import { isVacant } from '../../../schema/values/has-no-values.ts'
-import { finding } from '../../findings.ts'
-import { suppliers, tooManyWays } from '../findings/suggest.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
+import { suppliers, tooManyScenarios } from '../diagnostics/suggest.ts'
 import type { Resolved, Slot } from '../proof-request.ts'
 import { isThere, schemaOf, wayWithout } from '../sources.ts'
 import { judgeWhole, reasonFor } from './whole.ts'
@@ -21,7 +21,7 @@ import { judgeWhole, reasonFor } from './whole.ts'
 export function answer(resolved: Resolved): readonly Diagnostic[] {
   if (isVacant(resolved.callerSchema)) {
     return [
-      finding('plan/contract-vacant', {
+      createDiagnostic('plan/contract-vacant', {
         constraint: "some value satisfies the caller's schema",
         suggestion: 'Change outputContract.schema: what it requires contradicts itself',
       }),
@@ -53,10 +53,10 @@ function absent(slot: Slot, resolved: Resolved): Diagnostic[] {
   if (without === undefined) return []
   const optional = slot.sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [
-    finding('plan/output-missing', {
+    createDiagnostic('plan/output-missing', {
       constraint: `${called(slot)} has a producer`,
       suggestion: !without.complete
-        ? tooManyWays
+        ? tooManyScenarios
         : optional
           ? `Make it required in the output of ${slot.sources.map(describeSource).join(' and ')}`
           : slot.sources.length > 0 && without.label !== ''
@@ -83,7 +83,7 @@ function judged(slot: Slot, index: number, resolved: Resolved): Diagnostic[] {
   const never = isVacant(both(supplied, wanted))
   const nodeId = 'node' in source ? { nodeId: source.node } : {}
   return [
-    finding(never ? 'plan/output-mismatch' : 'plan/output-unproven', {
+    createDiagnostic(never ? 'plan/output-mismatch' : 'plan/output-unproven', {
       constraint: `${called(slot)} accepts what ${describeSource(source)} supplies`,
       ...nodeId,
       suggestion: never
@@ -115,7 +115,7 @@ function wholeAnswer(resolved: Resolved): readonly Diagnostic[] {
     `the answer as a whole satisfies "${keyword}" of the caller's schema`
   if (verdict.kind === 'depends')
     return verdict.keywords.map((keyword) =>
-      finding('plan/output-unproven', {
+      createDiagnostic('plan/output-unproven', {
         constraint: constraint(keyword),
         suggestion: `It is checked at run time only, when the answer is complete. Change "${keyword}", or supply the properties that it needs in every run`,
         details: { pointer: '', keyword, schemaPointer: child('', keyword) },
@@ -123,7 +123,7 @@ function wholeAnswer(resolved: Resolved): readonly Diagnostic[] {
     )
   const { object } = verdict
   return verdict.broken.map(({ keyword, pointer }) =>
-    finding('plan/output-mismatch', {
+    createDiagnostic('plan/output-mismatch', {
       constraint: constraint(keyword),
       suggestion: `${reasonFor('The answer', { keyword, schema, object })}: change outputContract.schema${pointer}, or which properties the plan supplies`,
       details: { pointer: '', keyword, schemaPointer: pointer, properties: [...object.keys()] },

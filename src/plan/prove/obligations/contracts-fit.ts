@@ -11,7 +11,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
 import { type Fit, fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { schemaOf } from '../sources.ts'
 import { wholeInput } from './whole-input.ts'
@@ -53,7 +53,7 @@ function judged(link: Link, resolved: Resolved, seen: Map<string, Fit>): Diagnos
   if (result.kind === 'yes') return []
   const proven = result.kind === 'no' && exact
   return [
-    finding(proven ? 'plan/input-mismatch' : 'plan/input-unproven', {
+    createDiagnostic(proven ? 'plan/input-mismatch' : 'plan/input-unproven', {
       constraint: `input "${name}" of "${node.id}" accepts what ${describeSource(source)} supplies`,
       nodeId: node.id,
       capabilityId: node.capability?.capabilityId,

@@ -1,6 +1,6 @@
 /** Obligations on the graph: it is acyclic, every node is reachable, and only routes activate their targets. */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { targetsOf } from '../scenarios/scenario.ts'
 
@@ -9,7 +9,7 @@ export function dag(resolved: Resolved): readonly Diagnostic[] {
   if (graph.circle.length > 0) {
     const [first = '', ...others] = graph.circle
     return [
-      finding('plan/cycle', {
+      createDiagnostic('plan/cycle', {
         constraint: `nodes ${graph.circle.join(', ')} do not wait for each other`,
         nodeId: first,
         suggestion: `Remove an edge or a binding between ${[first, ...others].join(', ')}`,
@@ -20,7 +20,7 @@ export function dag(resolved: Resolved): readonly Diagnostic[] {
   const unreachable = nodes
     .filter(({ id }) => !scenarios.reachable.has(id))
     .map(({ id, capability }) =>
-      finding('plan/unreachable', {
+      createDiagnostic('plan/unreachable', {
         constraint: `node "${id}" can run`,
         nodeId: id,
         capabilityId: capability?.capabilityId,
@@ -42,7 +42,7 @@ function bypassed({ id: router, draft }: ResolvedNode, { graph, byId }: Resolved
         return kind === 'control' && when !== 'fail' && !isRoute && graph.ancestors(router).has(from)
       })
       .map(({ from }) =>
-        finding('plan/route-bypassed', {
+        createDiagnostic('plan/route-bypassed', {
           constraint: `"${router}" decides whether "${target}" runs`,
           nodeId: target,
           suggestion: `Remove the edge from "${from}" to "${target}": it activates "${target}" also when "${router}" takes another route. A binding orders them without it`,

@@ -14,7 +14,7 @@ import { worldOf } from '../../../schema/values/known-values.ts'
 import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
 import { decide } from '../../../schema/values/solve.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { ResolvedNode } from '../proof-request.ts'
 
 export function exits({ draft, id, output }: ResolvedNode): Diagnostic[] {
@@ -23,7 +23,7 @@ export function exits({ draft, id, output }: ResolvedNode): Diagnostic[] {
   const parsed = parseCondition(until)
   if (!parsed.ok)
     return [
-      finding('plan/condition', {
+      createDiagnostic('plan/condition', {
         constraint: `loop.until of "${id}" can be read`,
         nodeId: id,
         suggestion: parsed.issues
@@ -35,7 +35,7 @@ export function exits({ draft, id, output }: ResolvedNode): Diagnostic[] {
   if (unknown.length > 0) return unknown
   if (decide(parsed.condition, worldOf(valuesOf(output))) !== 'false') return []
   return [
-    finding('plan/loop-exit', {
+    createDiagnostic('plan/loop-exit', {
       constraint: `loop.until of "${id}" can hold`,
       nodeId: id,
       suggestion: 'Compare with something that the state has, or change what the body yields',
@@ -61,7 +61,7 @@ function unknownPaths(condition: ParsedCondition, output: JsonSchema, id: string
     const known =
       names.length === 0 ? 'Compare with what the state has.' : `The state has ${names.join(', ')}.`
     return [
-      finding(isNever ? 'plan/exit-unknown' : 'plan/exit-undeclared', {
+      createDiagnostic(isNever ? 'plan/exit-unknown' : 'plan/exit-undeclared', {
         constraint: `loop.until of "${id}" finds "${path}" in the state`,
         nodeId: id,
         suggestion: `${meant === undefined ? known : `Did you mean "${meant}"?`} Paths begin at the state itself`,

@@ -5,7 +5,7 @@
 import { own } from '../../../base/json.ts'
 import { type Capability, canAct } from '../../../domain/capability.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 
 /** Whether a kind of capability calls another machine; for other kinds only their dispatcher knows. */
@@ -35,7 +35,7 @@ function network({ id, draft }: ResolvedNode, { capabilityId, kind }: Capability
   const remote = own(remoteKinds, kind)
   if (remote === false) return []
   return [
-    finding(remote === undefined ? 'plan/node-network-unknown' : 'plan/node-network', {
+    createDiagnostic(remote === undefined ? 'plan/node-network-unknown' : 'plan/node-network', {
       constraint: `"${capabilityId}" stays on this machine`,
       nodeId: id,
       capabilityId,
@@ -48,7 +48,7 @@ function network({ id, draft }: ResolvedNode, { capabilityId, kind }: Capability
 function authority({ id, draft }: ResolvedNode, capability: Capability): Diagnostic[] {
   if (!draft.constraints?.no_execution_authority || !canAct(capability)) return []
   return [
-    finding('plan/node-authority', {
+    createDiagnostic('plan/node-authority', {
       constraint: `"${capability.capabilityId}" only answers`,
       nodeId: id,
       capabilityId: capability.capabilityId,
@@ -61,7 +61,7 @@ function duration({ id, draft }: ResolvedNode): Diagnostic[] {
   const most = draft.constraints?.max_duration_ms
   if (most === undefined || draft.timeoutMs === undefined || draft.timeoutMs <= most) return []
   return [
-    finding('plan/node-duration', {
+    createDiagnostic('plan/node-duration', {
       constraint: `timeoutMs of "${id}" <= ${most}`,
       nodeId: id,
       suggestion: `Set timeoutMs of "${id}" to at most ${most} (in a pipeline: timeout of the step, ${most / 1_000} seconds)`,

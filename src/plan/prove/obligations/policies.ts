@@ -5,7 +5,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
 import { valuesOf } from '../../../schema/values/schema-values.ts'
 import { assumeAll } from '../../../schema/values/solve.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import { settingsFor } from '../goals/answer-values.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { bodyPath } from '../resolve/resolve-body.ts'
@@ -27,7 +27,7 @@ function variants(resolved: Resolved): Diagnostic[] {
   )
   if (fits) return []
   return [
-    finding('plan/policy-variants', {
+    createDiagnostic('plan/policy-variants', {
       constraint: `${property}.length == ${count}`,
       constraintId: 'policy:variantCount',
       suggestion: `Change policies.planner.topology.variantCount or the bounds of "${property}"`,
@@ -70,7 +70,7 @@ function selection({ request, nodes: outermost }: Resolved): Diagnostic[] {
   )
   return [
     ...lacking.map((capabilityId) =>
-      finding('plan/policy-require', {
+      createDiagnostic('plan/policy-require', {
         constraint: `the plan uses "${capabilityId}"`,
         constraintId: 'policy:require',
         capabilityId,
@@ -85,7 +85,7 @@ function selection({ request, nodes: outermost }: Resolved): Diagnostic[] {
     ...used
       .filter(({ capabilityId }) => forbid.includes(capabilityId))
       .map(({ id, capabilityId }) =>
-        finding('plan/policy-forbid', {
+        createDiagnostic('plan/policy-forbid', {
           constraint: `the plan does not use "${capabilityId}"`,
           constraintId: 'policy:forbid',
           nodeId: id,
@@ -124,7 +124,7 @@ function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] 
   const found: Diagnostic[] = requiredKinds
     .filter((kind) => !nodes.some((node) => node.kind === kind))
     .map((kind) =>
-      finding('plan/policy-kind', {
+      createDiagnostic('plan/policy-kind', {
         constraint: `the plan has a node of kind "${kind}"`,
         constraintId: `policy:requiredKinds:${kind}`,
         suggestion: `Add a node of kind ${kind} (by a capability with that nodeKind), or take it out of policies.planner.topology.requiredKinds`,
@@ -132,7 +132,7 @@ function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] 
     )
   for (const { id, kind } of nodes.filter((node) => forbiddenKinds.includes(node.kind))) {
     found.push(
-      finding('plan/policy-kind', {
+      createDiagnostic('plan/policy-kind', {
         constraint: `the plan has no node of kind "${kind}"`,
         constraintId: 'policy:forbiddenKinds',
         nodeId: id,
@@ -142,7 +142,7 @@ function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] 
   }
   if (maxDepth !== undefined && graph.depth > maxDepth) {
     found.push(
-      finding('plan/policy-depth', {
+      createDiagnostic('plan/policy-depth', {
         constraint: `depth <= ${maxDepth}`,
         constraintId: 'policy:maxDepth',
         suggestion: 'Run nodes side by side, or leave some out',

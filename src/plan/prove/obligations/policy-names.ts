@@ -10,7 +10,7 @@ import { engineMetrics, metricOf } from '../../../domain/policy/parse-policies.t
 import { membersOf } from '../../../schema/build/members.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved } from '../proof-request.ts'
 import { withBodies } from './policies.ts'
 
@@ -32,7 +32,7 @@ function capabilityNames({ request }: Resolved): Diagnostic[] {
     .filter(({ capabilityId }) => !known.includes(capabilityId))
     .map(({ capabilityId, key, policyId }) => {
       const meant = closest(capabilityId, known)
-      return finding('plan/policy-capability', {
+      return createDiagnostic('plan/policy-capability', {
         constraint: `${key} names a known capability, not "${capabilityId}"`,
         constraintId: `policy:${policyId}`,
         capabilityId,
@@ -75,7 +75,7 @@ function metricNames(resolved: Resolved): Diagnostic[] {
     const known = [...new Set([...engineMetrics, ...numbers])]
     const meant = closest(metric, known)
     return [
-      finding('plan/policy-metric', {
+      createDiagnostic('plan/policy-metric', {
         constraint: `something supplies the metric "${metric}" of policies.runtime[${index}]`,
         constraintId: `policy:${policy.id}`,
         suggestion:
@@ -105,7 +105,7 @@ function labelNames(resolved: Resolved): Diagnostic[] {
     const instead =
       meant === undefined ? `Nodes are ${known.slice(0, 10).join(', ')}` : `Did you mean "${meant}"?`
     return [
-      finding('plan/policy-label', {
+      createDiagnostic('plan/policy-label', {
         constraint: `a node has the label "${label}" of policies.planner.directives.hitlRequiredFor`,
         constraintId: `policy:hitlRequiredFor:${label}`,
         suggestion: `${instead}${meant === undefined ? '.' : ''} A person is asked to approve the answer instead`,

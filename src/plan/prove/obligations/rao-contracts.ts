@@ -8,7 +8,7 @@ import type { Draft, DraftNode } from '../../../domain/plan.ts'
 import { isRaoPolicy, type RaoPolicy } from '../../../domain/policy.ts'
 import { isRaoError, type RaoError, readRaoContract } from '../../../domain/rao/rao-contract.ts'
 import { readRaoSettings } from '../../../domain/rao/settings.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import { findAnswering, selectCapabilities } from '../apply-rao-contracts.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { withBodies } from './policies.ts'
@@ -32,7 +32,7 @@ function ownContract({ id, draft }: ResolvedNode): Diagnostic[] {
   if (isRaoError(contract)) return [unreadable(contract, { id, what: `RAO data of "${id}"` })]
   if (draft.capabilityId !== undefined) return []
   return [
-    finding('plan/rao', {
+    createDiagnostic('plan/rao', {
       constraint: `"${id}" has an answer that a RAO contract can decide on`,
       nodeId: id,
       suggestion:
@@ -47,7 +47,7 @@ function unreadable(
   error: RaoError,
   { id, capabilityId, what }: { readonly id: string; readonly capabilityId?: string; readonly what: string },
 ): Diagnostic {
-  return finding('plan/rao', {
+  return createDiagnostic('plan/rao', {
     constraint: `${what}: ${error.message}`,
     nodeId: id,
     capabilityId,
@@ -69,7 +69,7 @@ export function raoPolicies(resolved: Resolved, draft: Draft): readonly Diagnost
     const contract = readRaoSettings(policy.rao)
     if (isRaoError(contract))
       return [
-        finding('plan/rao', {
+        createDiagnostic('plan/rao', {
           constraint: `RAO policy "${policy.id}": ${contract.message}`,
           constraintId: `policy:${policy.id}`,
           details: { pointer: `${at}/rao` },
@@ -91,7 +91,7 @@ interface Whole {
 /** An unknown name in a selector is an error; a known one that this plan does not use is not. */
 function unused({ id, selector = {} }: RaoPolicy, at: string, whole: Whole): Diagnostic {
   const wrong = findUnknown(selector, whole)
-  return finding(wrong === undefined ? 'plan/rao-unused' : 'plan/rao-selector', {
+  return createDiagnostic(wrong === undefined ? 'plan/rao-unused' : 'plan/rao-selector', {
     constraint: `RAO policy "${id}" selects a node`,
     constraintId: `policy:${id}`,
     suggestion: wrong?.suggestion ?? 'No node of this plan matches: nothing is guarded by it',

@@ -10,7 +10,7 @@ import { type DraftNode, isIterated, type Source } from '../../../domain/plan.ts
 import { membersOf } from '../../../schema/build/members.ts'
 import { parseCondition } from '../../../schema/condition/condition.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { targetsOf } from '../scenarios/scenario.ts'
 import { isBinding, sourcesOf } from '../sources.ts'
@@ -33,7 +33,7 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
   return [
     ...(draft.nodes.length === 0
       ? [
-          finding('plan/empty', {
+          createDiagnostic('plan/empty', {
             constraint: 'the plan has a node',
             suggestion: 'Add nodes for what is wanted',
           }),
@@ -68,7 +68,7 @@ function ids(nodes: readonly DraftNode[]): Diagnostic[] {
     seen.add(id)
     if (wrong === undefined) return []
     return [
-      finding('plan/node-id', {
+      createDiagnostic('plan/node-id', {
         constraint: `node id ${JSON.stringify(id)} is its own`,
         nodeId: String(id),
         details: { problem: wrong },
@@ -93,7 +93,7 @@ function edges({ request, byId }: Resolved): Diagnostic[] {
     return wrong === undefined
       ? []
       : [
-          finding('plan/edge', {
+          createDiagnostic('plan/edge', {
             constraint: `edge from "${from}" to "${to}"`,
             nodeId: from,
             suggestion: wrong,
@@ -111,7 +111,7 @@ function capability(
   if (draft.capabilityId === undefined) {
     if (draft.routing !== undefined || isIterated(draft)) return []
     return [
-      finding('plan/capability-absent', {
+      createDiagnostic('plan/capability-absent', {
         constraint: `node "${id}" has a capability`,
         nodeId: id,
         suggestion: 'Set capabilityId, routing if the node only decides, or map or loop with a body',
@@ -121,7 +121,7 @@ function capability(
   return [draft.capabilityId, ...(draft.alternates ?? [])]
     .filter((each) => !alive.has(each))
     .map((capabilityId) =>
-      finding('plan/capability-unknown', {
+      createDiagnostic('plan/capability-unknown', {
         constraint: `capability "${capabilityId}" is active`,
         nodeId: id,
         capabilityId,
@@ -167,7 +167,9 @@ function alternatives(
 function kind({ draft, id }: ResolvedNode): Diagnostic[] {
   if (draft.kind === undefined || kinds.has(draft.kind)) return []
   const suggestion = `Use one of ${[...kinds].join(', ')}`
-  return [finding('plan/kind', { constraint: `node "${id}" has a known kind`, nodeId: id, suggestion })]
+  return [
+    createDiagnostic('plan/kind', { constraint: `node "${id}" has a known kind`, nodeId: id, suggestion }),
+  ]
 }
 
 function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[] {
@@ -177,7 +179,7 @@ function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[]
       return wrong === undefined
         ? []
         : [
-            finding('plan/binding', {
+            createDiagnostic('plan/binding', {
               constraint: `input "${name}" of "${id}" is bound`,
               nodeId: id,
               suggestion: wrong,
@@ -187,7 +189,7 @@ function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[]
   )
   const lost = [...targetsOf(draft)].filter((target) => !resolved.byId.has(target))
   const routes = lost.map((target) =>
-    finding('plan/edge', {
+    createDiagnostic('plan/edge', {
       constraint: `"${id}" routes to "${target}"`,
       nodeId: id,
       suggestion: `There is no node "${target}"`,
@@ -206,7 +208,7 @@ function answer(resolved: Resolved): Diagnostic[] {
     const wrong = problemWith(source, resolved)
     return wrong === undefined
       ? []
-      : [finding('plan/binding', { constraint: 'the answer is bound', suggestion: wrong })]
+      : [createDiagnostic('plan/binding', { constraint: 'the answer is bound', suggestion: wrong })]
   })
 }
 
@@ -259,12 +261,16 @@ function conditions({ draft, id, postConditions }: ResolvedNode): Diagnostic[] {
  */
 function nodeData({ draft, id }: ResolvedNode): Diagnostic[] {
   return checkNodeData(draft.data, '').map(({ message, hint }) =>
-    finding('plan/node-data', { constraint: `data of "${id}": ${message}`, nodeId: id, suggestion: hint }),
+    createDiagnostic('plan/node-data', {
+      constraint: `data of "${id}": ${message}`,
+      nodeId: id,
+      suggestion: hint,
+    }),
   )
 }
 
 function unreadable(what: string, nodeId: string, issues: readonly Issue[]): Diagnostic {
-  return finding('plan/condition', {
+  return createDiagnostic('plan/condition', {
     constraint: `${what} can be read`,
     nodeId,
     suggestion: issues.map(({ message, hint }) => (hint ? `${message}. ${hint}` : message)).join('\n'),

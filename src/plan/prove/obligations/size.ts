@@ -1,7 +1,7 @@
 /** Upper bounds on the size of a plan, which bound the work of everything after it. */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Draft, DraftNode } from '../../../domain/plan.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { ProveRequest } from '../proof-request.ts'
 
 export const planLimits = {
@@ -58,7 +58,7 @@ export function size({ draft, envelope }: ProveRequest): readonly Diagnostic[] {
   return (Object.keys(planLimits) as (keyof typeof planLimits)[])
     .filter((what) => counts[what] > planLimits[what])
     .map((what) =>
-      finding('plan/limit', {
+      createDiagnostic('plan/limit', {
         constraint: `${what} <= ${planLimits[what]}`,
         suggestion: 'Split the work into several runs',
         details: { limit: planLimits[what], actual: counts[what] },

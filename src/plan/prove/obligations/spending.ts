@@ -6,7 +6,7 @@
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import { countAsks } from '../../../domain/plan/count-asks.ts'
 import { isRaoPolicy } from '../../../domain/policy.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import { limitsOf } from '../limits.ts'
 import type { Resolved } from '../proof-request.ts'
 
@@ -36,7 +36,7 @@ function asking({ request }: Resolved): Diagnostic[] {
   const most = asks + (askBeforeFinish === true ? 1 : 0)
   if (most <= maxAsks) return []
   return [
-    finding('plan/may-exceed-limit', {
+    createDiagnostic('plan/may-exceed-limit', {
       constraint: `maxAsks ${maxAsks} covers up to ${most} asks`,
       suggestion: `Raise maxAsks to ${most} (max_asks in a pipeline), or lower maxItems or maxRounds around the nodes that ask`,
       details: { limit: maxAsks, most },
@@ -55,7 +55,7 @@ function amounts({ request }: Resolved): readonly Diagnostic[] {
     if (most === undefined || range === undefined || range.most <= most) return []
     const code = range.least > most ? 'plan/over-limit' : 'plan/may-exceed-limit'
     return [
-      finding(code, {
+      createDiagnostic(code, {
         constraint: `${limit} ${most} covers ${range.least} to ${range.most} ${unit}`,
         suggestion: `Raise ${limit} to ${range.most}, or lower callBudget or retries of the nodes`,
         details: { limit: most, least: range.least, most: range.most },
@@ -68,7 +68,7 @@ function amounts({ request }: Resolved): readonly Diagnostic[] {
 /** Reports models without a price: their cost is unknown, so they are not called in a run with a cost limit. */
 function unpriced(models: readonly string[]): Diagnostic[] {
   return models.map((model) =>
-    finding('plan/price-unknown', {
+    createDiagnostic('plan/price-unknown', {
       constraint: `the price of the model "${model}" is known, because the run limits its cost`,
       suggestion: `Give its price in \`prices\`, or limit maxTokens instead of maxCostUsd: without a price it is not called`,
       details: { model },

@@ -6,8 +6,8 @@
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import { describeSource } from '../../../domain/run/bound-values.ts'
 import { membersOf } from '../../../schema/build/members.ts'
-import { finding } from '../../findings.ts'
-import { suppliers, tooManyWays } from '../findings/suggest.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
+import { suppliers, tooManyScenarios } from '../diagnostics/suggest.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { rootsOf } from '../resolve/property-names.ts'
 import { isThere, wayWithout } from '../sources.ts'
@@ -28,12 +28,12 @@ function lacking(node: ResolvedNode, name: string, resolved: Resolved): Diagnost
   if (without === undefined) return []
   const optional = sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [
-    finding('plan/input-missing', {
+    createDiagnostic('plan/input-missing', {
       constraint: `input "${name}" of "${node.id}" is supplied`,
       nodeId: node.id,
       capabilityId: node.capability?.capabilityId,
       suggestion: !without.complete
-        ? tooManyWays
+        ? tooManyScenarios
         : optional
           ? `Make "${name}" required in the output that supplies it`
           : suppliers([name], resolved.request),
@@ -57,12 +57,12 @@ function unsupplied(node: ResolvedNode, name: string, resolved: Resolved): Diagn
   const from = sources.map(describeSource).join(' and ')
   return [
     never === undefined
-      ? finding('plan/input-unproven', {
+      ? createDiagnostic('plan/input-unproven', {
           ...said,
           suggestion: `Without a value at run time "${node.id}" fails: make it required in what ${from} supplies, bind another source, or ${optional}`,
           details: { property: name },
         })
-      : finding('plan/input-missing', {
+      : createDiagnostic('plan/input-missing', {
           ...said,
           suggestion: `There is no value in ${from}: correct the binding, or ${optional}`,
           details: { property: name, ...(never.label !== '' && { when: never.label }) },
@@ -76,7 +76,7 @@ function unrouted({ draft, id, inputs }: ResolvedNode): Diagnostic[] {
   return [...new Set(wanted)]
     .filter((name) => !Object.hasOwn(inputs, name))
     .map((name) =>
-      finding('plan/input-missing', {
+      createDiagnostic('plan/input-missing', {
         constraint: `input "${name}" of "${id}" is supplied`,
         nodeId: id,
         suggestion: `Put a node that supplies "${name}" before "${id}", or bind it`,

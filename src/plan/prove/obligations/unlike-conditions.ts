@@ -8,7 +8,7 @@ import { parseCondition } from '../../../schema/condition/condition.ts'
 import { type World, worldOf } from '../../../schema/values/known-values.ts'
 import { type Path, valuesOf } from '../../../schema/values/schema-values.ts'
 import { join, meet, nothing, onlyMissing, type ValueSet } from '../../../schema/values/value-set.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import { neverNumber, neverNumbers } from '../goals/non-number-comparisons.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { valuesAt } from '../sources.ts'
@@ -46,7 +46,7 @@ function unlike(
   const vars = parsed.ok ? neverNumbers(parsed.condition.expr, [world]) : []
   if (vars.length === 0) return []
   return [
-    finding('plan/unlike-types', {
+    createDiagnostic('plan/unlike-types', {
       constraint: `${what} orders numbers`,
       nodeId: id,
       capabilityId: capability?.capabilityId,

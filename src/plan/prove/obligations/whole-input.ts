@@ -4,7 +4,7 @@
  */
 import { child } from '../../../base/pointer.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved, ResolvedNode, Slot } from '../proof-request.ts'
 import { judgeWhole, reasonFor } from './whole.ts'
 
@@ -23,7 +23,7 @@ export function wholeInput(node: ResolvedNode, resolved: Resolved): readonly Dia
   })
   if (verdict.kind === 'depends')
     return verdict.keywords.map((keyword) =>
-      finding('plan/input-unproven', {
+      createDiagnostic('plan/input-unproven', {
         ...where(keyword),
         suggestion: `It is checked at run time only, before the node starts. Change "${keyword}", or bind the inputs that it needs in every run`,
         details: { pointer: '', keyword, schemaPointer: child('', keyword) },
@@ -31,7 +31,7 @@ export function wholeInput(node: ResolvedNode, resolved: Resolved): readonly Dia
     )
   const { object } = verdict
   return verdict.broken.map(({ keyword, pointer }) =>
-    finding('plan/input-mismatch', {
+    createDiagnostic('plan/input-mismatch', {
       ...where(keyword),
       suggestion: `${reasonFor('The input', { keyword, schema, object })}: change the input schema at ${pointer}, or which inputs are bound`,
       details: { pointer: '', keyword, schemaPointer: pointer, properties: [...object.keys()] },

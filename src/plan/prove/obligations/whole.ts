@@ -96,7 +96,7 @@ export type WholeVerdict =
   | { readonly kind: 'never'; readonly broken: readonly KeywordTruth[]; readonly object: Assembled }
 
 /** Keywords that other checks cover, or that reject nothing. */
-const elsewhere = new Set(
+const coveredKeywords = new Set(
   'type properties required $schema $id $defs definitions $comment title description default examples format'.split(
     ' ',
   ),
@@ -106,22 +106,25 @@ const elsewhere = new Set(
 export function judgeWhole(whole: Whole, resolved: Resolved): WholeVerdict | undefined {
   const { schema, slots } = whole
   if (typeof schema === 'boolean') return undefined
-  if (Object.keys(schema).every((keyword) => elsewhere.has(keyword)) && isObjectType(schema['type']))
+  if (Object.keys(schema).every((keyword) => coveredKeywords.has(keyword)) && isObjectType(schema['type']))
     return undefined
   const options = { untrusted: resolved.request.untrusted ?? false }
   const output = soleOutput(slots, { byId: resolved.byId, schema })
   if (output !== undefined && fitOf(output, schema, options).kind === 'yes') return undefined
-  return verdictOf(waysOf(whole, resolved))
+  return verdictOf(judgeObjects(whole, resolved))
 }
 
 const isObjectType = (type: unknown) => type === undefined || [type].flat().includes('object')
 
-interface Way {
+interface ObjectJudgement {
   readonly object: Assembled
   readonly open: readonly KeywordTruth[]
 }
 
-function waysOf({ schema: wanted, slots, nodeId }: Whole, resolved: Resolved): readonly Way[] {
+function judgeObjects(
+  { schema: wanted, slots, nodeId }: Whole,
+  resolved: Resolved,
+): readonly ObjectJudgement[] {
   const options = { untrusted: resolved.request.untrusted ?? false }
   const known = new Map<string, JsonSchema>()
   return choicesFor(slots, resolved, nodeId).map((choice) => {
@@ -152,13 +155,13 @@ function waysOf({ schema: wanted, slots, nodeId }: Whole, resolved: Resolved): r
   }
 }
 
-function verdictOf(ways: readonly Way[]): WholeVerdict | undefined {
-  const failing = ways.filter(({ open }) => open.length > 0)
-  const [way] = failing
-  if (way === undefined) return undefined
-  if (ways.every(({ open }) => open.some(({ truth }) => !truth.mayHold))) {
-    const broken = way.open.filter(({ truth }) => !truth.mayHold)
-    return { kind: 'never', broken, object: way.object }
+function verdictOf(judgements: readonly ObjectJudgement[]): WholeVerdict | undefined {
+  const failing = judgements.filter(({ open }) => open.length > 0)
+  const [first] = failing
+  if (first === undefined) return undefined
+  if (judgements.every(({ open }) => open.some(({ truth }) => !truth.mayHold))) {
+    const broken = first.open.filter(({ truth }) => !truth.mayHold)
+    return { kind: 'never', broken, object: first.object }
   }
   const keywords = new Set(failing.flatMap(({ open }) => open.map(({ keyword }) => keyword)))
   return { kind: 'depends', keywords: [...keywords] }

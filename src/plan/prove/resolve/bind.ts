@@ -12,7 +12,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Graph } from '../graph.ts'
 import type { Resolved } from '../proof-request.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
@@ -134,7 +134,7 @@ function rivalsIn(
 function ambiguous({ property, nodeId }: Asker, [taken, other]: readonly [Source, Source]): Diagnostic {
   const ofAnswer = property === '' ? 'the answer' : `"${property}" of the answer`
   const what = nodeId === undefined ? ofAnswer : `input "${property}" of "${nodeId}"`
-  return finding('plan/ambiguous', {
+  return createDiagnostic('plan/ambiguous', {
     constraint: `${what} has one source`,
     ...(nodeId !== undefined && { nodeId }),
     suggestion: `It is taken from ${describeSource(taken)}, not from ${describeSource(other)}; bind it to say which`,

@@ -12,7 +12,7 @@ import { project } from '../../../schema/build/project.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { compileContract } from '../../catalog/compile-facets.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { ProveRequest } from '../proof-request.ts'
 
 export interface NodeContracts {
@@ -120,7 +120,7 @@ function sideOf({ node, capability, direction }: Wanted, request: ProveRequest):
 }
 
 function derived({ node, capability, direction }: Wanted, facets: readonly string[]): Diagnostic {
-  return finding('plan/facet-derived', {
+  return createDiagnostic('plan/facet-derived', {
     constraint: `"${node.id}" uses only ${direction} facets of its capability`,
     nodeId: node.id,
     capabilityId: capability?.capabilityId,
@@ -141,7 +141,7 @@ export function problemWith(
   } catch (error) {
     if (!(error instanceof ProvisoError)) throw error
     const pointer = error.at && 'pointer' in error.at ? { pointer: error.at.pointer } : {}
-    return finding('plan/schema', {
+    return createDiagnostic('plan/schema', {
       ...said,
       suggestion: error.hint,
       details: { message: error.message, ...pointer },

@@ -6,7 +6,7 @@ import { declares } from '../../../schema/values/schema-values.ts'
 import { keyOf } from '../../catalog/compile-facets.ts'
 import type { ResolvedNode, Supply } from '../proof-request.ts'
 
-/** Returns the input properties of a node; for a routing node also those that its conditions read. */
+/** Returns the input properties of a node; for a routing node also the properties that its conditions read. */
 export function wantedBy(node: Pick<ResolvedNode, 'input' | 'draft'>): string[] {
   const routed = (node.draft.routing?.routes ?? []).flatMap(({ condition }) => rootsOf(condition))
   return [...new Set([...membersOf(node.input).map(({ name }) => name), ...routed])]
@@ -24,8 +24,8 @@ function rootsIn(condition: unknown, find: typeof conditionVars): string[] {
 }
 
 /**
- * Returns the inputs that need a value although the contract does not name them: those that the draft binds, and those
- * that the conditions of a routing node read. A condition that tests an input with `missing` makes it optional.
+ * Returns the inputs that need a value although the contract does not name them: inputs bound by the draft, and inputs
+ * read by the conditions of a routing node. A condition that tests an input with `missing` makes it optional.
  */
 export function requiredBeside({ input, draft }: Pick<ResolvedNode, 'input' | 'draft'>): readonly string[] {
   const conditions = (draft.routing?.routes ?? []).map(({ condition }) => condition)

@@ -11,7 +11,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Given, ProveRequest, Resolved } from '../proof-request.ts'
 import { sourcesOf } from '../sources.ts'
 import { bodyOutput } from './body-output.ts'
@@ -44,8 +44,8 @@ export function resolveBody(node: DraftNode, context: BodyContext): ResolvedBody
 
 /** Location of a node of a body in diagnostics: `each[].write` in a map, `refine#.write` in a loop. */
 export function bodyPath({ id, map }: DraftNode, nodeId: string | undefined): string {
-  const place = map === undefined ? `${id}#` : `${id}[]`
-  return nodeId === undefined ? place : `${place}.${nodeId}`
+  const prefix = map === undefined ? `${id}#` : `${id}[]`
+  return nodeId === undefined ? prefix : `${prefix}.${nodeId}`
 }
 
 /** Prefixes the node ids of a body's diagnostics with the location of the body. */
@@ -218,11 +218,17 @@ function missingParts(node: DraftNode, input: 'items' | 'state'): Diagnostic[] {
     node.routing !== undefined && `Move the routing out of the ${kind}`,
   ].find(Boolean)
   if (typeof wrong !== 'string') return []
-  return [finding('plan/body', { constraint: `"${id}" is a whole ${kind}`, nodeId: id, suggestion: wrong })]
+  return [
+    createDiagnostic('plan/body', {
+      constraint: `"${id}" is a whole ${kind}`,
+      nodeId: id,
+      suggestion: wrong,
+    }),
+  ]
 }
 
 function tooLong({ id }: DraftNode, limits: { least: number; maxItems: number }): Diagnostic {
-  return finding('plan/map-limit', {
+  return createDiagnostic('plan/map-limit', {
     constraint: `the list of "${id}" has at most ${limits.maxItems} items`,
     nodeId: id,
     suggestion: `Raise maxItems of "${id}" to at least ${limits.least}, or bind a shorter list`,

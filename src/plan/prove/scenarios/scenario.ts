@@ -28,7 +28,7 @@ export type Choice =
       readonly label: string
     }
 
-export interface Stage {
+export interface ScenarioGraph {
   readonly graph: Graph
   /** Required inputs that only nodes supply, by node. */
   readonly needs: ReadonlyMap<string, readonly Need[]>

@@ -1,17 +1,17 @@
 /**
  * Enumerates the scenarios of a plan: which route each router takes, and which nodes fail where a failure is handled.
  * What holds in every scenario holds in every run, so "is it present on every path?" is a query over a short list. If
- * there are too many, each query enumerates only those that differ in the nodes it asks about.
+ * there are too many, each query enumerates only scenarios that differ in the nodes it asks about.
  */
 import type { DraftNode, PlanEdge } from '../../../domain/plan.ts'
 import type { Graph } from '../graph.ts'
-import { type Choice, choicesOf, labelOf, type Scenario, type Stage, targetsOf } from './scenario.ts'
-import { waysOver } from './scenarios-over.ts'
+import { mergeScenarios } from './merge-scenarios.ts'
+import { type Choice, choicesOf, labelOf, type Scenario, type ScenarioGraph, targetsOf } from './scenario.ts'
 
 export interface Scenarios {
   /**
-   * The scenarios projected onto these nodes: what they contain about others does not count. With `without`, those in
-   * which none of the given nodes completes.
+   * The scenarios projected onto these nodes: what they contain about others does not count. With `without`, only
+   * scenarios in which none of the given nodes completes.
    */
   over(ids: Iterable<string>, without?: readonly string[]): readonly Scenario[]
   /** Nodes that some run starts. */
@@ -24,7 +24,7 @@ const mostWork = 500_000
 
 export function scenariosOf(
   nodes: readonly DraftNode[],
-  { graph, needs }: Pick<Stage, 'graph' | 'needs'>,
+  { graph, needs }: Pick<ScenarioGraph, 'graph' | 'needs'>,
 ): Scenarios {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
@@ -36,12 +36,12 @@ export function scenariosOf(
       reachable: new Set(list.flatMap(({ started }) => [...started])),
     }
   const deciding = new Set([...choices].flatMap(([id, each]) => (each.length > 0 ? [id] : [])))
-  const ways = waysOver({ graph, needs, byId, choicesAt })
+  const merged = mergeScenarios({ graph, needs, byId, choicesAt })
   const sure = certainly(deciding, graph)
   return {
     over: (ids, without = []) =>
-      ways.over(ids, without) ?? (without.some((id) => sure.completed.has(id)) ? [] : [sure]),
-    reachable: ways.reachable ?? sure.started,
+      merged.over(ids, without) ?? (without.some((id) => sure.completed.has(id)) ? [] : [sure]),
+    reachable: merged.reachable ?? sure.started,
   }
 }
 
@@ -50,29 +50,29 @@ export function scenariosOf(
  * no scenarios. Returns undefined when there are too many.
  */
 function explore(
-  stage: Stage,
+  stage: ScenarioGraph,
   choicesAt: (id: string) => readonly (Choice | undefined)[],
 ): Scenario[] | undefined {
   const { order } = stage.graph
   const done: Scenario[] = []
-  const open: Way[] = [{ at: 0, chosen: new Map(), completed: new Set(), started: new Set() }]
+  const open: PartialScenario[] = [{ at: 0, chosen: new Map(), completed: new Set(), started: new Set() }]
   let work = 0
-  for (let way = open.pop(); way !== undefined; way = open.pop()) {
-    while (way.at < order.length) {
-      const id = order[way.at++] as string
+  for (let partial = open.pop(); partial !== undefined; partial = open.pop()) {
+    while (partial.at < order.length) {
+      const id = order[partial.at++] as string
       if (++work > mostWork) return undefined
-      if (!isReached(id, way, stage)) continue
-      way.started.add(id)
+      if (!isReached(id, partial, stage)) continue
+      partial.started.add(id)
       const [first, ...others] = choicesAt(id)
       // Push in reverse, so that the result keeps the order of the choices.
-      for (const other of others.reverse()) open.push(withChoice(copyOf(way), id, other))
-      withChoice(way, id, first)
+      for (const other of others.reverse()) open.push(withChoice(copyPartial(partial), id, other))
+      withChoice(partial, id, first)
       if (open.length + done.length > mostListed) return undefined
     }
     done.push({
-      completed: way.completed,
-      started: way.started,
-      label: labelOf(way.chosen.values()),
+      completed: partial.completed,
+      started: partial.started,
+      label: labelOf(partial.chosen.values()),
       complete: true,
     })
   }
@@ -80,35 +80,35 @@ function explore(
 }
 
 /** A partial scenario: the choices and results before the node at index `at`. */
-interface Way {
+interface PartialScenario {
   at: number
   readonly chosen: Map<string, Choice>
   readonly completed: Set<string>
   readonly started: Set<string>
 }
 
-function copyOf({ at, chosen, completed, started }: Way): Way {
+function copyPartial({ at, chosen, completed, started }: PartialScenario): PartialScenario {
   return { at, chosen: new Map(chosen), completed: new Set(completed), started: new Set(started) }
 }
 
-function withChoice(way: Way, id: string, choice: Choice | undefined): Way {
-  if (choice) way.chosen.set(id, choice)
-  if (choice?.kind !== 'fails') way.completed.add(id)
-  return way
+function withChoice(partial: PartialScenario, id: string, choice: Choice | undefined): PartialScenario {
+  if (choice) partial.chosen.set(id, choice)
+  if (choice?.kind !== 'fails') partial.completed.add(id)
+  return partial
 }
 
 /** Whether a control edge to the node is followed (or it has none), and each required input has a source. */
-function isReached(id: string, way: Way, { graph, needs, byId }: Stage): boolean {
+function isReached(id: string, partial: PartialScenario, { graph, needs, byId }: ScenarioGraph): boolean {
   if (graph.circle.includes(id)) return false
   const control = (graph.incoming.get(id) ?? []).filter(({ kind }) => kind === 'control')
-  if (control.length > 0 && !control.some((edge) => isFollowed(edge, way, byId))) return false
-  return (needs.get(id) ?? []).every(({ from }) => from.some((source) => way.completed.has(source)))
+  if (control.length > 0 && !control.some((edge) => isFollowed(edge, partial, byId))) return false
+  return (needs.get(id) ?? []).every(({ from }) => from.some((source) => partial.completed.has(source)))
 }
 
 function isFollowed(
   { from, to, when }: PlanEdge,
-  { chosen, completed, started }: Way,
-  byId: Stage['byId'],
+  { chosen, completed, started }: PartialScenario,
+  byId: ScenarioGraph['byId'],
 ): boolean {
   const choice = chosen.get(from)
   if (!started.has(from)) return false
@@ -118,7 +118,7 @@ function isFollowed(
 }
 
 /** Label of a scenario that represents more than can be enumerated. */
-const tooMany = 'too many ways to look at each'
+const tooMany = 'too many scenarios to enumerate'
 
 /** Returns the nodes that complete regardless of any choice: those without a choice among their ancestors. */
 function certainly(deciding: ReadonlySet<string>, graph: Graph): Scenario {

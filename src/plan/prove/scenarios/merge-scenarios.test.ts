@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DraftNode, Need, PlanEdge } from '../../../domain/plan.ts'
 import { createGraph } from '../graph.ts'
+import { mergeScenarios } from './merge-scenarios.ts'
 import { choicesOf, type Scenario } from './scenario.ts'
 import { scenariosOf } from './scenarios.ts'
-import { waysOver } from './scenarios-over.ts'
 
 /** A few nodes, each with edges to later ones; some of them route, some failures are caught. */
 const plans = fc.array(
@@ -85,8 +85,8 @@ const seenBy = (list: readonly Scenario[], watched: readonly string[]) =>
     ),
   ].sort()
 
-describe('ways that are merged', () => {
-  it('say of the nodes that are asked about exactly what all ways one by one say', () => {
+describe('merged scenarios', () => {
+  it('agree with the full enumeration about the nodes that are asked about', () => {
     fc.assert(
       fc.property(
         plans,
@@ -98,7 +98,7 @@ describe('ways that are merged', () => {
           const without = not.map((index) => `n${Math.min(index, nodes.length - 1)}`)
           const byId = new Map(nodes.map((node) => [node.id, node]))
           const choices = new Map(nodes.map((node) => [node.id, choicesOf(node, graph)]))
-          const merged = waysOver({ graph, needs, byId, choicesAt: (id) => choices.get(id) ?? [] })
+          const merged = mergeScenarios({ graph, needs, byId, choicesAt: (id) => choices.get(id) ?? [] })
           const all = scenariosOf(nodes, { graph, needs })
           expect(seenBy(merged.over(watched, without) ?? [], watched)).toEqual(
             seenBy(all.over(watched, without), watched),
@@ -135,13 +135,15 @@ describe('ways that are merged', () => {
   }
 
   it('are few where choices come one after the other, however many there are', () => {
-    const ways = chain(200).over(['a199', 'b199'])
-    expect(seenBy(ways, ['a199', 'b199'])).toEqual(['done skipped', 'skipped done'])
-    expect(ways.every(({ complete }) => complete)).toBe(true)
+    const merged = chain(200).over(['a199', 'b199'])
+    expect(seenBy(merged, ['a199', 'b199'])).toEqual(['done skipped', 'skipped done'])
+    expect(merged.every(({ complete }) => complete)).toBe(true)
   })
 
-  it('stand for more than can be looked at where the question is about too many choices at once', () => {
+  it('report that they are too many to enumerate where the question is about too many choices at once', () => {
     const asked = Array.from({ length: 13 }, (_, n) => `a${n}`)
-    expect(chain(13).over(asked)).toMatchObject([{ complete: false, label: 'too many ways to look at each' }])
+    expect(chain(13).over(asked)).toMatchObject([
+      { complete: false, label: 'too many scenarios to enumerate' },
+    ])
   })
 })

@@ -1,7 +1,7 @@
 /** The merge of findings: order, dominance, buckets, status and score. */
 import { describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { mergeDiagnostics } from './merge-findings.ts'
+import { mergeDiagnostics } from './merge-diagnostics.ts'
 
 const said = (more: Partial<Diagnostic>): Diagnostic => ({
   severity: 'hard',

@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { Path } from '../../../schema/values/schema-values.ts'
-import type { FindingCode } from '../../findings.ts'
+import type { DiagnosticCode } from '../../diagnostics.ts'
 import type { ProveRequest } from '../proof-request.ts'
 import { meantBy, suppliersOf } from './suggest.ts'
 
@@ -28,7 +28,8 @@ function wordingFor({ details, cause, constraintId }: Diagnostic): Wording | und
   if (details?.['conflictsWith'] !== undefined) return undefined
   const code = details?.['code']
   // Findings about policies and registrations already name what a caller can change.
-  if (typeof code === 'string') return Object.hasOwn(byCode, code) ? byCode[code as FindingCode] : undefined
+  if (typeof code === 'string')
+    return Object.hasOwn(byCode, code) ? byCode[code as DiagnosticCode] : undefined
   const reason = details?.['reason'] ?? cause
   return constraintId !== undefined && typeof reason === 'string' && Object.hasOwn(byReason, reason)
     ? byReason[reason]
@@ -46,7 +47,7 @@ const detail = ({ details }: Diagnostic, key: string) => {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-const byCode: { readonly [code in FindingCode]?: Wording } = {
+const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/empty': () =>
     'Register a capability that supplies what outputContract.schema asks for, or choose another planner (`planner.mode`)',
   'plan/limit': () => 'Ask for less in one run: split `outputContract.schema` into several runs',
@@ -58,7 +59,7 @@ const byCode: { readonly [code in FindingCode]?: Wording } = {
     return `${why}Register ${capabilityOf(diagnostic)} or make it active, or start the run again: the planner named what it cannot use`
   },
   'plan/stand-in-unfit': (diagnostic) =>
-    `It is left out of the plan; to let it stand in, register ${capabilityOf(diagnostic)} with the contracts of the capability that it replaces`,
+    `It is left out of the plan; to use it as an alternate, register ${capabilityOf(diagnostic)} with the contracts of the capability that it replaces`,
   'plan/kind': plannersOwn,
   'plan/body': plannersOwn,
   'plan/map-limit': (diagnostic) =>

@@ -13,42 +13,42 @@ export interface PlannerPrice {
   readonly outputPerMillion: number
 }
 
-export interface Words {
+export interface PromptTexts {
   readonly system: string
   readonly prompt: string
 }
 
-export interface Account {
+export interface DraftBudget {
   /**
    * Checks the budget before a call. Returns the maximum number of answer tokens (none if unlimited), or why the call
    * is refused.
    */
-  allow(words: Words): { readonly most?: number } | { readonly refused: string }
+  allow(words: PromptTexts): { readonly most?: number } | { readonly refused: string }
   /** Counts a call when it is sent, regardless of its outcome. */
   called(): void
   /** Records the usage of a finished call. */
-  ended(answer: ModelAnswer, words: Words): void
+  ended(answer: ModelAnswer, words: PromptTexts): void
   readonly spent: Usage
 }
 
-export function openAccount(
+export function createDraftBudget(
   { left = {}, onUsage }: Pick<DraftRequest, 'left' | 'onUsage'>,
   price: PlannerPrice | undefined,
-): Account {
+): DraftBudget {
   let spent: Usage = { calls: 0 }
   let unpaid: Usage | undefined
-  const tell = (usage: Usage) => onUsage?.(usage)
+  const reportUsage = (usage: Usage) => onUsage?.(usage)
   return {
     allow: (words) => allowance({ left, price }, spent, words),
     called() {
       unpaid = spent
       spent = { ...spent, calls: spent.calls + 1 }
-      tell(spent)
+      reportUsage(spent)
     },
     ended(answer, words) {
       if (!wasGenerated(answer)) spent = unpaid ?? spent
       else spent = withTokens(spent, countedTokens(answer, words), price)
-      tell(spent)
+      reportUsage(spent)
     },
     get spent() {
       return spent
@@ -56,16 +56,20 @@ export function openAccount(
   }
 }
 
-interface Limited {
+interface BudgetLimits {
   readonly left: DraftAllowance
   readonly price: PlannerPrice | undefined
 }
 
-function allowance({ left, price }: Limited, spent: Usage, words: Words): ReturnType<Account['allow']> {
+function allowance(
+  { left, price }: BudgetLimits,
+  spent: Usage,
+  words: PromptTexts,
+): ReturnType<DraftBudget['allow']> {
   if (left.calls !== undefined && spent.calls >= left.calls) return none('calls')
   const prompt = roughTokens(words.system) + roughTokens(words.prompt)
   const limits: number[] = []
-  if (left.tokens !== undefined) limits.push(left.tokens - tokensOf(spent) - prompt)
+  if (left.tokens !== undefined) limits.push(left.tokens - countTokens(spent) - prompt)
   if (left.costUsd !== undefined) {
     if (price === undefined) return { refused: 'the run limits cost, and the price of the model is unknown' }
     const micros = (left.costUsd - (spent.costUsd ?? 0)) * 1_000_000 - prompt * price.inputPerMillion
@@ -81,7 +85,7 @@ function allowance({ left, price }: Limited, spent: Usage, words: Words): Return
 
 const none = (what: string) => ({ refused: `the run's budget of ${what} does not allow a call` })
 
-interface Counted {
+interface TokenCounts {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costUsd?: number
@@ -91,7 +95,7 @@ interface Counted {
  * Returns the provider's token counts, or an estimate if it reports none, so that a budget cannot be exceeded
  * unnoticed.
  */
-function countedTokens(answer: ModelAnswer, { system, prompt }: Words): Counted {
+function countedTokens(answer: ModelAnswer, { system, prompt }: PromptTexts): TokenCounts {
   const usage = 'usage' in answer ? (answer.usage ?? {}) : {}
   const said = 'text' in answer ? (answer.text ?? '') : ''
   return {
@@ -103,7 +107,7 @@ function countedTokens(answer: ModelAnswer, { system, prompt }: Words): Counted 
 
 function withTokens(
   spent: Usage,
-  { inputTokens, outputTokens, costUsd }: Counted,
+  { inputTokens, outputTokens, costUsd }: TokenCounts,
   price?: PlannerPrice,
 ): Usage {
   const cost =
@@ -118,4 +122,4 @@ function withTokens(
   }
 }
 
-const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: Usage) => inputTokens + outputTokens
+const countTokens = ({ inputTokens = 0, outputTokens = 0 }: Usage) => inputTokens + outputTokens

@@ -2,28 +2,35 @@
  * Enumerates scenarios projected onto a few nodes. Partial scenarios with the same future that agree on those nodes are
  * merged (dynamic programming over states), so that consecutive choices add up instead of multiplying.
  */
-import { type Choice, labelOf, mostScenarios, type Scenario, type Stage, targetsOf } from './scenario.ts'
+import {
+  type Choice,
+  labelOf,
+  mostScenarios,
+  type Scenario,
+  type ScenarioGraph,
+  targetsOf,
+} from './scenario.ts'
 
-export interface WaysOver {
+export interface MergedScenarios {
   /** Returns undefined when even these are too many. */
   over(ids: Iterable<string>, without: readonly string[]): readonly Scenario[] | undefined
   /** Nodes that some scenario starts; undefined when computing it would exceed the budget. */
   readonly reachable: ReadonlySet<string> | undefined
 }
 
-export interface Field extends Stage {
+export interface ChoiceGraph extends ScenarioGraph {
   readonly choicesAt: (id: string) => readonly (Choice | undefined)[]
 }
 
 /** Work budget shared by all queries about one plan, in visited states. Once it is used up, results are unknown. */
 const mostWork = 1_000_000
 
-export function waysOver(field: Field): WaysOver {
+export function mergeScenarios(choiceGraph: ChoiceGraph): MergedScenarios {
   const budget = { left: mostWork }
   const known = new Map<string, readonly Scenario[] | undefined>()
-  const order = branchByBranch(field)
+  const order = branchByBranch(choiceGraph)
   const reachable = new Set<string>()
-  const all = merge(field, {
+  const all = merge(choiceGraph, {
     order,
     watched: new Set(),
     avoided: new Set(),
@@ -37,8 +44,8 @@ export function waysOver(field: Field): WaysOver {
       const avoided = new Set(without)
       const key = JSON.stringify([[...watched].sort(), [...avoided].sort()])
       if (!known.has(key)) {
-        const leading = leadingTo([...watched, ...avoided], order, field)
-        known.set(key, merge(field, { order: leading, watched, avoided, budget }))
+        const leading = leadingTo([...watched, ...avoided], order, choiceGraph)
+        known.set(key, merge(choiceGraph, { order: leading, watched, avoided, budget }))
       }
       return known.get(key)
     },
@@ -46,7 +53,7 @@ export function waysOver(field: Field): WaysOver {
 }
 
 /** State for all partial scenarios that have the same future and agree on the watched nodes. */
-interface Bundle {
+interface MergedState {
   /** Later nodes to which a control edge was followed, and required inputs of later nodes that have a source. */
   readonly ahead: Set<string>
   readonly started: Set<string>
@@ -64,38 +71,38 @@ interface Question {
   readonly starts?: (id: string) => void
 }
 
-function merge(field: Field, question: Question): readonly Scenario[] | undefined {
+function merge(choiceGraph: ChoiceGraph, question: Question): readonly Scenario[] | undefined {
   const { order, avoided, budget, starts } = question
-  const circle = new Set(field.graph.circle)
+  const circle = new Set(choiceGraph.graph.circle)
   const asked = new Set(order)
-  const feeds = feedsOf(field, asked)
-  let bundles: Bundle[] = [{ ahead: new Set(), started: new Set(), completed: new Set(), chosen: [] }]
+  const feeds = feedsOf(choiceGraph, asked)
+  let states: MergedState[] = [{ ahead: new Set(), started: new Set(), completed: new Set(), chosen: [] }]
   for (const id of order) {
     if (circle.has(id)) continue
-    const wanted = wantedAt(id, field)
-    const next: Bundle[] = []
-    for (const bundle of bundles) {
-      budget.left -= 1 + bundle.ahead.size + bundle.started.size + bundle.completed.size
+    const wanted = wantedAt(id, choiceGraph)
+    const next: MergedState[] = []
+    for (const merged of states) {
+      budget.left -= 1 + merged.ahead.size + merged.started.size + merged.completed.size
       if (next.length > mostScenarios || budget.left < 0) return undefined
       // Delete every key: past nodes must not keep states distinct.
-      if (wanted.filter((key) => bundle.ahead.delete(key)).length < wanted.length) {
-        next.push(bundle)
+      if (wanted.filter((key) => merged.ahead.delete(key)).length < wanted.length) {
+        next.push(merged)
         continue
       }
       starts?.(id)
-      const [first, ...others] = field.choicesAt(id)
+      const [first, ...others] = choiceGraph.choicesAt(id)
       // Copy before the first choice modifies the state itself.
-      const ways = [
-        { way: bundle, choice: first },
-        ...others.map((choice) => ({ way: copyOf(bundle), choice })),
+      const branches = [
+        { state: merged, choice: first },
+        ...others.map((choice) => ({ state: copyState(merged), choice })),
       ]
-      for (const { way, choice } of ways)
+      for (const { state, choice } of branches)
         if (choice?.kind === 'fails' || !avoided.has(id))
-          next.push(goOn(way, { id, choice, asked, feeds, ...question }, field))
+          next.push(advance(state, { id, choice, asked, feeds, ...question }, choiceGraph))
     }
-    bundles = next.length > 1 ? distinct(next) : next
+    states = next.length > 1 ? distinct(next) : next
   }
-  return bundles.map(({ started, completed, chosen }) => ({
+  return states.map(({ started, completed, chosen }) => ({
     started,
     completed,
     label: labelOf(chosen),
@@ -104,7 +111,7 @@ function merge(field: Field, question: Question): readonly Scenario[] | undefine
 }
 
 /** Returns the keys a node needs in `ahead` to start: a control edge if it has any, and each required input. */
-function wantedAt(id: string, { graph, needs }: Field): readonly string[] {
+function wantedAt(id: string, { graph, needs }: ChoiceGraph): readonly string[] {
   const hasControl = (graph.incoming.get(id) ?? []).some(({ kind }) => kind === 'control')
   return [...(hasControl ? [id] : []), ...(needs.get(id) ?? []).map(({ input }) => keyOf(id, input))]
 }
@@ -112,7 +119,7 @@ function wantedAt(id: string, { graph, needs }: Field): readonly string[] {
 const keyOf = (id: string, input: string) => `${id}\n${input}`
 
 /** Maps each node to the required inputs that it supplies. */
-function feedsOf({ needs }: Field, asked: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+function feedsOf({ needs }: ChoiceGraph, asked: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const feeds = new Map<string, string[]>()
   for (const id of asked)
     for (const { input, from } of needs.get(id) ?? [])
@@ -124,11 +131,11 @@ function feedsOf({ needs }: Field, asked: ReadonlySet<string>): ReadonlyMap<stri
   return feeds
 }
 
-function copyOf({ ahead, started, completed, chosen }: Bundle): Bundle {
+function copyState({ ahead, started, completed, chosen }: MergedState): MergedState {
   return { ahead: new Set(ahead), started: new Set(started), completed: new Set(completed), chosen }
 }
 
-interface Passing {
+interface Advance {
   readonly id: string
   readonly choice: Choice | undefined
   /** Nodes relevant to the query. */
@@ -137,34 +144,34 @@ interface Passing {
   readonly watched: ReadonlySet<string>
 }
 
-function goOn(
-  bundle: Bundle,
-  { id, choice, asked, feeds, watched }: Passing,
-  { graph, byId }: Field,
-): Bundle {
+function advance(
+  merged: MergedState,
+  { id, choice, asked, feeds, watched }: Advance,
+  { graph, byId }: ChoiceGraph,
+): MergedState {
   const passes = choice?.kind !== 'fails'
   const targets = choice?.kind === 'takes' ? targetsOf(byId.get(id)) : undefined
-  if (passes) for (const key of feeds.get(id) ?? []) bundle.ahead.add(key)
+  if (passes) for (const key of feeds.get(id) ?? []) merged.ahead.add(key)
   for (const { to, when, kind } of graph.outgoing.get(id) ?? []) {
     if (kind === 'data' || !asked.has(to) || (passes ? when === 'fail' : when === 'pass')) continue
     if (choice?.kind === 'takes' && targets?.has(to) && !choice.targets.has(to)) continue
-    bundle.ahead.add(to)
+    merged.ahead.add(to)
   }
   if (watched.has(id)) {
-    bundle.started.add(id)
-    if (passes) bundle.completed.add(id)
+    merged.started.add(id)
+    if (passes) merged.completed.add(id)
   }
-  return choice === undefined ? bundle : { ...bundle, chosen: [...bundle.chosen, choice] }
+  return choice === undefined ? merged : { ...merged, chosen: [...merged.chosen, choice] }
 }
 
 /** Deduplicates equal states, keeping the first. */
-function distinct(bundles: readonly Bundle[]): Bundle[] {
-  const found = new Map<string, Bundle>()
-  for (const bundle of bundles) {
-    const key = [bundle.ahead, bundle.started, bundle.completed]
+function distinct(states: readonly MergedState[]): MergedState[] {
+  const found = new Map<string, MergedState>()
+  for (const merged of states) {
+    const key = [merged.ahead, merged.started, merged.completed]
       .map((ids) => [...ids].sort().join('\n'))
       .join('\n\n')
-    if (!found.has(key)) found.set(key, bundle)
+    if (!found.has(key)) found.set(key, merged)
   }
   return [...found.values()]
 }
@@ -173,7 +180,7 @@ function distinct(bundles: readonly Bundle[]): Bundle[] {
  * Topological order by depth-first search: each branch is finished before the next, which keeps few states open at a
  * time.
  */
-function branchByBranch({ graph }: Field): readonly string[] {
+function branchByBranch({ graph }: ChoiceGraph): readonly string[] {
   const done = new Set<string>()
   const backwards: string[] = []
   const circle = new Set(graph.circle)
@@ -205,7 +212,7 @@ function branchByBranch({ graph }: Field): readonly string[] {
 function leadingTo(
   watched: readonly string[],
   order: readonly string[],
-  { graph }: Field,
+  { graph }: ChoiceGraph,
 ): readonly string[] {
   const wanted = new Set(watched)
   for (const id of watched) for (const before of graph.ancestors(id)) wanted.add(before)

@@ -61,4 +61,4 @@ function suppliesPath({ outputContract: side }: Capability, path: Path, facets: 
 }
 
 /** Used when the scenarios are too many to enumerate: nothing is known to be missing, and nothing is proved. */
-export const tooManyWays = `More than ${mostScenarios.toLocaleString('en')} ways lead to it, too many to look at: lower the bounds of maps and loops, bind it to fewer sources, or split the plan`
+export const tooManyScenarios = `More than ${mostScenarios.toLocaleString('en')} scenarios lead to it, too many to check: lower the bounds of maps and loops, bind it to fewer sources, or split the plan`
