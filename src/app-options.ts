@@ -40,7 +40,7 @@ export interface AppOptions
   extends Partial<
     Pick<
       EngineOptions,
-      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'carry'
+      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'claim'
     >
   > {
   /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
@@ -252,7 +252,7 @@ const appRows = {
   owner: name,
   onCrash: callable,
   onMissing: callable,
-  carry: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
+  claim: must((value) => ['all', 'own', 'none'].includes(value as string), '"all", "own" or "none"'),
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,
   ledger: flag,

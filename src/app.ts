@@ -140,7 +140,7 @@ async function buildApp(
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
     turn: () => eventLoop.turn(),
     ...readTimes(options, env),
-    ...pick(options, ['pollMs', 'limits', 'carry', 'random']),
+    ...pick(options, ['pollMs', 'limits', 'claim', 'random']),
     onCrash,
     onMissing(runId, capabilityIds) {
       // Another process may have accepted the registration and died: the catalog here can be older than the run.
@@ -202,7 +202,7 @@ async function buildApp(
     resume: engine.resume,
     cancel: engine.cancel,
     trigger: engine.trigger,
-    adopt: engine.adopt,
+    claim: engine.claim,
     state: engine.state,
     missingCapabilities: engine.missing,
     taskResults: async (runId) => taskResults(await engine.state(runId)),

@@ -41,8 +41,8 @@ export interface App {
   generate(request: GenerateRequest): Promise<AttemptResult>
   /** Estimates calls, tokens and cost of a draft before anything is called: from one answer per node to the whole budget. */
   estimate(envelope: unknown, options: { readonly draft: unknown }): Estimate
-  /** Claims a run that a dead process left. Only needed with `carry: 'own'`; other modes find such runs themselves. */
-  adopt(runId: string): Promise<void>
+  /** Claims a run that a dead process left. Only needed with `claim: 'own'`; other modes find such runs themselves. */
+  claim(runId: string): Promise<void>
   /** Replays a recorded run offline, without calls; with changed policies or node data, reports the differences. */
   replay(runId: string, changes?: ReplayChanges): Promise<Replayed>
   state(runId: string): Promise<RunState>

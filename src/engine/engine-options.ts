@@ -53,7 +53,7 @@ export interface EngineOptions {
    * started, answered, resumed or cancelled through this engine; for a process that lacks the capabilities of other runs.
    * `none`: records external input only; another process on the store continues the run.
    */
-  readonly carry?: 'all' | 'own' | 'none'
+  readonly claim?: 'all' | 'own' | 'none'
   /** Kinds of capabilities whose text and values are untrusted. */
   readonly untrustedKinds?: readonly string[]
   /** Awaited before the run continues with the result of an attempt, because many may end at once. Default: not awaited. */
@@ -95,8 +95,8 @@ export interface Engine {
   cancel(runId: string, given: { by: string; reason?: string }): Promise<void>
   resume(runId: string, given: { by: string; note?: string; expectedPlanVersion?: number }): Promise<void>
   trigger(runId: string, given: { policyId: string; by: string }): Promise<void>
-  /** Claims an abandoned run as soon as its lease has expired; needed with `carry: 'own'` only. */
-  adopt(runId: string): Promise<void>
+  /** Claims an abandoned run as soon as its lease has expired; needed with `claim: 'own'` only. */
+  claim(runId: string): Promise<void>
   /** Closes the ask about a call if its answer is in the store by now. */
   takeLateAnswer(runId: string, idempotencyKey: string): Promise<void>
   /** Logs a result that nothing waits for, such as that of a call which a new plan has set aside. */

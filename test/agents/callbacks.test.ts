@@ -160,7 +160,7 @@ describe('waiting for it', () => {
 
   it('an answer that another process takes reaches the process that waits', async () => {
     const store = createMemoryStore()
-    const other = await serveAgents({ store, carry: 'own' })
+    const other = await serveAgents({ store, claim: 'own' })
     const waiting = await accepted({ store, http: { callbackUrl: () => other.address } })
     // The other process has not heard of the agent: it learns its key from the store when it needs it.
     expect(waiting.received.call.callbackUrl).toContain(other.address)

@@ -129,14 +129,14 @@ describe('lifecycle', () => {
       wanted.push(request.runId)
       return store.claim(request)
     }
-    const heir = await open({ store: { ...store, claim }, capabilities: able, carry: 'own', pollMs: 10 })
+    const heir = await open({ store: { ...store, claim }, capabilities: able, claim: 'own', pollMs: 10 })
     const before = await store.head(runId)
     expect(before?.status).toBe('running')
     expect((await heir.run(envelope(), { draft: one })).status).toBe('completed')
     expect(await store.head(runId)).toEqual(before)
     // Neither this run nor, with no name, any run of the store was asked for.
     for (const asked of wanted) expect([runId, undefined]).not.toContain(asked)
-    await heir.adopt(runId)
+    await heir.claim(runId)
     expect(await heir.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
     expect(wanted).toContain(runId)
   })

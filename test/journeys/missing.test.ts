@@ -101,7 +101,7 @@ describe('a process that lacks a capability', () => {
   it('says beforehand what a run needs, by what is about to be decided', async () => {
     const store = createMemoryStore()
     const runId = await waiting(store)
-    const lacking = await open({ store, capabilities: [], carry: 'own' })
+    const lacking = await open({ store, capabilities: [], claim: 'own' })
     const [ask] = await store.asks({ runId, status: 'pending' })
     const { requestId } = ask ?? { requestId: '' }
     expect(await lacking.missingCapabilities(runId)).toEqual(['first', 'second'])
@@ -111,7 +111,7 @@ describe('a process that lacks a capability', () => {
   it('records runs and leaves them alone where it executes none', async () => {
     const store = createMemoryStore()
     const runId = await waiting(store)
-    const recorder = await open({ store, capabilities: [first, second], carry: 'none' })
+    const recorder = await open({ store, capabilities: [first, second], claim: 'none' })
     await answer(recorder, runId, 'approve')
     expect(recorder.active).toBe(0)
     expect((await store.claim({ owner: 'x', leaseMs: 1, limit: 1, runId })).length).toBe(1)

@@ -157,13 +157,13 @@ describe('constraints of a node', () => {
       constraints: { no_execution_authority: true },
     }
     const pause = { id: 'wait', trigger: { kind: 'onNodeComplete' }, action: { type: 'pause' } }
-    const before = await open({ store, carry: 'own', capabilities: [first, write(false)] })
+    const before = await open({ store, claim: 'own', capabilities: [first, write(false)] })
     const { runId, status } = await before.run(envelope({ policies: { runtime: [pause] } }), {
       draft: { nodes: [{ id: 'first', capabilityId: 'first' }, node], output: { node: 'write' } },
     })
     expect(status).toBe('awaiting_human')
     await leave(before)
-    const after = await open({ store, carry: 'own', capabilities: [first, write(true)] })
+    const after = await open({ store, claim: 'own', capabilities: [first, write(true)] })
     await after.resume(runId, { by: 'ann' })
     const ended = await after.result(runId)
     expect(ended).toMatchObject({ status: 'failed', failure: 'attempt/provider_error' })

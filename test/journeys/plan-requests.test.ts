@@ -152,7 +152,7 @@ describe('who is asked again', () => {
       dispatchers: [],
       newId: () => 'alone',
       owner: 'test',
-      carry: 'own',
+      claim: 'own',
     })
     const parsed = { ...envelope(), constraints: {}, specialInstructions: [], metadata: {} }
     const policies = { planner: {}, runtime: [] }

@@ -22,7 +22,7 @@ const wrong: readonly [string, unknown, string][] = [
   ['a number without end', { askMs: Number.POSITIVE_INFINITY }, '/askMs'],
   ['no place at all', { limits: { process: 0 } }, '/limits/process'],
   ['an unknown limit', { limits: { proces: 3 } }, '/limits/proces'],
-  ['an invalid value of carry', { carry: 'some' }, '/carry'],
+  ['an invalid value of claim', { claim: 'some' }, '/claim'],
   ['an invalid store', { store: {} }, '/store'],
   ['an owner without a name', { owner: '' }, '/owner'],
   ['what is no function', { onCrash: 'log' }, '/onCrash'],

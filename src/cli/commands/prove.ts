@@ -90,7 +90,7 @@ async function proved(
 
 /** Returns the capabilities that `run` could execute here, and the inactive ones with the reason. */
 async function knownToRun({ capabilities, facets }: Work) {
-  const app = await createApp({ capabilities, facets, carry: 'none' })
+  const app = await createApp({ capabilities, facets, claim: 'none' })
   try {
     return { capabilities: app.capabilities(), inactive: app.inactive() }
   } finally {

@@ -52,7 +52,7 @@ async function replay(runId: string, flags: Flags): Promise<number> {
   if ('unreadable' in work) return refuse(work.unreadable)
   const { capabilities, facets } = work
   const replayed = await readStore(chooseExistingStore(flags.store), async (store) => {
-    const app = await createApp({ store, capabilities, facets, carry: 'own' })
+    const app = await createApp({ store, capabilities, facets, claim: 'own' })
     try {
       const changes: ReplayChanges = { ...policies, ...nodeData }
       refuseUnknownNodes(changes, await app.state(runId))

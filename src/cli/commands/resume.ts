@@ -79,7 +79,7 @@ async function wake(
     if (only)
       throw new ProvisoError('run/state', `The run is ${status} and not paused: there is nothing to record`)
     printNote('The run is not paused; it is taken over as soon as no other process executes it.')
-    return app.adopt(runId)
+    return app.claim(runId)
   }
   return app.resume(runId, {
     by,

@@ -49,7 +49,7 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     ...(work.ledger && { ledger: true }),
     ...(work.planner && { planner: plannerOf(work.planner) }),
     // Claims only its own run: other runs of the store may need capabilities that are not loaded here.
-    carry: 'own',
+    claim: 'own',
     onCrash: crash.tell,
     onMissing: (runId, ids) => crash.tell(runId, missingError(ids, 'The run was given back')),
   })

@@ -16,7 +16,7 @@ export async function recordOnly(
   store: StoreChoice,
   record: (app: App) => Promise<unknown>,
 ): Promise<number> {
-  const app = await createApp({ store: store.spec, carry: 'none' })
+  const app = await createApp({ store: store.spec, claim: 'none' })
   try {
     await record(app)
     printNote('The run is left to the process that executes it.')

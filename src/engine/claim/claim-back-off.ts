@@ -5,16 +5,16 @@
  */
 import type { Clock } from '../../base/time/clock.ts'
 
-export interface Elsewhere {
+export interface ClaimBackOff {
   /**
    * Records a run released for lack of these capabilities. `timerAt`: when a timer of the run is due, which any process
    * can fire.
    */
-  put(runId: string, lack: Lack, timerAt: number | undefined): void
+  add(runId: string, lack: Lack, timerAt: number | undefined): void
   /** Ends the pause: the run continued here, or has new events. */
-  forget(runId: string): void
+  remove(runId: string): void
   /** Run ids to skip while claiming. */
-  ids(): string[]
+  excludedRuns(): string[]
 }
 
 /** The capabilities that a run of this tenant needs and this process lacks. */
@@ -32,7 +32,7 @@ const longestMs = 60_000
 /** Each claim lists all of them; beyond this limit the oldest entry is dropped, and its run may be claimed once more. */
 const most = 1_000
 
-export function createElsewhere({
+export function createClaimBackOff({
   clock,
   firstMs,
   knows,
@@ -41,10 +41,10 @@ export function createElsewhere({
   /** Length of the first pause. */
   readonly firstMs: number
   readonly knows: (capabilityId: string, tenant: string) => boolean
-}): Elsewhere {
+}): ClaimBackOff {
   const left = new Map<string, Left>()
   return {
-    put(runId, { tenant, missing }, timerAt = Number.POSITIVE_INFINITY) {
+    add(runId, { tenant, missing }, timerAt = Number.POSITIVE_INFINITY) {
       const before = left.get(runId)
       const pauseMs = Math.min(before === undefined ? firstMs : before.pauseMs * 2, longestMs)
       left.delete(runId)
@@ -52,8 +52,8 @@ export function createElsewhere({
       const [oldest] = left.keys()
       if (left.size > most && oldest !== undefined) left.delete(oldest)
     },
-    forget: (runId) => void left.delete(runId),
-    ids() {
+    remove: (runId) => void left.delete(runId),
+    excludedRuns() {
       if (left.size === 0) return []
       const now = clock.now()
       return [...left].flatMap(([runId, { until, tenant, missing }]) =>

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Claim, Store } from '../../domain/ports/store.ts'
 import type { Actor } from '../run-loop/run-actor-context.ts'
 
-export interface LookoutOptions {
+export interface RunPollerOptions {
   readonly store: Store
   readonly clock: Clock
   readonly owner: string
@@ -12,18 +12,18 @@ export interface LookoutOptions {
   /** The only runs that may be claimed; absent: every run of the store. */
   readonly own: ReadonlySet<string> | undefined
   /** Run ids to skip while claiming: another process is better placed to run them. */
-  readonly elsewhere: () => readonly string[]
+  readonly excludedRuns: () => readonly string[]
   /** The active runs of this process. */
   readonly actors: ReadonlyMap<string, Actor>
   /** Called with each claimed run. */
-  readonly carry: (claim: Claim) => void
+  readonly onClaim: (claim: Claim) => void
   /** Called when another process has claimed the run. */
-  readonly dismiss: (actor: Actor) => void
+  readonly onLeaseLost: (actor: Actor) => void
   /** Called when the store fails; the poller tries again later. */
   readonly onError: (cause: unknown) => void
 }
 
-export interface Lookout {
+export interface RunPoller {
   open(): void
   /** Polls no later than this. */
   wakeAt(at: number): void
@@ -36,55 +36,55 @@ const claimSize = 32
 /** Lower bound between polls: a run that is due but leased to another process must not cause a tight loop. */
 const shortestPause = 50
 
-export function createLookout(options: LookoutOptions): Lookout {
+export function createRunPoller(options: RunPollerOptions): RunPoller {
   const { store, clock, owner, leaseMs, pollMs, own, actors } = options
   let opened = false
   let closed = false
-  let looking = false
-  let lookAt = Number.POSITIVE_INFINITY
-  let takeBackLook = () => {}
-  let takeBackBeat = () => {}
+  let isPolling = false
+  let nextPollAt = Number.POSITIVE_INFINITY
+  let cancelPoll = () => {}
+  let cancelRenewal = () => {}
 
   const wakeAt = (at: number) => {
-    if (!opened || closed || at >= lookAt) return
-    takeBackLook()
-    lookAt = at
-    takeBackLook = clock.timer(at, () => {
-      lookAt = Number.POSITIVE_INFINITY
-      void look()
+    if (!opened || closed || at >= nextPollAt) return
+    cancelPoll()
+    nextPollAt = at
+    cancelPoll = clock.timer(at, () => {
+      nextPollAt = Number.POSITIVE_INFINITY
+      void poll()
     })
   }
 
   const claim = async (): Promise<Claim[]> => {
-    const except = options.elsewhere()
+    const except = options.excludedRuns()
     if (!own) return store.claim({ owner, leaseMs, limit: claimSize, except })
     const wanted = [...own].filter((runId) => !except.includes(runId))
     const claims = wanted.map((runId) => store.claim({ owner, leaseMs, limit: 1, runId }))
     return (await Promise.all(claims)).flat()
   }
 
-  const look = async () => {
-    if (looking || closed) return
-    looking = true
+  const poll = async () => {
+    if (isPolling || closed) return
+    isPolling = true
     try {
       for (let full = true; full && !closed; ) {
         const claims = await claim()
-        for (const each of claims) if (!closed) options.carry(each)
+        for (const each of claims) if (!closed) options.onClaim(each)
         full = !own && claims.length === claimSize
       }
-      const next = own ? undefined : await store.nextWake({ except: options.elsewhere() })
+      const next = own ? undefined : await store.nextWake({ except: options.excludedRuns() })
       if (next !== undefined) wakeAt(Math.max(next, clock.now() + shortestPause))
     } catch (cause) {
       options.onError(cause)
     } finally {
-      looking = false
+      isPolling = false
       wakeAt(clock.now() + pollMs)
     }
   }
 
   /** Renewal has its own timer: a slow claim must not let leases expire. */
-  const beat = () => {
-    takeBackBeat = clock.timer(clock.now() + leaseMs / 3, beat)
+  const scheduleRenewal = () => {
+    cancelRenewal = clock.timer(clock.now() + leaseMs / 3, scheduleRenewal)
     renew().catch(options.onError)
   }
 
@@ -99,7 +99,7 @@ export function createLookout(options: LookoutOptions): Lookout {
     for (const actor of mine) {
       if (held.has(actor.runId)) continue
       actor.stop()
-      options.dismiss(actor)
+      options.onLeaseLost(actor)
     }
     const kept = mine.filter((actor) => actors.get(actor.runId) === actor)
     const heads = await Promise.all(kept.map(({ runId }) => store.head(runId)))
@@ -110,13 +110,13 @@ export function createLookout(options: LookoutOptions): Lookout {
     open() {
       opened = true
       wakeAt(clock.now())
-      beat()
+      scheduleRenewal()
     },
     wakeAt,
     close() {
       closed = true
-      takeBackLook()
+      cancelPoll()
     },
-    end: () => takeBackBeat(),
+    end: () => cancelRenewal(),
   }
 }

@@ -21,33 +21,33 @@ export interface Lifecycle {
   readonly subscribe: SubscribeToLifecycle
   /** Called after the events are applied to the state and stored in the journal. Costs nothing without subscribers. */
   appended(state: RunState, events: readonly NewEvent[], by: AppendedNotice['by']): void
-  tell(notice: LifecycleNotice): void
+  notify(notice: LifecycleNotice): void
   readonly subscribers: number
 }
 
 interface Subscriber {
   readonly types: ReadonlySet<EventType> | undefined
-  readonly hear: (notice: LifecycleNotice) => void
+  readonly receive: (notice: LifecycleNotice) => void
 }
 
 export function createLifecycle(): Lifecycle {
   const subscribers = new Set<Subscriber>()
-  const tell = (notice: LifecycleNotice) => {
-    for (const { hear } of subscribers) hear(notice)
+  const notify = (notice: LifecycleNotice) => {
+    for (const { receive } of subscribers) receive(notice)
   }
   return {
-    tell,
+    notify,
     get subscribers() {
       return subscribers.size
     },
     appended(state, events, by) {
       // Created once, and only if a subscriber needs it.
       let all: AppendedNotice | undefined
-      for (const { hear, types } of subscribers) {
+      for (const { receive, types } of subscribers) {
         if (types === undefined) {
           all ??= noticeOf(state, events, by)
-          hear(all)
-        } else if (events.some(({ type }) => types.has(type))) hear(noticeOf(state, events, by, types))
+          receive(all)
+        } else if (events.some(({ type }) => types.has(type))) receive(noticeOf(state, events, by, types))
       }
     },
     subscribe(listener, { buffer = lifecycleLimits.buffer, types } = {}) {
@@ -69,7 +69,7 @@ export function createLifecycle(): Lifecycle {
 }
 
 /** Calls an idle listener synchronously, so that a synchronous listener misses no notice and runs before all that follows. */
-function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Subscriber, 'hear'> {
+function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Subscriber, 'receive'> {
   const waiting: LifecycleNotice[] = []
   let busy = false
   let missed = 0
@@ -94,7 +94,7 @@ function createSubscriber(listener: LifecycleListener, buffer: number): Pick<Sub
     busy = false
   }
   return {
-    hear(notice) {
+    receive(notice) {
       if (busy) {
         waiting.push(notice)
         if (waiting.length <= buffer) return
@@ -118,7 +118,7 @@ function noticeOf(
 ): AppendedNotice {
   const { runId, correlationId, traceparent } = state
   const all = numbered(runId, state.seq - events.length, events)
-  const told = types === undefined ? all : all.filter(({ type }) => types.has(type))
+  const selected = types === undefined ? all : all.filter(({ type }) => types.has(type))
   return {
     kind: 'appended',
     runId,
@@ -126,8 +126,8 @@ function noticeOf(
     ...(traceparent !== undefined && { traceparent }),
     status: statusOf(state),
     by,
-    events: told,
-    ended: told.flatMap((event) => endedNode(state, event)),
+    events: selected,
+    ended: selected.flatMap((event) => endedNode(state, event)),
   }
 }
 

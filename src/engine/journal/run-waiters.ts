@@ -19,14 +19,14 @@ export interface Settled {
   readonly warnings: readonly Diagnostic[]
 }
 
-export interface Settling {
+export interface RunWaiters {
   wait(runId: string, signal?: AbortSignal): Promise<Settled>
   /** Called when an actor releases a run in this state: local waiters need not read the journal. */
-  tell(runId: string, state: RunState): void
+  settle(runId: string, state: RunState): void
   /** Called when an actor crashes: rejects the local waiters, or else the next one, instead of letting them wait. */
-  crashed(runId: string, cause: unknown): void
+  reject(runId: string, cause: unknown): void
   /** The run continues, here or in another process. */
-  goesOn(runId: string): void
+  markActive(runId: string): void
 }
 
 const settledStatuses: ReadonlySet<RunStatus> = new Set([
@@ -46,21 +46,21 @@ interface Waiter {
 /** Crashes without a waiter are kept for the next one; at most this many, the newest. */
 const mostCrashes = 1000
 
-export function createSettling(given: {
+export function createRunWaiters(given: {
   readonly store: Store
   readonly changes: Changes
-  readonly isCarried: (runId: string) => boolean
+  readonly isActive: (runId: string) => boolean
   readonly isClosed: () => boolean
-}): Settling {
-  const { store, changes, isCarried, isClosed } = given
+}): RunWaiters {
+  const { store, changes, isActive, isClosed } = given
   const waiters = new Map<string, Set<Waiter>>()
   const crashes = new Map<string, ProvisoError>()
 
   /** Reads the state from the store. */
-  const look = async (runId: string): Promise<RunState | undefined> => {
+  const readSettled = async (runId: string): Promise<RunState | undefined> => {
     const head = await store.head(runId)
     if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
-    if (!settledStatuses.has(head.status) || isCarried(runId)) return undefined
+    if (!settledStatuses.has(head.status) || isActive(runId)) return undefined
     const state = await loadState(store, runId)
     // A reply may have been recorded between the two reads.
     return settledStatuses.has(statusOf(state)) ? state : undefined
@@ -70,7 +70,7 @@ export function createSettling(given: {
     for (;;) {
       const news = changes.next(runId, signal)
       // While the run is active here, its actor reports when it settles.
-      const state = isCarried(runId) ? undefined : (waiter.state ?? (await look(runId)))
+      const state = isActive(runId) ? undefined : (waiter.state ?? (await readSettled(runId)))
       if (state) {
         const { finished, openAsks, plan } = state
         return {
@@ -86,7 +86,7 @@ export function createSettling(given: {
       // A crash is reported once: the next wait waits for the next claim of the run.
       crashes.delete(runId)
       if (crash) throw crash
-      if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed while the run went on')
+      if (isClosed()) throw new ProvisoError('engine/closed', 'The engine was closed before the run ended')
       await news
     }
   }
@@ -107,11 +107,11 @@ export function createSettling(given: {
         if (left?.size === 0) waiters.delete(runId)
       }
     },
-    tell(runId, state) {
+    settle(runId, state) {
       if (!settledStatuses.has(statusOf(state))) return
       for (const waiter of waiters.get(runId) ?? []) waiter.state = state
     },
-    crashed(runId, cause) {
+    reject(runId, cause) {
       const crash = crashError(runId, cause)
       const waiting = waiters.get(runId)
       for (const waiter of waiting ?? []) waiter.crash = crash
@@ -120,13 +120,13 @@ export function createSettling(given: {
       const [oldest] = crashes.keys()
       if (crashes.size > mostCrashes && oldest !== undefined) crashes.delete(oldest)
     },
-    goesOn(runId) {
+    markActive(runId) {
       crashes.delete(runId)
     },
   }
 }
 
 function crashError(runId: string, cause: unknown): ProvisoError {
-  const message = `The run "${runId}" could not go on in this process: ${messageOf(cause)}. Nothing of it is lost: it can be claimed again`
+  const message = `The run "${runId}" crashed in this process: ${messageOf(cause)}. It is stored, and can be claimed again`
   return new ProvisoError('run/crashed', message, { cause })
 }

@@ -6,32 +6,32 @@ export interface Changes {
   /** Resolves with the next change of the run after the call, or after `pollMs` at the latest. */
   next(runId: string, signal?: AbortSignal): Promise<void>
   /** Notifies all waiters of a change. */
-  tell(runId: string): void
+  notify(runId: string): void
   close(): void
 }
 
 /** Combines notifications with polling: not every store can notify about writes of other processes. */
 export function createChanges(store: Store, clock: Clock, pollMs: number): Changes {
   const waiting = new Map<string, Set<() => void>>()
-  const tell = (runId: string) => {
+  const notify = (runId: string) => {
     const listeners = waiting.get(runId)
     waiting.delete(runId)
     for (const listener of listeners ?? []) listener()
   }
-  const stop = store.onChange(tell)
+  const stop = store.onChange(notify)
   return {
-    tell,
+    notify,
     next(runId, signal) {
       return new Promise((resolve) => {
         const done = () => {
-          takeBack()
+          cancelTimer()
           signal?.removeEventListener('abort', done)
           const listeners = waiting.get(runId)
           listeners?.delete(done)
           if (listeners?.size === 0) waiting.delete(runId)
           resolve()
         }
-        const takeBack = clock.timer(clock.now() + pollMs, done)
+        const cancelTimer = clock.timer(clock.now() + pollMs, done)
         if (signal?.aborted) return done()
         signal?.addEventListener('abort', done, { once: true })
         const listeners = waiting.get(runId) ?? new Set()
@@ -41,7 +41,7 @@ export function createChanges(store: Store, clock: Clock, pollMs: number): Chang
     },
     close() {
       stop()
-      for (const runId of [...waiting.keys()]) tell(runId)
+      for (const runId of [...waiting.keys()]) notify(runId)
     },
   }
 }

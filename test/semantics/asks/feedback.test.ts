@@ -190,7 +190,7 @@ describe('a rejected answer', () => {
       const { requestId, valueHash } = await openAsk(first, runId)
       await leave(first)
       // Records only: this process knows no capability, and does not run anything.
-      const desk = await open({ store, carry: 'none' })
+      const desk = await open({ store, claim: 'none' })
       await desk.reply(runId, { requestId, valueHash, decision: 'reject', note: 'Shorter', by: 'ann' })
       await leave(desk)
       expect(calls).toHaveLength(1)

@@ -1,0 +1,144 @@
+/** The active runs of this process: one actor each, from the claim until the run is idle, lost or crashed. */
+import type { LeftNotice } from '../../domain/event/lifecycle.ts'
+import type { RunState } from '../../domain/run.ts'
+import type { ClaimBackOff } from '../claim/claim-back-off.ts'
+import type { RunPoller } from '../claim/run-poller.ts'
+import type { Lifecycle } from '../journal/lifecycle-listeners.ts'
+import { firstTimer, statusOf } from '../journal/run-head.ts'
+import type { RunWaiters } from '../journal/run-waiters.ts'
+import type { Changes } from '../journal/watch-changes.ts'
+import { createActor } from '../run-loop/run-actor.ts'
+import type { Actor, ActorContext, Origin } from '../run-loop/run-actor-context.ts'
+import { createSlots, type Slots } from '../run-loop/slots.ts'
+import { createWork, type EngineSettings } from './engine-settings.ts'
+
+export interface ActiveRuns {
+  readonly actors: ReadonlyMap<string, Actor>
+  readonly slots: Slots
+  /** Unfinished runs that went through this engine; used with `claim: 'own'` only. */
+  readonly own: Set<string>
+  /** Executes a run in a new actor. */
+  execute(runId: string, origin: Origin): void
+  /** Removes an actor that has ended, and notifies. */
+  dismiss(actor: Actor, why: LeftNotice['why'], state?: RunState): void
+  /** Called after external input: notifies the local actor, or has the run claimed. */
+  wakeRun(runId: string, state: RunState): void
+}
+
+export interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'onAppended'> {
+  readonly settings: EngineSettings
+  readonly lifecycle: Lifecycle
+  readonly changes: Changes
+  readonly waiters: RunWaiters
+  readonly backOff: ClaimBackOff
+  readonly wakeAt: RunPoller['wakeAt']
+}
+
+export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
+  const { settings, lifecycle, changes, waiters, backOff, wakeAt } = parts
+  const { store, clock, moment, turn, claim } = settings
+  const actors = new Map<string, Actor>()
+  const own = new Set<string>()
+  const slots = createSlots(settings.limits, (runId) => {
+    const actor = actors.get(runId)
+    if (actor) actor.wake()
+    else slots.done(runId, { more: false })
+  })
+
+  const dismiss: ActiveRuns['dismiss'] = (actor, why, state) => {
+    const { runId } = actor
+    // This process may have claimed the run again after its lease expired: the old actor must not remove the new one.
+    if (actors.get(runId) === actor) {
+      actors.delete(runId)
+      lifecycle.notify({ kind: 'left', runId, why, ...(state && { status: statusOf(state) }) })
+    }
+    changes.notify(runId)
+  }
+
+  const context: ActorContext = {
+    store,
+    clock,
+    slots,
+    moment,
+    turn,
+    ...createWork(settings),
+    onLateResult: parts.onLateResult,
+    onAppended: parts.onAppended,
+    onIdle(actor, state, { more, missing }) {
+      const { runId } = actor
+      if (!more) waiters.settle(runId, state)
+      dismiss(actor, 'rests', state)
+      if (state.finished) own.delete(runId)
+      if (missing.length === 0 || more) backOff.remove(runId)
+      else {
+        backOff.add(runId, { tenant: state.tenant, missing }, firstTimer(state))
+        settings.onMissing?.(runId, missing)
+      }
+      if (more) wakeAt(clock.now())
+      for (const { dueAt } of state.timers.values()) wakeAt(dueAt)
+    },
+    onLost: (actor) => dismiss(actor, 'lost'),
+    onCrash(actor, cause) {
+      if (actors.get(actor.runId) === actor) waiters.reject(actor.runId, cause)
+      dismiss(actor, 'crashed')
+      settings.onCrash?.(actor.runId, cause)
+    },
+  }
+
+  return {
+    actors,
+    slots,
+    own,
+    dismiss,
+    execute(runId, origin) {
+      actors.get(runId)?.stop()
+      waiters.markActive(runId)
+      const actor = createActor(runId, context, origin)
+      actors.set(runId, actor)
+      actor.wake()
+    },
+    wakeRun(runId, state) {
+      backOff.remove(runId)
+      if (claim === 'none') return
+      if (claim === 'own' && !state.finished) own.add(runId)
+      const actor = actors.get(runId)
+      if (actor) actor.notify(state.seq)
+      else if (!state.finished) wakeAt(clock.now())
+    },
+  }
+}
+
+/** Maximum time for the store to release leases. */
+const longestRelease = 2_000
+/** How often it is checked whether attempts have ended. */
+const shortestPause = 50
+
+/** Waits at most `graceMs` for the attempts in flight, and releases all runs. */
+export async function releaseRuns(
+  { actors, dismiss }: Pick<ActiveRuns, 'actors' | 'dismiss'>,
+  { store, clock }: Pick<EngineSettings, 'store' | 'clock'>,
+  graceMs: number,
+): Promise<void> {
+  const until = clock.now() + graceMs
+  const release = async (left: readonly Actor[]) => {
+    for (const actor of left) {
+      actor.stop()
+      dismiss(actor, 'closed')
+    }
+    // Releases the leases, so that the next process need not wait for them to expire.
+    const released = Promise.allSettled(left.map(({ runId, lease }) => lease && store.release(runId, lease)))
+    // An unavailable store must not block the shutdown: then the leases expire.
+    await new Promise<void>((resolve) => {
+      const cancelTimer = clock.timer(clock.now() + longestRelease, resolve)
+      void released.then(cancelTimer).then(resolve)
+    })
+  }
+  const all = () => [...actors.values()]
+  while (all().some((actor) => actor.busy) && clock.now() < until) {
+    const next = Math.min(clock.now() + shortestPause, until)
+    await new Promise<void>((resolve) => clock.timer(next, resolve))
+    // Idle runs are released early: another process can continue them before the slowest call here ends.
+    await release(all().filter((actor) => !actor.busy))
+  }
+  await release(all())
+}

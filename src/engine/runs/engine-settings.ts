@@ -1,0 +1,72 @@
+/** The options of an engine with their defaults, and the functions that follow from them alone. */
+import { systemClock } from '../../base/time/clock.ts'
+import type { Catalog } from '../../domain/ports/catalog.ts'
+import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
+import { createRedactor } from '../../domain/redaction/redact.ts'
+import { rememberProofs } from '../../plan/index.ts'
+import { knowCapabilities } from '../capabilities/missing-capabilities.ts'
+import { considerCapabilities } from '../capabilities/planning-input.ts'
+import type { EngineOptions } from '../engine-options.ts'
+import type { Moment } from '../events.ts'
+import { performAttempt } from '../perform/perform.ts'
+import { draftAtHand, makePlan, proveDraft } from '../run-loop/planning.ts'
+import type { ActorContext } from '../run-loop/run-actor-context.ts'
+
+/** Defaults in milliseconds. */
+const defaults = { leaseMs: 15_000, pollMs: 1_000, askMs: 24 * 3_600_000 } as const
+
+export type EngineSettings = ReturnType<typeof resolveSettings>
+
+export function resolveSettings(options: EngineOptions) {
+  const { catalog, clock = systemClock, askMs = defaults.askMs } = options
+  const know = knowCapabilities(options.untrustedKinds)
+  /** Returns the part of the catalog that the tenant can see. */
+  const catalogFor = (tenant: string): Catalog => catalog.forTenant?.(tenant) ?? catalog
+  const dispatchers: ReadonlyMap<string, Dispatcher> = new Map(
+    options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]),
+  )
+  return {
+    ...options,
+    clock,
+    leaseMs: options.leaseMs ?? defaults.leaseMs,
+    pollMs: options.pollMs ?? defaults.pollMs,
+    claim: options.claim ?? 'all',
+    limits: options.limits ?? {},
+    redactor: options.redactor ?? createRedactor(),
+    storeRaw: options.storeRaw ?? true,
+    catalogFor,
+    dispatchers,
+    moment: (tenant: string): Moment => ({
+      now: clock.now(),
+      considered: (state) => considerCapabilities(state, catalogFor(tenant)),
+      askMs,
+      capability: know(catalogFor(tenant)),
+    }),
+  }
+}
+
+/** The work that actors leave to others: calls of capabilities, and plans. */
+export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
+  const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner } = settings
+  const prove = rememberProofs()
+  return {
+    perform: (state, start, work) =>
+      performAttempt({
+        catalog: catalogFor(state.tenant),
+        dispatchers,
+        clock,
+        random,
+        state,
+        start,
+        work,
+        redactor,
+        storeRaw,
+      }),
+    planAtHand(state) {
+      const draft = draftAtHand(state)
+      return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)
+    },
+    plan: (state, signal) =>
+      makePlan({ state, catalog: catalogFor(state.tenant), planner, redactor, signal, prove, estimate }),
+  }
+}
