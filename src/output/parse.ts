@@ -199,8 +199,7 @@ function settle(trial: Trial, attempt: Attempt, shadow: boolean): ParseResult {
   const { value, custom, issues } = runStages(trial, attempt)
   const outOfSteps = stepsIssue(trial)
   const made = once(() => madeBy(text, attempt, custom))
-  const checked =
-    issues.length > 0 ? undefined : custom.length > 0 || !attempt.valid ? target.check(value) : undefined
+  const checked = issues.length > 0 || custom.length === 0 ? undefined : target.check(value)
   const ok =
     issues.length === 0 && outOfSteps.length === 0 && (checked === undefined ? attempt.valid : checked.ok)
   const found = ok

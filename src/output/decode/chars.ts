@@ -26,6 +26,9 @@ export const BACKTICK = 96
 export const LBRACE = 123
 export const RBRACE = 125
 export const TILDE = 126
+/** “ and ”. */
+export const LEFT_DQUOTE = 0x201c
+export const RIGHT_DQUOTE = 0x201d
 
 /** JSON white space. */
 export function isSpace(c: number): boolean {
@@ -91,6 +94,11 @@ export function fold(c: number): number {
     default:
       return c
   }
+}
+
+/** A comma of full width, or the ideographic one. */
+export function isWideComma(c: number): boolean {
+  return c === 0xff0c || c === 0x3001
 }
 
 /** The characters that may close a string opened by `c`; empty when `c` opens no string. */

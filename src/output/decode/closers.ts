@@ -67,7 +67,7 @@ function shut(d: Machine, frame: Frame, c: number): void {
   else if (c !== wanted.charCodeAt(0))
     d.sink.edit(frame.round || frame.set ? 'tuple' : 'wrong-closer', at, at + 1, wanted)
   d.oddToken = false
-  d.stack.pop()
+  d.spareFrame = d.stack.pop()
   d.sink.close(at + 1)
   if (single) d.sink.collapse()
   d.i++

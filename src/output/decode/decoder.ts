@@ -15,6 +15,7 @@ import { keyStart } from './keys.ts'
 import { isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
   AFTER_KEY,
+  createStringState,
   type DecoderOptions,
   type Frame,
   KEY,
@@ -37,7 +38,9 @@ export class Decoder implements Machine {
   /** Offset of `buf[0]` in the whole text. */
   base = 0
   readonly stack: Frame[] = []
+  spareFrame: Frame | undefined
   string: StringState | undefined
+  readonly strings = createStringState()
   truncated = false
   ambiguous = false
   scanned = 0
@@ -276,7 +279,7 @@ export class Decoder implements Machine {
     if (frame.kind === OBJECT) {
       const key = this.pending as PendingKey
       this.settleGap(key.gapStart, key.start, frame.count > 0 ? 1 : 0, key.gapCommas, key.gapRule)
-      if (key.rule !== undefined) this.sink.edit(key.rule, key.start, key.end, { value: key.text })
+      if (key.rule !== undefined) this.sink.rewrite(key.rule, key.start, key.end, key.text)
       const colons = frame.state === VALUE ? 0 : 1
       if (colons === 1 || this.gapRule !== undefined) {
         this.sink.edit(this.gapRule ?? 'missing-colon', this.gapStart, start, ':')

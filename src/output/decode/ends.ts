@@ -10,6 +10,12 @@ export const THOUGHT_NAMES =
 export const THOUGHT_TAG_END = `</(?:${THOUGHT_NAMES})>|\\[/THINK\\]|◁/think▷`
 /** The end of a reasoning block; chat tokens end one too. */
 export const THOUGHT_END = new RegExp(`${THOUGHT_TAG_END}|<\\|end\\|>|<\\|channel\\|>`, 'gi')
+
+/** Cheap test before `THOUGHT_END`: whether the beginning of one of its tags occurs. */
+export function mayEndThought(text: string): boolean {
+  return text.includes('</') || text.includes('<|') || text.includes('[/') || text.includes('◁')
+}
+
 export const THOUGHT_START = new RegExp(`<(?:${THOUGHT_NAMES})>`, 'i')
 const TAG = new RegExp(`<(/?)(?:${THOUGHT_NAMES})>|<\\|end\\|>|<\\|channel\\|>`, 'iy')
 /** Upper bound on the length of these tags. */

@@ -20,14 +20,14 @@ export interface Frame {
   /** Number of members or items begun so far. */
   count: number
   /** Opened by the decoder, not by the text. */
-  readonly implicit: boolean
+  implicit: boolean
   /** A list written with braces. */
   set: boolean
   /** Number of surplus closing brackets to skip. */
   spare: number
-  readonly start: number
+  start: number
   /** The edit that rewrote the opening bracket, in case it must be rewritten again. */
-  readonly openEdit: number
+  openEdit: number
   /** Written with round brackets: `f(a=1)`. */
   round: boolean
 }
@@ -47,6 +47,20 @@ export function frameOf(kind: Frame['kind'], start: number, openEdit: number, im
   }
 }
 
+/** Prepares a closed frame for another bracket: a text may open a million of them. */
+export function reuseFrame(frame: Frame, kind: Frame['kind'], start: number, openEdit: number): Frame {
+  frame.kind = kind
+  frame.state = kind === OBJECT ? KEY : VALUE
+  frame.count = 0
+  frame.implicit = false
+  frame.set = false
+  frame.spare = 0
+  frame.start = start
+  frame.openEdit = openEdit
+  frame.round = kind === ROUND
+  return frame
+}
+
 /** A key whose value has not begun yet, with the gap before it. */
 export interface PendingKey {
   text: string
@@ -61,15 +75,15 @@ export interface PendingKey {
 export type Role = 'key' | 'value' | 'item' | 'root'
 
 export interface StringState {
-  readonly role: Role
+  role: Role
   quote: number
   closers: string
   /** Offset of the first character of the token. */
-  readonly start: number
+  start: number
   /** Number of quote characters that delimit the string: 1, 2 (doubled) or 3. */
   delimiter: number
   /** Delimited by escaped quotes: `\"text\"`. */
-  readonly escaped: boolean
+  escaped: boolean
   acc: string
   /** Index in the buffer from which content is not yet in `acc`. */
   seg: number
@@ -91,19 +105,50 @@ export interface StringState {
   /** Double quotes seen in a single-quoted string. */
   others: number
   /**
-   * For a string opened by “: the offset up to which the next ” or “ is known; `found` is undefined where neither
-   * occurs.
+   * For a string opened by “: the offset up to which the next ” or “ is known, and whether it is ”; undefined where
+   * neither occurs.
    */
-  ahead: { readonly until: number; readonly found: boolean | undefined }
+  aheadUntil: number
+  aheadFound: boolean | undefined
   rule: RuleName | undefined
   /** The rule in effect before the first quote was read as content. */
   ruleBefore: RuleName | undefined
   /** The gap before the value, in case the value is withdrawn. */
-  readonly before: {
-    readonly gapStart: number
-    readonly gapCommas: number
-    readonly gapRule: RuleName | undefined
-    readonly pending: PendingKey | undefined
+  gapStart: number
+  gapCommas: number
+  gapRule: RuleName | undefined
+  pending: PendingKey | undefined
+}
+
+/** The state of strings, reused for every string of a text: there may be a million. */
+export function createStringState(): StringState {
+  return {
+    role: 'root',
+    quote: 0,
+    closers: '',
+    start: 0,
+    delimiter: 1,
+    escaped: false,
+    acc: '',
+    seg: 0,
+    escapes: false,
+    rejects: 0,
+    rejectAt: -1,
+    rejectText: undefined,
+    braces: 0,
+    brackets: 0,
+    opens: 0,
+    shuts: 0,
+    fences: 0,
+    others: 0,
+    aheadUntil: 0,
+    aheadFound: undefined,
+    rule: undefined,
+    ruleBefore: undefined,
+    gapStart: 0,
+    gapCommas: 0,
+    gapRule: undefined,
+    pending: undefined,
   }
 }
 
@@ -123,8 +168,12 @@ export interface Machine {
   /** Offset of `buf[0]` in the whole text. */
   readonly base: number
   readonly stack: Frame[]
+  /** A frame that was closed and can be used again. */
+  spareFrame: Frame | undefined
   readonly top: Frame | undefined
+  /** The string being read: `strings`, which is reused, or nothing. */
   string: StringState | undefined
+  readonly strings: StringState
   truncated: boolean
   done: boolean
   /** The value is nested deeper than allowed. */

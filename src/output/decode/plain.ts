@@ -46,8 +46,9 @@ export function readPlain(d: Machine): void {
     let c = buf.charCodeAt(i)
     const inObject: boolean = frame.kind === OBJECT
     const wantsKey: boolean = inObject && frame.state === KEY
-    if (c === ch.COMMA) {
+    if (isComma(c)) {
       if (inObject && !wantsKey) break
+      if (c !== ch.COMMA) gapRule ??= 'full-width'
       gapCommas++
       i++
       continue
@@ -56,7 +57,7 @@ export function readPlain(d: Machine): void {
       if (!closesPlainly(stack, frame, c)) break
       if (gapCommas > 0 || gapRule !== undefined)
         sink.edit(gapRule ?? 'trailing-comma', gapStart, base + i, '')
-      stack.pop()
+      d.spareFrame = stack.pop()
       gapStart = base + ++i
       gapCommas = 0
       gapRule = undefined
@@ -73,6 +74,7 @@ export function readPlain(d: Machine): void {
       c = charAt(buf, i)
     }
     const { key, keyEnd } = found
+    const isWideColon = wantsKey && buf.charCodeAt(found.colon) !== ch.COLON
     if (!(frame.state === VALUE || wantsKey) || !findValue(d, frame, i, c)) {
       if (!wantsKey) break
       d.i = i
@@ -81,6 +83,7 @@ export function readPlain(d: Machine): void {
       d.gapRule = gapRule
       d.hold(key, keyEnd, keyRule(first), base + token)
       d.gapFrom(keyEnd)
+      if (isWideColon) d.gapRule = 'full-width'
       frame.state = VALUE
       return
     }
@@ -96,7 +99,8 @@ export function readPlain(d: Machine): void {
         d.settleGap(gapStart, base + token, wanted, gapCommas, gapRule)
       if (wantsKey) {
         const rule = keyRule(first)
-        if (rule !== undefined) sink.edit(rule, base + token, base + keyEnd, { value: key })
+        if (rule !== undefined) sink.rewrite(rule, base + token, base + keyEnd, key)
+        if (isWideColon) sink.edit('full-width', base + keyEnd, start, ':')
         sink.key(key, base + token)
       }
       frame.count++
@@ -111,7 +115,7 @@ export function readPlain(d: Machine): void {
     }
     gapStart = base + found.end
     sink.scalar(found.kind, found.value, start, gapStart)
-    if (c === ch.SQUOTE) sink.edit('single-quotes', start, gapStart, 'self')
+    if (c === ch.SQUOTE || c === ch.LEFT_DQUOTE) sink.rewriteLast('single-quotes', start, gapStart)
     i = found.next
     if (buf.charCodeAt(i) === ch.COMMA) {
       gapCommas = 1
@@ -126,7 +130,16 @@ export function readPlain(d: Machine): void {
 
 /** The rule that rewrites a key beginning with this character. */
 function keyRule(first: number): 'single-quotes' | 'bare-key' | undefined {
-  return first === ch.DQUOTE ? undefined : first === ch.SQUOTE ? 'single-quotes' : 'bare-key'
+  return first === ch.DQUOTE ? undefined : isPlainQuote(first) ? 'single-quotes' : 'bare-key'
+}
+
+/** The quotes that this path reads. */
+function isPlainQuote(c: number): boolean {
+  return c === ch.DQUOTE || c === ch.SQUOTE || c === ch.LEFT_DQUOTE
+}
+
+function isComma(c: number): boolean {
+  return c === ch.COMMA || ch.isWideComma(c)
 }
 
 /** Whether the bracket closes the innermost value and is not the last one of the text. */
@@ -138,8 +151,12 @@ function closesPlainly(stack: readonly Frame[], frame: Frame, c: number): boolea
   return c === ch.RBRACKET && !frame.set && stack[depth - 2]?.kind !== LIST
 }
 
-/** Index of the closing quote of a string without control characters and with valid escapes only; otherwise -1. */
-function endOfString(buf: string, from: number, quote: number): number {
+/**
+ * Index of the closing quote of a string without control characters and with valid escapes only; otherwise -1. Within
+ * “ and ” another quote could be the closing one.
+ */
+function endOfString(buf: string, from: number, opener: number): number {
+  const quote = opener === ch.LEFT_DQUOTE ? ch.RIGHT_DQUOTE : opener
   found.escapes = false
   found.opens = 0
   found.shuts = 0
@@ -149,6 +166,7 @@ function endOfString(buf: string, from: number, quote: number): number {
   for (let i = from; i < n; i++) {
     const c = buf.charCodeAt(i)
     if (c === quote) return i
+    if (c === opener || (c === ch.DQUOTE && opener === ch.LEFT_DQUOTE)) return -1
     const stop = c < 128 ? STOPS[c] : 0
     if (stop === BRACKET) countBracket(found, c)
     else if (stop === CONTROL) {
@@ -190,11 +208,12 @@ function recentKey(d: Machine, place: number, from: number): string | undefined 
 /** Finds `"name" :` or `name :` at `i`, as the member with this index. */
 function findKey(d: Machine, place: number, i: number, c: number): boolean {
   const { buf } = d
-  const isQuoted = c === ch.DQUOTE || c === ch.SQUOTE
+  const isQuoted = isPlainQuote(c)
   const from = isQuoted ? i + 1 : i
   let key = recentKey(d, place, from)
   let close = isQuoted ? (key === undefined ? -1 : from + key.length) : endOfWord(buf, from)
-  if (isQuoted && (close < 0 || charAt(buf, close) !== c)) {
+  const closer = c === ch.LEFT_DQUOTE ? ch.RIGHT_DQUOTE : c
+  if (isQuoted && (close < 0 || charAt(buf, close) !== closer)) {
     close = endOfString(buf, from, c)
     key = undefined
     if (found.escapes || found.opens + found.shuts > 0) return false
@@ -202,7 +221,8 @@ function findKey(d: Machine, place: number, i: number, c: number): boolean {
   if (close < 0) return false
   const end = isQuoted ? close + 1 : close
   const colon = skipSpaces(buf, end)
-  if (charAt(buf, colon) !== ch.COLON || (!isQuoted && charAt(buf, colon + 1) === ch.SLASH)) return false
+  if (ch.fold(charAt(buf, colon)) !== ch.COLON || (!isQuoted && charAt(buf, colon + 1) === ch.SLASH))
+    return false
   if (key === undefined || key.length !== close - from) {
     key = buf.slice(from, close)
     d.recent[place & (RECENT - 1)] = key
@@ -227,7 +247,7 @@ function isWordChar(c: number): boolean {
 
 /** Finds an opening bracket or a plain scalar at `i`. */
 function findValue(d: Machine, frame: Frame, i: number, c: number): boolean {
-  if (c === ch.DQUOTE || c === ch.SQUOTE) return findString(d, frame, i, c)
+  if (isPlainQuote(c)) return findString(d, frame, i, c)
   if (c === ch.LBRACE || c === ch.LBRACKET) return frame.kind !== ROUND && d.stack.length < d.options.depth
   const { buf } = d
   const end = endOfToken(buf, i, c)
@@ -235,7 +255,15 @@ function findValue(d: Machine, frame: Frame, i: number, c: number): boolean {
   const next = skipSpaces(buf, end)
   const after = charAt(buf, next)
   if (after !== ch.RBRACE && after !== ch.RBRACKET) {
-    if (after !== ch.COMMA) return false
+    // Behind a comma of full width only a key shows that the token has ended.
+    if (ch.isWideComma(after)) {
+      const at = skipSpaces(buf, next + 1)
+      if (frame.kind !== OBJECT || !isPlainQuote(charAt(buf, at))) return false
+      const { kind, value } = found
+      if (!findKey(d, frame.count + 1, at, charAt(buf, at))) return false
+      found.kind = kind
+      found.value = value
+    } else if (after !== ch.COMMA) return false
     // In an object, digits after the comma could belong to the number.
     if (found.kind === 'number' && frame.kind === OBJECT) {
       if (next + 1 >= buf.length || ch.isDigit(buf.charCodeAt(next + 1))) return false
@@ -255,7 +283,7 @@ function findString(d: Machine, frame: Frame, i: number, quote: number): boolean
   const next = skipSpaces(buf, close + 1)
   const c = charAt(buf, next)
   const inObject = frame.kind === OBJECT
-  if (c === ch.COMMA) {
+  if (isComma(c)) {
     const at = skipSpaces(buf, next + 1)
     const after = charAt(buf, at)
     if (after === ch.RBRACE || after === ch.RBRACKET) {
@@ -263,7 +291,7 @@ function findString(d: Machine, frame: Frame, i: number, quote: number): boolean
       if (quote === ch.SQUOTE && buf.slice(i, close).includes('"')) return false
     } else if (inObject) {
       // The next key begins with the same quote, or without quotes.
-      if (after !== quote && (after === ch.DQUOTE || after === ch.SQUOTE)) return false
+      if (after !== quote && isPlainQuote(after)) return false
       if (!findKey(d, frame.count + 1, at, after)) return false
     } else if (after !== quote && after !== ch.LBRACE && after !== ch.LBRACKET) return false
   } else if (c !== (inObject ? ch.RBRACE : ch.RBRACKET)) return false

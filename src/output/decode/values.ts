@@ -3,7 +3,7 @@
 import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { MORE, QUESTION, skip } from './lookahead.ts'
-import { type Frame, frameOf, KEY, LIST, type Machine, OBJECT, ROUND } from './machine.ts'
+import { type Frame, frameOf, KEY, LIST, type Machine, OBJECT, ROUND, reuseFrame } from './machine.ts'
 import { openString } from './strings/strings.ts'
 import { classify } from './unquoted.ts'
 import { bareEnd } from './unquoted-end.ts'
@@ -62,7 +62,10 @@ function openBracket(d: Machine, c: number): boolean {
 /** Opens a value of this kind at `start`. */
 export function enter(d: Machine, kind: Frame['kind'], start: number): Frame {
   d.sink.open(kind === OBJECT ? 'object' : 'array', start)
-  const frame = frameOf(kind, start, d.sink.mark())
+  const spare = d.spareFrame
+  d.spareFrame = undefined
+  const mark = d.sink.mark()
+  const frame = spare === undefined ? frameOf(kind, start, mark) : reuseFrame(spare, kind, start, mark)
   d.stack.push(frame)
   return frame
 }
@@ -127,11 +130,11 @@ function emitBare(d: Machine, text: string, start: number, stop: number, wordRul
   switch (bare.kind) {
     case 'string':
       sink.marked(text, { start, end: stop, bare: true, big: false })
-      sink.edit(wordRule, start, stop, 'self')
+      sink.rewriteLast(wordRule, start, stop)
       return
     case 'big':
       sink.marked(bare.value, { start, end: stop, bare: false, big: true })
-      sink.edit('big-number', start, stop, 'self')
+      sink.rewriteLast('big-number', start, stop)
       return
     case 'number':
       sink.scalar('number', bare.value, start, stop)
@@ -150,7 +153,7 @@ function emitBare(d: Machine, text: string, start: number, stop: number, wordRul
       return
   }
   const rule = wordRule === 'missing-quote' ? wordRule : bare.rule
-  if (rule !== undefined) sink.edit(rule, start, stop, 'self')
+  if (rule !== undefined) sink.rewriteLast(rule, start, stop)
 }
 
 /** Whether the text ends inside an unquoted word of a real container: half a word is not a value. */

@@ -18,7 +18,6 @@ import { type Allowance, ATTEMPT, Sizes } from '../step-budget.ts'
 
 export interface Attempt {
   readonly region: Region
-  readonly edits: readonly TextEdit[]
   readonly changes: readonly ValueChange[]
   readonly branches: Readonly<Record<Pointer, number>>
   /** The value before the validator's own transformations. */
@@ -45,6 +44,7 @@ export interface Trial {
    * nesting.
    */
   readonly unfolding: { left: number }
+  readonly sizes: () => Sizes
 }
 
 /** How often each character may be read as part of an embedded text. */
@@ -58,16 +58,16 @@ export function trialOf(
     target,
     allowance,
     unfolding,
-  }: Omit<Trial, 'text' | 'guide' | 'unfolding'> & Partial<Pick<Trial, 'unfolding'>>,
+  }: Omit<Trial, 'text' | 'guide' | 'unfolding' | 'sizes'> & Partial<Pick<Trial, 'unfolding'>>,
 ): Trial {
-  const guide = target.guided && guideOf(target.guided, settings, allowance)
+  const sizes = once(() => new Sizes())
+  const guide = target.guided && guideOf(target.guided, settings, allowance, sizes)
   const left = unfolding ?? { left: UNFOLDED * text.length }
-  return { text, strict, settings, target, allowance, guide, unfolding: left }
+  return { text, strict, settings, target, allowance, guide, unfolding: left, sizes }
 }
 
-function guideOf(guided: Guided, settings: Settings, allowance: Allowance): Guide {
+function guideOf(guided: Guided, settings: Settings, allowance: Allowance, sizes: () => Sizes): Guide {
   const session = once(() => guided.compiled.openSession())
-  const sizes = once(() => new Sizes())
   const accepts: Guide['accepts'] = (pointer, value) => {
     const { judged, acceptsAt } = session()
     if (judged === undefined) return allowance.spend(sizes().of(value)) && acceptsAt(pointer, value)
@@ -107,9 +107,9 @@ export function attempt(
   const { guide, settings } = trial
   const value = inner === undefined ? region.value : inner.value
   // A value that is already valid is not changed, which also avoids traversing a large document.
-  const asItStands = guide === undefined ? undefined : check(trial, value, inner ?? region)
+  const unchanged = guide === undefined ? undefined : check(trial, value, region, inner)
   const coercion =
-    guide === undefined || asItStands?.ok
+    guide === undefined || unchanged?.ok
       ? undefined
       : coerce(guide, { ...sourceOf(region, inner, text), unfolded: before.unfolded ?? 0 })
   const changes =
@@ -119,10 +119,14 @@ export function attempt(
   const plain = coercion === undefined ? value : coercion.value
   const issues = [...(coercion?.issues ?? []), ...intolerable(region, settings), ...strayValues(region)]
   const checked =
-    issues.length > 0 ? undefined : asItStands?.ok ? asItStands : check(trial, plain, inner ?? region)
+    issues.length > 0
+      ? undefined
+      : // A coercion that changed nothing leaves the verdict as it was.
+        unchanged !== undefined && plain === value
+        ? unchanged
+        : check(trial, plain, region, inner)
   return {
     region,
-    edits: region.edits,
     changes,
     branches: coercion?.branches ?? {},
     plain,
@@ -133,14 +137,20 @@ export function attempt(
   }
 }
 
-/** Validates a whole value; an object or list is charged by the length of its source text. */
+/**
+ * Validates a whole value. An object or list is charged by the length of its source text, or by the number of its
+ * values where finding the source would mean to read the text again.
+ */
 function check(
-  { target, allowance }: Trial,
+  { target, allowance, sizes }: Trial,
   value: unknown,
-  { start, end }: { readonly start: number; readonly end: number },
+  region: Region,
+  inner: Node | undefined,
 ): ReturnType<Target['check']> {
-  const size = typeof value === 'object' ? end - start : 1
-  return allowance.spend(ATTEMPT + size, start) ? target.check(value) : NOT_CHECKED
+  const source = inner ?? region
+  const size =
+    typeof value !== 'object' ? 1 : inner?.plain ? sizes().of(inner.value) : source.end - source.start
+  return allowance.spend(ATTEMPT + size, region.start) ? target.check(value) : NOT_CHECKED
 }
 
 const NOT_CHECKED = { ok: false } as const
@@ -153,7 +163,7 @@ function strayValues(region: Region): Issue[] {
     {
       code: 'output/stray-value',
       at: { span: [edit.start, edit.end] },
-      message: 'a value stands in an object without a key',
+      message: 'a value in an object has no key',
       hint: 'Give it a key',
     },
   ]

@@ -60,7 +60,7 @@ function rewritten(trial: Trial, guided: Guided): Attempt | undefined {
     const { value } = found.region
     const edits = [{ rule: 'rewrite' as const, start: 0, end: trial.text.length, after: { value } }]
     const region = found.region.with({ start: 0, end: trial.text.length, edits, source: text })
-    return { ...found, region, edits }
+    return { ...found, region }
   }
   return undefined
 }

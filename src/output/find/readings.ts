@@ -194,7 +194,6 @@ function fromStrings(trial: Trial, region: Region, declared: ReadonlySet<string>
     found.push({
       ...inner,
       region: truncated ? region.with({ truncated }) : region,
-      edits: region.edits,
       changes,
       cost,
     })

@@ -9,7 +9,7 @@ import { isSlight, scanOptionsOf } from './survey.ts'
 
 /** Reads the text that an unfinished value consumed as a value of its own. */
 export function restarted(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ranked[] {
-  const broken = seen.regions.find((region) => region.edits.length > 0)
+  const broken = seen.regions.find((region) => region.editCount > 0)
   if (broken === undefined) return []
   for (const index of restarts(trial.text, broken)) {
     const cut = broken.with({ end: proseStart(trial.text, index) })

@@ -89,7 +89,7 @@ export function quotedWhole(trial: Trial): Region | undefined {
   if (!/^["'“`]/.test(trimmed) || /^`(?:``|\s*[{[])/.test(trimmed) || trimmed.length < 2) return undefined
   const region = decodeBare(text, text.indexOf(trimmed), text.length, scanOptionsOf(trial))
   if (typeof region?.value !== 'string' || region.bare) return undefined
-  if (region.edits.some((edit) => edit.rule === 'inner-quote')) return undefined
+  if (region.uses('inner-quote')) return undefined
   return text.slice(region.end).trim() === '' ? region : undefined
 }
 

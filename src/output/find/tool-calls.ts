@@ -65,8 +65,7 @@ export function callNodeOf(trial: Trial, text: string, node: Node): Node | undef
 }
 
 function callRegion(trial: Trial, region: Region, keys: CallKeys): Region | undefined {
-  if (typeof region.value !== 'object' || region.edits.some((edit) => edit.rule === 'stray-value'))
-    return undefined
+  if (typeof region.value !== 'object' || region.uses('stray-value')) return undefined
   const notation = new Notation(trial, region.source ?? trial.text, keys)
   const node = notation.read(region.node)
   if (node === undefined) return undefined
@@ -188,7 +187,8 @@ const LONGEST_TEXT = 100_000
 export function keywordCalls(trial: Trial): Region[] {
   const { text } = trial
   const regions: Region[] = []
-  let tries = text.length > LONGEST_TEXT ? MOST_CALLS : 0
+  if (text.length > LONGEST_TEXT) return regions
+  let tries = 0
   KEYWORD_CALL.lastIndex = 0
   for (let match = KEYWORD_CALL.exec(text); match !== null; match = KEYWORD_CALL.exec(text)) {
     if (++tries > MOST_CALLS) break
@@ -197,7 +197,7 @@ export function keywordCalls(trial: Trial): Region[] {
     if (!trial.allowance.spend(end - open, open)) break
     const region = decodeBare(text, match.index, end, scanOptionsOf(trial))
     if (region === undefined || region.node.kind !== 'object') continue
-    const lost = region.truncated || region.edits.some((edit) => edit.rule === 'stray-value')
+    const lost = region.truncated || region.uses('stray-value')
     // One flat cost for the notation, independent of the number of arguments, so that it does not affect the ranking.
     const edits = lost
       ? region.edits

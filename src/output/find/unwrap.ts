@@ -214,6 +214,25 @@ function holds(trial: Trial, guided: Guided, name: string, node: Node): boolean 
   return types.includes(node.kind as JsonType) && trial.settings.aop === 'full'
 }
 
+/** An object with one member. Its location is that of the member, found on demand. */
+function wrapperOf(name: string, node: Node): Node {
+  return {
+    kind: 'object',
+    value: { [name]: node.value },
+    keys: [name],
+    items: [node],
+    bare: false,
+    big: false,
+    plain: node.plain ?? false,
+    get start() {
+      return node.start
+    },
+    get end() {
+      return node.end
+    },
+  }
+}
+
 /** `[…]` where `{"items": […]}` is expected: only if the schema allows exactly one name. */
 export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   const { guided } = trial.target
@@ -225,11 +244,7 @@ export function enclosed(trial: Trial, region: Region): Attempt | undefined {
   if (isObject(region.value) && Object.hasOwn(region.value, name)) return undefined
   if (!holds(trial, guided, name, region.node)) return undefined
   const { node } = region
-  const wrapper: Node = {
-    ...makeNode('object', { [name]: node.value }, node.start, node.end),
-    keys: [name],
-    items: [node],
-  }
+  const wrapper = wrapperOf(name, node)
   const change: ValueChange = { rule: 'enclose', pointer: '', before: node.value, after: wrapper.value }
   const tried = attempt(trial, region, wrapper, { changes: [change], cost: rules.enclose.cost })
   return tried.valid ? tried : undefined

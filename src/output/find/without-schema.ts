@@ -20,7 +20,7 @@ export function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
   if (members !== undefined) return attempt(trial, members)
   const lines = sequence(text, seen.regions)
   if (lines !== undefined) return attempt(trial, lines)
-  const lossy = seen.regions.find((region) => region.edits.some((edit) => edit.rule === 'stray-value'))
+  const lossy = seen.regions.find((region) => region.uses('stray-value'))
   if (lossy !== undefined) return attempt(trial, lossy)
   if (seen.regions.length > 0) return best(bySubstance(trial, seen.regions), trial.settings)
   if (seen.tooDeep || !/[\p{L}\p{N}]/u.test(text)) return undefined

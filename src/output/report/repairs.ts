@@ -97,7 +97,7 @@ function valueText(rule: RuleName, value: unknown): string {
 /** The edits in text order, with the surroundings cut away and without edits inside a range that is itself replaced. */
 function settled(text: string, attempt: Attempt): TextEdit[] {
   const { start, end } = attempt.region
-  const edits = [...attempt.edits]
+  const edits = [...attempt.region.edits]
   if (hasInk(text, 0, start)) edits.push({ rule: 'surroundings', start: 0, end: start, after: '' })
   if (hasInk(text, end, text.length))
     edits.push({ rule: 'surroundings', start: end, end: text.length, after: '' })

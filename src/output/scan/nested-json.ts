@@ -1,7 +1,6 @@
 /** Decodes JSON inside strings: `"{\"a\": 1}"` where the schema expects an object. */
 
 import type { Node } from '../decode/tree/tree.ts'
-import { rules } from '../rules.ts'
 import type { Settings } from '../settings.ts'
 import type { Allowance } from '../step-budget.ts'
 import { scan } from './scan.ts'
@@ -23,7 +22,7 @@ export function decodeInner(
     )
   )
     return undefined
-  const tolerable = region.edits.every((edit) => rules[edit.rule].level <= settings.tolerance)
+  const tolerable = region.summary.level <= settings.tolerance
   return tolerable ? region.node : undefined
 }
 

@@ -1,11 +1,15 @@
 /** A value found in the text: the plain value is built eagerly, its nodes only when a conversion needs them. */
 
+import { LoggedEdits } from '../decode/tree/edit-log.ts'
 import { LazyNode, type Node, type TextEdit } from '../decode/tree/tree.ts'
 import { type RuleName, rules } from '../rules.ts'
 
+/** Edits in columns, as the decoder logs them, or as a list. */
+type Edits = LoggedEdits | readonly TextEdit[]
+
 interface Fields {
   readonly value: unknown
-  readonly edits: readonly TextEdit[]
+  readonly edits: Edits
   readonly start: number
   readonly end: number
   /** The text ended before the value was complete. */
@@ -19,6 +23,8 @@ interface Fields {
   readonly source: string | undefined
   /** Whether the plain value omits details of its text; undefined if only its nodes can show that. */
   readonly special: boolean | undefined
+  /** No repeated keys, no inexact values: the plain value is all that the text says. */
+  readonly exact: boolean
 }
 
 /** Source of the nodes, shared by all regions of a scan: hostile texts hold a million regions. */
@@ -40,24 +46,27 @@ export interface EditSummary {
 
 const HIDING: ReadonlySet<RuleName> = new Set(['not-a-number', 'big-number'])
 
-function summarise(edits: readonly TextEdit[]): EditSummary {
+const NO_SUMMARY: EditSummary = { cost: 0, stray: undefined, hides: false, level: 0 }
+
+function summarise(edits: LoggedEdits): EditSummary {
+  if (edits.length === 0) return NO_SUMMARY
   let cost = 0
   let level = 0
   let hides = false
   let stray: TextEdit | undefined
-  for (const edit of edits) {
-    const rule = rules[edit.rule]
+  for (let index = 0; index < edits.length; index++) {
+    const name = edits.ruleAt(index)
+    const rule = rules[name]
     cost += rule.cost
     if (rule.level > level) level = rule.level
-    if (edit.rule === 'stray-value') stray ??= edit
-    else if (!hides) hides = HIDING.has(edit.rule)
+    if (name === 'stray-value') stray ??= edits.at(index)
+    else if (!hides) hides = HIDING.has(name)
   }
   return { cost, stray, hides, level }
 }
 
-export class Region implements Fields {
+export class Region {
   readonly value: unknown
-  readonly edits: readonly TextEdit[]
   readonly start: number
   readonly end: number
   readonly truncated: boolean
@@ -66,13 +75,16 @@ export class Region implements Fields {
   readonly bare: boolean
   readonly source: string | undefined
   readonly special: boolean | undefined
+  readonly exact: boolean
+  readonly #edits: LoggedEdits
   readonly #nodes: Nodes
+  #list: readonly TextEdit[] | undefined
   #node: Node | undefined
   #summary: EditSummary | undefined
 
   constructor(fields: Pick<Fields, 'value' | 'edits' | 'start' | 'end'> & Partial<Fields>, nodes: Nodes) {
     this.value = fields.value
-    this.edits = fields.edits
+    this.#edits = fields.edits instanceof LoggedEdits ? fields.edits : LoggedEdits.from(fields.edits)
     this.start = fields.start
     this.end = fields.end
     this.truncated = fields.truncated ?? false
@@ -81,29 +93,56 @@ export class Region implements Fields {
     this.bare = fields.bare ?? false
     this.source = fields.source
     this.special = fields.special
+    this.exact = fields.exact ?? false
     this.#nodes = nodes
   }
 
   get node(): Node {
     this.#node ??=
       typeof this.value === 'object' && this.value !== null
-        ? new LazyNode(this.value, () => this.#nodes.at(this.start), this.special)
+        ? new LazyNode(this.value, () => this.#nodes.at(this.start), this.special, this.exact)
         : this.#nodes.at(this.start)
     return this.#node
   }
 
   get summary(): EditSummary {
-    this.#summary ??= summarise(this.edits)
+    this.#summary ??= summarise(this.#edits)
     return this.#summary
+  }
+
+  get editCount(): number {
+    return this.#edits.length
+  }
+
+  /** All edits as a list. Ask for counts and rules where those are enough: the list may be long. */
+  get edits(): readonly TextEdit[] {
+    this.#list ??= this.#edits.toList()
+    return this.#list
+  }
+
+  /** Whether any edit applies this rule. */
+  uses(rule: RuleName): boolean {
+    for (let index = 0; index < this.#edits.length; index++)
+      if (this.#edits.ruleAt(index) === rule) return true
+    return false
+  }
+
+  usesOnly(rule: RuleName): boolean {
+    for (let index = 0; index < this.#edits.length; index++)
+      if (this.#edits.ruleAt(index) !== rule) return false
+    return true
   }
 
   /** Whether the reader, not the text, opened its brackets. */
   get implicit(): boolean {
-    return this.edits.some((edit) => edit.rule === 'missing-opener' && edit.start === this.start)
+    return (
+      this.uses('missing-opener') &&
+      this.edits.some((e) => e.rule === 'missing-opener' && e.start === this.start)
+    )
   }
 
   /** A copy of the region with changed fields. */
   with(changes: Partial<Fields>): Region {
-    return new Region({ ...(this as Fields), ...changes }, { at: () => this.node })
+    return new Region({ ...this, edits: this.#edits, ...changes }, { at: () => this.node })
   }
 }

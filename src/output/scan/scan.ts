@@ -1,13 +1,12 @@
 /** Scans a whole text once and lists every value in it, with its surroundings and the edits it needs. */
 
 import { Decoder } from '../decode/decoder.ts'
-import { fenceLine, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
+import { fenceLine, mayEndThought, THOUGHT_END, THOUGHT_START } from '../decode/ends.ts'
 import { MORE } from '../decode/lookahead.ts'
 import { type DecoderOptions, frameOf, LIST, OBJECT } from '../decode/machine.ts'
 import { type Node, type Sink, sizeOf, type TextEdit } from '../decode/tree/tree.ts'
 import { TreeSink } from '../decode/tree/tree-sink.ts'
 import { ValueSink } from '../decode/tree/value-sink.ts'
-import { rules } from '../rules.ts'
 import type { Allowance } from '../step-budget.ts'
 import { type Block, Prose, type Surroundings } from './prose.ts'
 import { type Nodes, Region } from './region.ts'
@@ -140,12 +139,13 @@ function regionAt(
   { nodes, fence, reasoning }: Surroundings & { readonly nodes: SharedNodes },
 ): Region | undefined {
   run(decoder, start, nodes.options)
-  const { value, begun, edits, special } = sink.take()
+  const { value, begun, edits, special, repeated } = sink.take()
+  const exact = !special && !repeated
   if (!begun || decoder.tooDeep || nodes.options.allowance.exhausted) return undefined
   const { i: end, truncated } = decoder
   const thought = reasoning || decoder.ended === 'thought'
   return new Region(
-    { value, edits, start, end, truncated, fence, reasoning: thought, special },
+    { value, edits, start, end, truncated, fence, reasoning: thought, special, exact },
     nodes.of(decoder),
   )
 }
@@ -183,11 +183,11 @@ interface Doubt {
  * ways.
  */
 function reconsider(text: string, region: Region, fence: string | undefined, doubt: Doubt): Region {
-  if (region.edits.length > 0) doubt.options.allowance.spend(region.end - region.start, region.start)
+  if (region.editCount > 0) doubt.options.allowance.spend(region.end - region.start, region.start)
   const thought = closedThought(text, region)
   if (thought !== undefined)
     return one(text.slice(0, thought), region.start, doubt.options)?.with({ reasoning: true }) ?? region
-  const close = region.edits.length === 0 ? undefined : blockEnd(text, region, fence, doubt.tagEnd)
+  const close = region.editCount === 0 ? undefined : blockEnd(text, region, fence, doubt.tagEnd)
   if (close !== undefined) {
     const fenced = one(text.slice(0, close).trimEnd(), region.start, doubt.options)
     if (fenced !== undefined) return fenced.edits.some(isCut) ? fenced : closedByFence(fenced)
@@ -256,7 +256,7 @@ function fenceEnd(text: string, region: Region, fence: string | undefined): numb
   if (mark === undefined) return undefined
   const close = firstClose(text, region, mark)
   if (close === undefined) return undefined
-  const sound = !region.truncated && region.edits.every((edit) => edit.rule === 'raw-control')
+  const sound = !region.truncated && region.usesOnly('raw-control')
   return sound && isClosedBehind(text, region.end, mark) ? undefined : close
 }
 
@@ -293,8 +293,9 @@ function isCut({ rule, after }: TextEdit): boolean {
 
 /** End of the reasoning block that a broken region ran past. */
 function closedThought(text: string, region: Region): number | undefined {
-  if (region.edits.length === 0) return undefined
+  if (region.editCount === 0) return undefined
   const inside = text.slice(region.start, region.end)
+  if (!mayEndThought(inside)) return undefined
   THOUGHT_END.lastIndex = 0
   const close = THOUGHT_END.exec(inside)?.index ?? -1
   // A block opened inside the region belongs to the value.
@@ -318,8 +319,7 @@ function one(text: string, start: number, options: ScanOptions): Region | undefi
 
 /** Cost of the reading, including brackets left over. */
 function price(text: string, region: Region): number {
-  let cost = region.truncated ? 4 : 0
-  for (const edit of region.edits) cost += rules[edit.rule].cost
+  let cost = (region.truncated ? 4 : 0) + region.summary.cost
   const end = Math.min(text.length, region.end + 64)
   for (let i = region.end; i < end && /[\s,}\]]/.test(text[i] as string); i++) {
     if (text[i] === '}' || text[i] === ']') cost += 3

@@ -1,7 +1,7 @@
 /** Handles text that ends inside a string: decides whether the closing quote is missing or the text was cut off. */
 import * as ch from '../chars.ts'
 import { type Machine, OBJECT, type StringState, VALUE } from '../machine.ts'
-import { emit, pieceOf, rejectedText, takeBack, withoutOddQuote } from './string-emit.ts'
+import { contentUntil, emit, rejectedText, takeBack, withoutOddQuote } from './string-emit.ts'
 
 /** Always ends the string; the decoder then closes the open frames. */
 export function endOfTextInString(d: Machine, s: StringState): boolean {
@@ -45,7 +45,7 @@ function firstInk(d: Machine): number {
 }
 
 function fullText(d: Machine, s: StringState): string {
-  return s.acc + pieceOf(d, s, d.buf.length)
+  return s.acc + contentUntil(d, s, d.buf.length)
 }
 
 const MEMBER = /,\s*[A-Za-z_]\w{0,40}\s*:\s*(?:-?\d+(?:\.\d+)?|true|false|null|\[[^\]]*\]?)$/
@@ -55,7 +55,7 @@ const TWO_WORDS = /^[^\s,:]+,\s*[A-Za-z_]\w{0,40}\s*:\s*[\p{L}_][\p{L}\p{M}\p{N}
 
 /** Ends the string at `end`, as if its closing quote were there. */
 function settle(d: Machine, s: StringState, end: number): boolean {
-  const text = (s.acc + pieceOf(d, s, Math.max(s.seg, end))).trimEnd()
+  const text = (s.acc + contentUntil(d, s, Math.max(s.seg, end))).trimEnd()
   s.rule = 'missing-quote'
   const rest = s.role === 'value' && s.acc === '' && !s.escapes ? memberLength(text) : 0
   if (rest > 0) {

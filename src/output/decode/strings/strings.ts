@@ -30,41 +30,49 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
   const doubled = role === 'key' && !escaped ? doubledBeforeKey(d, at, quote) : NO
   if (doubled === MORE) return false
   const delimiter = escaped ? 1 : doubled === YES ? 2 : delimiterAt(d.buf, at, quote)
-  const before = { gapStart: d.gapStart, gapCommas: d.gapCommas, gapRule: d.gapRule, pending: d.pending }
+  const s = d.strings
+  s.gapStart = d.gapStart
+  s.gapCommas = d.gapCommas
+  s.gapRule = d.gapRule
+  s.pending = d.pending
   if (role !== 'key') d.beginValue(d.base + d.i)
-  d.string = {
-    role,
-    quote,
-    closers: ch.closersOf(quote),
-    start: d.base + d.i,
-    delimiter,
-    escaped,
-    acc: '',
-    escapes: false,
-    seg: at + delimiter,
-    rejects: 0,
-    rejectAt: -1,
-    rejectText: undefined,
-    braces: 0,
-    brackets: 0,
-    opens: 0,
-    shuts: 0,
-    fences: 0,
-    others: 0,
-    ahead: { until: 0, found: undefined },
-    ruleBefore: undefined,
-    rule: escaped
-      ? 'escaped-quotes'
-      : delimiter > 1
-        ? 'doubled-quotes'
-        : quote === ch.DQUOTE
-          ? undefined
-          : 'single-quotes',
-    before,
-  }
+  resetString(s, quote, at + delimiter)
+  s.role = role
+  s.start = d.base + d.i
+  s.delimiter = delimiter
+  s.escaped = escaped
+  s.rule = escaped
+    ? 'escaped-quotes'
+    : delimiter > 1
+      ? 'doubled-quotes'
+      : quote === ch.DQUOTE
+        ? undefined
+        : 'single-quotes'
+  d.string = s
   d.i = at + delimiter
-  if (delimiter === 3 && quote === ch.BACKTICK) skipFenceLabel(d, d.string)
+  if (delimiter === 3 && quote === ch.BACKTICK) skipFenceLabel(d, s)
   return true
+}
+
+/** Prepares the state for the content that begins at `seg`. */
+function resetString(s: StringState, quote: number, seg: number): void {
+  s.quote = quote
+  s.closers = ch.closersOf(quote)
+  s.acc = ''
+  s.seg = seg
+  s.escapes = false
+  s.rejects = 0
+  s.rejectAt = -1
+  s.rejectText = undefined
+  s.braces = 0
+  s.brackets = 0
+  s.opens = 0
+  s.shuts = 0
+  s.fences = 0
+  s.others = 0
+  s.aheadUntil = 0
+  s.aheadFound = undefined
+  s.ruleBefore = undefined
 }
 
 function delimiterAt(buf: string, at: number, quote: number): number {
@@ -179,17 +187,19 @@ function keyBeforeLine(d: Machine, s: StringState, i: number): boolean {
 function properCloserAhead(d: Machine, i: number, s: StringState): boolean {
   const { buf } = d
   // A result found from further left also applies here.
-  if (d.base + i < s.ahead.until && s.ahead.found !== undefined) return s.ahead.found
+  if (d.base + i < s.aheadUntil && s.aheadFound !== undefined) return s.aheadFound
   const end = Math.min(buf.length, i + 400)
-  const from = Math.max(i + 1, s.ahead.found === undefined ? s.ahead.until - d.base : 0)
+  const from = Math.max(i + 1, s.aheadFound === undefined ? s.aheadUntil - d.base : 0)
   for (let j = from; j < end; j++) {
     d.looked++
     const found = buf[j] === s.closers[0]
     if (!found && buf.charCodeAt(j) !== s.quote) continue
-    s.ahead = { until: d.base + j, found }
+    s.aheadUntil = d.base + j
+    s.aheadFound = found
     return found
   }
-  s.ahead = { until: d.base + end, found: undefined }
+  s.aheadUntil = d.base + end
+  s.aheadFound = undefined
   return false
 }
 

@@ -61,6 +61,7 @@ export class LiveSink extends ValueSink {
 
   /** Ignores edits: only the final reading records them. */
   override edit(): void {}
+  override rewrite(): void {}
   override reedit(): void {}
   override rollback(): void {}
 

@@ -117,7 +117,7 @@ export class TreeSink extends ValueSink {
     const { begun, edits } = this.take()
     this.#rows = new Rows()
     this.#open = []
-    return { node: begun ? new RowNode(rows, 0) : undefined, edits }
+    return { node: begun ? new RowNode(rows, 0) : undefined, edits: edits.toList() }
   }
 
   override open(kind: 'object' | 'array', start: number): void {

@@ -20,6 +20,8 @@ export interface Node {
   readonly big: boolean
   /** The first items only, without building the others. */
   first?(most: number): readonly Node[]
+  /** The plain value shows all keys and values in text order; only locations need the text. */
+  readonly plain?: boolean
   /** The plain value is inexact: it contains a bare word, `NaN`, or digits kept as text. */
   readonly special?: boolean
 }
@@ -59,22 +61,18 @@ export interface Sink {
   reopen(kind: 'object' | 'array'): void
   /** Withdraws the member or item that has begun: it has no value. */
   undo(): void
-  /** `'self'` means the last emitted value. */
-  edit(rule: RuleName, start: number, end: number, after: TextEdit['after'] | 'self'): void
+  /** Replaces a range of the text by JSON punctuation, */
+  edit(rule: RuleName, start: number, end: number, after: string): void
+  /** by the JSON text of a value, */
+  rewrite(rule: RuleName, start: number, end: number, value: unknown): void
+  /** or by that of the last emitted value. */
+  rewriteLast(rule: RuleName, start: number, end: number): void
   /** Rewrites an earlier edit. */
   reedit(index: number, after: string): void
   /** Replaces the list just closed by its only item. */
   collapse(): void
   mark(): number
   rollback(mark: number): void
-}
-
-/**
- * Copies a short list to drop the spare capacity that the engine reserves (17 slots from the first item on): there may
- * be a million lists.
- */
-export function trimmed<T>(list: T[]): T[] {
-  return list.length > 0 && list.length < 8 ? list.slice() : list
 }
 
 export function makeNode(kind: NodeKind, value: unknown, start: number, end: number): Node {
@@ -92,7 +90,8 @@ export function firstItems(node: Node, most: number): readonly Node[] {
 
 /** Number of members or items. */
 export function sizeOf(node: Node): number {
-  return node.kind === 'array' ? (node.value as unknown[]).length : (node.keys?.length ?? 0)
+  if (node.kind === 'array') return (node.value as unknown[]).length
+  return node.keys?.length ?? 0
 }
 
 /** Whether the plain value of a node omits details of its text. */
@@ -102,19 +101,31 @@ export function isSpecial(node: Node): boolean {
   )
 }
 
-/** The node of an object or list whose plain value is known; the text is read again only on demand. */
+/** Whether the engine lists this key before the others, whatever its position in the text. */
+const isIndex = (key: string): boolean => key.charCodeAt(0) >= 48 && key.charCodeAt(0) <= 57
+
+function kindOf(value: unknown): NodeKind {
+  if (Array.isArray(value)) return 'array'
+  return value === null ? 'null' : (typeof value as NodeKind)
+}
+
+/** The node of a value whose plain value is known; the text is read again only on demand. */
 export class LazyNode implements Node {
   readonly kind: NodeKind
   readonly value: unknown
   readonly bare = false
   readonly big = false
+  /** As in `Node`. Its children are plain too. */
+  readonly plain: boolean
   readonly #read: () => Node
   readonly #special: boolean | undefined
   #whole: Node | undefined
 
-  constructor(value: object, read: () => Node, special?: boolean) {
-    this.kind = Array.isArray(value) ? 'array' : 'object'
+  /** `exact`: the text had no repeated keys and no value that the plain one only approximates. */
+  constructor(value: unknown, read: () => Node, special?: boolean, exact = false) {
+    this.kind = kindOf(value)
     this.value = value
+    this.plain = exact && !(this.kind === 'object' && Object.keys(value as object).some(isIndex))
     this.#read = read
     this.#special = special
   }
@@ -137,7 +148,8 @@ export class LazyNode implements Node {
   }
 
   get keys(): readonly string[] | undefined {
-    return this.#node.keys
+    if (!this.plain) return this.#node.keys
+    return this.kind === 'object' ? Object.keys(this.value as object) : undefined
   }
 
   get items(): readonly Node[] | undefined {
@@ -145,6 +157,16 @@ export class LazyNode implements Node {
   }
 
   first(most: number): readonly Node[] {
-    return firstItems(this.#node, most)
+    if (!this.plain) return firstItems(this.#node, most)
+    const made: Node[] = []
+    const values = this.kind === 'array' ? (this.value as readonly unknown[]) : undefined
+    const keys = values === undefined ? (this.keys as readonly string[]) : undefined
+    const length = Math.min(most, (values ?? keys)?.length ?? 0)
+    for (let at = 0; at < length; at++) {
+      const inner =
+        values === undefined ? Reflect.get(this.value as object, keys?.[at] as string) : values[at]
+      made.push(new LazyNode(inner, () => this.items?.[at] as Node, false, true))
+    }
+    return made
   }
 }

@@ -1,14 +1,17 @@
 /** Collects the plain values and the edits, which is all that most texts need. Base class of the stream's sink. */
 import { setOwn } from '../../../base/json.ts'
 import type { RuleName } from '../../rules.ts'
-import { type Marked, type NodeKind, type Sink, type TextEdit, trimmed } from './tree.ts'
+import { EditLog, LoggedEdits, NO_EDITS } from './edit-log.ts'
+import type { Marked, NodeKind, Sink } from './tree.ts'
 
 export type Container = unknown[] | Record<string, unknown>
 
 export class ValueSink implements Sink {
   value: unknown
   begun = false
-  edits: TextEdit[] = []
+  /** The edits of all values read so far, and where those of the current value begin. */
+  readonly #log = new EditLog()
+  #logged = 0
   /** A key occurred twice. */
   repeated = false
   /** Some value is inexact: a bare word, `NaN`, digits kept as text. */
@@ -32,17 +35,19 @@ export class ValueSink implements Sink {
   #places: Map<Container, Map<string, number>> | undefined
 
   /** Returns what was read and resets the sink. */
-  take(): { value: unknown; begun: boolean; edits: TextEdit[]; special: boolean } {
-    const { value, begun, special } = this
-    const edits = trimmed(this.edits)
+  take(): { value: unknown; begun: boolean; edits: LoggedEdits; special: boolean; repeated: boolean } {
+    const { value, begun, special, repeated } = this
+    const from = this.#logged
+    const to = this.#log.length
+    const edits = from === to ? NO_EDITS : new LoggedEdits(this.#log, from, to)
     this.reset()
-    return { value, begun, edits, special }
+    return { value, begun, edits, special, repeated }
   }
 
   reset(): void {
     this.value = undefined
     this.begun = false
-    this.edits = []
+    this.#logged = this.#log.length
     this.repeated = false
     this.special = false
     this.#top = undefined
@@ -118,20 +123,28 @@ export class ValueSink implements Sink {
     this.#keyed = false
   }
 
-  edit(rule: RuleName, start: number, end: number, after: TextEdit['after'] | 'self'): void {
-    this.edits.push({ rule, start, end, after: after === 'self' ? { value: this.last } : after })
+  edit(rule: RuleName, start: number, end: number, after: string): void {
+    this.#log.addText(rule, start, end, after)
+  }
+
+  rewrite(rule: RuleName, start: number, end: number, value: unknown): void {
+    this.#log.addValue(rule, start, end, value)
+  }
+
+  rewriteLast(rule: RuleName, start: number, end: number): void {
+    this.rewrite(rule, start, end, this.last)
   }
 
   reedit(index: number, after: string): void {
-    this.edits[index] = { ...(this.edits[index] as TextEdit), after }
+    this.#log.replaceText(index, after)
   }
 
   mark(): number {
-    return this.edits.length
+    return this.#log.length
   }
 
   rollback(mark: number): void {
-    this.edits.length = mark
+    this.#log.cut(mark)
   }
 
   /** Puts a value at the next position. */

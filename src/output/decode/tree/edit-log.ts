@@ -1,0 +1,101 @@
+/**
+ * Edits in columns, as (rule, range, replacement), turned into objects only when they are read: most callers never read
+ * them, and a text of a megabyte may need hundreds of thousands.
+ */
+import type { RuleName } from '../../rules.ts'
+import type { TextEdit } from './tree.ts'
+
+/** Numbers per edit: start, end, and whether the replacement is a value. */
+const WIDTH = 3
+
+/** The edits of all values of one scan. */
+export class EditLog {
+  readonly #rules: RuleName[] = []
+  readonly #ranges: number[] = []
+  readonly #afters: unknown[] = []
+
+  get length(): number {
+    return this.#rules.length
+  }
+
+  /** Replaces the range by a text of JSON punctuation. */
+  addText(rule: RuleName, start: number, end: number, after: string): void {
+    this.#rules.push(rule)
+    this.#ranges.push(start, end, 0)
+    this.#afters.push(after)
+  }
+
+  /** Replaces the range by the JSON text of a value. */
+  addValue(rule: RuleName, start: number, end: number, value: unknown): void {
+    this.#rules.push(rule)
+    this.#ranges.push(start, end, 1)
+    this.#afters.push(value)
+  }
+
+  /** Rewrites the replacement of an earlier edit. */
+  replaceText(index: number, after: string): void {
+    if (index < 0 || index >= this.length) return
+    this.#ranges[index * WIDTH + 2] = 0
+    this.#afters[index] = after
+  }
+
+  /** Removes the edits from this index on. */
+  cut(length: number): void {
+    if (length === this.length) return
+    this.#rules.length = length
+    this.#ranges.length = length * WIDTH
+    this.#afters.length = length
+  }
+
+  ruleAt(index: number): RuleName {
+    return this.#rules[index] as RuleName
+  }
+
+  at(index: number): TextEdit {
+    const after = this.#afters[index]
+    return {
+      rule: this.ruleAt(index),
+      start: this.#ranges[index * WIDTH] as number,
+      end: this.#ranges[index * WIDTH + 1] as number,
+      after: this.#ranges[index * WIDTH + 2] === 0 ? (after as string) : { value: after },
+    }
+  }
+}
+
+/** The edits of one value: a range of a log. */
+export class LoggedEdits {
+  readonly #log: EditLog
+  readonly #from: number
+  readonly length: number
+
+  constructor(log: EditLog, from: number, to: number) {
+    this.#log = log
+    this.#from = from
+    this.length = to - from
+  }
+
+  static from(edits: readonly TextEdit[]): LoggedEdits {
+    if (edits.length === 0) return NO_EDITS
+    const log = new EditLog()
+    for (const { rule, start, end, after } of edits) {
+      if (typeof after === 'string') log.addText(rule, start, end, after)
+      else log.addValue(rule, start, end, after.value)
+    }
+    return new LoggedEdits(log, 0, log.length)
+  }
+
+  ruleAt(index: number): RuleName {
+    return this.#log.ruleAt(this.#from + index)
+  }
+
+  at(index: number): TextEdit {
+    return this.#log.at(this.#from + index)
+  }
+
+  toList(): TextEdit[] {
+    return Array.from({ length: this.length }, (_, index) => this.at(index))
+  }
+}
+
+/** The edits of values that need none. */
+export const NO_EDITS = new LoggedEdits(new EditLog(), 0, 0)
