@@ -52,7 +52,7 @@ export default defineConfig({
         },
       },
     ],
-    // Threads end with the process: a test that never comes back does not outlive `npm test`.
+    // Threads end with the process: a test that hangs does not outlive `npm test`.
     pool: 'threads',
     // Several tests measure growth or start processes: more workers than half of a small machine disturb them.
     maxWorkers: 2,
@@ -63,7 +63,7 @@ export default defineConfig({
       include: ['src/output/**', 'src/schema/**', 'src/plan/**'],
       exclude: [
         '**/*.test.ts',
-        // Runs from dist in a thread of its own, where coverage cannot look; `test/reader/off-thread.test.ts` holds it.
+        // Runs from dist in its own thread, which coverage does not reach; `test/reader/off-thread.test.ts` tests it.
         'src/output/thread/off-thread-worker.ts',
         // Types only.
         'src/output/{types,infer}.ts',
@@ -71,7 +71,7 @@ export default defineConfig({
         'src/output/thread/off-thread-messages.ts',
         'src/schema/json-schema.ts',
         'src/plan/prove/proof-request.ts',
-        // Doors only name what others define.
+        // Entry points only re-export.
         '**/index.ts',
       ],
       thresholds: {

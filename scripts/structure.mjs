@@ -2,14 +2,15 @@
 /**
  * `npm run structure [-- --table] [--json]`: prints every folder of `src` with too many files and every function that is too
  * long, by the limits of `structure-rules.mjs`; exit code 1 if there is one. `--table` prints the measurements instead: files,
- * files per folder, the share of files with a single importer, the longest functions. `--json` prints either as JSON.
- * Not part of `npm run check` before the tree obeys: add `npm run structure` to its script then.
+ * files per folder, the share of files with a single importer, the longest functions, the modules inside `src` that tests
+ * import. `--json` prints either as JSON. Part of `npm run check`.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { parseArgs } from 'node:util'
 import ts from 'typescript'
 import { isSource, readImports, sourceFiles } from './direction-check.mjs'
+import { entryPoints } from './entry-points.mjs'
 import { root } from './setup.mjs'
 import { structureRules } from './structure-rules.mjs'
 
@@ -27,6 +28,8 @@ import { structureRules } from './structure-rules.mjs'
  * @property {{ folder: string, files: number }[]} folders source files directly in each folder, most first
  * @property {{ files: number, share: number }} singleImporter files that exactly one other source file imports; share of all files
  * @property {FoundFunction[]} functions longest first
+ * @property {{ modules: string[], behindSeams: string[] }} testImports modules that are no entry points and that tests import by
+ *   themselves, or through a file of `test/seams`
  *
  * @typedef {{ rule: 'folder' | 'function', at: string, message: string }} Violation
  */
@@ -65,7 +68,31 @@ export function measureStructure(root) {
       .sort((a, b) => b.files - a.files || (a.folder < b.folder ? -1 : 1)),
     singleImporter: { files: single, share: files.length === 0 ? 0 : single / files.length },
     functions: functions.sort((a, b) => b.lines - a.lines),
+    testImports: measureTestImports(root),
   }
+}
+
+/**
+ * Lists the modules of `src` behind its entry points that the files below `test` import.
+ * @param {string} root
+ * @returns {Structure['testImports']}
+ */
+export function measureTestImports(root) {
+  const entries = new Set(entryPoints.map(({ source }) => source))
+  /** @type {Set<string>} */
+  const modules = new Set()
+  /** @type {Set<string>} */
+  const behindSeams = new Set()
+  const files = existsSync(join(root, 'test')) ? sourceFiles(join(root, 'test')) : []
+  for (const file of files) {
+    const found = file.startsWith('seams/') ? behindSeams : modules
+    for (const { specifier } of readImports(join(root, 'test', file))) {
+      const target = posix.join('test', posix.dirname(file), specifier)
+      if (!specifier.startsWith('.') || !target.startsWith('src/')) continue
+      if (!entries.has(target.slice('src/'.length))) found.add(target)
+    }
+  }
+  return { modules: [...modules].sort(), behindSeams: [...behindSeams].sort() }
 }
 
 /**
@@ -130,7 +157,7 @@ function getFunctionName(node) {
 }
 
 /** @param {Structure} structure */
-function printTable({ files, lines, folders, singleImporter, functions }) {
+function printTable({ files, lines, folders, singleImporter, functions, testImports }) {
   const { filesPerFolder, functionLines, lists } = structureRules
   const full = folders.filter((row) => row.files > filesPerFolder)
   console.log(`files per folder (${folders.length} folders, ${full.length} with more than ${filesPerFolder})`)
@@ -146,6 +173,10 @@ function printTable({ files, lines, folders, singleImporter, functions }) {
   const share = (singleImporter.share * 100).toFixed(1)
   console.log(
     `${files} files, ${lines} lines; ${singleImporter.files} files (${share} %) have a single importer`,
+  )
+  const { modules, behindSeams } = testImports
+  console.log(
+    `tests import ${modules.length} modules behind the entry points by themselves, ${behindSeams.length} through test/seams`,
   )
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { checkStructure, measureStructure, type StructureRules } from './structure.mjs'
+import { checkStructure, measureStructure, measureTestImports, type StructureRules } from './structure.mjs'
 
 const rules: StructureRules = {
   filesPerFolder: 2,
@@ -100,6 +100,25 @@ it('measures files, lines, folders, single importers and the longest function', 
     ],
     // b has one; d has two, although b names it twice; a has none.
     singleImporter: { files: 1, share: 1 / 3 },
+    testImports: { modules: [], behindSeams: [] },
     functions: [{ name: 'f', file: 'src/c/d.ts', line: 1, lines: 3 }],
+  })
+})
+
+it('lists the modules behind entry points that tests import, apart from those of seams', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'proviso-structure-'))
+  folders.push(folder)
+  const files = {
+    'a/a.test.ts':
+      "import '../../src/output/index.ts'\nimport type { A } from '../../src/output/inner.ts'\nexport type B = A\n",
+    'seams/output.ts': "export { parse } from '../../src/output/parse.ts'\n",
+  }
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, 'test', name)), { recursive: true })
+    writeFileSync(join(folder, 'test', name), text)
+  }
+  expect(measureTestImports(folder)).toEqual({
+    modules: ['src/output/inner.ts'],
+    behindSeams: ['src/output/parse.ts'],
   })
 })

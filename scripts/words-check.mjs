@@ -19,7 +19,7 @@ import ts from 'typescript'
  *   or all; lines that contain a text or all
  *
  * @typedef {object} WordRules
- * @property {number} limit occurrences that are accepted
+ * @property {Record<string, number>} limits occurrences that are accepted, by folder as `countByFolder` names it; all others: none
  * @property {Record<string, readonly WordRule[]>} groups
  * @property {readonly string[]} folders
  * @property {readonly string[]} files
@@ -70,7 +70,8 @@ export function checkWords(root, rules) {
  */
 export function findWords(file, text, { groups }) {
   const matchers = compile(groups)
-  const names = code.test(file) ? declaredNames(file, text) : new Set()
+  /** Parsed only if a word is found whose meaning depends on it. @type {Set<number> | undefined} */
+  let names
   const starts = lineStarts(text)
   /** @param {number} at */
   const locate = (at) => {
@@ -89,7 +90,10 @@ export function findWords(file, text, { groups }) {
     line: 0,
     column: found.at + 1,
   }))
-  const isName = (/** @type {number} */ at) => names.has(nameStart(text, at))
+  const isName = (/** @type {number} */ at) => {
+    names ??= code.test(file) ? declaredNames(file, text) : new Set()
+    return names.has(nameStart(text, at))
+  }
   return [...inName, ...match(text, splitWords(text), matchers, isName).map(inText)].sort(
     (a, b) => a.line - b.line || a.column - b.column,
   )
@@ -211,6 +215,7 @@ function splitWords(text) {
 /** Where the names that a source declares begin; not those that it imports or uses. @param {string} file @param {string} text */
 function declaredNames(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
+  /** @type {Set<number>} */
   const starts = new Set()
   /** @param {ts.Node} node */
   const visit = (node) => {
@@ -274,4 +279,30 @@ export function countByFolder(occurrences) {
     rows.set(folder, row)
   }
   return [...rows.values()].sort((a, b) => b.total - a.total || (a.folder < b.folder ? -1 : 1))
+}
+
+/**
+ * The folders with more occurrences than their limit, and the limits that can be lowered.
+ * @param {readonly Occurrence[]} occurrences
+ * @param {Pick<WordRules, 'limits'>} rules
+ * @returns {{ exceeded: string[], canBeLowered: string[] }}
+ */
+export function compareWithLimits(occurrences, { limits }) {
+  const totals = new Map(countByFolder(occurrences).map(({ folder, total }) => [folder, total]))
+  const rows = [...new Set([...totals.keys(), ...Object.keys(limits)])].map((folder) => ({
+    folder,
+    total: totals.get(folder) ?? 0,
+    limit: new Map(Object.entries(limits)).get(folder) ?? 0,
+  }))
+  return {
+    exceeded: rows
+      .filter(({ total, limit }) => total > limit)
+      .map(({ folder, total, limit }) => `${folder}: ${total} occurrences, at most ${limit} are accepted`),
+    canBeLowered: rows
+      .filter(({ total, limit }) => total < limit)
+      .map(
+        ({ folder, total, limit }) =>
+          `${folder}: lower its limit in scripts/words-rules.mjs from ${limit} to ${total}`,
+      ),
+  }
 }

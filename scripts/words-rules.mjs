@@ -105,7 +105,7 @@ const renames = [
 
 /** @type {import('./words-check.mjs').WordRules} */
 export const wordRules = {
-  limit: 30,
+  limits: {},
   groups: { banned, riddles, renames },
   folders: ['src', 'docs', 'examples', 'scripts', 'bench', 'test', 'packages'],
   files: ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'package.json'],

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { checkWords, countByFolder, findWords, type WordRules } from './words-check.mjs'
+import { checkWords, compareWithLimits, countByFolder, findWords, type WordRules } from './words-check.mjs'
 import { wordRules } from './words-rules.mjs'
 
 const found = (text: string, file = 'docs/a.md') => findWords(file, text, wordRules).map((each) => each.found)
@@ -131,6 +131,22 @@ describe('a tree', () => {
     expect(left({ in: 'docs/b/' })).toEqual(['nobody', 'door', 'whoever'])
     expect(left({ in: 'docs/', word: 'nobody' })).toEqual(['door', 'whoever'])
     expect(left({ in: 'docs/a.md', text: 'a door' })).toEqual(['whoever', 'nobody'])
+  })
+
+  it('reports folders over their limit, and limits that are higher than needed', () => {
+    const { occurrences } = check({
+      'src/engine/a.ts': '// nobody',
+      'src/plan/a.ts': '// nobody, whoever',
+      'docs/a.md': 'nobody',
+    })
+    const limits = { 'src/engine': 1, 'src/plan': 1, 'src/output': 3 }
+    expect(compareWithLimits(occurrences, { limits })).toEqual({
+      exceeded: [
+        'src/plan: 2 occurrences, at most 1 are accepted',
+        'docs: 1 occurrences, at most 0 are accepted',
+      ],
+      canBeLowered: ['src/output: lower its limit in scripts/words-rules.mjs from 3 to 0'],
+    })
   })
 
   it('reports an exception that nothing needs', () => {

@@ -38,6 +38,17 @@ it('ARCHITECTURE.md names files and folders that exist, in at most 1,500 words',
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_500)
 })
 
+it('the glossary of ARCHITECTURE.md has its 26 words, each with a meaning and the word of the field', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const [, glossary = ''] = text.split('## Glossary')
+  const rows = [...(glossary.split('\n## ')[0] ?? '').matchAll(/^\| (\w+) \| (.+) \| (.+) \|$/gm)].slice(1)
+  expect(rows.map(([, word]) => word)).toEqual(
+    'Envelope Contract Condition Facet Capability Catalog Draft Plan Proof Obligation Node Attempt Run Event Journal Policy Ask Reply Output Repair Issue Provider Executor Store Pipeline Template'.split(
+      ' ',
+    ),
+  )
+})
+
 function headings(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
