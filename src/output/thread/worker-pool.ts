@@ -41,40 +41,78 @@ interface Thread {
 }
 
 export function createPool(options: PoolOptions): Pool {
+  const threads = createThreads(options)
+  let closed = false
+  return {
+    run(request, signal) {
+      if (closed) return Promise.reject(new ProvisoError('pool/closed', 'The reader is closed'))
+      if (signal?.aborted) return Promise.reject(aborted(signal))
+      if (threads.queued() >= options.waiting) {
+        const message = `The reader is busy: ${options.waiting} requests are waiting already`
+        return Promise.reject(new ProvisoError('pool/full', message))
+      }
+      return new Promise((resolve, reject) => {
+        const onAbort = () => {
+          threads.cancel(job)
+          job.settle(aborted(signal as AbortSignal))
+        }
+        const job: Job = {
+          request,
+          settle(outcome) {
+            signal?.removeEventListener('abort', onAbort)
+            if (outcome instanceof ProvisoError) reject(outcome)
+            else resolve(outcome)
+          },
+        }
+        signal?.addEventListener('abort', onAbort, { once: true })
+        threads.submit(job)
+      })
+    },
+    async close() {
+      closed = true
+      await threads.close(new ProvisoError('pool/closed', 'The reader was closed before it answered'))
+    },
+  }
+}
+
+interface Threads {
+  /** Number of jobs that wait for a thread. */
+  queued(): number
+  submit(job: Job): void
+  /** Takes a job out of the queue, or terminates the thread that is busy with it. */
+  cancel(job: Job): void
+  /** Fails all jobs with the error and terminates all threads. */
+  close(error: ProvisoError): Promise<void>
+}
+
+/** The state machine described above. */
+function createThreads(options: PoolOptions): Threads {
   const threads = new Set<Thread>()
   const queue: Job[] = []
   let closed = false
 
   function spawn(): void {
-    const limits = { maxOldGenerationSizeMb: options.memoryMb }
-    const worker = new Worker(options.url, { resourceLimits: limits })
-    const thread: Thread = { worker, state: 'starting', job: undefined, timer: undefined }
+    const thread = startThread(options, {
+      onMessage(answer) {
+        if (answer.kind !== 'ready') finish(thread, answer)
+        else if (threads.has(thread)) rest(thread)
+        pump()
+      },
+      onOutOfMemory() {
+        if (thread.state === 'busy') stop(thread, { kind: 'memory' })
+      },
+      onExit(broken) {
+        if (!threads.delete(thread)) return
+        clearTimeout(thread.timer)
+        if (thread.state === 'starting') queue.shift()?.settle(broken)
+        else thread.job?.settle(broken)
+        pump()
+      },
+    })
     threads.add(thread)
-    let failure: unknown
-    worker.on('message', (answer: Answer) => {
-      if (answer.kind !== 'ready') finish(thread, answer)
-      else if (threads.has(thread)) rest(thread)
-      pump()
-    })
-    worker.on('error', (error: NodeJS.ErrnoException) => {
-      failure = error
-      const outOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      if (outOfMemory && thread.state === 'busy') stop(thread, { kind: 'memory' })
-    })
-    worker.on('exit', () => {
-      if (!threads.delete(thread)) return
-      clearTimeout(thread.timer)
-      const broken = new ProvisoError('pool/broken', 'A reader thread ended unexpectedly', { cause: failure })
-      if (thread.state === 'starting') queue.shift()?.settle(broken)
-      else thread.job?.settle(broken)
-      pump()
-    })
   }
 
-  /**
-   * Assigns queued jobs to idle threads, starts threads while jobs remain queued, and lets the process exit when none
-   * does.
-   */
+  /** Assigns queued jobs to idle threads, and starts threads while jobs remain queued. */
   function pump(): void {
     for (const thread of threads) {
       if (thread.state !== 'idle') continue
@@ -85,10 +123,7 @@ export function createPool(options: PoolOptions): Pool {
     const starting = [...threads].filter((thread) => thread.state === 'starting').length
     const wanted = Math.min(queue.length - starting, options.workers - threads.size)
     for (let i = 0; i < wanted; i++) spawn()
-    for (const thread of threads) {
-      if (thread.state === 'busy' || (thread.state === 'starting' && queue.length > 0)) thread.worker.ref()
-      else thread.worker.unref()
-    }
+    keepProcessAlive(threads, queue.length > 0)
   }
 
   function start(thread: Thread, job: Job): void {
@@ -127,54 +162,63 @@ export function createPool(options: PoolOptions): Pool {
     pump()
   }
 
-  function cancel(job: Job): void {
-    const place = queue.indexOf(job)
-    if (place >= 0) queue.splice(place, 1)
-    for (const thread of threads) if (thread.job === job) end(thread)
-  }
-
   for (let i = 0; i < options.workers; i++) spawn()
   pump()
 
   return {
-    run(request, signal) {
-      if (closed) return Promise.reject(new ProvisoError('pool/closed', 'The reader is closed'))
-      if (signal?.aborted) return Promise.reject(aborted(signal))
-      if (queue.length >= options.waiting) {
-        const message = `The reader is busy: ${options.waiting} requests are waiting already`
-        return Promise.reject(new ProvisoError('pool/full', message))
-      }
-      return new Promise((resolve, reject) => {
-        const onAbort = () => {
-          cancel(job)
-          job.settle(aborted(signal as AbortSignal))
-        }
-        const job: Job = {
-          request,
-          settle(outcome) {
-            signal?.removeEventListener('abort', onAbort)
-            if (outcome instanceof ProvisoError) reject(outcome)
-            else resolve(outcome)
-          },
-        }
-        signal?.addEventListener('abort', onAbort, { once: true })
-        queue.push(job)
-        pump()
-      })
+    queued: () => queue.length,
+    submit(job) {
+      queue.push(job)
+      pump()
     },
-    async close() {
+    cancel(job) {
+      const index = queue.indexOf(job)
+      if (index >= 0) queue.splice(index, 1)
+      for (const thread of threads) if (thread.job === job) end(thread)
+    },
+    async close(error) {
       closed = true
-      const error = new ProvisoError('pool/closed', 'The reader was closed before it answered')
       for (const job of queue.splice(0)) job.settle(error)
       const ending = [...threads]
       threads.clear()
-      for (const thread of ending) {
-        clearTimeout(thread.timer)
-        thread.job?.settle(error)
-      }
-      await Promise.all(ending.map((thread) => thread.worker.terminate()))
+      await Promise.all(ending.map((thread) => terminate(thread, error)))
     },
   }
+}
+
+interface ThreadEvents {
+  onMessage(answer: Answer): void
+  onOutOfMemory(): void
+  /** Called once at the end, with the error for the job of a thread that was not terminated on purpose. */
+  onExit(broken: ProvisoError): void
+}
+
+function startThread({ url, memoryMb }: PoolOptions, events: ThreadEvents): Thread {
+  const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+  let failure: unknown
+  worker.on('message', events.onMessage)
+  worker.on('error', (error: NodeJS.ErrnoException) => {
+    failure = error
+    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') events.onOutOfMemory()
+  })
+  worker.on('exit', () =>
+    events.onExit(new ProvisoError('pool/broken', 'A reader thread ended unexpectedly', { cause: failure })),
+  )
+  return { worker, state: 'starting', job: undefined, timer: undefined }
+}
+
+/** Lets the process exit unless a thread works, or starts for a queued job. */
+function keepProcessAlive(threads: Iterable<Thread>, hasQueue: boolean): void {
+  for (const { state, worker } of threads) {
+    if (state === 'busy' || (state === 'starting' && hasQueue)) worker.ref()
+    else worker.unref()
+  }
+}
+
+async function terminate({ worker, job, timer }: Thread, error: ProvisoError): Promise<void> {
+  clearTimeout(timer)
+  job?.settle(error)
+  await worker.terminate()
 }
 
 function aborted(signal: AbortSignal): ProvisoError {

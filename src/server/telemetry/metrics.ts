@@ -39,6 +39,35 @@ const durations = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 10_000, 60_000, 600_000
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
+  const meters = createMeters(registry)
+  const record = createRecorder(meters)
+
+  return {
+    onNotice(notice) {
+      if (notice.kind === 'appended') return record(notice)
+      const { why, status } = notice
+      // The end of a run is an event; waiting is not.
+      if (why === 'rests' && (status === 'awaiting_hitl' || status === 'awaiting_human'))
+        meters.statuses.inc({ status })
+    },
+    watchActive(active) {
+      new Gauge({
+        name: 'proviso_runs_active',
+        help: 'Runs active in this process',
+        registers: [registry],
+        collect() {
+          this.set(active())
+        },
+      })
+    },
+    text: () => registry.metrics(),
+  }
+}
+
+type Meters = ReturnType<typeof createMeters>
+
+/** Defines the counters and histograms: name, help and labels of each. */
+function createMeters(registry: Registry) {
   const registers = [registry]
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name, help, labelNames: [...labelNames], registers })
@@ -77,6 +106,26 @@ export function createMetrics(): Metrics {
       fail: counter('aros_aop_coercion_fail', 'Values that could not be converted to match their schema'),
     },
   }
+  return {
+    requests,
+    rejections,
+    generated,
+    updated,
+    triggers,
+    asked,
+    resolved,
+    retries,
+    statuses,
+    nodes,
+    usage,
+    fallback,
+    aop,
+  }
+}
+
+/** Returns a function that counts the events of an append. */
+function createRecorder(meters: Meters): (notice: AppendedNotice) => void {
+  const { retries, nodes, usage, fallback, aop } = meters
   const capability = boundedLabel()
   const model = boundedLabel()
   const action = boundedLabel()
@@ -85,27 +134,27 @@ export function createMetrics(): Metrics {
   const count = (event: JournalEvent) => {
     switch (event.type) {
       case 'plan_requested':
-        return requests.inc({ phase: event.payload.phase })
+        return meters.requests.inc({ phase: event.payload.phase })
       case 'plan_rejected':
-        return rejections.inc()
+        return meters.rejections.inc()
       case 'plan_generated':
-        return generated.inc({ resumed: String(event.payload.metadata.resumed === true) })
+        return meters.generated.inc({ resumed: String(event.payload.metadata.resumed === true) })
       case 'plan_updated':
-        return updated.inc()
+        return meters.updated.inc()
       case 'policy_triggered':
-        return triggers.inc({ action: action(event.payload.action) })
+        return meters.triggers.inc({ action: action(event.payload.action) })
       case 'hitl_request':
-        return asked.inc({ kind: event.payload.kind })
+        return meters.asked.inc({ kind: event.payload.kind })
       case 'hitl_resolved':
-        return resolved.inc({ decision: event.payload.decision })
+        return meters.resolved.inc({ decision: event.payload.decision })
       case 'complete':
-        return statuses.inc({ status: event.payload.status })
+        return meters.statuses.inc({ status: event.payload.status })
       default:
         return undefined
     }
   }
 
-  const appended = ({ events, ended }: AppendedNotice) => {
+  return ({ events, ended }) => {
     for (const event of events) count(event)
     retries.inc(validationRetries(events))
     for (const { capabilityId, durationMs } of ended)
@@ -115,27 +164,6 @@ export function createMetrics(): Metrics {
       else if (found.kind === 'usage')
         usage.inc({ model: model(found.model), unit: found.unit }, found.amount)
       else fallback.inc({ stage: stage(found.stage), result: found.result })
-  }
-
-  return {
-    onNotice(notice) {
-      if (notice.kind === 'appended') return appended(notice)
-      const { why, status } = notice
-      // The end of a run is an event; waiting is not.
-      if (why === 'rests' && (status === 'awaiting_hitl' || status === 'awaiting_human'))
-        statuses.inc({ status })
-    },
-    watchActive(active) {
-      new Gauge({
-        name: 'proviso_runs_active',
-        help: 'Runs active in this process',
-        registers,
-        collect() {
-          this.set(active())
-        },
-      })
-    },
-    text: () => registry.metrics(),
   }
 }
 

@@ -11,6 +11,8 @@ import type {
   Lease,
   MessageRow,
   OutputRow,
+  Prune,
+  Pruned,
   SnapshotRow,
   Store,
 } from '../../../domain/ports/store.ts'
@@ -31,7 +33,7 @@ import { project, rowKey } from '../projections/projections.ts'
 import type { PlanView } from '../projections/snapshot.ts'
 import type { StoredSpan } from '../projections/spans.ts'
 import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
-import { createListeners } from '../shared/listeners.ts'
+import { createListeners, type Listeners } from '../shared/listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
 import { sampleRuns } from './memory-sample.ts'
 
@@ -58,71 +60,112 @@ interface MemoryRun {
   plan?: PlanView
 }
 
+/** Everything the store holds. */
+interface MemoryState {
+  readonly clock: Pick<Clock, 'now'>
+  readonly ledger: boolean
+  readonly runs: Map<string, MemoryRun>
+  /** Due times of the runs that `claim` may assign now or later: the cost of a claim depends on active runs, not on all runs. */
+  readonly due: Map<string, number>
+  /** Runs by the ids of their asks. */
+  readonly askedIn: Map<string, MemoryRun>
+  readonly corrections: CorrectionRow[]
+  readonly listeners: Listeners
+  closed: boolean
+}
+
 export function createMemoryStore({ clock = systemClock, ledger = false }: MemoryStoreOptions = {}): Store {
-  const corrections: CorrectionRow[] = []
-  const runs = new Map<string, MemoryRun>()
-  /** Runs that `claim` may assign now or later: the cost of a claim depends on active runs, not on all runs. */
-  const due = new Map<string, number>()
-  const askedIn = new Map<string, MemoryRun>()
-  const listeners = createListeners()
-  let closed = false
-
-  function opened(): typeof runs {
-    if (closed) throw new ProvisoError('store/closed', 'The store is closed')
-    return runs
+  const state: MemoryState = {
+    clock,
+    ledger,
+    runs: new Map(),
+    due: new Map(),
+    askedIn: new Map(),
+    corrections: [],
+    listeners: createListeners(),
+    closed: false,
   }
-
-  const find = (runId: string) => opened().get(runId)
-
-  function setHead(run: MemoryRun, head: StoredHead): void {
-    run.head = head
-    const at = dueAt(head)
-    if (at === undefined) due.delete(head.runId)
-    else due.set(head.runId, at)
-  }
-
-  function write(run: MemoryRun, head: StoredHead, events: readonly JournalEvent[]): void {
-    const changes = project(head, events, {
-      node: (nodeId) => run.newest.get(nodeId),
-      ask: (requestId) => run.asks.get(requestId),
-      plan: () => run.plan,
-    })
-    for (const event of events) run.journal.push(event)
-    for (const node of changes.olderNodes) run.nodes.set(rowKey(node), node)
-    for (const [nodeId, node] of changes.nodes) {
-      run.nodes.set(rowKey(node), node)
-      run.newest.set(nodeId, node)
-    }
-    for (const [requestId, ask] of changes.asks) {
-      run.asks.set(requestId, ask)
-      askedIn.set(requestId, run)
-    }
-    for (const span of changes.spans) {
-      run.spans.delete(span.spanId)
-      run.spans.set(span.spanId, span)
-    }
-    run.snapshots.push(...changes.snapshots)
-    run.audit.push(...changes.audit)
-    run.messages.push(...changes.messages)
-    if (ledger) corrections.push(...changes.corrections)
-    if (changes.output !== undefined) run.output = changes.output
-    if (changes.plan !== undefined) run.plan = changes.plan
-    setHead(run, head)
-    listeners.notify(head.runId, head.seq)
-  }
-
   return {
     name: 'memory',
     records: createMemoryRecords({
       now() {
-        opened()
+        openRuns(state)
         return clock.now()
       },
     }),
+    ...createRunWriter(state),
+    ...createLeases(state),
+    ...createRunLists(state),
+    ...createRunReader(state),
+    onChange: (listener) => state.listeners.add(listener),
+    ...(ledger && { ledger: { list: async (query) => listCorrections(state.corrections, query) } }),
+    sample: async (query) => sampleRuns(openRuns(state).values(), query),
+    prune: async (request) => pruneRuns(state, request),
+    async close() {
+      state.closed = true
+      state.listeners.clear()
+    },
+  }
+}
 
+/** Returns the runs, or throws when the store is closed. */
+function openRuns({ closed, runs }: MemoryState): Map<string, MemoryRun> {
+  if (closed) throw new ProvisoError('store/closed', 'The store is closed')
+  return runs
+}
+
+function findRun(state: MemoryState, runId: string): MemoryRun | undefined {
+  return openRuns(state).get(runId)
+}
+
+function setHead({ due }: MemoryState, run: MemoryRun, head: StoredHead): void {
+  run.head = head
+  const at = dueAt(head)
+  if (at === undefined) due.delete(head.runId)
+  else due.set(head.runId, at)
+}
+
+/** Appends events to the journal and applies their projections. */
+function writeEvents(
+  state: MemoryState,
+  run: MemoryRun,
+  head: StoredHead,
+  events: readonly JournalEvent[],
+): void {
+  const changes = project(head, events, {
+    node: (nodeId) => run.newest.get(nodeId),
+    ask: (requestId) => run.asks.get(requestId),
+    plan: () => run.plan,
+  })
+  for (const event of events) run.journal.push(event)
+  for (const node of changes.olderNodes) run.nodes.set(rowKey(node), node)
+  for (const [nodeId, node] of changes.nodes) {
+    run.nodes.set(rowKey(node), node)
+    run.newest.set(nodeId, node)
+  }
+  for (const [requestId, ask] of changes.asks) {
+    run.asks.set(requestId, ask)
+    state.askedIn.set(requestId, run)
+  }
+  for (const span of changes.spans) {
+    run.spans.delete(span.spanId)
+    run.spans.set(span.spanId, span)
+  }
+  run.snapshots.push(...changes.snapshots)
+  run.audit.push(...changes.audit)
+  run.messages.push(...changes.messages)
+  if (state.ledger) state.corrections.push(...changes.corrections)
+  if (changes.output !== undefined) run.output = changes.output
+  if (changes.plan !== undefined) run.plan = changes.plan
+  setHead(state, run, head)
+  state.listeners.notify(head.runId, head.seq)
+}
+
+function createRunWriter(state: MemoryState): Pick<Store, 'create' | 'append'> {
+  return {
     async create(request) {
-      if (find(request.runId) !== undefined) return false
-      const head = firstHead(request, clock.now())
+      if (findRun(state, request.runId) !== undefined) return false
+      const head = firstHead(request, state.clock.now())
       const run: MemoryRun = {
         head,
         journal: [],
@@ -134,33 +177,75 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
         audit: [],
         messages: [],
       }
-      runs.set(request.runId, run)
-      write(run, head, numbered(request.runId, 0, request.events))
-      return request.claim === undefined ? true : leaseOf(head)
+      state.runs.set(request.runId, run)
+      writeEvents(state, run, head, numbered(request.runId, 0, request.events))
+      return request.claim === undefined ? true : toLease(head)
     },
 
     async append(append) {
-      const run = find(append.runId)
+      const run = findRun(state, append.runId)
       const refused = refusal(run?.head, append)
       if (run === undefined || refused !== undefined) return refused ?? { kind: 'missing' }
       const events = numbered(append.runId, append.expectedSeq, append.events)
-      write(run, appended(run.head, append, clock.now()), events)
+      writeEvents(state, run, appended(run.head, append, state.clock.now()), events)
       return { kind: 'appended', seq: run.head.seq }
     },
+  }
+}
 
-    async read(runId, after, limit = defaultLimits.events) {
-      return find(runId)?.journal.slice(Math.max(after, 0), Math.max(after, 0) + limit) ?? []
+function createLeases(state: MemoryState): Pick<Store, 'claim' | 'renew' | 'release' | 'nextWake'> {
+  return {
+    async claim({ owner, leaseMs, limit, runId, except = [] }) {
+      const now = state.clock.now()
+      openRuns(state)
+      const left = new Set(except)
+      const ready = [...state.due]
+        .filter(([id, at]) => at <= now && (runId === undefined || id === runId) && !left.has(id))
+        .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
+        .slice(0, limit)
+      return ready.flatMap(([id]) => {
+        const run = findRun(state, id)
+        if (run === undefined) return []
+        setHead(state, run, claimed(run.head, { owner, leaseMs }, now))
+        return [{ runId: id, lease: toLease(run.head) }]
+      })
     },
 
-    async head(runId) {
-      const run = find(runId)
-      return run === undefined ? undefined : publicHead(run.head)
+    async renew({ owner, leaseMs, runIds }) {
+      const leaseUntil = state.clock.now() + leaseMs
+      const held = runIds
+        .filter((id) => state.due.has(id))
+        .flatMap((id) => findRun(state, id) ?? [])
+        .filter((run) => run.head.owner === owner)
+      for (const run of held) setHead(state, run, { ...run.head, leaseUntil })
+      return held.map((run) => run.head.runId)
     },
 
+    async release(runId, lease) {
+      const run = findRun(state, runId)
+      if (run === undefined || !holds(run.head, lease)) return
+      setHead(state, run, released(run.head))
+    },
+
+    async nextWake({ except = [] } = {}) {
+      openRuns(state)
+      const left = new Set(except)
+      let earliest: number | undefined
+      for (const [id, at] of state.due) {
+        if ((earliest === undefined || at < earliest) && !left.has(id)) earliest = at
+      }
+      return earliest
+    },
+  }
+}
+
+/** Lists over all runs. */
+function createRunLists(state: MemoryState): Pick<Store, 'runs' | 'asks' | 'ask'> {
+  return {
     async runs({ tenant, status, threadId, limit = defaultLimits.runs, before }) {
-      const last = before === undefined ? undefined : find(before)?.head
+      const last = before === undefined ? undefined : findRun(state, before)?.head
       if (before !== undefined && last === undefined) return []
-      return [...opened().values()]
+      return [...openRuns(state).values()]
         .map((run) => run.head)
         .filter(
           (head) =>
@@ -174,54 +259,10 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
         .map(publicHead)
     },
 
-    async claim({ owner, leaseMs, limit, runId, except = [] }) {
-      const now = clock.now()
-      opened()
-      const left = new Set(except)
-      const ready = [...due]
-        .filter(([id, at]) => at <= now && (runId === undefined || id === runId) && !left.has(id))
-        .sort(([oneId, one], [otherId, other]) => one - other || order(oneId, otherId))
-        .slice(0, limit)
-      return ready.flatMap(([id]) => {
-        const run = find(id)
-        if (run === undefined) return []
-        setHead(run, claimed(run.head, { owner, leaseMs }, now))
-        return [{ runId: id, lease: leaseOf(run.head) }]
-      })
-    },
-
-    async renew({ owner, leaseMs, runIds }) {
-      const leaseUntil = clock.now() + leaseMs
-      const held = runIds
-        .filter((id) => due.has(id))
-        .flatMap((id) => find(id) ?? [])
-        .filter((run) => run.head.owner === owner)
-      for (const run of held) setHead(run, { ...run.head, leaseUntil })
-      return held.map((run) => run.head.runId)
-    },
-
-    async release(runId, lease) {
-      const run = find(runId)
-      if (run === undefined || !holds(run.head, lease)) return
-      setHead(run, released(run.head))
-    },
-
-    async nextWake({ except = [] } = {}) {
-      opened()
-      const left = new Set(except)
-      let earliest: number | undefined
-      for (const [id, at] of due) {
-        if ((earliest === undefined || at < earliest) && !left.has(id)) earliest = at
-      }
-      return earliest
-    },
-
-    onChange: (listener) => listeners.add(listener),
-
     async asks({ tenant, runId, status, limit = defaultLimits.asks, after }) {
-      const last = after === undefined ? undefined : askedIn.get(after)?.asks.get(after)
+      const last = after === undefined ? undefined : state.askedIn.get(after)?.asks.get(after)
       if (after !== undefined && last === undefined) return []
-      const from = runId === undefined ? [...opened().values()] : [find(runId) ?? []].flat()
+      const from = runId === undefined ? [...openRuns(state).values()] : [findRun(state, runId) ?? []].flat()
       return from
         .flatMap((run) => [...run.asks.values()])
         .filter(
@@ -235,50 +276,63 @@ export function createMemoryStore({ clock = systemClock, ledger = false }: Memor
     },
 
     async ask(requestId) {
-      opened()
-      return askedIn.get(requestId)?.asks.get(requestId)
+      openRuns(state)
+      return state.askedIn.get(requestId)?.asks.get(requestId)
+    },
+  }
+}
+
+type RunReader = Pick<
+  Store,
+  'read' | 'head' | 'nodes' | 'snapshots' | 'output' | 'spans' | 'audit' | 'messages'
+>
+
+/** The rows of one run. */
+function createRunReader(state: MemoryState): RunReader {
+  return {
+    async read(runId, after, limit = defaultLimits.events) {
+      return findRun(state, runId)?.journal.slice(Math.max(after, 0), Math.max(after, 0) + limit) ?? []
+    },
+
+    async head(runId) {
+      const run = findRun(state, runId)
+      return run === undefined ? undefined : publicHead(run.head)
     },
 
     async nodes(runId) {
-      return [...(find(runId)?.nodes.values() ?? [])]
+      return [...(findRun(state, runId)?.nodes.values() ?? [])]
         .sort((one, other) => one.position - other.position || order(one.nodeId, other.nodeId))
         .map(({ position: _, attemptStartedAt: __, signals: ___, ...row }) => row)
     },
 
-    snapshots: async (runId) => [...(find(runId)?.snapshots ?? [])],
-    output: async (runId) => find(runId)?.output,
-    spans: async (runId) => [...(find(runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
-    audit: async (runId) => [...(find(runId)?.audit ?? [])],
+    snapshots: async (runId) => [...(findRun(state, runId)?.snapshots ?? [])],
+    output: async (runId) => findRun(state, runId)?.output,
+    spans: async (runId) =>
+      [...(findRun(state, runId)?.spans.values() ?? [])].map(({ seq: _, ...span }) => span),
+    audit: async (runId) => [...(findRun(state, runId)?.audit ?? [])],
     async messages(runId, limit = defaultLimits.messages) {
-      const all = find(runId)?.messages ?? []
+      const all = findRun(state, runId)?.messages ?? []
       // Not `slice(-limit)`: a limit of 0 would return everything.
       return all.slice(Math.max(all.length - limit, 0))
     },
-    ...(ledger && { ledger: { list: async (query) => listCorrections(corrections, query) } }),
-    sample: async (query) => sampleRuns(opened().values(), query),
-
-    async prune({ before, tenant, dryRun = false }) {
-      const over = [...opened().values()].filter(
-        ({ head }) =>
-          (overStatuses as readonly string[]).includes(head.status) &&
-          head.updatedAt < before &&
-          (tenant === undefined || head.tenant === tenant),
-      )
-      const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
-      for (const run of dryRun ? [] : over) {
-        runs.delete(run.head.runId)
-        for (const requestId of run.asks.keys()) {
-          if (askedIn.get(requestId) === run) askedIn.delete(requestId)
-        }
-      }
-      return { runs: over.length, events, values: 0 }
-    },
-
-    async close() {
-      closed = true
-      listeners.clear()
-    },
   }
+}
+
+function pruneRuns(state: MemoryState, { before, tenant, dryRun = false }: Prune): Pruned {
+  const over = [...openRuns(state).values()].filter(
+    ({ head }) =>
+      (overStatuses as readonly string[]).includes(head.status) &&
+      head.updatedAt < before &&
+      (tenant === undefined || head.tenant === tenant),
+  )
+  const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
+  for (const run of dryRun ? [] : over) {
+    state.runs.delete(run.head.runId)
+    for (const requestId of run.asks.keys()) {
+      if (state.askedIn.get(requestId) === run) state.askedIn.delete(requestId)
+    }
+  }
+  return { runs: over.length, events, values: 0 }
 }
 
 function listCorrections(
@@ -291,6 +345,6 @@ function listCorrections(
     .slice(0, limit)
 }
 
-function leaseOf({ owner = '', epoch }: StoredHead): Lease {
+function toLease({ owner = '', epoch }: StoredHead): Lease {
   return { owner, epoch }
 }

@@ -97,7 +97,7 @@ export function fromRow(row: Row): Row {
  * Tracks every socket to a PostgreSQL server. A half-open connection (a pulled cable, a firewall timeout) reports no error for
  * a long time; connections that receive nothing can be closed here, so that callers do not wait for them.
  */
-interface Sockets {
+export interface Sockets {
   /** Makes the socket of a new connection. */
   readonly stream: () => Socket
   /** Cuts the connections on which nothing has been heard for so many milliseconds. */

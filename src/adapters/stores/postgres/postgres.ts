@@ -11,10 +11,11 @@ import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
 import { migrate } from '../sql/migrations/migrate.ts'
+import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runStepsLater } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
-import { createConnection, createSockets, fromRow, toParameter } from './postgres-connection.ts'
+import { createConnection, createSockets, fromRow, type Sockets, toParameter } from './postgres-connection.ts'
 import { isLost, isOnesFault, isRace, isSilent, isStarting } from './postgres-errors.ts'
 import { createNotifier } from './postgres-notify.ts'
 
@@ -38,61 +39,22 @@ export interface PostgresStoreOptions {
   readonly ledger?: boolean
 }
 
-export async function openPostgresStore({
-  url,
-  schema = 'public',
-  readers = 4,
-  writers = 2,
-  retryMs = 30_000,
-  answerMs = 10_000,
-  ledger = false,
-}: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, schema = 'public', readers = 4, retryMs = 30_000, answerMs = 10_000, ledger = false } = options
   const location = redactUrl(url)
   const sockets = createSockets()
-  const config: ClientConfig = {
-    connectionString: url,
-    application_name: 'proviso',
-    stream: sockets.stream,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: 5_000,
-    // A server that lives ends a statement that takes too long; a connection that says nothing even then is a lost one.
-    statement_timeout: answerMs,
-    query_timeout: answerMs + answerGraceMs,
-    // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
-    idle_in_transaction_session_timeout: 10_000,
-    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on ${keepAlives}`,
-  }
+  const config = toClientConfig({ url, schema, answerMs, sockets })
   const pool = new Pool({ ...config, max: readers })
   // An idle connection that is lost is replaced when it is needed; without a listener it would end the process.
   pool.on('error', () => {})
   const builder = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-
-  /** Shortens retries while closing: do not wait long for an unavailable server. */
-  let closesAt = Number.POSITIVE_INFINITY
-
-  async function trying<T>(work: (again: boolean) => Promise<T>, away = isLost): Promise<T> {
-    const until = Date.now() + retryMs
-    for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
-      try {
-        return await work(again)
-      } catch (error) {
-        if (error instanceof ProvisoError || isProgrammingError(error)) throw error
-        const last = Math.min(until, closesAt)
-        if (!(away(error) || isRace(error)) || Date.now() + delay > last) throw unavailable(location, error)
-        again ||= isLost(error)
-        if (isSilent(error)) sockets.cutSilent(answerMs)
-        await new Promise((resolve) => setTimeout(resolve, delay))
-      }
-    }
-  }
-
+  const retry = createRetry({ retryMs, answerMs, location, sockets })
   try {
     // Wait for a server that is starting up; an address that does not answer is a configuration error.
-    await trying(
+    await retry.run(
       () =>
         prepareTables(builder as unknown as Kysely<unknown>, {
-          // Others may be at it, one after the other.
+          // Other processes may migrate first, one after the other.
           config: { ...config, statement_timeout: retryMs, query_timeout: retryMs },
           schema,
           location,
@@ -104,20 +66,96 @@ export async function openPostgresStore({
     await pool.end()
     throw error
   }
+  return createSqlStore(createDriver({ options, config, pool, builder, sockets, retry }))
+}
 
+interface ConfigParts {
+  readonly url: string
+  readonly schema: string
+  readonly answerMs: number
+  readonly sockets: Sockets
+}
+
+function toClientConfig({ url, schema, answerMs, sockets }: ConfigParts): ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'proviso',
+    stream: sockets.stream,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: 5_000,
+    // A healthy server cancels a statement that takes too long; a connection that is silent even then is lost.
+    statement_timeout: answerMs,
+    query_timeout: answerMs + answerGraceMs,
+    // A transaction whose client is gone must not hold its locks, and the server must notice that it is.
+    idle_in_transaction_session_timeout: 10_000,
+    options: `-c search_path=${escapeOption(escapeIdentifier(schema))} -c synchronous_commit=on ${keepAlives}`,
+  }
+}
+
+interface Retry {
+  /** Repeats work while the server is away; `again` is true when an earlier try may have succeeded without an answer. */
+  run<T>(work: (again: boolean) => Promise<T>, isAway?: (error: unknown) => boolean): Promise<T>
+  /** Shortens retries while closing: do not wait long for an unavailable server. */
+  shorten(): void
+}
+
+interface RetryParts {
+  readonly retryMs: number
+  readonly answerMs: number
+  readonly location: string
+  readonly sockets: Sockets
+}
+
+function createRetry({ retryMs, answerMs, location, sockets }: RetryParts): Retry {
+  let closesAt = Number.POSITIVE_INFINITY
+  return {
+    async run(work, isAway = isLost) {
+      const until = Date.now() + retryMs
+      for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
+        try {
+          return await work(again)
+        } catch (error) {
+          if (error instanceof ProvisoError || isProgrammingError(error)) throw error
+          const last = Math.min(until, closesAt)
+          if (!(isAway(error) || isRace(error)) || Date.now() + delay > last)
+            throw unavailable(location, error)
+          again ||= isLost(error)
+          if (isSilent(error)) sockets.cutSilent(answerMs)
+          await new Promise((resolve) => setTimeout(resolve, delay))
+        }
+      }
+    },
+    shorten() {
+      closesAt = Math.min(closesAt, Date.now() + goodbyeMs)
+    },
+  }
+}
+
+interface DriverParts {
+  readonly options: PostgresStoreOptions
+  readonly config: ClientConfig
+  /** Connections for reading. */
+  readonly pool: Pool
+  readonly builder: Kysely<Tables>
+  readonly sockets: Sockets
+  readonly retry: Retry
+}
+
+function createDriver({ options, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
+  const { schema = 'public', writers = 2, answerMs = 10_000, ledger = false } = options
   const lanes = Array.from({ length: writers }, () => createConnection(config))
-  const self = randomBytes(9).toString('base64url')
   const notifier = createNotifier({
     config,
     pool,
     channel: `proviso_${schema}`,
-    self,
+    self: randomBytes(9).toString('base64url'),
     answerMs,
     onSilent: () => sockets.cutSilent(answerMs),
   })
   let closed = false
 
-  return createSqlStore({
+  return {
     dialect: postgresDialect,
     builder,
     listeners: notifier,
@@ -126,7 +164,7 @@ export async function openPostgresStore({
     now: () => 0,
     ledger,
     run: (steps) =>
-      trying((again) => {
+      retry.run((again) => {
         if (closed) throw new ProvisoError('store/closed', 'The store is closed')
         return runStepsLater(steps(again), (statements) =>
           Promise.all(
@@ -141,7 +179,7 @@ export async function openPostgresStore({
     async transaction(steps) {
       const lane = lanes.pop() ?? createConnection(config)
       try {
-        return await trying(async (again) => {
+        return await retry.run(async (again) => {
           try {
             return await runStepsLater(steps(again), lane.execute)
           } catch (error) {
@@ -155,9 +193,7 @@ export async function openPostgresStore({
       }
     },
     notifyOthers: notifier.notifyOthers,
-    closing() {
-      closesAt = Math.min(closesAt, Date.now() + goodbyeMs)
-    },
+    closing: retry.shorten,
     async close() {
       closed = true
       // A half-open connection does not answer a goodbye.
@@ -166,7 +202,7 @@ export async function openPostgresStore({
       await Promise.all(lanes.map((lane) => lane.end()))
       await pool.end()
     },
-  })
+  }
 }
 
 const answerGraceMs = 1_000
@@ -215,8 +251,8 @@ function redactUrl(url: string): string {
     const { host, pathname } = new URL(url)
     return `postgres://${host}${pathname}`
   } catch {
-    throw new ProvisoError('option/invalid', 'The address of the PostgreSQL store is no URL', {
-      hint: 'It looks like postgres://user@host:5432/database, with the password after the user and a colon',
+    throw new ProvisoError('option/invalid', 'The address of a PostgreSQL store must be a URL', {
+      hint: 'Write postgres://user:password@host:5432/database',
     })
   }
 }

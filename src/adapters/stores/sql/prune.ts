@@ -22,7 +22,7 @@ const mostValues = 200
 
 export function createPrune(
   driver: SqlDriver,
-  { begin, commit }: { readonly begin: Statement; readonly commit: Statement },
+  { begin, commit }: TransactionEnds,
 ): (request: Prune) => Promise<Pruned> {
   const statements = createPruneStatements(driver.builder, driver.dialect)
 
@@ -86,12 +86,16 @@ function groupByEvents(over: readonly SeenRun[]): string[][] {
   return found
 }
 
-type Ends = { readonly begin: Statement; readonly commit: Statement }
+/** The statements around a transaction. */
+export interface TransactionEnds {
+  readonly begin: Statement
+  readonly commit: Statement
+}
 
 function* deleteRuns(
   runIds: readonly string[],
   statements: PruneStatements,
-  { begin, commit }: Ends,
+  { begin, commit }: TransactionEnds,
 ): Steps<Pick<SeenRun, 'run_id' | 'seq'>[]> {
   const [, gone = []] = yield [begin, statements.deleteHeads({}, runIds)]
   yield [...statements.deleteParts(runIds), commit]
@@ -104,7 +108,11 @@ interface Swept {
   readonly last: string | undefined
 }
 
-function* sweep(after: string, statements: PruneStatements, { begin, commit }: Ends): Steps<Swept> {
+function* sweep(
+  after: string,
+  statements: PruneStatements,
+  { begin, commit }: TransactionEnds,
+): Steps<Swept> {
   const [, rows = []] = yield [begin, statements.unusedValues({ after, limit: mostValues })]
   const held = rows.map((row) => String(row['hash']))
   if (held.length === 0) {

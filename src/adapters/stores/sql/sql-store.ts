@@ -1,12 +1,12 @@
-/** A Store on a SQL database: everything that SQLite and PostgreSQL share, which is all but the connection. */
+/** The Store on a SQL database: everything but the connection (`SqlDriver`) and the dialect (`SqlDialect`). */
 import { randomBytes } from 'node:crypto'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { publicHead } from '../projections/heads.ts'
 import { defaultLimits } from '../shared/list-order.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createSqlLedger } from './ledger.ts'
-import { createPrune } from './prune.ts'
+import { createPrune, type TransactionEnds } from './prune.ts'
 import { toChunks } from './rows/chunk.ts'
 import { loadValues } from './rows/load-values.ts'
 import {
@@ -25,7 +25,7 @@ import { createSample } from './sample.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createSqlRecords } from './sql-records.ts'
 import { createLeaseStatements } from './statements/lease-statements.ts'
-import { createReadStatements } from './statements/read-statements.ts'
+import { createReadStatements, type ReadStatements } from './statements/read-statements.ts'
 import { createWriteStatements } from './statements/write-statements.ts'
 import { ask, askAll, type Statement } from './steps.ts'
 import type {
@@ -45,41 +45,87 @@ import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 
 export function createSqlStore(driver: SqlDriver): Store {
   const { builder, dialect, hot, listeners, ledger = false } = driver
-  const writeStatements = createWriteStatements(builder, dialect)
   const reads = createReadStatements(builder)
-  const leases = createLeaseStatements(builder, dialect)
   const tails = hot && createTails()
-  const begin: Statement = { sql: dialect.begin, parameters: [] }
-  const commit: Statement = { sql: 'commit', parameters: [] }
+  const ends: TransactionEnds = {
+    begin: { sql: dialect.begin, parameters: [] },
+    commit: { sql: 'commit', parameters: [] },
+  }
+  const nextName = createNames()
+  const group = createWriteGroup(driver, { reads, ends, tails })
+  const prune = createPrune(driver, ends)
+  let closing: Promise<void> | undefined
 
-  // Names that no other process makes, and that cost nothing to make.
+  return {
+    name: dialect.name,
+    records: createSqlRecords(driver, nextName),
+    ...createRunWriter(group, nextName),
+    ...createLeases(driver, nextName),
+    ...createRunReader(driver, reads),
+    read: async (runId, after, limit = defaultLimits.events) =>
+      (closing === undefined ? tails?.read(runId, after, limit) : undefined) ??
+      queryRows<EventTable, ReturnType<typeof toEvent>>(
+        driver,
+        reads,
+        reads.events({ runId, after, limit }),
+        toEvent,
+      ),
+    onChange: (listener) => listeners.add(listener),
+    sample: createSample(driver),
+    ...(ledger && { ledger: createSqlLedger(driver) }),
+    prune: (request) => prune(request).finally(() => tails?.forget()),
+
+    close() {
+      driver.closing?.()
+      closing ??= group.close().then(() => {
+        listeners.clear()
+        return driver.close()
+      })
+      return closing
+    },
+  }
+}
+
+/** Makes names that no other process makes, without asking the database or the system. */
+function createNames(): () => string {
   const prefix = randomBytes(9).toString('base64url')
   let names = 0
-  const nextName = () => {
+  return () => {
     names += 1
     return `${prefix}${names.toString(36)}`
   }
+}
 
-  const group = createGroupCommit<Write, WriteResult>({
+interface WriteGroupParts {
+  readonly reads: ReadStatements
+  readonly ends: TransactionEnds
+  readonly tails: Tails | undefined
+}
+
+/** Commits concurrent writes together, and notifies listeners after the commit. */
+function createWriteGroup(
+  driver: SqlDriver,
+  { reads, ends, tails }: WriteGroupParts,
+): GroupCommit<Write, WriteResult> {
+  const { hot, listeners, ledger = false } = driver
+  const statements = createWriteStatements(driver.builder, driver.dialect)
+  return createGroupCommit<Write, WriteResult>({
     ...driver.group,
     // A caller waits for the answer to its new run.
     comesFirst: ({ kind }) => kind === 'create',
     async commit(writes) {
-      const statements = writeStatements
       const results = await driver
-        .transaction((again) => {
-          const now = driver.now()
-          return writeBatch(writes, {
-            begin,
-            commit,
+        .transaction((again) =>
+          writeBatch(writes, {
+            ...ends,
             statements,
             reads,
             ledger,
-            now,
+            now: driver.now(),
             again,
             ...(hot && { hot }),
-          })
-        })
+          }),
+        )
         .catch((error: unknown) => {
           hot?.forget()
           tails?.forget()
@@ -97,47 +143,24 @@ export function createSqlStore(driver: SqlDriver): Store {
       return results
     },
   })
+}
 
-  /** Rows of a query, with the large values that they refer to. */
-  const rows = <R extends object, T>(
-    statement: Statement,
-    map: (row: R, values: Values) => T,
-  ): Promise<T[]> =>
-    driver.run(function* () {
-      const found = yield* ask<R>(statement)
-      const values = yield* loadValues(found, reads)
-      return found.map((row) => map(row, values))
-    })
-
-  const prune = createPrune(driver, { begin, commit })
-  let closing: Promise<void> | undefined
-
+function createRunWriter(
+  group: GroupCommit<Write, WriteResult>,
+  nextName: () => string,
+): Pick<Store, 'create' | 'append' | 'release'> {
   return {
-    name: dialect.name,
-    records: createSqlRecords(driver, nextName),
-    prune: (request) => prune(request).finally(() => tails?.forget()),
-
     async create(run) {
+      const { runId } = run
       const encoded = encodeEvents(run.events)
-      const result = await group.submit({
-        kind: 'create',
-        writeId: nextName(),
-        runId: run.runId,
-        run,
-        encoded,
-      })
+      const result = await group.submit({ kind: 'create', writeId: nextName(), runId, run, encoded })
       return result.kind === 'created' ? (result.lease ?? true) : false
     },
 
     async append(append) {
+      const { runId } = append
       const encoded = encodeEvents(append.events)
-      const result = await group.submit({
-        kind: 'append',
-        writeId: nextName(),
-        runId: append.runId,
-        append,
-        encoded,
-      })
+      const result = await group.submit({ kind: 'append', writeId: nextName(), runId, append, encoded })
       if (result.kind === 'created' || result.kind === 'taken' || result.kind === 'released') {
         throw new TypeError(`An append cannot be ${result.kind}`)
       }
@@ -147,29 +170,26 @@ export function createSqlStore(driver: SqlDriver): Store {
     async release(runId, lease) {
       await group.submit({ kind: 'release', writeId: nextName(), runId, lease })
     },
+  }
+}
 
-    read: async (runId, after, limit = defaultLimits.events) =>
-      (closing === undefined ? tails?.read(runId, after, limit) : undefined) ??
-      rows<EventTable, ReturnType<typeof toEvent>>(reads.events({ runId, after, limit }), toEvent),
-
-    async head(runId) {
-      const [head] = await rows<RunTable, ReturnType<typeof toHead>>(reads.head({ runId }), toHead)
-      return head === undefined ? undefined : publicHead(head)
-    },
-
-    runs: (query) =>
-      rows<RunTable, ReturnType<typeof publicHead>>(reads.runs(query), (row) => publicHead(toHead(row))),
-
+function createLeases(
+  driver: SqlDriver,
+  nextName: () => string,
+): Pick<Store, 'claim' | 'renew' | 'nextWake'> {
+  const { hot } = driver
+  const statements = createLeaseStatements(driver.builder, driver.dialect)
+  return {
     async claim({ owner, leaseMs, limit, runId, except }) {
       const claimId = nextName()
       const taken = await driver.run(function* (again) {
         type Taken = Pick<RunTable, 'run_id' | 'lease_epoch'>
         if (again) {
-          const before = yield* ask<Taken>(leases.claimed({ owner, claimId }))
+          const before = yield* ask<Taken>(statements.claimed({ owner, claimId }))
           if (before.length > 0) return before
         }
         const values = { owner, leaseMs, limit, runId, except, claimId, now: driver.now() }
-        return yield* ask<Taken>(leases.claim(values))
+        return yield* ask<Taken>(statements.claim(values))
       })
       hot?.forget(taken.map((row) => row.run_id))
       return taken.map((row) => ({ runId: row.run_id, lease: { owner, epoch: row.lease_epoch } }))
@@ -180,7 +200,7 @@ export function createSqlStore(driver: SqlDriver): Store {
       const now = driver.now()
       const held = await driver.run(() =>
         askAll<Pick<RunTable, 'run_id'>>(
-          toChunks(runIds).map((some) => leases.renew({ owner, leaseMs, now }, some)),
+          toChunks(runIds).map((some) => statements.renew({ owner, leaseMs, now }, some)),
         ),
       )
       const ids = held.map((row) => row.run_id)
@@ -189,12 +209,27 @@ export function createSqlStore(driver: SqlDriver): Store {
     },
 
     async nextWake({ except } = {}) {
-      const [row] = await driver.run(() => ask<{ due_at: number }>(leases.nextWake(except)))
+      const [row] = await driver.run(() => ask<{ due_at: number }>(statements.nextWake(except)))
       return row?.due_at
     },
+  }
+}
 
-    onChange: (listener) => listeners.add(listener),
+type RunReader = Pick<
+  Store,
+  'head' | 'runs' | 'asks' | 'ask' | 'nodes' | 'snapshots' | 'output' | 'spans' | 'audit' | 'messages'
+>
 
+function createRunReader(driver: SqlDriver, reads: ReadStatements): RunReader {
+  const rows = <R extends object, T>(statement: Statement, map: (row: R, values: Values) => T) =>
+    queryRows(driver, reads, statement, map)
+  return {
+    async head(runId) {
+      const [head] = await rows<RunTable, ReturnType<typeof toHead>>(reads.head({ runId }), toHead)
+      return head === undefined ? undefined : publicHead(head)
+    },
+    runs: (query) =>
+      rows<RunTable, ReturnType<typeof publicHead>>(reads.runs(query), (row) => publicHead(toHead(row))),
     asks: (query) => rows<AskTable, ReturnType<typeof toAsk>>(reads.asks(query), toAsk),
     ask: async (requestId) =>
       (await rows<AskTable, ReturnType<typeof toAsk>>(reads.ask({ requestId }), toAsk))[0],
@@ -209,20 +244,24 @@ export function createSqlStore(driver: SqlDriver): Store {
       (
         await rows<MessageTable, ReturnType<typeof toMessage>>(reads.messages({ runId, limit }), toMessage)
       ).reverse(),
-    sample: createSample(driver),
-    ...(ledger && { ledger: createSqlLedger(driver) }),
-
-    close() {
-      driver.closing?.()
-      closing ??= group.close().then(() => {
-        listeners.clear()
-        return driver.close()
-      })
-      return closing
-    },
   }
 }
 
+/** Returns the rows of a query, with the large values that they refer to. */
+function queryRows<R extends object, T>(
+  driver: SqlDriver,
+  reads: ReadStatements,
+  statement: Statement,
+  map: (row: R, values: Values) => T,
+): Promise<T[]> {
+  return driver.run(function* () {
+    const found = yield* ask<R>(statement)
+    const values = yield* loadValues(found, reads)
+    return found.map((row) => map(row, values))
+  })
+}
+
+/** Keeps the events of a write for readers that follow the run. */
 function keepTail(tails: Tails, write: Exclude<Write, { kind: 'release' }>, seq: number): void {
   const { events } = write.kind === 'create' ? write.run : write.append
   let length = 0

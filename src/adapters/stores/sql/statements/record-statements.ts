@@ -12,11 +12,22 @@ type Key = Pick<CapabilityTable, 'tenant' | 'capability_id'>
 type Put = Omit<CapabilityTable, 'status' | 'registered_at' | 'last_seen_at'> & Timed
 type Take = Pick<NameTable, 'name_hash' | 'name' | 'body' | 'take_id'> & Timed & { readonly keepMs: number }
 
+/** `templates`: one set for all three, so that the names of their statements differ. */
 export function createRecordStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
   templates: Templates = createTemplates('k'),
 ) {
+  return {
+    tokens: createTokenStatements(db, dialect, templates),
+    registrations: createRegistrationStatements(db, dialect, templates),
+    names: createNameStatements(db, dialect, templates),
+  }
+}
+
+export type RecordStatements = ReturnType<typeof createRecordStatements>
+
+function createTokenStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
   return {
     addToken: templates.query<Omit<TokenTable, 'created_at' | 'revoked_at'> & Timed>((param) =>
       db
@@ -66,8 +77,12 @@ export function createRecordStatements(
         .where('revoked_at', 'is', null)
         .returning('token_id'),
     ),
+  }
+}
 
-    /** One that is alive is written over by its own token alone; who comes second waits for the row and is judged then. */
+function createRegistrationStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
+  return {
+    /** Overwrites an active registration only for its own token; a concurrent writer waits for the row and is checked then. */
     putCapability: templates.query<Put>((param) => {
       const now = dialect.now(param)
       return db
@@ -133,7 +148,7 @@ export function createRecordStatements(
         .orderBy('capability_id'),
     ),
 
-    capabilitiesOf: templates.query<Timed & { tenant: string }>((param) =>
+    capabilitiesByTenant: templates.query<Timed & { tenant: string }>((param) =>
       db
         .selectFrom('flex_capabilities')
         .selectAll()
@@ -142,8 +157,12 @@ export function createRecordStatements(
         .orderBy('registered_at')
         .orderBy('capability_id'),
     ),
+  }
+}
 
-    /** Gives a row to the one who has the name now. The same call again has it still. */
+function createNameStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
+  return {
+    /** Returns a row if the caller holds the name now. A repeated call still holds it. */
     takeName: templates.query<Take>((param) => {
       const now = dialect.now(param)
       return db

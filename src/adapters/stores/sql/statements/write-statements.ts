@@ -45,27 +45,15 @@ export function createWriteStatements(
   dialect: SqlDialect,
   templates: Templates = createTemplates('w'),
 ) {
-  /** Upserts rows. Keys are not set again: SQLite would rewrite their index. */
-  const upsert = <T extends keyof typeof keys>(table: T) =>
-    templates.rows(columns[table], alike[table], (placeholders) =>
-      db
-        .insertInto(table)
-        // The places of all columns, in their order, pass for complete rows.
-        .values(placeholders as unknown as Insertable<Tables[T]>[])
-        .onConflict((conflict) =>
-          conflict
-            .columns([...keys[table]] as never)
-            .doUpdateSet(
-              () =>
-                Object.fromEntries(
-                  columns[table]
-                    .filter((name) => !(keys[table] as readonly string[]).includes(name))
-                    .map((name) => [name, sql.ref(`excluded.${name}`)]),
-                ) as never,
-            ),
-        ),
-    )
+  return {
+    ...createHeadStatements(db, dialect, templates),
+    ...createJournalStatements(db, dialect, templates),
+    ...createProjectionStatements(db, templates),
+  }
+}
 
+/** Statements on the heads of runs: lock, insert, update. */
+function createHeadStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
   const updateOf = (names: readonly (typeof changingColumns)[number][]) =>
     templates.query<HeadChange>((param) =>
       db
@@ -80,7 +68,7 @@ export function createWriteStatements(
 
     now: templates.one<Timed>((param) => db.selectNoFrom(dialect.now(param).as('now'))),
 
-    /** Locked in one order by everybody, so that two batches never wait for each other. */
+    /** Locks rows in the order of their ids, so that two batches never wait for each other (no deadlock). */
     lockHeads: templates.list<Timed, string>((param, runIds) => {
       const query = db
         .selectFrom('flex_runs')
@@ -102,9 +90,14 @@ export function createWriteStatements(
 
     updateHead: updateOf(changingColumns),
 
-    /** While holder and due time stay as they are: SQLite would write their indexes again. */
+    /** For appends that change neither lease nor due time: setting them would make SQLite write their indexes again. */
     updateProgress: updateOf(progressColumns),
+  }
+}
 
+/** Statements on events and on the large values that they refer to. */
+function createJournalStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
+  return {
     /** Returns the id of the append that wrote an event: whether an append without an answer has happened. */
     writeIdAt: templates.one<{ runId: string; seq: number }>((param) =>
       db
@@ -114,6 +107,56 @@ export function createWriteStatements(
         .where('seq', '=', param('seq')),
     ),
 
+    insertEvents: templates.rows(columns.flex_events, alike.flex_events, (placeholders) =>
+      db.insertInto('flex_events').values(placeholders as unknown as Tables['flex_events'][]),
+    ),
+
+    /** Keeps the values until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
+    knownValues: templates.list<object, string>((_, hashes) => {
+      const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
+      return dialect.locks.forKeyShare(query)
+    }),
+
+    insertValues: templates.rows(columns.flex_values, [], (placeholders) =>
+      db
+        .insertInto('flex_values')
+        .values(placeholders as unknown as Tables['flex_values'][])
+        .onConflict(dialect.locks.keepExistingValue),
+    ),
+
+    insertUses: templates.rows(columns.flex_value_uses, ['run_id'], (placeholders) =>
+      db
+        .insertInto('flex_value_uses')
+        .values(placeholders as unknown as Tables['flex_value_uses'][])
+        .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
+    ),
+  }
+}
+
+/** Statements on the rows that are derived from events: read those that will change, upsert them. */
+function createProjectionStatements(db: Kysely<Tables>, templates: Templates) {
+  /** Upserts rows. Keys are not set again: SQLite would rewrite their index. */
+  const upsert = <T extends keyof typeof keys>(table: T) =>
+    templates.rows(columns[table], alike[table], (placeholders) =>
+      db
+        .insertInto(table)
+        // Placeholders of all columns, in their order, pass for complete rows.
+        .values(placeholders as unknown as Insertable<Tables[T]>[])
+        .onConflict((conflict) =>
+          conflict
+            .columns([...keys[table]] as never)
+            .doUpdateSet(
+              () =>
+                Object.fromEntries(
+                  columns[table]
+                    .filter((name) => !(keys[table] as readonly string[]).includes(name))
+                    .map((name) => [name, sql.ref(`excluded.${name}`)]),
+                ) as never,
+            ),
+        ),
+    )
+
+  return {
     someNodes: templates.list<{ runId: string }, string>((param, nodeIds) =>
       db
         .selectFrom('flex_plan_nodes')
@@ -137,30 +180,6 @@ export function createWriteStatements(
         .where('run_id', '=', param('runId'))
         .orderBy('seq', 'desc')
         .limit(1),
-    ),
-
-    /** Held until the commit: a value that is about to be used must not be pruned (`prune.ts`). */
-    knownValues: templates.list<object, string>((_, hashes) => {
-      const query = db.selectFrom('flex_values').select('hash').where('hash', 'in', hashes)
-      return dialect.locks.forKeyShare(query)
-    }),
-
-    insertValues: templates.rows(columns.flex_values, [], (placeholders) =>
-      db
-        .insertInto('flex_values')
-        .values(placeholders as unknown as Tables['flex_values'][])
-        .onConflict(dialect.locks.keepExistingValue),
-    ),
-
-    insertUses: templates.rows(columns.flex_value_uses, ['run_id'], (placeholders) =>
-      db
-        .insertInto('flex_value_uses')
-        .values(placeholders as unknown as Tables['flex_value_uses'][])
-        .onConflict((conflict) => conflict.columns(['hash', 'run_id']).doNothing()),
-    ),
-
-    insertEvents: templates.rows(columns.flex_events, alike.flex_events, (placeholders) =>
-      db.insertInto('flex_events').values(placeholders as unknown as Tables['flex_events'][]),
     ),
 
     upsertNodes: upsert('flex_plan_nodes'),
