@@ -47,6 +47,11 @@ export interface AppOptions
   readonly store?: Store | string
   /** Keeps a ledger of corrections in a store that is opened here (AROS-66). Default: `PROVISO_LEDGER=1`, else false. */
   readonly ledger?: boolean
+  /**
+   * Schemas may come from untrusted callers: their patterns run on a linear-time engine, which a crafted pattern cannot
+   * slow down. Apps with a server get this automatically. Default false.
+   */
+  readonly untrustedSchemas?: boolean
   readonly capabilities?: readonly DefinedCapability[]
   /** Facets of the catalog. A preset such as `proviso/presets/marketing` has some; default: none. */
   readonly facets?: readonly Facet[]
@@ -256,6 +261,7 @@ const appRows = {
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,
   ledger: flag,
+  untrustedSchemas: flag,
 } satisfies RowsOf<AppOptions>
 
 /** Used in headers and URLs of calls. */

@@ -25,7 +25,7 @@ import {
 } from './app-options.ts'
 import { pick } from './base/json.ts'
 import { systemClock } from './base/time/clock.ts'
-import { eventLoop } from './base/time/pace.ts'
+import { createPace, type Pace } from './base/time/pace.ts'
 import { timeOrderedId } from './base/time/time-ordered-id.ts'
 import type { LocalFunction } from './domain/capability/define-capability.ts'
 import type { Dispatcher } from './domain/ports/dispatcher.ts'
@@ -62,10 +62,12 @@ export async function rehearsalProvider(): Promise<Provider> {
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkAppOptions(options)
   const { env = readEnv() } = options
-  if (typeof options.store === 'object') return buildApp(options, { env, store: options.store })
-  const store = await openStore(options.store ?? 'memory:', { ledger: options.ledger ?? env.ledger === '1' })
+  const pace = createPace()
+  if (typeof options.store === 'object') return buildApp(options, { env, pace, store: options.store })
+  const ledger = options.ledger ?? env.ledger === '1'
+  const store = await openStore(options.store ?? 'memory:', { ledger, pace })
   try {
-    return await buildApp(options, { env, store })
+    return await buildApp(options, { env, pace, store })
   } catch (cause) {
     // Close the store on failure: no other code has a handle to it, and while it is open no other process can open it.
     await store.close()
@@ -75,7 +77,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
 
 async function buildApp(
   options: AppOptions,
-  { env, store }: { readonly env: EnvConfig; readonly store: Store },
+  { env, pace, store }: { readonly env: EnvConfig; readonly pace: Pace; readonly store: Store },
 ): Promise<App> {
   const { clock = systemClock, capabilities = [] } = options
   const given = options.providers ?? providersFromKeys(env)
@@ -127,6 +129,8 @@ async function buildApp(
     redactor,
     retrying: { clock, ...pick(options, ['random']) },
   })
+  // Read at every use: `acceptUntrustedSchemas` changes it.
+  const compileOptions = { linearPatterns: options.untrustedSchemas ?? false }
   const newId = options.newId ?? (() => `flex_${timeOrderedId(clock.now(), randomBytes(16))}`)
   const engine: Engine = createEngine({
     store,
@@ -138,7 +142,8 @@ async function buildApp(
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,
     estimate: (envelope, draft) => estimateSpending(envelope, draft, estimating),
-    turn: () => eventLoop.turn(),
+    turn: () => pace.turn(),
+    compileOptions,
     ...readTimes(options, env),
     ...pick(options, ['pollMs', 'limits', 'claim', 'random']),
     onCrash,
@@ -219,6 +224,10 @@ async function buildApp(
     ...(agents && { agents: agents.services }),
     redactor,
     store,
+    pace,
+    acceptUntrustedSchemas() {
+      compileOptions.linearPatterns = true
+    },
     get active() {
       return engine.active
     },

@@ -1,6 +1,7 @@
 /** The interface that `createApp` returns: runs, models and the catalog. */
 import type { Estimate, GenerateOptions } from '../adapters/models/index.ts'
 import type { RunOptions } from '../app-options.ts'
+import type { Pace } from '../base/time/pace.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { SubscribeToLifecycle } from '../domain/event/lifecycle.ts'
@@ -62,6 +63,13 @@ export interface App {
   /** Redacts everything that leaves the app. */
   readonly redactor: Redactor
   readonly store: Store
+  /** Schedules the app's work on the event loop; a server of the app shares it. */
+  readonly pace: Pace
+  /**
+   * Runs the patterns of all schemas in linear time from now on, as with `untrustedSchemas: true`. `createServer` calls it,
+   * because its callers are untrusted. Other apps in the process are not affected.
+   */
+  acceptUntrustedSchemas(): void
   /** Number of runs active in this process. */
   readonly active: number
   close(options?: { readonly graceMs?: number }): Promise<void>

@@ -1,6 +1,7 @@
 /** The state of a run: what folding its journal gives. Only `fold.ts` changes it. */
 
 import type { Json } from '../base/json.ts'
+import type { CompileOptions } from '../schema/compile/compile.ts'
 import type { Ask, AskKind, Resolution } from './ask.ts'
 import type { CallKey, DoubtfulCall, StartedCall } from './attempt/call-key.ts'
 import type { DiagnosticBundle } from './diagnostic.ts'
@@ -158,6 +159,8 @@ export interface RunState {
   readonly runId: string
   /** Whose run it is: it is planned and run with what this tenant may see. */
   readonly tenant: string
+  /** How the app of this process compiles the schemas of the run; a setting of the app, not part of the journal. */
+  readonly compileOptions?: CompileOptions
   /** Sequence number of the last event folded in. */
   seq: number
   readonly startedAt: number

@@ -15,6 +15,7 @@ import type { Planner } from '../domain/ports/planner.ts'
 import type { Store } from '../domain/ports/store.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
 import type { RunState } from '../domain/run.ts'
+import type { CompileOptions } from '../schema/compile/compile.ts'
 import type { Answer } from './capabilities/missing-capabilities.ts'
 import type { WatchOptions } from './journal/journal.ts'
 import type { Settled } from './journal/run-waiters.ts'
@@ -54,6 +55,8 @@ export interface EngineOptions {
    * `none`: records external input only; another process on the store continues the run.
    */
   readonly claim?: 'all' | 'own' | 'none'
+  /** How schemas of runs are compiled; read at every use, so that the app can change it. Default: as trusted schemas. */
+  readonly compileOptions?: CompileOptions
   /** Kinds of capabilities whose text and values are untrusted. */
   readonly untrustedKinds?: readonly string[]
   /** Awaited before the run continues with the result of an attempt, because many may end at once. Default: not awaited. */

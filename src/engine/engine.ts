@@ -22,12 +22,13 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, moment, redactor, catalogFor, owner, leaseMs, pollMs } = settings
+  const { store, clock, moment, redactor, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
   const outside: Outside = {
     store,
+    compileOptions,
     moment,
     onAppended: (state, events) => lifecycle.appended(state, events, 'outside'),
   }
@@ -83,16 +84,16 @@ export function createEngine(options: EngineOptions): Engine {
       return start(envelope, given)
     },
     settled: waiters.wait,
-    state: (runId) => loadState(store, runId),
+    state: (runId) => loadState(store, runId, compileOptions),
     async missing(runId, answer) {
-      const state = await loadState(store, runId)
+      const state = await loadState(store, runId, compileOptions)
       return missingCapabilities(state, moment(state.tenant).capability, answer)
     },
     async replay(runId, given = {}) {
       const events = await loadEvents(store, runId)
       const [first] = events
       const { capability, askMs } = moment((first?.type === 'start' && first.payload.tenant) || 'default')
-      return replayRun(events, { ...given, capability, askMs })
+      return replayRun(events, { ...given, capability, askMs, compileOptions })
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
     async reply(runId, given) {
@@ -110,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
     async claim(runId) {
-      wakeRun(runId, await loadState(store, runId))
+      wakeRun(runId, await loadState(store, runId, compileOptions))
     },
     subscribeToLifecycle: lifecycle.subscribe,
     open: poller.open,

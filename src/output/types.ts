@@ -95,6 +95,8 @@ export interface ParseOptions {
   readonly jsonSchema?: JsonSchema
   /** The schema is untrusted: check its limits and run its regexes on a linear-time engine. Default false. */
   readonly untrusted?: boolean
+  /** Run the regexes of a trusted schema on the linear-time engine, too, where it can express them. Default false. */
+  readonly linearPatterns?: boolean
 }
 
 /** A custom stage of the chain. Returns the new value, or `undefined` to leave the value unchanged. */

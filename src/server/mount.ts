@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Json } from '../base/json.ts'
 import type { Clock } from '../base/time/clock.ts'
-import { eventLoop } from '../base/time/pace.ts'
 import { type Authenticate, authorise } from './auth/authenticate.ts'
 import type { RateLimit } from './auth/rate-limit.ts'
 import type { RunQuota } from './auth/run-quota.ts'
@@ -56,7 +55,7 @@ export function mountRoute(fastify: FastifyInstance, route: Route, mounting: Mou
     async handler(request, reply) {
       const signal = endSignal(reply, mounting.stopping)
       // Many requests may arrive at once: wait for a turn of the event loop before doing any work.
-      await eventLoop.turn('first')
+      await mounting.served.app.pace.turn('first')
       const permit = willStream(request) ? streams.acquire() : undefined
       if (permit && 'refused' in permit) return sendRefusal(reply, permit, mounting)
       try {

@@ -1,6 +1,7 @@
 /** The interface of an app as the server needs it. `App` implements it; the server does not depend on how an app is built. */
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
+import type { Pace } from '../base/time/pace.ts'
 import type { Reply } from '../domain/ask.ts'
 import type { Capability } from '../domain/capability.ts'
 import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
@@ -58,6 +59,10 @@ export interface ServedApp {
   readonly agents?: AgentServices
   readonly redactor: Redactor
   readonly store: Store
+  /** Schedules the work of the app; requests and streams share it. */
+  readonly pace: Pace
+  /** From now on, patterns of all schemas run in linear time: callers of the server are untrusted. */
+  acceptUntrustedSchemas(): void
 }
 
 export interface Served {

@@ -3,8 +3,6 @@ import { setMaxListeners } from 'node:events'
 import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
-import { eventLoop } from '../base/time/pace.ts'
-import { serveStrangers } from '../schema/patterns/regex.ts'
 import { type AuthOptions, anonymous, createAuthenticate } from './auth/authenticate.ts'
 import { createRateLimit, type RateOptions } from './auth/rate-limit.ts'
 import { createRunQuota } from './auth/run-quota.ts'
@@ -25,7 +23,7 @@ import { coreRoutes } from './route-table.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { openApiRoute } from './routes/openapi.ts'
 import type { Served } from './served.ts'
-import { createStreams } from './stream/streams.ts'
+import { createStreams, type Streams } from './stream/streams.ts'
 import type { LogOptions } from './telemetry/log.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
 
@@ -76,10 +74,10 @@ const turnAwayMs = 250
 const cutEveryMs = 50
 
 export function createServer(given: Served, options: ServerOptions = {}): Server {
-  serveStrangers()
   const { auth = {}, cors = [], limits = {}, clock = systemClock } = options
   requireOrigins(cors)
   const { app } = given
+  app.acceptUntrustedSchemas()
   const telemetry = createTelemetry(app, options.log)
   const metrics = metricsRoute(telemetry.metrics)
   const openApi = openApiRoute(() => routes, options.version ?? 'development')
@@ -88,24 +86,10 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
   const stop = new AbortController()
   // There is one listener per active request: this is not a leak.
   setMaxListeners(0, stop.signal)
-  const served: Served = { ...given, isStopping: () => stop.signal.aborted }
   const streams = createStreams(app, limits.streams ?? 2_000, clock)
-  const requests = new WeakMap<FastifyRequest, Known>()
-  const known = (request: FastifyRequest): Known => {
-    const found = requests.get(request)
-    if (found) return found
-    const traceparent = request.headers['traceparent']
-    const fresh: Known = {
-      traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
-      headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
-      caller: anonymous,
-      rawBody: new Uint8Array(),
-    }
-    requests.set(request, fresh)
-    return fresh
-  }
+  const known = createRequestContexts(cors)
   const mounting: Mounting = {
-    served,
+    served: { ...given, isStopping: () => stop.signal.aborted },
     authenticate: createAuthenticate(app.store.records.tokens, auth),
     rateLimit: createRateLimit(auth.open ? { rate: false, failures: false, ...limits } : limits),
     quota: createRunQuota(app.store, limits.runs ?? 1_000, clock),
@@ -116,73 +100,12 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     reportError: (cause, request) =>
       options.onError?.(cause, { traceId: known(request).traceId, route: request.routeOptions.url ?? '' }),
   }
-
-  const fastify: FastifyInstance = createFastify({
-    bodyLimit: limits.bodyBytes ?? 1_048_576,
-    requestTimeout: limits.requestMs ?? 30_000,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 500 },
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
-    frameworkErrors: (error, _request, reply) => void sendRefusal(reply, fromFastify(error, 0), mounting),
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, app.redactor),
-  })
-
-  // Node accepts one new connection per loop iteration: keep iterations short while connections arrive.
-  fastify.server.on('connection', eventLoop.hurry)
-  fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    known(request).rawBody = bytes as Buffer
-    const body = readBody(bytes as Buffer)
-    if ('unreadable' in body) done(unreadable(body.unreadable))
-    else done(null, body.value)
-  })
-  fastify.addHook('onRequest', async (request, reply) => {
-    reply.headers(known(request).headers)
-    if (auth.open && !isLoopbackName(request.headers.host)) return sendRefusal(reply, otherHost, mounting)
-    const isPreflight = request.method === 'OPTIONS' && 'access-control-request-method' in request.headers
-    if (isPreflight && 'access-control-allow-origin' in known(request).headers)
-      return reply.code(204).headers(preflightHeaders).send()
-  })
-  const methodsOf = createMethodLookup(routes)
-  fastify.setNotFoundHandler((request, reply) => {
-    const [path = ''] = request.url.split('?')
-    const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
-    const allow = methodsOf(path).join(', ')
-    const refused =
-      allow === ''
-        ? refusal('route/missing', detail)
-        : refusal('request/method', detail, { headers: { allow } })
-    return sendRefusal(reply, refused, mounting)
-  })
-  fastify.setErrorHandler((error: FastifyError, request, reply) => {
-    const refused = fromFastify(error, request.routeOptions.bodyLimit ?? 0)
-    if (getStatus(refused) >= 500) mounting.reportError(error, request)
-    return sendRefusal(reply, refused, mounting)
-  })
-  for (const route of routes) mountRoute(fastify, route, mounting)
-
+  const fastify = mountRoutes(routes, mounting, { limits, isOpen: auth.open ?? false })
   let address: string | undefined
   let closing: Promise<void> | undefined
   const close = async (graceMs: number) => {
-    const until = clock.now() + graceMs
     stop.abort()
-    await streams.ended()
-    // Answer new requests with a refusal and Retry-After instead of closing the connection.
-    await pause(clock, Math.min(turnAwayMs, graceMs))
-    let open = true
-    const closed = fastify.close().finally(() => {
-      open = false
-    })
-    // Repeat: connections may arrive until the listener is closed.
-    const cut = () => {
-      fastify.server.closeAllConnections()
-      if (open) clock.timer(clock.now() + cutEveryMs, cut)
-    }
-    const takeBack = clock.timer(until, cut)
-    await closed
-    telemetry.end()
-    takeBack()
+    await shutDown(fastify, { graceMs, streams, clock, onClosed: telemetry.end })
     address = undefined
   }
   return {
@@ -212,6 +135,111 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
       return streams.open
     },
   }
+}
+
+/** Returns a function that finds or creates the context of a request. */
+function createRequestContexts(cors: readonly string[]): Mounting['known'] {
+  const requests = new WeakMap<FastifyRequest, Known>()
+  return (request) => {
+    const found = requests.get(request)
+    if (found) return found
+    const traceparent = request.headers['traceparent']
+    const fresh: Known = {
+      traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
+      headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
+      caller: anonymous,
+      rawBody: new Uint8Array(),
+    }
+    requests.set(request, fresh)
+    return fresh
+  }
+}
+
+/** Creates the router: body parser, hooks, error handlers and every route. */
+function mountRoutes(
+  routes: readonly Route[],
+  mounting: Mounting,
+  { limits, isOpen }: { readonly limits: ServerLimits; readonly isOpen: boolean },
+): FastifyInstance {
+  const { app } = mounting.served
+  const { known } = mounting
+  const fastify: FastifyInstance = createFastify({
+    bodyLimit: limits.bodyBytes ?? 1_048_576,
+    requestTimeout: limits.requestMs ?? 30_000,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 500 },
+    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    frameworkErrors: (error, _request, reply) => void sendRefusal(reply, fromFastify(error, 0), mounting),
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, app.redactor),
+  })
+
+  // Node accepts one new connection per loop iteration: keep iterations short while connections arrive.
+  fastify.server.on('connection', app.pace.hurry)
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    known(request).rawBody = bytes as Buffer
+    const body = readBody(bytes as Buffer)
+    if ('unreadable' in body) done(unreadable(body.unreadable))
+    else done(null, body.value)
+  })
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.headers(known(request).headers)
+    if (isOpen && !isLoopbackName(request.headers.host)) return sendRefusal(reply, otherHost, mounting)
+    const isPreflight = request.method === 'OPTIONS' && 'access-control-request-method' in request.headers
+    if (isPreflight && 'access-control-allow-origin' in known(request).headers)
+      return reply.code(204).headers(preflightHeaders).send()
+  })
+  const methodsOf = createMethodLookup(routes)
+  fastify.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?')
+    const detail = `Route ${request.method} ${path.slice(0, 200)} not found`
+    const allow = methodsOf(path).join(', ')
+    const refused =
+      allow === ''
+        ? refusal('route/missing', detail)
+        : refusal('request/method', detail, { headers: { allow } })
+    return sendRefusal(reply, refused, mounting)
+  })
+  fastify.setErrorHandler((error: FastifyError, request, reply) => {
+    const refused = fromFastify(error, request.routeOptions.bodyLimit ?? 0)
+    if (getStatus(refused) >= 500) mounting.reportError(error, request)
+    return sendRefusal(reply, refused, mounting)
+  })
+  for (const route of routes) mountRoute(fastify, route, mounting)
+  return fastify
+}
+
+interface ShutDownOptions {
+  /** How long active requests have to finish. */
+  readonly graceMs: number
+  readonly streams: Streams
+  readonly clock: Clock
+  readonly onClosed: () => void
+}
+
+/** Shuts down gracefully: waits for streams, refuses requests for a moment, closes the listener, then all connections. */
+async function shutDown(
+  fastify: FastifyInstance,
+  { graceMs, streams, clock, onClosed }: ShutDownOptions,
+): Promise<void> {
+  const until = clock.now() + graceMs
+  await streams.ended()
+  // Answer new requests with a refusal and Retry-After instead of closing the connection.
+  await pause(clock, Math.min(turnAwayMs, graceMs))
+  let open = true
+  const closed = fastify.close().finally(() => {
+    open = false
+  })
+  // Repeat: connections may arrive until the listener is closed.
+  const cut = () => {
+    fastify.server.closeAllConnections()
+    if (open) clock.timer(clock.now() + cutEveryMs, cut)
+  }
+  const cancelTimer = clock.timer(until, cut)
+  await closed
+  onClosed()
+  cancelTimer()
 }
 
 function pause(clock: Clock, ms: number): Promise<void> {

@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an alternate is called with inputs that its contract does not take',
     file: 'src/engine/decide/start-nodes.ts',
-    find: 'return input === undefined ? [] : compileSchema(input).validate(inputs)',
+    find: 'return input === undefined ? [] : compileSchema(input, compileOptions).validate(inputs)',
     replace: 'return input === undefined ? [] : compileSchema(true).validate(inputs)',
     seed: 26,
   },

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from '../../src/base/time/clock.ts'
+import { createPace } from '../../src/base/time/pace.ts'
 import { createRedactor } from '../../src/domain/redaction/redact.ts'
 import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/server/stream/sse.ts'
 
@@ -23,6 +24,7 @@ type Given = Pick<StreamOptions, 'store'> & Partial<StreamOptions>
 
 export async function serveStreams(given: Given): Promise<Served> {
   const stopping = new AbortController()
+  const pace = createPace()
   // One signal for all streams here; that is no leak.
   setMaxListeners(0, stopping.signal)
   const ends: string[] = []
@@ -46,6 +48,7 @@ export async function serveStreams(given: Given): Promise<Served> {
       response,
       signal: stopping.signal,
       clock: systemClock,
+      pace,
       ...given,
     })
   }

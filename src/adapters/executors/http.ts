@@ -166,7 +166,7 @@ const shortest = 4_096
 
 /** A RAO envelope is not streamed as a value. */
 function watcher(
-  { runId, nodeId, attempt, bundle, rao }: Dispatch,
+  { runId, nodeId, attempt, bundle, rao, linearPatterns }: Dispatch,
   onPartial: HttpDispatcherOptions['onPartial'],
 ) {
   if (onPartial === undefined || rao) return undefined
@@ -174,6 +174,7 @@ function watcher(
     schema: bundle.returns,
     onPartial: (partial) => onPartial({ ...partial, runId, nodeId, attempt }),
     final: false,
+    linearPatterns,
   })
   return (textChunk: string) => void watch.push(textChunk)
 }

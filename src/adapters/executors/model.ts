@@ -62,7 +62,11 @@ export function modelDispatcher(options: ModelDispatcherOptions): Dispatcher {
       const blocks = [options.processing, blockIn(call.capability.settings), blockIn(call.data)]
       const wrong = firstIssue(blocks)
       if (wrong) return wrong
-      const processing = withStages(processingOf(defaultProcessing, ...blocks), options.stages ?? [])
+      const processing = withReader(
+        processingOf(defaultProcessing, ...blocks),
+        options.stages ?? [],
+        call.linearPatterns,
+      )
       if ('unknownStage' in processing) return noStage(processing.unknownStage)
       const onEvent: OnEvent = (event, payload) =>
         call.onEvent(event, payload && (redactor.value(payload) as typeof payload))
@@ -131,9 +135,11 @@ export function secretsOf(providers: readonly Provider[]): readonly string[] {
 }
 
 /** Resolves names of stages. */
-function withStages(
+/** Adds to the reader's options the custom stages that the processing names, and the pattern engine of the app. */
+function withReader(
   processing: Processing,
   known: readonly CustomStage[],
+  linearPatterns = false,
 ): Processing | { readonly unknownStage: string } {
   const stages: CustomStage[] = []
   for (const name of processing.stages) {
@@ -141,7 +147,9 @@ function withStages(
     if (stage === undefined) return { unknownStage: name }
     stages.push(stage)
   }
-  return stages.length === 0 ? processing : { ...processing, reader: { ...processing.reader, stages } }
+  if (stages.length === 0 && !linearPatterns) return processing
+  const reader = { ...processing.reader, linearPatterns, ...(stages.length > 0 && { stages }) }
+  return { ...processing, reader }
 }
 
 function noStage(name: string): AttemptResult {
@@ -165,7 +173,7 @@ function findModel({ capability }: Dispatch, providers: readonly Provider[]): st
 }
 
 function toStream(
-  { runId, nodeId, attempt, rao, bundle }: Dispatch,
+  { runId, nodeId, attempt, rao, bundle, linearPatterns = false }: Dispatch,
   { enabled, earlyAbort, aggregateStructured }: Processing['streaming'],
   onPartial: ModelDispatcherOptions['onPartial'],
 ) {
@@ -174,6 +182,7 @@ function toStream(
   if (rao || !(aggregateStructured || isTextContract(bundle.returns))) return undefined
   return {
     earlyAbort,
+    linearPatterns,
     onPartial: onPartial && ((partial: PartialValue) => onPartial({ ...partial, runId, nodeId, attempt })),
   }
 }

@@ -5,7 +5,7 @@ import type { Dispatch } from '../../domain/ports/dispatcher.ts'
 import { readText } from '../models/generate/read-output.ts'
 
 /** What reading an answer needs of the call. */
-export type AnsweredCall = Pick<Dispatch, 'bundle' | 'rao' | 'onEvent'>
+export type AnsweredCall = Pick<Dispatch, 'bundle' | 'rao' | 'linearPatterns' | 'onEvent'>
 
 export function readAnswer(text: string, call: AnsweredCall, usage: Usage): AttemptResult {
   const read = readText(text, {
@@ -14,7 +14,7 @@ export function readAnswer(text: string, call: AnsweredCall, usage: Usage): Atte
     processing: {
       aop: 'full',
       shadow: false,
-      reader: {},
+      reader: { linearPatterns: call.linearPatterns ?? false },
       enforceGrammar: false,
       enforcement: 'validate',
       structuredOutput: 'off',

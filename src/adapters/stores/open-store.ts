@@ -1,5 +1,6 @@
 /** Opens a store by its address, as in `--store` and `PROVISO_STORE`. Only the driver that is named is loaded. */
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Pace } from '../../base/time/pace.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
 export interface OpenStoreOptions {
@@ -7,6 +8,8 @@ export interface OpenStoreOptions {
   readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
+  /** Schedules the answers to writes among the other work of an app, which passes its own. Default: one per store. */
+  readonly pace?: Pace | undefined
 }
 
 type Opener = (rest: string, address: string, options: OpenStoreOptions) => Promise<Store>
@@ -41,6 +44,10 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
   return open(address.slice(colon + 1), address, options)
 }
 
-async function openPostgres(_: string, url: string, { ledger = false }: OpenStoreOptions): Promise<Store> {
-  return (await import('./postgres/postgres.ts')).openPostgresStore({ url, ledger })
+async function openPostgres(
+  _: string,
+  url: string,
+  { ledger = false, pace }: OpenStoreOptions,
+): Promise<Store> {
+  return (await import('./postgres/postgres.ts')).openPostgresStore({ url, ledger, pace })
 }

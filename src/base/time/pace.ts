@@ -1,10 +1,10 @@
 /**
- * Cooperative scheduling on the event loop. Work that arrives in bursts (requests, finished attempts, stream writes) waits
+ * Cooperative scheduling on the event loop, one scheduler per app. Work that arrives in bursts (requests, finished attempts, stream writes) waits
  * for a turn first: one pass of the loop runs a few milliseconds of it, so that connections, timers and the
  * longest-waiting work get their turn in between.
  */
 
-interface Pace {
+export interface Pace {
   /** Resolves when the caller may run: `first` before all `usual` callers, otherwise in FIFO order. */
   turn(rank?: 'first' | 'usual'): Promise<void>
   /**
@@ -72,6 +72,3 @@ export function createPace(now: () => number = () => performance.now()): Pace {
     },
   }
 }
-
-/** The instance of this thread, which has one event loop. */
-export const eventLoop: Pace = createPace()

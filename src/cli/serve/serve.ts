@@ -81,7 +81,12 @@ export async function serve(flags: ServeFlags): Promise<number> {
       ...models,
       planner: planned.planner,
     }
-    const app = await createApp({ ...options, onCrash: tellCrash, onMissing: missingTeller(printNote) })
+    const app = await createApp({
+      untrustedSchemas: true,
+      ...options,
+      onCrash: tellCrash,
+      onMissing: missingTeller(printNote),
+    })
     const onServer = (made: Server) => {
       server = made
     }

@@ -56,7 +56,7 @@ describe('the catalog', () => {
     expect(() => createFacetCatalog([needy])).toThrow(/depends on "nothing"/)
   })
 
-  it('has schemas that compile under the limits for strangers and accept what flat policies put there', () => {
+  it('has schemas that compile under the limits of untrusted schemas and accept what flat policies put there', () => {
     for (const { schema } of catalog.list()) compileSchema(schema, { untrusted: true })
     const accepts = (name: string, value: unknown) =>
       compileSchema(catalog.get(name)?.schema ?? false).accepts(value)

@@ -24,7 +24,10 @@ export interface Processing {
   readonly askedSchema?: JsonSchema
   /** The text must satisfy the schema without any repair. */
   readonly enforceGrammar: boolean
-  readonly reader: Pick<ParseOptions, 'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow' | 'stages'>
+  readonly reader: Pick<
+    ParseOptions,
+    'tolerance' | 'unescapeDepth' | 'anyOf' | 'allow' | 'stages' | 'linearPatterns'
+  >
   /** Stages of your own by name, run in this order after the built-in ones and before the final validation. */
   readonly stages: readonly string[]
   readonly repair: { readonly maxAttempts: number; readonly enableLlm: boolean }

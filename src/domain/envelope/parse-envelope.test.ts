@@ -121,7 +121,7 @@ describe('a contract', () => {
     expect(warnings).toEqual(['/outputContract/constraints/0'])
   })
 
-  it('must have a schema that compiles under the limits for strangers', () => {
+  it('must have a schema that compiles under the limits of untrusted schemas', () => {
     const bad = { type: 'object', properties: { a: { type: 'strin' } } }
     expect(refused({ ...least, outputContract: { schema: bad } })).toEqual([
       expect.objectContaining({

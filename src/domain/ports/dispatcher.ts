@@ -45,6 +45,8 @@ export interface Dispatch {
   readonly data?: { readonly [key: string]: Json }
   /** Constraints depend on this node: no text may stand in for its answer (C18, C55). Default false. */
   readonly constrained?: boolean
+  /** Run the patterns of schemas in linear time: schemas of the app may be untrusted. Default false. */
+  readonly linearPatterns?: boolean
   /** The trace that the call belongs to; whoever calls over the wire sends it along. Absent where nobody traces. */
   readonly trace?: Trace
   /** When the node's time or the run's is over, in milliseconds since 1970: nothing is waited for beyond it. */

@@ -3,6 +3,7 @@
  * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
  */
 import { joined } from '../../base/joined.ts'
+import type { CompileOptions } from '../../schema/compile/compile.ts'
 import { isAboutAnswer } from '../ask.ts'
 import { turnTo } from '../attempt/call-key.ts'
 import type { Envelope } from '../envelope.ts'
@@ -16,17 +17,17 @@ import { actionAfter, applyReply } from './fold-replies.ts'
 import { rememberDoubt, setAsideOthers, takeUpCall } from './fold-uncertain-calls.ts'
 
 /** The state after all these events, which must begin with `start`. */
-export function fold(events: Iterable<JournalEvent>): RunState | undefined {
+export function fold(events: Iterable<JournalEvent>, compileOptions?: CompileOptions): RunState | undefined {
   let state: RunState | undefined
   for (const event of events) {
-    if (state === undefined) state = begin(event.runId, event)
+    if (state === undefined) state = begin(event.runId, event, compileOptions)
     else applyEvent(state, event)
   }
   return state
 }
 
 /** The state after the first event of a run. */
-export function begin(runId: string, event: NewEvent): RunState {
+export function begin(runId: string, event: NewEvent, compileOptions?: CompileOptions): RunState {
   if (event.type !== 'start') throw new Error(`A journal begins with start, not with ${event.type}`)
   const {
     envelope,
@@ -40,6 +41,7 @@ export function begin(runId: string, event: NewEvent): RunState {
   return {
     runId,
     tenant,
+    ...(compileOptions && { compileOptions }),
     seq: 1,
     startedAt: event.at,
     envelope: envelope as Envelope,

@@ -130,7 +130,9 @@ function resultOf(state: RunState, node: NodeState, instance: Instance): Iterati
     return { status: 'failed', outcome: 'rejected', error: { code: 'node/failed', message } }
   }
   const issues =
-    node.node.loop?.state === undefined ? [] : compileSchema(node.node.loop.state).validate(output)
+    node.node.loop?.state === undefined
+      ? []
+      : compileSchema(node.node.loop.state, state.compileOptions).validate(output)
   if (issues.length === 0) return { status: 'completed', output }
   const message = `Round ${instance.index} yields no state of the loop: ${issues[0]?.message ?? ''}`
   return { status: 'failed', outcome: 'invalid', error: { code: 'loop/state', message, issues } }
@@ -185,7 +187,7 @@ function endOfLoop({ node, iterations }: UnderWay): { readonly value: Json } | F
 /** Checks the value against the contract and the conditions of the node, like any other output. */
 function finish(state: RunState, moment: Moment, node: NodeState, value: Json): NewEvent[] {
   const nodeId = node.node.id
-  const schemaIssues = compileSchema(node.node.contracts.output).validate(value)
+  const schemaIssues = compileSchema(node.node.contracts.output, state.compileOptions).validate(value)
   const issues = schemaIssues.length > 0 ? schemaIssues : brokenConditions(state, node, value)
   if (issues.length === 0) return approvedFacts(state, moment, node, { output: { value } })
   const reported = factsFor(state, moment.now)(

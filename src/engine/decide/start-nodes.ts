@@ -52,13 +52,13 @@ export function decideStart(state: RunState, moment: Moment, node: NodeState): S
   // Its item or round has failed, and ends once none of its attempts is in flight.
   if (isDoomed(state, node)) return 'later'
   const inputs = assembleInputs(state, node.node.inputs)
-  const found = compileSchema(node.node.contracts.input).validate(inputs)
+  const found = compileSchema(node.node.contracts.input, state.compileOptions).validate(inputs)
   const issues = [...absentInputs(node, inputs), ...withFacets(found, node.node.facetProvenance.input)]
   if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
   if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
   if (isIterated(node.node)) return { facts: iteratedFacts(state, moment, node, inputs) }
   const capabilityId = candidateOf(node)
-  const unfit = alternateIssues(node, inputs)
+  const unfit = alternateIssues(state, node, inputs)
   if (unfit.length > 0) return { facts: unfitFacts(state, moment, node, unfit) }
   const known = moment.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
@@ -100,9 +100,9 @@ function absentInputs({ node }: NodeState, inputs: object): readonly Issue[] {
 }
 
 /** An alternate is called only with inputs that satisfy its own contract. */
-function alternateIssues(node: NodeState, inputs: Json): readonly Issue[] {
+function alternateIssues({ compileOptions }: RunState, node: NodeState, inputs: Json): readonly Issue[] {
   const input = node.candidate > 0 ? node.node.alternateContracts?.[candidateOf(node)]?.input : undefined
-  return input === undefined ? [] : compileSchema(input).validate(inputs)
+  return input === undefined ? [] : compileSchema(input, compileOptions).validate(inputs)
 }
 
 interface Chosen {

@@ -12,6 +12,7 @@ import { listTriggers } from '../../domain/policy.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { applyEvent } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
+import type { CompileOptions } from '../../schema/compile/compile.ts'
 import { checkReply, type ReplyRefusal, resolveFact } from '../decide/ask/asks.ts'
 import { replyFeedback } from '../decide/ask/feedback.ts'
 import { mayReplan, replanLimitFailure } from '../decide/ask/rework.ts'
@@ -25,6 +26,7 @@ const tries = 100
 
 export interface Outside {
   readonly store: Store
+  readonly compileOptions?: CompileOptions
   readonly moment: (tenant: string) => Moment
   /** Called after the events are applied to the state and stored in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
@@ -44,7 +46,7 @@ export async function appendChecked(
     if (given[name] !== undefined && typeof given[name] !== 'string')
       throw new ProvisoError('option/invalid', `What is said as \`${name}\` must be a text`)
   for (let attempt = 0; attempt < tries; attempt++) {
-    const state = await loadState(outside.store, runId)
+    const state = await loadState(outside.store, runId, outside.compileOptions)
     const moment = outside.moment(state.tenant)
     const expectedSeq = state.seq
     const events = make(state, moment)

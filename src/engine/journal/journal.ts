@@ -4,13 +4,18 @@ import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
+import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Changes } from './watch-changes.ts'
 
 const pageSize = 5000
 
 /** Returns the state of a run; throws `run/missing` if there is none. */
-export async function loadState(store: Store, runId: string): Promise<RunState> {
-  const state = fold(await loadEvents(store, runId))
+export async function loadState(
+  store: Store,
+  runId: string,
+  compileOptions?: CompileOptions,
+): Promise<RunState> {
+  const state = fold(await loadEvents(store, runId), compileOptions)
   // There is at least one event, and folding one gives a state.
   return state as RunState
 }

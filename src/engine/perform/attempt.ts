@@ -20,7 +20,7 @@ import { readRaoEnvelope } from '../../domain/rao/rao-envelope.ts'
 import { violationIssue } from '../../domain/rao/rao-error.ts'
 import { parse } from '../../output/index.ts'
 import { membersOf } from '../../schema/build/members.ts'
-import { compileSchema } from '../../schema/compile/compile.ts'
+import { type CompileOptions, compileSchema } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isLocal } from '../decide/budget.ts'
 import { dispatchCall } from './dispatch.ts'
@@ -32,6 +32,7 @@ export interface AttemptCall {
   readonly returns: JsonSchema
   /** The confidence contract of the answer. */
   readonly rao: RaoContract | undefined
+  readonly compileOptions: CompileOptions | undefined
   readonly capability: Capability | undefined
   readonly dispatcher: Dispatcher | undefined
   readonly call: Omit<Dispatch, 'signal' | 'capability'>
@@ -47,7 +48,17 @@ export interface AttemptCall {
 }
 
 export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
-  const { node, returns, rao, capability, dispatcher, call, deadlineAt, stop: given } = attempt
+  const {
+    node,
+    returns,
+    rao,
+    compileOptions,
+    capability,
+    dispatcher,
+    call,
+    deadlineAt,
+    stop: given,
+  } = attempt
   const impossible = whyImpossible(attempt)
   if (capability === undefined || dispatcher === undefined || impossible !== undefined)
     return failed('provider_error', impossible ?? 'unreachable', { usage: { calls: 0 }, notApplied: true })
@@ -62,7 +73,8 @@ export async function runAttempt(attempt: AttemptCall): Promise<AttemptResult> {
     spent = taken === undefined ? spent : countCalls(taken)
     call.onUsage?.(spent)
   }
-  const read = (result: unknown) => readResult(result, { node, returns, rao, dispatcher, spent, countCalls })
+  const read = (result: unknown) =>
+    readResult(result, { node, returns, rao, compileOptions, dispatcher, spent, countCalls })
   let leave = () => {}
   const onAccepted: Dispatch['onAccepted'] = (accepted) => {
     deadline?.defer(answerGraceMs)
@@ -118,7 +130,7 @@ export function readResult(result: unknown, reading: Reading): AttemptResult {
   return checkOutput(reading, usage === taken.result.usage ? taken.result : { ...taken.result, usage })
 }
 
-interface Reading extends Pick<AttemptCall, 'node' | 'returns' | 'rao'> {
+interface Reading extends Pick<AttemptCall, 'node' | 'returns' | 'rao' | 'compileOptions'> {
   readonly dispatcher: Dispatcher
   readonly spent: Usage
   /** Sets the calls of local capabilities to zero. */
@@ -169,7 +181,7 @@ function checkOutput(reading: Reading, result: AttemptResult): AttemptResult {
   if (rao === undefined) return validated(reading, result, result.output)
   const envelope = readRaoEnvelope(result.output.value, rao)
   if (isRaoError(envelope)) return { ...result, outcome: 'invalid', issues: [violationIssue(envelope)] }
-  const read = readPrimary(envelope.primaryOutput, returns)
+  const read = readPrimary(envelope.primaryOutput, returns, reading.compileOptions)
   if ('issues' in read) return { ...result, outcome: 'invalid', issues: read.issues }
   const repairs = [...(result.output.repairs ?? []), ...read.repairs]
   return validated(reading, result, {
@@ -187,10 +199,11 @@ function checkOutput(reading: Reading, result: AttemptResult): AttemptResult {
 function readPrimary(
   text: string,
   schema: JsonSchema,
+  compileOptions: CompileOptions | undefined,
 ): { value: Json; repairs: readonly RepairNote[] } | { issues: readonly Issue[] } {
-  const compiled = compileSchema(schema)
+  const compiled = compileSchema(schema, compileOptions)
   if (compiled.accepts(text)) return { value: text, repairs: [] }
-  const read = parse(text, schema)
+  const read = parse(text, schema, compileOptions)
   if (read.ok) return { value: read.value as Json, repairs: repairNotes(read.repairs) }
   // If the contract has a single property that may be a string, plain text is its value.
   const [only, ...others] = membersOf(schema)
@@ -198,8 +211,12 @@ function readPrimary(
   return value !== undefined && compiled.accepts(value) ? { value, repairs: [] } : { issues: read.issues }
 }
 
-function validated({ node, returns }: Reading, result: AttemptResult, output: Output): AttemptResult {
-  const found = compileSchema(returns).validate(output.value)
+function validated(
+  { node, returns, compileOptions }: Reading,
+  result: AttemptResult,
+  output: Output,
+): AttemptResult {
+  const found = compileSchema(returns, compileOptions).validate(output.value)
   const issues = withFacets(found, node.facetProvenance.output)
   return issues.length === 0 ? { ...result, output } : { ...result, output, outcome: 'invalid', issues }
 }

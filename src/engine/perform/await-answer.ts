@@ -20,7 +20,7 @@ export async function awaitAnswer(attempt: AttemptCall, accepted: AcceptedBy): P
 
 /** Returns the answer, validated against the node's contract; nothing if none arrived by the deadline. */
 export async function findAnswer(
-  { node, returns, rao, dispatcher, call, clock, stop: given }: AttemptCall,
+  { node, returns, rao, compileOptions, dispatcher, call, clock, stop: given }: AttemptCall,
   { capabilityId, deadlineAt }: AcceptedBy,
 ): Promise<AttemptResult | undefined> {
   const stop = createStop()
@@ -42,6 +42,7 @@ export async function findAnswer(
         node,
         returns,
         rao,
+        compileOptions,
         dispatcher,
         spent: { calls: 1 },
         countCalls: (usage) => usage,

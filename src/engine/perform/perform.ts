@@ -98,6 +98,7 @@ function prepare(performance: Performance) {
     node: node.node,
     returns,
     rao,
+    compileOptions: state.compileOptions,
     capability,
     dispatcher: capability && dispatchers.get(capability.kind),
     call: {
@@ -115,6 +116,7 @@ function prepare(performance: Performance) {
       ...deadlineOf(state, node),
       ...(node.node.data && { data: copyJson(node.node.data) as typeof node.node.data }),
       constrained: isConstrained(state, node),
+      ...(state.compileOptions?.linearPatterns && { linearPatterns: true }),
       ...(state.traceparent !== undefined && { trace: { traceparent: state.traceparent } }),
       onUsage: work.onUsage,
       onAccepted: ({ deadlineAt }) => work.onAccepted(deadlineAt),

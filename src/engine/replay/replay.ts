@@ -25,7 +25,9 @@ export interface ReplayChanges {
   readonly nodeData?: { readonly [nodeId: string]: { readonly [key: string]: Json } }
 }
 
-export type ReplayOptions = ReplayChanges & Pick<Moment, 'capability' | 'askMs'>
+export type ReplayOptions = ReplayChanges &
+  Pick<Moment, 'capability' | 'askMs'> &
+  Pick<RunState, 'compileOptions'>
 
 export interface Difference {
   /** Sequence number of the last event before the engine would have decided otherwise. */
@@ -52,8 +54,9 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   if (!first) return { events: 0, decisions: 0, differences: [] }
   const differences: Difference[] = []
   // As it was says where each recorded decision ends; as changed says what would have been decided instead.
-  const asWas = begin(first.runId, first)
-  const asChanged = options.policies || options.nodeData ? changed(begin(first.runId, first), options) : asWas
+  const beginRun = () => begin(first.runId, first, options.compileOptions)
+  const asWas = beginRun()
+  const asChanged = options.policies || options.nodeData ? changed(beginRun(), options) : asWas
   const { askMs } = options
   const capability = knownOrRecorded(events, options.capability)
   // What was considered then is in the journal; decisions are compared by what they do.

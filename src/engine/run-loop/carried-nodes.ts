@@ -82,7 +82,7 @@ function isSameCall({ state, next }: Omit<Change, 'again'>, before: NodeState, n
   if (!jsonEqual(workOf(before.node), workOf(node))) return false
   const inputs = assembleInputs(next, node.inputs)
   if (!jsonEqual(assembleInputs(state, before.node.inputs), inputs)) return false
-  return compileSchema(node.contracts.input).validate(inputs).length === 0
+  return compileSchema(node.contracts.input, next.compileOptions).validate(inputs).length === 0
 }
 
 /** The settings that decide what a node does. Limits, retries, names and budgets do not change what it brings. */
@@ -107,7 +107,8 @@ function holds(next: RunState, before: NodeState, node: PlanNode): boolean {
   if (output === undefined || completed === undefined) return false
   const isPerson = completed.person !== undefined
   const madeBy = isPerson ? undefined : completed.capabilityId
-  if (compileSchema(outputContractFor(node, madeBy)).validate(output.value).length > 0) return false
+  if (compileSchema(outputContractFor(node, madeBy), next.compileOptions).validate(output.value).length > 0)
+    return false
   if (brokenConditions(next, { ...before, node }, output.value, madeBy).length > 0) return false
   return isPerson || (!asksFor(next, { node }) && passesRao(before, node))
 }

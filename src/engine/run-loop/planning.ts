@@ -92,6 +92,7 @@ function proofOf(
     facets: catalog.facets(),
     capabilities: catalog.capabilities(),
     version: state.planVersion + 1,
+    linearPatterns: state.compileOptions?.linearPatterns ?? false,
     ...(inactive && { inactive }),
     ...(estimate && isFirst && { estimate: (each: Draft) => estimate(state.envelope, each) }),
   })

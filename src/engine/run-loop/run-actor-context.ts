@@ -8,6 +8,7 @@ import type { NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
 import type { HeadUpdate, Lease, Store } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
+import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import type { Moment } from '../events.ts'
 import type { PlanningResult } from './planning.ts'
@@ -16,6 +17,7 @@ import type { Slots } from './slots.ts'
 /** What the engine provides to an actor. */
 export interface ActorContext {
   readonly store: Store
+  readonly compileOptions?: CompileOptions
   readonly clock: Clock
   readonly slots: Slots
   readonly moment: (tenant: string) => Moment

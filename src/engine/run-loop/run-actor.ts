@@ -5,7 +5,7 @@
  */
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { JournalEvent, NewEvent } from '../../domain/event.ts'
-import type { Append, AppendResult, HeadUpdate, Lease, Store } from '../../domain/ports/store.ts'
+import type { Append, AppendResult, HeadUpdate, Lease } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { createCalls } from './active-calls.ts'
@@ -139,12 +139,13 @@ function toFailure(cause: unknown, now: number): Input {
 const pageSize = 5000
 
 /** Reads and writes the run, and passes the results on as inputs. */
-function createStorage({ store, clock, onAppended }: ActorContext, origin: Origin, dispatch: Dispatch) {
+function createStorage(context: ActorContext, origin: Origin, dispatch: Dispatch) {
+  const { store, clock, onAppended } = context
   const fail = (cause: unknown) => toFailure(cause, clock.now())
   const failed = (cause: unknown) => dispatch(fail(cause))
   return {
     read(runId: string) {
-      readRun(store, runId).then((run) => dispatch({ kind: 'read', run }), failed)
+      readRun(context, runId).then((run) => dispatch({ kind: 'read', run }), failed)
     },
     create(run: RunState, events: readonly NewEvent[], head: HeadUpdate) {
       if (origin.kind !== 'new') throw new Error('A claimed run has a lease')
@@ -169,11 +170,14 @@ function createStorage({ store, clock, onAppended }: ActorContext, origin: Origi
   }
 }
 
-async function readRun(store: Store, runId: string): Promise<RunState | undefined> {
+async function readRun(
+  { store, compileOptions }: ActorContext,
+  runId: string,
+): Promise<RunState | undefined> {
   const events: JournalEvent[] = []
   for (;;) {
     const page = await store.read(runId, events.at(-1)?.seq ?? 0, pageSize)
     events.push(...page)
-    if (page.length < pageSize) return fold(events)
+    if (page.length < pageSize) return fold(events, compileOptions)
   }
 }

@@ -57,6 +57,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
 
   const context: ActorContext = {
     store,
+    compileOptions: settings.compileOptions,
     clock,
     slots,
     moment,

@@ -34,6 +34,7 @@ export function resolveSettings(options: EngineOptions) {
     limits: options.limits ?? {},
     redactor: options.redactor ?? createRedactor(),
     storeRaw: options.storeRaw ?? true,
+    compileOptions: options.compileOptions ?? {},
     catalogFor,
     dispatchers,
     moment: (tenant: string): Moment => ({

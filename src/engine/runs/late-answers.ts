@@ -25,7 +25,7 @@ export function createLateAnswers(
   const { store, catalogFor, dispatchers, clock, redactor, random, storeRaw } = settings
   /** Closes the ask about a call whose answer is in the store by now. */
   const takeAnswer = async (runId: string, isMeant: (call: DoubtfulCall, nodeId: string) => boolean) => {
-    const state = await loadState(store, runId)
+    const state = await loadState(store, runId, settings.compileOptions)
     const question = openQuestionAbout(state, isMeant)
     if (question === undefined) return
     const { call, nodeId } = question

@@ -32,7 +32,7 @@ export function createStart(
     const { now } = moment(tenant)
     const payload = toStartPayload(settings, envelope, { ...given, runId, tenant: given.tenant })
     const first = fact('start', payload, { now, planVersion: 0 })
-    const state = begin(runId, first)
+    const state = begin(runId, first, settings.compileOptions)
     const opening = openingFacts(state, moment(tenant))
     const stored = new Promise<void>((resolve, reject) => {
       const create = createIn(settings, { runId, tenant, onStored: resolve })

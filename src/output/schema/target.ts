@@ -59,6 +59,7 @@ export function targetOf(schema: AnySchema | undefined, options: ParseOptions): 
     ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') &&
     !options.untrusted &&
     !options.jsonSchema
+  const targets = options.linearPatterns ? linearTargets : nativeTargets
   const known = plain ? targets.get(schema) : undefined
   if (known !== undefined) return known
   const target = makeTarget(schema, options)
@@ -66,7 +67,8 @@ export function targetOf(schema: AnySchema | undefined, options: ParseOptions): 
   return target
 }
 
-const targets = new WeakMap<object, Target>()
+const nativeTargets = new WeakMap<object, Target>()
+const linearTargets = new WeakMap<object, Target>()
 
 function makeTarget(schema: AnySchema, options: ParseOptions): Target {
   try {
@@ -92,7 +94,7 @@ function refusedTarget({ code, message, at, hint }: ProvisoError): Target {
 
 function jsonTarget(schema: JsonSchema | string, options: ParseOptions): Target {
   const json = typeof schema === 'string' ? namedSchema(schema) : schema
-  const compiled = compileSchema(json, { untrusted: options.untrusted ?? false })
+  const compiled = compileSchema(json, pickPatterns(options))
   return {
     refused: [],
     notes: compiled.notes,
@@ -107,8 +109,7 @@ function jsonTarget(schema: JsonSchema | string, options: ParseOptions): Target 
 
 function standardTarget(schema: Parameters<typeof validateStandard>[0], options: ParseOptions): Target {
   const json = standardJsonSchema(schema, options.jsonSchema)
-  const compiled =
-    json === undefined ? undefined : compileSchema(json, { untrusted: options.untrusted ?? false })
+  const compiled = json === undefined ? undefined : compileSchema(json, pickPatterns(options))
   return {
     refused: [],
     notes: compiled === undefined ? [unguidedNote(schema)] : compiled.notes,
@@ -127,10 +128,14 @@ function standardTarget(schema: Parameters<typeof validateStandard>[0], options:
   }
 }
 
+function pickPatterns({ untrusted = false, linearPatterns = false }: ParseOptions) {
+  return { untrusted, linearPatterns }
+}
+
 function guideOf(compiled: CompiledSchema, options: ParseOptions): Guided {
   let guided = guides.get(compiled)
   if (guided === undefined) {
-    const engine = regexEngine({ untrusted: options.untrusted ?? false })
+    const engine = regexEngine(pickPatterns(options))
     const shapes = new Shapes(compiled.schema, (pattern) => engine(pattern, 'u'))
     const root = shapes.at([''])
     const branches = root.unions.flatMap((union) =>

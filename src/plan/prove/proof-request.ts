@@ -5,6 +5,7 @@ import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
 import type { Draft, DraftNode, FacetProvenance, Limits, Need, PlanNode, Source } from '../../domain/plan.ts'
+import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Graph } from './graph.ts'
 import type { Scenarios } from './scenarios/scenarios.ts'
@@ -48,6 +49,8 @@ export interface ProveRequest {
   readonly limits?: Limits
   /** The schemas are untrusted: limits are checked and regexes run on a linear-time engine. Default false. */
   readonly untrusted?: boolean
+  /** The regexes of trusted schemas run on the linear-time engine, too, where it can express them. Default false. */
+  readonly linearPatterns?: boolean
   /** Set while a body is proved. */
   readonly given?: Given
 }
@@ -101,3 +104,11 @@ export interface Resolved {
 
 /** One check of a resolved draft. */
 export type Obligation = (resolved: Resolved) => readonly Diagnostic[]
+
+/** Returns how the schemas of a request are compiled. */
+export function toCompileOptions({
+  untrusted = false,
+  linearPatterns = false,
+}: ProveRequest): CompileOptions {
+  return { untrusted, linearPatterns }
+}

@@ -71,7 +71,15 @@ function proveIteration(
   { envelope, facets, capabilities }: SearchRequest,
   { draft }: DraftIteration,
 ): ProveResult {
-  return prove({ envelope, draft, draftBy: 'planner', facets, capabilities, version: 1 })
+  return prove({
+    envelope,
+    draft,
+    draftBy: 'planner',
+    facets,
+    capabilities,
+    version: 1,
+    linearPatterns: true,
+  })
 }
 
 interface Known {

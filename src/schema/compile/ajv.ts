@@ -10,14 +10,14 @@ import { isMultiple } from '../interpreter/assertions.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { SchemaObject } from '../keywords.ts'
 import { formats } from '../patterns/formats.ts'
-import { regexEngine } from '../patterns/regex.ts'
+import { type PatternOptions, regexEngine } from '../patterns/regex.ts'
 import { isShared, multipliesWithDepth, type SchemaGraph } from '../references/references.ts'
 
 /** A function that Ajv has generated; `undefined` where it could not be had, and interpreting goes on. */
 export function compileWithAjv(
   schema: JsonSchema,
   graph: SchemaGraph,
-  options: { readonly untrusted: boolean },
+  options: PatternOptions,
 ): ((value: unknown) => boolean) | undefined {
   if (!isCompilable(schema, graph) || !mayGenerateCode()) return undefined
   try {
@@ -29,7 +29,7 @@ export function compileWithAjv(
 }
 
 /** An Ajv of its own for each schema: none sees another's `$id`s, and nothing is retained by a shared cache. */
-function build(schema: JsonSchema, { untrusted }: { readonly untrusted: boolean }) {
+function build(schema: JsonSchema, { untrusted = false, linearPatterns = false }: PatternOptions) {
   const text = JSON.stringify(schema)
   const options: Options = {
     meta: false,
@@ -40,7 +40,7 @@ function build(schema: JsonSchema, { untrusted }: { readonly untrusted: boolean 
     ownProperties: untrusted || inherited.some((name) => text.includes(name)),
     formats,
     // Optimising the generated code is quadratic in the number of properties.
-    code: { optimize: text.length > wide ? false : 1, regExp: regexEngine({ untrusted }) },
+    code: { optimize: text.length > wide ? false : 1, regExp: regexEngine({ untrusted, linearPatterns }) },
   }
   const ajv = new Ajv2020(options)
   // Tracking evaluated members throws on some unions of patternProperties and if; only unevaluated* needs it.

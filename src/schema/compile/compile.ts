@@ -10,7 +10,7 @@ import { findMalformed } from '../dialects/well-formed.ts'
 import { createInterpreter, type Session } from '../interpreter/interpreter.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { checkPatterns } from '../patterns/patterns.ts'
-import { regexEngine, servesStrangers } from '../patterns/regex.ts'
+import { regexEngine } from '../patterns/regex.ts'
 import {
   checkLoops,
   checkReferences,
@@ -44,6 +44,11 @@ export interface CompiledSchema {
 export interface CompileOptions {
   /** The schema is untrusted: check its limits and run its regexes on a linear-time engine. Default false. */
   readonly untrusted?: boolean
+  /**
+   * Run the patterns of a trusted schema on the linear-time engine, too, where it can express them: for apps in which
+   * trusted and untrusted schemas mix. Default false.
+   */
+  readonly linearPatterns?: boolean
 }
 
 /** How many compiled schemas are kept; the one not used for longest goes first. */
@@ -53,9 +58,8 @@ const longestName = 65_536
 
 const cache = new Map<string, CompiledSchema>()
 const byIdentity = {
-  trusted: new WeakMap<object, CompiledSchema>(),
-  /** Trusted, in a process that serves strangers. */
-  careful: new WeakMap<object, CompiledSchema>(),
+  native: new WeakMap<object, CompiledSchema>(),
+  linear: new WeakMap<object, CompiledSchema>(),
   untrusted: new WeakMap<object, CompiledSchema>(),
 }
 
@@ -68,14 +72,14 @@ const byIdentity = {
  * compileSchema({ type: 'integer' }).accepts(3) // true
  */
 export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): CompiledSchema {
-  const mode = options.untrusted ? 'untrusted' : servesStrangers() ? 'careful' : 'trusted'
+  const mode = options.untrusted ? 'untrusted' : options.linearPatterns ? 'linear' : 'native'
   const found = typeof schema === 'object' && schema !== null ? byIdentity[mode].get(schema) : undefined
   if (found !== undefined) return found
   if (mode === 'untrusted') checkSize(schema)
   const text = textOf(schema)
   if (mode === 'untrusted') checkBytes(text)
   const key = `${mode} ${text}`
-  const compiled = cache.get(key) ?? compileFresh(text, mode === 'untrusted')
+  const compiled = cache.get(key) ?? compileFresh(text, mode)
   if (text.length <= longestName) keep(key, compiled)
   if (typeof schema === 'object') byIdentity[mode].set(schema, compiled)
   return compiled
@@ -101,7 +105,9 @@ function textOf(schema: JsonSchema): string {
 }
 
 /** The schema is read from its text: a copy of our own, because one caller's later changes must not reach another. */
-function compileFresh(given: string, untrusted: boolean): CompiledSchema {
+function compileFresh(given: string, mode: keyof typeof byIdentity): CompiledSchema {
+  const untrusted = mode === 'untrusted'
+  const patterns = { untrusted, linearPatterns: mode === 'linear' }
   const { schema, draft, text, notes } = readSchema(given, untrusted ? undefined : checkForm)
   const isSpecial = special.test(text)
   const names = collectNames(schema, { hasNames: isSpecial })
@@ -115,7 +121,7 @@ function compileFresh(given: string, untrusted: boolean): CompiledSchema {
   const shared = once(() => sharedSchemas(graph()))
   const interpreter = createInterpreter(schema, {
     names,
-    regex: regexEngine({ untrusted }),
+    regex: regexEngine(patterns),
     isShared: (part) => isSpecial && shared().has(part),
   })
   const isWorthCompiling = () =>
@@ -124,7 +130,7 @@ function compileFresh(given: string, untrusted: boolean): CompiledSchema {
   let compiled: ((value: unknown) => boolean) | undefined
   function accepts(value: unknown): boolean {
     if (compiled !== undefined) return compiled(value)
-    if (isWorthCompiling()) compiled = compileWithAjv(schema, graph(), { untrusted }) ?? interpreter.accepts
+    if (isWorthCompiling()) compiled = compileWithAjv(schema, graph(), patterns) ?? interpreter.accepts
     return interpreter.accepts(value)
   }
   function validate(value: unknown, limit = 100): Issue[] {

@@ -1,6 +1,6 @@
 /**
- * What a schema from a stranger may be. Each limit bounds something that Ajv or a validator would otherwise pay for
- * in seconds, in memory or in stack; every refusal names the limit, its value and the place.
+ * Checks the limits of untrusted schemas. Each limit bounds something that Ajv or a validator would otherwise pay for in
+ * seconds, in memory or in stack; every error names the limit, its value and the location.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
 import { isObject, own } from '../../base/json.ts'

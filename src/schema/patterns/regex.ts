@@ -1,9 +1,9 @@
 /**
  * The regex engines for schema patterns. Trusted schemas use the native engine. Untrusted schemas use re2js, which is
- * linear in the text: a pattern such as `^(a+)+$` would otherwise hang the process. In a process that accepts untrusted
+ * linear in the text: a pattern such as `^(a+)+$` would otherwise hang the process. In an app that accepts untrusted
  * schemas, their patterns become parts of plans, contracts and asks, where their origin is no longer known; there all
- * patterns use re2js. Only patterns that re2js cannot express, which are rejected in untrusted schemas, use the native
- * engine.
+ * patterns use re2js (`linearPatterns`). Only patterns that re2js cannot express, which are rejected in untrusted schemas,
+ * use the native engine.
  */
 import { compileNative } from './native-regex.ts'
 import { compileLinear } from './re2.ts'
@@ -37,7 +37,7 @@ export const linearRegex: RegexEngine = Object.assign(
   { code: 'linearRegex' },
 )
 
-const carefulRegex: RegexEngine = Object.assign(
+const preferLinearRegex: RegexEngine = Object.assign(
   (pattern: string, flags: string) => {
     try {
       return linearRegex(pattern, flags)
@@ -45,21 +45,18 @@ const carefulRegex: RegexEngine = Object.assign(
       return nativeRegex(pattern, flags)
     }
   },
-  { code: 'carefulRegex' },
+  { code: 'preferLinearRegex' },
 )
 
-let forStrangers = false
-
-/** From now on this process serves strangers. Called when a server is made, and never taken back. */
-export function serveStrangers(): void {
-  forStrangers = true
+/** Which engine runs the patterns of a schema. */
+export interface PatternOptions {
+  /** The schema is untrusted: its patterns run in linear time, or it is rejected. */
+  readonly untrusted?: boolean
+  /** Patterns run in linear time where re2js can express them. */
+  readonly linearPatterns?: boolean
 }
 
-export function servesStrangers(): boolean {
-  return forStrangers
-}
-
-export function regexEngine({ untrusted }: { readonly untrusted: boolean }): RegexEngine {
+export function regexEngine({ untrusted = false, linearPatterns = false }: PatternOptions): RegexEngine {
   if (untrusted) return linearRegex
-  return forStrangers ? carefulRegex : nativeRegex
+  return linearPatterns ? preferLinearRegex : nativeRegex
 }

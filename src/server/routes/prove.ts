@@ -76,12 +76,19 @@ function searched(request: Parameters<typeof search>[0], inactive: ReadonlyMap<s
   if (found.proof.ok) return found
   return {
     ...found,
-    proof: prove({ ...request, inactive, draft: found.draft, draftBy: 'planner', version: 1 }),
+    proof: prove({
+      ...request,
+      inactive,
+      draft: found.draft,
+      draftBy: 'planner',
+      version: 1,
+      linearPatterns: true,
+    }),
   }
 }
 
 function proved(draft: Parameters<typeof prove>[0]['draft'], request: Request) {
-  return { draft, proof: prove({ ...request, draft, version: 1 }), choices: [] }
+  return { draft, proof: prove({ ...request, draft, version: 1, linearPatterns: true }), choices: [] }
 }
 
 function usable<T>(parsed: Parsed<T>, code: 'envelope/invalid' | 'draft/invalid', what: string): T {

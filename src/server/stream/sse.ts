@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
-import { eventLoop } from '../../base/time/pace.ts'
+import type { Pace } from '../../base/time/pace.ts'
 import { type Frame, frameOf } from '../../domain/event/frame.ts'
 import { withProvenance } from '../../domain/event/frame-provenance.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
@@ -32,6 +32,8 @@ export interface StreamOptions {
   /** Aborts when the connection closes or the server stops. */
   readonly signal: AbortSignal
   readonly clock: Clock
+  /** Streams yield to other work in between. */
+  readonly pace: Pace
   /** Idle time before a comment is sent. Default 15 s. */
   readonly pingMs?: number
   /** How often the journal is polled in case a notification is lost. Default 5 s. */
@@ -109,7 +111,7 @@ async function follow(
     if (sent < found || found === size) {
       size = sent < found ? Math.max(sent, pageSize.least) : Math.min(size * 2, pageSize.most)
       // Yield, so that a fast client does not starve the others.
-      await eventLoop.turn()
+      await options.pace.turn()
       continue
     }
     const end = mayHaveEnded(seen, options.until) ? await findEnd(options, cursor) : undefined
@@ -118,7 +120,7 @@ async function follow(
     if (beginning !== '') connection.send(beginning)
     await waitForEvents(options, connection, cursor)
     // One commit may wake many streams: yield between them.
-    await eventLoop.turn()
+    await options.pace.turn()
   }
 }
 

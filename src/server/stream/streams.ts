@@ -56,6 +56,7 @@ export function createStreams(app: ServedApp, most: number, clock: Clock): Strea
         headers: { ...given.headers, ...headers },
         signal: given.signal,
         clock,
+        pace: app.pace,
         maxStreams: most,
       })
       open.add(stream)

@@ -142,8 +142,8 @@ const degrade: FallbackStep = {
   family: 'fallback',
   note: 'degraded',
   follows: (last) => isText(last) && !last.truncated,
-  degrade: ({ schema }, text) =>
-    fallbackValues(schema, text).find((value) => compileSchema(schema).accepts(value)),
+  degrade: ({ schema, processing }, text) =>
+    fallbackValues(schema, text).find((value) => compileSchema(schema, processing.reader).accepts(value)),
 }
 
 /** Replaces a step that cannot use the last answer, because it was truncated or empty, with another request. */

@@ -10,7 +10,7 @@ import type { StructuredOutcome } from '../../../domain/ports/provider.ts'
 import { raoEnvelopeSchema, readRaoEnvelope } from '../../../domain/rao/rao-envelope.ts'
 import { isRaoError, violationIssue } from '../../../domain/rao/rao-error.ts'
 import { type ParseOptions, type ParseSuccess, parse } from '../../../output/index.ts'
-import { compileSchema } from '../../../schema/compile/compile.ts'
+import { type CompileOptions, compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { isTextContract } from '../../providers/structured-output/structured-plan.ts'
 
@@ -62,18 +62,19 @@ function declinedIssue(text: string): Issue {
 function readAny(text: string, context: ReadingContext, structured?: StructuredOutcome): Reading {
   const { schema, rao, processing, onEvent } = context
   const { shadow } = processing
-  if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema)
+  if (processing.enforceGrammar) return readGrammar(text, rao ? raoEnvelopeSchema : schema, processing.reader)
   if (rao) return readEnvelope(text, { ...untouched, shadow, onEvent })
   const hasStages = (processing.reader.stages?.length ?? 0) > 0
   const options = { aop: processing.aop, ...processing.reader, shadow, onEvent }
   if (isTextContract(schema)) {
     const value = plainText(text)
     if (hasStages) return read(JSON.stringify(value), schema, { ...options, aop: 'minimal' })
-    if (compileSchema(schema).accepts(value)) return { ok: true, value, repairs: [], truncated: false }
+    if (compileSchema(schema, processing.reader).accepts(value))
+      return { ok: true, value, repairs: [], truncated: false }
   }
   if (processing.enforcement === 'off' && processing.structuredOutput !== 'off')
     return readUnheld(text, context, structured)
-  const held = structured?.kind === 'applied' ? undo(text, schema, structured) : undefined
+  const held = structured?.kind === 'applied' ? undo(text, context, structured) : undefined
   if (held !== undefined && !hasStages) return { ok: true, value: held, repairs: [], truncated: false }
   const given = held === undefined ? text : JSON.stringify(held)
   // Custom stages also run on valid JSON: the reader runs them from `minimal` on.
@@ -118,8 +119,8 @@ function accepted(result: ParseSuccess<unknown>): Reading {
 }
 
 /** `enforce_grammar`: the text must be valid JSON for the schema without any repair, or the attempt fails (AROS-37). */
-function readGrammar(text: string, schema: JsonSchema): Reading {
-  const result = parse(text.trim(), schema, { aop: 'off' })
+function readGrammar(text: string, schema: JsonSchema, { linearPatterns = false }: CompileOptions): Reading {
+  const result = parse(text.trim(), schema, { aop: 'off', linearPatterns })
   if (result.ok) return { ok: true, value: result.value as Json, repairs: [], truncated: false }
   const issues = result.issues.map((issue) => ({ ...issue, code: 'grammar/mismatch' }))
   return { ok: false, issues, truncated: false }
@@ -134,14 +135,14 @@ function plainText(text: string): string {
 /** Takes back what was done to the schema for the provider's sake: the wrapper, and null for what is absent. */
 function undo(
   text: string,
-  schema: JsonSchema,
+  { schema, processing }: ReadingContext,
   { wrapped, as }: Extract<StructuredOutcome, { kind: 'applied' }>,
 ): Json | undefined {
   const whole = strict(text)
   if (whole === undefined || as !== 'json_schema') return undefined
   const value = wrapped !== undefined && isObject(whole) ? (own(whole, wrapped) as Json | undefined) : whole
   if (value === undefined) return undefined
-  const compiled = compileSchema(schema)
+  const compiled = compileSchema(schema, processing.reader)
   const bare = withoutNulls(value, compiled.validate(value))
   return compiled.accepts(bare) ? bare : undefined
 }

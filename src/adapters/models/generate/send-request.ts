@@ -17,7 +17,11 @@ export interface CallOptions extends Words {
   readonly schemaName?: string
   readonly maxOutputTokens?: number | undefined
   readonly stream?:
-    | { readonly earlyAbort: boolean; readonly onPartial?: ((partial: PartialValue) => void) | undefined }
+    | {
+        readonly earlyAbort: boolean
+        readonly linearPatterns?: boolean
+        readonly onPartial?: ((partial: PartialValue) => void) | undefined
+      }
     | undefined
 }
 
@@ -53,6 +57,7 @@ export async function sendRequest(
   const watch = watchStream({
     schema,
     onPartial: stream.onPartial,
+    linearPatterns: stream.linearPatterns,
     // Behind a wrapper the pointers are others; such a stream is read to its end.
     final: plan?.kind === 'applied' && plan.wrapped === undefined,
   })

@@ -23,28 +23,39 @@ export interface WatchStreamOptions {
   readonly onPartial?: ((partial: PartialValue) => void) | undefined
   /** The provider holds the model to one JSON value: a finished part that is wrong stays wrong. */
   readonly final: boolean
+  /** Run the patterns of the schema in linear time. Default false. */
+  readonly linearPatterns?: boolean | undefined
 }
 
-export function watchStream({ schema, onPartial, final }: WatchStreamOptions): StreamWatch {
-  const reader = createReader(schema)
+export function watchStream({
+  schema,
+  onPartial,
+  final,
+  linearPatterns = false,
+}: WatchStreamOptions): StreamWatch {
+  const reader = createReader(schema, { linearPatterns })
   return {
     push(chunk) {
       const { partial, finished, replaced } = reader.push(chunk)
       if (partial !== undefined) onPartial?.({ value: partial, finished, replaced })
-      return final ? finished.flatMap((pointer) => doomed(partial, pointer, schema)) : []
+      return final ? finished.flatMap((pointer) => doomed(partial, pointer, { schema, linearPatterns })) : []
     },
   }
 }
 
 /** What is wrong with a finished part even after everything that the reader may do to it. */
-function doomed(value: unknown, pointer: Pointer, schema: JsonSchema): readonly Issue[] {
+function doomed(
+  value: unknown,
+  pointer: Pointer,
+  { schema, linearPatterns = false }: Pick<WatchStreamOptions, 'schema' | 'linearPatterns'>,
+): readonly Issue[] {
   const wanted = schemaAt(schema, pointer)
   if (pointer === '' || wanted === undefined) return []
   const part = valueAt(value, pointer)
   const text = JSON.stringify(part)
   // Null may stand for a member that is absent.
   if (text === undefined || part === null) return []
-  const read = parse(text, wanted)
+  const read = parse(text, wanted, { linearPatterns })
   if (read.ok) return []
   return read.issues.map((issue) => ({
     ...issue,

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
+import type { Pace } from '../../../base/time/pace.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
@@ -37,6 +38,8 @@ export interface PostgresStoreOptions {
   readonly answerMs?: number
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
+  /** Schedules the answers to writes among the other work of an app, which passes its own. Default: one per store. */
+  readonly pace?: Pace | undefined
 }
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -143,7 +146,7 @@ interface DriverParts {
 }
 
 function createDriver({ options, config, pool, builder, sockets, retry }: DriverParts): SqlDriver {
-  const { schema = 'public', writers = 2, answerMs = 10_000, ledger = false } = options
+  const { schema = 'public', writers = 2, answerMs = 10_000, ledger = false, pace } = options
   const lanes = Array.from({ length: writers }, () => createConnection(config))
   const notifier = createNotifier({
     config,
@@ -159,7 +162,7 @@ function createDriver({ options, config, pool, builder, sockets, retry }: Driver
     dialect: postgresDialect,
     builder,
     listeners: notifier,
-    group: { lanes: writers, most: 128, isOnesFault },
+    group: { lanes: writers, most: 128, isOnesFault, pace },
     // The database has its own clock.
     now: () => 0,
     ledger,

@@ -3,7 +3,7 @@
  * write is acknowledged only when its commit is done.
  */
 import { ProvisoError } from '../../../base/errors/error.ts'
-import { eventLoop } from '../../../base/time/pace.ts'
+import { createPace, type Pace } from '../../../base/time/pace.ts'
 
 export interface GroupCommitOptions<W, R> {
   /** Writes all of them or none; results in the order of the writes. */
@@ -14,6 +14,8 @@ export interface GroupCommitOptions<W, R> {
   readonly most: number
   /** Whether one write of several may be to blame for the error, so that each is tried alone. */
   readonly isOnesFault: (error: unknown) => boolean
+  /** Schedules the answers. Default: a scheduler of its own. */
+  readonly pace?: Pace | undefined
   /** Writes that are answered first. Default: none. */
   readonly comesFirst?: (write: W) => boolean
 }
@@ -38,6 +40,7 @@ export function createGroupCommit<W, R>({
   lanes,
   most,
   isOnesFault,
+  pace = createPace(),
   comesFirst = () => false,
 }: GroupCommitOptions<W, R>): GroupCommit<W, R> {
   const pending: Pending<W, R>[] = []
@@ -69,7 +72,7 @@ export function createGroupCommit<W, R>({
         // Each answered writer continues its work: answer a few at once, the others in later turns.
         const answer = () => resolve(results[index] as R)
         if (index < atOnce) answer()
-        else void eventLoop.turn(comesFirst(write) ? 'first' : 'usual').then(answer)
+        else void pace.turn(comesFirst(write) ? 'first' : 'usual').then(answer)
       }
     } catch (error) {
       if (batch.length > 1 && isOnesFault(error)) for (const one of batch) await settle([one])

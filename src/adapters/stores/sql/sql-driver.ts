@@ -13,7 +13,7 @@ export interface SqlDriver {
   /** Only builds queries. */
   readonly builder: Kysely<Tables>
   readonly listeners: Listeners
-  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault'>
+  readonly group: Pick<GroupCommitOptions<Write, WriteResult>, 'lanes' | 'most' | 'isOnesFault' | 'pace'>
   now(): number
   /** Runs single statements; `again` is true when an earlier try may have succeeded without an answer. */
   run<T>(steps: (again: boolean) => Steps<T>): Promise<T>

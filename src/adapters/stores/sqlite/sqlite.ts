@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
+import type { Pace } from '../../../base/time/pace.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { createListeners } from '../shared/listeners.ts'
@@ -34,6 +35,8 @@ export interface SqliteStoreOptions {
   readonly readOnly?: boolean
   /** Keep a ledger of corrections (AROS-66), in a table of its own that is made with this. Default false. */
   readonly ledger?: boolean
+  /** Schedules the answers to writes among the other work of an app, which passes its own. Default: one per store. */
+  readonly pace?: Pace | undefined
   /** How often a reader looks for changes while there are listeners, in milliseconds. Default 100. */
   readonly pollMs?: number
   /** How a file is opened. Default: libsql. */
@@ -108,7 +111,7 @@ function freeHeldRuns(connection: SqliteConnection): void {
 }
 
 function createStore(connection: SqliteConnection, options: SqliteStoreOptions, unlock: () => void): Store {
-  const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false } = options
+  const { path, clock = systemClock, readOnly = false, pollMs = 100, ledger = false, pace } = options
   const durability = durabilityOf(connection, options)
   const listeners = readOnly ? followFile(connection, pollMs) : createListeners()
   let closed = false
@@ -141,7 +144,7 @@ function createStore(connection: SqliteConnection, options: SqliteStoreOptions, 
     dialect: sqliteDialect,
     builder: sqliteBuilder<Tables>(connection),
     listeners,
-    group: { lanes: 1, most: 64, isOnesFault },
+    group: { lanes: 1, most: 64, isOnesFault, pace },
     now: () => clock.now(),
     ledger,
     ...(!readOnly && { hot: createHotRuns() }),

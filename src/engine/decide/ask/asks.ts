@@ -284,7 +284,8 @@ function obligations(state: RunState, ask: Ask, value: Json): Issue[] {
   if (ask.kind === 'clarify')
     return ask.schema === undefined ? [] : compileSchema(ask.schema, { untrusted: true }).validate(value)
   const node = ask.nodeId === undefined ? undefined : state.nodes.get(ask.nodeId)
-  const issues = ask.schema === undefined ? [] : compileSchema(ask.schema).validate(value)
+  const issues =
+    ask.schema === undefined ? [] : compileSchema(ask.schema, state.compileOptions).validate(value)
   if (issues.length > 0 || !node) return issues
   return node.node.routing ? routeIssues(node, value) : brokenConditions(state, node, value)
 }

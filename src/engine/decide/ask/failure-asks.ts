@@ -46,7 +46,9 @@ export function nodeFailureAsk(
   const value = output?.value ?? null
   const isUsable =
     output !== undefined &&
-    compileSchema(outputContractFor(node.node, node.attempt?.capabilityId)).accepts(value) &&
+    compileSchema(outputContractFor(node.node, node.attempt?.capabilityId), state.compileOptions).accepts(
+      value,
+    ) &&
     brokenConditions(state, node, value, node.attempt?.capabilityId).length === 0
   const feedback = feedbackFor(state, id)
   return {

@@ -14,7 +14,7 @@ import { fitOf } from '../../../schema/fit/fit.ts'
 import { isVacant } from '../../../schema/values/has-no-values.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { suppliers, tooManyScenarios } from '../diagnostics/suggest.ts'
-import type { Resolved, Slot } from '../proof-request.ts'
+import { type Resolved, type Slot, toCompileOptions } from '../proof-request.ts'
 import { isThere, schemaOf, wayWithout } from '../sources.ts'
 import { judgeWhole, reasonFor } from './whole.ts'
 
@@ -76,7 +76,7 @@ function judged(slot: Slot, index: number, resolved: Resolved): Diagnostic[] {
   const pointer = slot.prefix.map((name) => child('', name)).join('')
   const wanted = project(resolved.callerSchema, pointer).schema
   const supplied = schemaOf(source, resolved).schema
-  const result = fitOf(supplied, wanted, { untrusted: resolved.request.untrusted ?? false })
+  const result = fitOf(supplied, wanted, toCompileOptions(resolved.request))
   if (result.kind === 'yes') return []
   // The engine also validates the values against the caller's schema, so the plan is rejected only if no value can
   // pass.

@@ -12,7 +12,7 @@ import { project } from '../../../schema/build/project.ts'
 import { type Fit, fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
-import type { Resolved, ResolvedNode } from '../proof-request.ts'
+import { type Resolved, type ResolvedNode, toCompileOptions } from '../proof-request.ts'
 import { schemaOf } from '../sources.ts'
 import { wholeInput } from './whole-input.ts'
 
@@ -48,7 +48,7 @@ function judged(link: Link, resolved: Resolved, seen: Map<string, Fit>): Diagnos
   const { node, name, wanted, source } = link
   const { schema, exact } = schemaOf(source, resolved)
   const key = JSON.stringify([schema, wanted])
-  const result = seen.get(key) ?? fitOf(schema, wanted, { untrusted: resolved.request.untrusted ?? false })
+  const result = seen.get(key) ?? fitOf(schema, wanted, toCompileOptions(resolved.request))
   seen.set(key, result)
   if (result.kind === 'yes') return []
   const proven = result.kind === 'no' && exact

@@ -15,7 +15,7 @@ import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { partsOf } from '../../../schema/keywords.ts'
 import { hold, listOf, openNode, recordOf } from '../../../schema/values/schema-node.ts'
 import { type Choice, choicesFor, isLeftOut } from '../goals/answer-values.ts'
-import type { Resolved, Slot } from '../proof-request.ts'
+import { type Resolved, type Slot, toCompileOptions } from '../proof-request.ts'
 import { schemaOf } from '../sources.ts'
 
 // Whether an assembled object equals the output of a single node: then that node's own schema describes it as a whole.
@@ -108,7 +108,7 @@ export function judgeWhole(whole: Whole, resolved: Resolved): WholeVerdict | und
   if (typeof schema === 'boolean') return undefined
   if (Object.keys(schema).every((keyword) => coveredKeywords.has(keyword)) && isObjectType(schema['type']))
     return undefined
-  const options = { untrusted: resolved.request.untrusted ?? false }
+  const options = toCompileOptions(resolved.request)
   const output = soleOutput(slots, { byId: resolved.byId, schema })
   if (output !== undefined && fitOf(output, schema, options).kind === 'yes') return undefined
   return verdictOf(judgeObjects(whole, resolved))
@@ -125,7 +125,7 @@ function judgeObjects(
   { schema: wanted, slots, nodeId }: Whole,
   resolved: Resolved,
 ): readonly ObjectJudgement[] {
-  const options = { untrusted: resolved.request.untrusted ?? false }
+  const options = toCompileOptions(resolved.request)
   const known = new Map<string, JsonSchema>()
   return choicesFor(slots, resolved, nodeId).map((choice) => {
     const object = assembled(choice)

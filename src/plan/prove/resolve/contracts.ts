@@ -13,7 +13,7 @@ import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { compileContract } from '../../catalog/compile-facets.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
-import type { ProveRequest } from '../proof-request.ts'
+import { type ProveRequest, toCompileOptions } from '../proof-request.ts'
 
 export interface NodeContracts {
   readonly input: JsonSchema
@@ -136,7 +136,7 @@ export function problemWith(
   said: { readonly constraint: string; readonly nodeId?: string },
 ): Diagnostic | undefined {
   try {
-    compileSchema(schema, { untrusted: request.untrusted ?? false })
+    compileSchema(schema, toCompileOptions(request))
     return undefined
   } catch (error) {
     if (!(error instanceof ProvisoError)) throw error

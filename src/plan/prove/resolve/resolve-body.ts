@@ -9,10 +9,11 @@ import { anyOf, listOf, mapOf } from '../../../schema/build/composite-schemas.ts
 import { elementOf, generalised, type Known, lengthsOf } from '../../../schema/build/element.ts'
 import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
+import type { CompileOptions } from '../../../schema/compile/compile.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
-import type { Given, ProveRequest, Resolved } from '../proof-request.ts'
+import { type Given, type ProveRequest, type Resolved, toCompileOptions } from '../proof-request.ts'
 import { sourcesOf } from '../sources.ts'
 import { bodyOutput } from './body-output.ts'
 import type { NodeContracts } from './contracts.ts'
@@ -139,7 +140,7 @@ function resolveLoop(node: DraftNode, inputs: Inputs, { request, resolve }: Body
   }
   const { state, body } =
     declared === undefined
-      ? settledState(first, resolveWith)
+      ? settledState(first, resolveWith, toCompileOptions(request))
       : { state: declared, body: resolveWith({ schema: declared, exact: true }, declared) }
   return {
     input: inputContract(node, { state: { schema: state, certain: true } }),
@@ -159,12 +160,13 @@ const mostPasses = 3
 function settledState(
   first: Known,
   resolveWith: (state: Known, wanted: JsonSchema) => Resolved,
+  compileOptions: CompileOptions,
 ): { readonly state: JsonSchema; readonly body: Resolved } {
   let state = first.schema
   for (let pass = 0; pass < mostPasses; pass++) {
     const body = resolveWith({ schema: state, exact: false }, true)
     const output = bodyOutput(body)
-    if (fitOf(output, state).kind === 'yes') return { state, body }
+    if (fitOf(output, state, compileOptions).kind === 'yes') return { state, body }
     state = anyOf([state, output])
   }
   return { state: true, body: resolveWith({ schema: true, exact: false }, true) }

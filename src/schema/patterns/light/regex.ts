@@ -1,4 +1,4 @@
-/** Stands in for `regex.ts` in the light reader: it carries no second engine, and no server is made with it. */
+/** Replaces `regex.ts` in the light reader, which has no second engine: it rejects patterns of untrusted schemas. */
 import { compileNative } from '../native-regex.ts'
 
 export const linearHint = 'Import "@proviso/reader/full"'
@@ -8,10 +8,6 @@ export function linearRegex(): never {
   throw new SyntaxError('the light reader has no linear engine')
 }
 
-export function servesStrangers(): boolean {
-  return false
-}
-
-export function regexEngine({ untrusted }: { readonly untrusted: boolean }) {
+export function regexEngine({ untrusted = false }: { readonly untrusted?: boolean }) {
   return untrusted ? linearRegex : compileNative
 }
