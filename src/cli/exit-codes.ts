@@ -8,15 +8,15 @@ interface ExitCode {
 export const exitTable = {
   ok: { code: 0, meaning: 'done' },
   internal: { code: 1, meaning: 'a bug in Proviso' },
-  usage: { code: 2, meaning: 'wrong usage, configuration or schema, or input that cannot be read' },
+  usage: { code: 2, meaning: 'invalid usage, configuration or schema, or unreadable input' },
   unmet: {
     code: 3,
-    meaning: 'the contract is not met, the plan was rejected, the run failed, or a check found something',
+    meaning: 'contract not met, plan rejected, run failed, or check failed',
   },
   lint: { code: 4, meaning: 'lint found errors' },
-  importFailed: { code: 5, meaning: 'the import failed' },
-  waiting: { code: 6, meaning: 'the run waits for a person' },
-  budget: { code: 7, meaning: 'the budget is exhausted' },
+  importFailed: { code: 5, meaning: 'import failed' },
+  waiting: { code: 6, meaning: 'run waits for a person' },
+  budget: { code: 7, meaning: 'budget exhausted' },
   interrupted: { code: 130, meaning: 'interrupted' },
 } as const satisfies Record<string, ExitCode>
 

@@ -9,7 +9,7 @@ import { version } from './version.ts'
 
 /** Replaces the library's hint for a locked store: on the command line a server usually holds the file, and library options do not apply. */
 const whileLocked =
-  'If it is a server, ask it instead (POST /api/v1/flex/hitl/resolve answers an ask, …/tokens makes a token); else stop it, or name another file with --store'
+  'If a server holds it, use the server (POST /api/v1/flex/hitl/resolve replies to an ask, …/tokens creates a token); else stop that process, or pass another file with --store'
 
 /** Adds one command, or a group of them, to the program. */
 type AddCommand = (program: Command) => void
@@ -61,7 +61,7 @@ async function main(argv: readonly string[]): Promise<void> {
 async function createProgram(name: string): Promise<Command> {
   const program = new Command('proviso')
     .description(
-      'Runs AI agents under contract: drafts that are proved first, people asked where they must be, every step on record.',
+      'run AI agents under contract: prove the plan first, ask people where required, record every step',
     )
     .version(version())
     .exitOverride()

@@ -49,8 +49,8 @@ export function refuse({ message, hint, issues = [], outcome = 'usage' }: Unread
 
 /** Prints warnings about deprecated spellings: they still work, but should be replaced. */
 export function printWarnings({ issues = [] }: Unreadable): void {
-  for (const { place, message, hint } of issues) {
-    printNote(`${colors.yellow('!')} ${colors.bold(place)}  ${message}`)
+  for (const { location, message, hint } of issues) {
+    printNote(`${colors.yellow('!')} ${colors.bold(location)}  ${message}`)
     if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
   }
 }
@@ -58,24 +58,24 @@ export function printWarnings({ issues = [] }: Unreadable): void {
 /** Prints the issues of a value or a text, each with its location. `name` identifies the text in messages. */
 export function printIssues(issues: readonly Issue[], name: string, text: string): void {
   for (const { at, ...issue } of issues) {
-    const place =
+    const location =
       'span' in at ? `${name}:${lineAndColumn(text, at.span[0])}` : at.pointer || 'the whole value'
-    printIssue({ ...issue, place })
+    printIssue({ ...issue, location })
   }
 }
 
 function printIssue({
-  place,
+  location,
   message,
   hint,
   excerpt,
 }: {
-  place: string
+  location: string
   message: string
   hint?: string
   excerpt?: string
 }): void {
-  printNote(`${colors.red('✗')} ${colors.bold(place)}  ${message}`)
+  printNote(`${colors.red('✗')} ${colors.bold(location)}  ${message}`)
   if (excerpt !== undefined) printNote(excerpt)
   if (hint !== undefined) printNote(`  ${colors.dim(hint)}`)
 }

@@ -9,7 +9,7 @@ export interface Unreadable {
   readonly hint?: string
   /** Issues inside the input, each with its location. */
   readonly issues?: readonly {
-    readonly place: string
+    readonly location: string
     readonly message: string
     readonly hint?: string
     /** The line, with a caret under the location. */
@@ -51,14 +51,14 @@ export async function readInput(file: string | undefined, options: InputOptions)
   let bytes = 0
   try {
     for await (const chunk of await open(file)) {
-      const piece = chunk as Uint8Array
+      const part = chunk as Uint8Array
       const before = bytes
-      bytes += piece.byteLength
+      bytes += part.byteLength
       if (bytes > options.maxBytes) return { unreadable: tooLong(name, options.maxBytes) }
       try {
-        take(decoder.decode(piece, { stream: true }))
+        take(decoder.decode(part, { stream: true }))
       } catch {
-        return { unreadable: notUtf8(name, piece, before) }
+        return { unreadable: notUtf8(name, part, before) }
       }
     }
   } catch (error) {
@@ -76,7 +76,7 @@ export async function readInput(file: string | undefined, options: InputOptions)
 async function open(file: string | undefined): Promise<AsyncIterable<unknown>> {
   if (file === undefined || file === '-') {
     if (process.stdin.isTTY)
-      process.stderr.write('Reading from the keyboard; end with Ctrl-D on a line of its own.\n')
+      process.stderr.write('Reading from the terminal; end with Ctrl-D on an empty line.\n')
     return process.stdin
   }
   if ((await stat(file)).isDirectory()) throw Object.assign(new Error('is a folder'), { code: 'EISDIR' })
@@ -86,13 +86,13 @@ async function open(file: string | undefined): Promise<AsyncIterable<unknown>> {
 function tooLong(name: string, maxBytes: number): Unreadable {
   return {
     message: `${name} is longer than ${maxBytes} bytes`,
-    hint: 'Cut the text down to the answer, or raise the limit with --max-bytes',
+    hint: 'Shorten the text, or raise --max-bytes',
   }
 }
 
-function notUtf8(name: string, piece: Uint8Array, before: number): Unreadable {
+function notUtf8(name: string, part: Uint8Array, before: number): Unreadable {
   const utf16 =
-    before === 0 && ((piece[0] === 0xff && piece[1] === 0xfe) || (piece[0] === 0xfe && piece[1] === 0xff))
+    before === 0 && ((part[0] === 0xff && part[1] === 0xfe) || (part[0] === 0xfe && part[1] === 0xff))
   if (utf16) {
     return {
       message: `${name} is UTF-16, not UTF-8`,
@@ -100,29 +100,29 @@ function notUtf8(name: string, piece: Uint8Array, before: number): Unreadable {
     }
   }
   return {
-    message: `${name} is not UTF-8: bad byte near offset ${before + suspectByte(piece, before > 0)}`,
+    message: `${name} is not UTF-8: bad byte near offset ${before + suspectByte(part, before > 0)}`,
     hint: 'Convert it first, for example: iconv -f WINDOWS-1252 -t UTF-8',
   }
 }
 
 /** Finds the first byte of a chunk that is not UTF-8, by binary search; a later chunk may begin inside a character. */
-function suspectByte(piece: Uint8Array, continued: boolean): number {
-  const start = continued ? piece.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0
-  if (start < 0 || start > 3 || decodes(piece.subarray(start))) return 0
-  let [good, bad] = [start, piece.byteLength]
+function suspectByte(part: Uint8Array, continued: boolean): number {
+  const start = continued ? part.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0
+  if (start < 0 || start > 3 || decodes(part.subarray(start))) return 0
+  let [good, bad] = [start, part.byteLength]
   while (bad - good > 1) {
     const middle = (good + bad) >> 1
-    if (decodes(piece.subarray(start, middle))) good = middle
+    if (decodes(part.subarray(start, middle))) good = middle
     else bad = middle
   }
   // Steps back to the start of the incomplete character that the decoder was still reading.
-  while (good > start && !decodes(piece.subarray(start, good), 'whole')) good--
+  while (good > start && !decodes(part.subarray(start, good), 'whole')) good--
   return good
 }
 
-function decodes(piece: Uint8Array, extent: 'begin' | 'whole' = 'begin'): boolean {
+function decodes(part: Uint8Array, extent: 'begin' | 'whole' = 'begin'): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(piece, { stream: extent === 'begin' })
+    new TextDecoder('utf-8', { fatal: true }).decode(part, { stream: extent === 'begin' })
     return true
   } catch {
     return false
@@ -131,13 +131,13 @@ function decodes(piece: Uint8Array, extent: 'begin' | 'whole' = 'begin'): boolea
 
 export function cannotOpen(name: string, error: NodeJS.ErrnoException): Unreadable {
   const reasons: Record<string, string> = {
-    ENOENT: 'there is no such file',
+    ENOENT: 'no such file',
     EACCES: 'permission denied',
     EISDIR: 'it is a folder',
   }
   return {
-    message: `cannot read ${name}: ${reasons[error.code ?? ''] ?? error.message}`,
-    hint: 'Give the path of a text file, or pipe the text in',
+    message: `Cannot read ${name}: ${reasons[error.code ?? ''] ?? error.message}`,
+    hint: 'Pass the path of a text file, or pipe the text to stdin',
     ...(error.code === 'ENOENT' && { missing: true }),
   }
 }

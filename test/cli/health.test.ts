@@ -82,7 +82,7 @@ it.each([
   [['--trend-buckets', '4'], 'A trend needs a start'],
   [['--trend-buckets', '1', '--since-hours', '2'], 'between 2 and 120'],
   [['--since-hours', '0'], 'above zero'],
-  [['--until', 'yesterday'], 'must be a time'],
+  [['--until', 'yesterday'], 'Must be a time'],
   [['--export', 'xml'], 'Allowed choices are json, csv'],
   [['--output', 'page.txt'], 'The page goes to the terminal only'],
   [['--export', 'json', '--output', '/nowhere/at/all.json'], 'could not be written'],

@@ -198,7 +198,7 @@ describe('for every text', () => {
       fc.property(texts, fc.constantFrom(...schemas), fc.boolean(), (text, schema, acceptTruncated) => {
         const result = parse(text, schema as never, { acceptTruncated })
         const { issues, repairs } = locateResult(result)
-        const ranges = [...issues, ...repairs].map(({ span }) => span)
+        const ranges = [...issues, ...repairs].map(({ range }) => range)
         const diagnostics = diagnosticsOf(result, 'a.txt', undefined)
         expect(diagnostics.length).toBe(ranges.length)
         diagnostics.forEach(({ range }, i) => {
@@ -217,7 +217,7 @@ describe('for every text', () => {
       const result = parse(text, schema as never)
       const located = locateResult(result).repairs
       result.repairs.forEach(({ at, before }, i) => {
-        if ('span' in at) expect(text.slice(...(located[i]?.span ?? [0, 0]))).toBe(before)
+        if ('span' in at) expect(text.slice(...(located[i]?.range ?? [0, 0]))).toBe(before)
       })
     }
   })

@@ -223,7 +223,7 @@ export const mood = { name: 'mood', schema: { type: 'string' }, metadata: { dire
   })
 
   it.each([
-    ['no file', undefined, 'there is no such file'],
+    ['no file', undefined, 'no such file'],
     ['a file that fails', 'throw new Error("boom")', 'boom'],
     ['no exports', 'const a = 1', 'exports nothing'],
     ['a helper', 'export const help = () => 1', 'the export "help" is neither a capability nor a facet'],
@@ -248,14 +248,14 @@ describe('commands about runs that are there', () => {
     async (...args) => {
       const done = await runCommand(args)
       expect(done).toMatchObject({ code: 2, stdout: '' })
-      expect(done.stderr).toContain('Which store?')
+      expect(done.stderr).toContain('Cannot open a store: none is given')
     },
   )
 
   it('make no store by a slip of the pen', async () => {
     const done = await runCommand(['runs', '--store', `sqlite:${pathInFolder('typo.db')}`])
     expect(done).toMatchObject({ code: 2 })
-    expect(done.stderr).toContain('There is no store')
+    expect(done.stderr).toContain('Cannot open the store')
   })
 })
 

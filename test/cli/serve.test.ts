@@ -188,7 +188,7 @@ describe('proviso serve', () => {
     const store = `sqlite:${pathInFolder(`serve-${++stores}.db`)}`
     const none = await proviso(['serve', '--port', '0', '--store', store], { env: { FLEX_TOKEN: undefined } })
     expect(none.code).toBe(2)
-    expect(none.stderr).toMatch(/there is no token[\s\S]*proviso token create[\s\S]*FLEX_TOKEN[\s\S]*--dev/)
+    expect(none.stderr).toMatch(/no token exists[\s\S]*proviso token create[\s\S]*FLEX_TOKEN[\s\S]*--dev/)
     const weak = await proviso(['serve', '--port', '0', '--store', store], { env: { FLEX_TOKEN: 'x' } })
     expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('fewer than 16 characters') })
   })
@@ -225,7 +225,7 @@ describe('proviso serve', () => {
     }
     const closed = await serve(preset, { FLEX_TOKEN: flexToken, PROVISO_AGENT_HOSTS: '127.0.0.1:9' })
     expect(await registered(closed, 'a')).toBe(409)
-    expect(await words(closed)).toContain('Agents cannot register: there is no PROVISO_SECRET_KEY')
+    expect(await words(closed)).toContain('Agents cannot register: set PROVISO_SECRET_KEY')
     const dev = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect([await registered(dev, 'a'), await registered(dev, 'b')]).toEqual([201, 201])
     expect((await words(dev)).split('stored in the clear')).toHaveLength(2)
@@ -245,7 +245,7 @@ describe('proviso serve', () => {
     expect((await fetch(`${server.address}${api}/runs`)).status).toBe(200)
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
-    expect(server.stderr()).toContain('everybody who reaches this port may do everything')
+    expect(server.stderr()).toContain('Development mode: no authentication, loopback only')
     expect(server.stderr()).toContain(`proviso runs --store ${server.store} lists them`)
     const open = await proviso(['serve', '--dev', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('does not listen on 0.0.0.0') })
@@ -271,7 +271,7 @@ steps:
   const [{ requestId = '', valueHash = '' } = {}] = asks
   const reply = { requestId, valueHash, decision: 'answer', value: 'this' }
   expect((await server.call(`${api}/hitl/resolve`, reply)).status).toBe(200)
-  const lacks = () => server.stderr().match(/The run r waits for capabilities that are not here: .*/g) ?? []
+  const lacks = () => server.stderr().match(/The run r waits for missing capabilities: .*/g) ?? []
   await expect.poll(lacks, { timeout: 10_000 }).toHaveLength(1)
   expect(lacks()[0]).toContain('proviso.pipeline.')
   expect(server.stderr()).toContain('proviso resume r --file FILE')
@@ -314,7 +314,7 @@ describe('proviso token', () => {
     }
     expect(await status()).toBe(200)
     const listed = await command('list')
-    expect(listed.stdout).toMatch(new RegExp(`${tokenId} +operator +default +ann .*good until`))
+    expect(listed.stdout).toMatch(new RegExp(`${tokenId} +operator +default +ann .*valid until`))
     expect(listed.stdout).not.toContain(token)
     expect(await command('revoke', tokenId)).toMatchObject({ code: 0 })
     expect(await command('revoke', tokenId)).toMatchObject({ code: 2 })
@@ -325,7 +325,10 @@ describe('proviso token', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'proviso-token-'))
     const command = (...args: string[]) => runCommand(['token', ...args], { cwd })
     for (const none of [await command('list'), await command('revoke', 'tok_1')])
-      expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('no store sqlite:proviso.db') })
+      expect(none).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Cannot open the store sqlite:proviso.db'),
+      })
     const made = await command('create', '--role', 'admin', '--json')
     const { tokenId } = JSON.parse(made.stdout)
     expect((await command('list')).stdout).toContain(tokenId)
@@ -337,7 +340,10 @@ describe('proviso token', () => {
     const path = pathInFolder(`serve-${++stores}.db`)
     const server = await serve(['--dev', '--store', `sqlite:${path}`])
     const done = await runCommand(['token', 'create', '--role', 'admin', '--store', `sqlite:${path}`])
-    expect(done).toMatchObject({ code: 2, stderr: expect.stringContaining('If it is a server, ask it') })
+    expect(done).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('If a server holds it, use the server'),
+    })
     server.child.kill('SIGTERM')
     await server.ended
   })

@@ -38,7 +38,7 @@ it('asks continues after the last one that it has listed, and lists what is answ
   await command('run', path, '--run-id', 's')
   const first = await command('asks', '--limit', '1', '--json')
   expect(JSON.parse(first.stdout)).toMatchObject([{ requestId: 'r:ask:1' }])
-  expect(first.stderr).toBe('There are more: --after r:ask:1\n')
+  expect(first.stderr).toBe('More requests: pass --after r:ask:1\n')
   const rest = await command('asks', '--limit', '1', '--after', 'r:ask:1', '--json')
   expect(JSON.parse(rest.stdout)).toMatchObject([{ requestId: 's:ask:1' }])
   expect(rest.stderr).toBe('')
@@ -47,7 +47,7 @@ it('asks continues after the last one that it has listed, and lists what is answ
   expect(JSON.parse(resolved.stdout)).toMatchObject([{ requestId: 'r:ask:1', by: 'ann' }])
   const lost = await command('asks', '--after', 'none')
   expect(lost).toMatchObject({ code: 2, stdout: '' })
-  expect(lost.stderr).toContain('There is no ask "none" in this store')
+  expect(lost.stderr).toContain('Ask "none" not found in this store')
 })
 
 it('reply shows what is decided, records it, and carries the run to its answer; a second one is refused', async () => {
@@ -58,7 +58,7 @@ it('reply shows what is decided, records it, and carries the run to its answer; 
   expect(done.stderr).toContain('Approve the answer?')
   const again = await command(...reply)
   expect(again).toMatchObject({ code: 2, stdout: '' })
-  expect(again.stderr).toContain('was answered already: approve by ann')
+  expect(again.stderr).toContain('already answered with approve by ann')
 })
 
 it('reply holds an edited value to the contract, from JSON, a file or stdin', async () => {
@@ -99,13 +99,11 @@ it('reply without what the run needs is refused before anything is recorded, and
   const reply = ['reply', 'r:ask:1', 'approve', '--by', 'ann']
   const refused = await command(...reply)
   expect(refused).toMatchObject({ code: 2, stdout: '' })
-  expect(refused.stderr).toContain(
-    'The run needs capabilities that are not here: "write". Nothing was recorded',
-  )
+  expect(refused.stderr).toContain('The run needs missing capabilities: "write". Nothing was recorded')
   expect(JSON.parse((await command('asks', '--json')).stdout)).toHaveLength(1)
   const recorded = await command(...reply, '--record-only')
   expect(recorded).toMatchObject({ code: 0, stdout: '' })
-  expect(recorded.stderr).toContain('left to the process that executes it')
+  expect(recorded.stderr).toContain('Another process continues the run')
   expect(JSON.parse((await command('asks', '--json')).stdout)).toEqual([])
   expect(JSON.parse((await command('runs', '--json')).stdout)).toMatchObject([{ status: 'running' }])
   const resume = await command('resume', 'r', '--by', 'ann')
@@ -113,7 +111,7 @@ it('reply without what the run needs is refused before anything is recorded, and
   expect(resume.stderr).toContain('"write"')
   const nothing = await command('resume', 'r', '--by', 'ann', '--record-only')
   expect(nothing.code).toBe(2)
-  expect(nothing.stderr).toContain('nothing to record')
+  expect(nothing.stderr).toContain('Cannot record: the run is running, not paused')
   expect(await command('resume', 'r', '--by', 'ann', '-f', path)).toMatchObject({
     code: 0,
     stdout: '{\n  "text": "Tea"\n}\n',
@@ -185,9 +183,9 @@ it('reply works as run prints it, also where no variable says who works there', 
 
 it('reply refuses an ask that is not there, an invalid decision, and a missing name', async () => {
   const { command } = await waiting()
-  expect((await command('reply', 'x', 'approve', '--by', 'a')).stderr).toContain('There is no ask "x"')
+  expect((await command('reply', 'x', 'approve', '--by', 'a')).stderr).toContain('Ask "x" not found')
   expect(await command('reply', 'r:ask:1', 'yes', '--by', 'a')).toMatchObject({ code: 2 })
-  expect((await command('reply', 'r:ask:1', 'approve', '--by', ' ')).stderr).toContain('Who decides?')
+  expect((await command('reply', 'r:ask:1', 'approve', '--by', ' ')).stderr).toContain('no name is given')
 })
 
 it('reply --json prints the events from the decision on', async () => {

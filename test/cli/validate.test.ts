@@ -111,7 +111,7 @@ it('validate --fix shows a diff, asks, keeps one copy of the original, and looks
   const yes = await validate(['p.yaml', '--fix', '--fail-on-warn'], { stdin: 'y\n' })
   expect(yes.code).toBe(0)
   expect(yes.stderr).toContain('+      structured_output: openai_json')
-  expect(yes.stderr).toContain('Mended 1 × V-A8; the original is p.yaml.bak')
+  expect(yes.stderr).toContain('Fixed 1 × V-A8; the original is p.yaml.bak')
   expect(yes.stderr).toContain('p.yaml: no issues')
   expect(read('p.yaml.bak')).toBe(bad)
   expect(read('p.yaml')).toContain('output_schema: { type: object')
@@ -156,7 +156,7 @@ steps:
   write('p.yaml', text)
   const tried = await validate(['p.yaml', '--fix', '--yes'])
   expect([tried.code, read('p.yaml')]).toEqual([4, text])
-  expect(tried.stdout).toContain('--fix leaves it: mending it would change something else in the file')
+  expect(tried.stdout).toContain('--fix leaves it: the fix would change something else in the file')
   expect(tried.stdout).not.toContain('--fix does it')
   const json = JSON.parse((await validate(['p.yaml', '--fix', '--yes', '--format', 'json'])).stdout)
   expect(json.errors).toMatchObject([{ rule_id: 'V-C1', fixable: false }])
@@ -182,7 +182,7 @@ it('validate --fix writes nothing for programs without --yes, nor rules that wer
   expect(read('p.yaml')).toBe(bad)
   const idle = await validate(['p.yaml', '--fix', '--yes', '--fix-rules', 'V-A8,V-A9'])
   expect([idle.code, read('p.yaml')]).toEqual([2, bad])
-  expect(idle.stderr).toContain('nothing mends "V-A9"')
+  expect(idle.stderr).toContain('no rule with a fix matches "V-A9"')
 })
 
 it('validate --baseline reports only what is new', async () => {
@@ -199,7 +199,7 @@ it('validate --baseline reports only what is new', async () => {
   expect((await validate(['p.yaml', '--baseline', 'none.json'])).code).toBe(2)
   expect((await validate(['p.yaml', '--update-baseline'])).code).toBe(2)
   const hindered = await validate(['p.yaml', '--baseline', 'no/folder.json', '--update-baseline'])
-  expect([hindered.code, hindered.stderr]).toEqual([2, expect.stringContaining('there is no such folder')])
+  expect([hindered.code, hindered.stderr]).toEqual([2, expect.stringContaining('the folder does not exist')])
 })
 
 it('validate --rules takes severities from a file or a profile, and [aros] counts', async () => {

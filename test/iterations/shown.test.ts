@@ -5,7 +5,7 @@ import { createProgress } from '../../src/cli/live/progress.ts'
 import { treeLines } from '../../src/cli/live/tree.ts'
 import { colors } from '../../src/cli/print.ts'
 import { describeRun } from '../../src/cli/render/describe-run.ts'
-import { lookAtRun } from '../../src/cli/render/load-run.ts'
+import { loadRun } from '../../src/cli/render/load-run.ts'
 import { envelope, working } from './support.ts'
 
 const noColors = Object.fromEntries(
@@ -51,7 +51,7 @@ it('shows 37/40 at the map, and of its items the ones that wait for a person', a
     const runId = await app.start(envelope({ items }), { draft })
     expect(await app.result(runId)).toMatchObject({ status: 'awaiting_hitl' })
 
-    const page = describeRun(await lookAtRun(app.store, runId))
+    const page = describeRun(await loadRun(app.store, runId))
     const rows = page.split('\n').filter((line) => line.startsWith('each'))
     expect(rows.map((line) => line.split(/\s{2,}/).slice(0, 2))).toEqual([
       ['each', 'running 37/40'],

@@ -88,7 +88,7 @@ describe('proviso run of a template', () => {
   it.each([
     [['--input', 'nonsense'], 'cannot be read'],
     [['--input', '[1]'], 'cannot be read'],
-    [['--input', '@/does/not/exist.json'], 'there is no such file'],
+    [['--input', '@/does/not/exist.json'], 'no such file'],
   ])('refuses %j', async (input, says) => {
     const done = await runCommand(['run', `${examples}/free-text.xml`, ...input])
     expect(done.code).toBe(2)

@@ -74,7 +74,10 @@ function toNotes(result: ParseResult): { readonly issues: Note[]; readonly repai
   const { raw } = result
   const located = locateResult(result)
   const toRange = createRanges(raw)
-  const placed = (at: Issue['at'], { span, pointer }: Located): Pick<Note, 'span' | 'place' | 'where'> => {
+  const placed = (
+    at: Issue['at'],
+    { range: span, pointer }: Located,
+  ): Pick<Note, 'span' | 'place' | 'where'> => {
     const path = pointer === '' ? '' : excerpt(pointer)
     // The fallback of what has no known place in the text.
     if ('pointer' in at && at.pointer !== '' && span[0] === 0 && span[1] === raw.length)
@@ -87,7 +90,7 @@ function toNotes(result: ParseResult): { readonly issues: Note[]; readonly repai
   return {
     issues: notePairs(result.issues, located.issues).map(([issue, place]): Note => {
       const inSchema = {
-        span: place.span,
+        span: place.range,
         place: `schema ${excerpt(place.pointer) || '(root)'}`,
         where: 'schema',
       } as const

@@ -24,30 +24,30 @@ export function addAsksCommand(program: Command): void {
   addStoreOption(
     program
       .command('asks')
-      .summary('list what waits for a person')
-      .description('Lists the questions that wait for a person, the oldest first.'),
+      .summary('list requests that wait for a person')
+      .description('list human-in-the-loop requests, oldest first'),
   )
-    .option('--run <id>', 'of this run only')
-    .addOption(new Option('--status <status>', 'those that stand so').choices(statuses).default('pending'))
-    .option('--limit <n>', 'most asks', wholeNumber, 1_000)
+    .option('--run <id>', 'filter by run')
+    .addOption(new Option('--status <status>', 'filter by status').choices(statuses).default('pending'))
+    .option('--limit <n>', 'print at most this many', wholeNumber, 1_000)
     .option('--after <request>', 'start after this request id')
-    .option('--json', 'print the asks as one JSON list, with what they show')
+    .option('--json', 'print one JSON list, with the values to review')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (flags: Flags) => {
       const found = await readStore(chooseExistingStore(flags.store), (store) => find(store, flags))
       const asks = found.slice(0, flags.limit)
       if (flags.json) printJson(redactor.value(asks), 'line')
-      else if (asks.length === 0) printNote('Nothing is asked.')
+      else if (asks.length === 0) printNote('No requests found.')
       else printText(table(heads, asks.map(cells)))
       const last = asks.at(-1)
-      if (last && found.length > asks.length) printNote(`There are more: --after ${last.requestId}`)
+      if (last && found.length > asks.length) printNote(`More requests: pass --after ${last.requestId}`)
     })
 }
 
 /** Queries one row more than the limit, to know whether another page follows. */
 async function find(store: Store, { status, run, limit, after }: Flags): Promise<readonly AskRow[]> {
   if (after !== undefined && (await store.ask(after)) === undefined)
-    throw new ProvisoError('ask/unknown', `There is no ask "${after}" in this store`)
+    throw new ProvisoError('ask/unknown', `Ask "${after}" not found in this store`)
   return store.asks({
     status,
     limit: limit + 1,

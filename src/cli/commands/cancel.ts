@@ -4,7 +4,7 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
-import { carryOn } from '../run/follow-run.ts'
+import { executeRun } from '../run/follow-run.ts'
 
 interface Flags {
   readonly store?: string
@@ -16,12 +16,12 @@ interface Flags {
 export function addCancelCommand(program: Command): void {
   const command = program
     .command('cancel')
-    .summary('end a run')
-    .description('Cancels a run and waits until it has ended.')
-    .argument('<run>', 'id of the run')
-    .option('--reason <text>', 'why; kept in the journal')
+    .summary('cancel a run')
+    .description('cancel a run and wait for its end')
+    .argument('<run>', 'run id')
+    .option('--reason <text>', 'reason, for the journal')
   addStoreOption(addByOption(command))
-    .option('--json', 'print every event from the cancellation on as one line of JSON')
+    .option('--json', 'print every event after the cancellation as one line of JSON')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage', 'interrupted'])}`)
     .action(async (runId: string, flags: Flags) => {
       process.exitCode = await cancel(runId, flags)
@@ -39,11 +39,11 @@ async function cancel(runId: string, { store, json = false, reason, ...flags }: 
     by,
     wanted: 'cancelled',
   } as const
-  return carryOn(session, async (app) => {
+  return executeRun(session, async (app) => {
     const head = await app.store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
     if (over.has(head.status))
-      throw new ProvisoError('run/state', `The run "${runId}" is over: ${head.status}`)
+      throw new ProvisoError('run/state', `Cannot cancel run "${runId}": it is already ${head.status}`)
     await app.cancel(runId, { by, ...(reason !== undefined && { reason }) })
     return { runId, after: head.seq }
   })

@@ -12,14 +12,14 @@ interface Flags extends ConfigFlags {
 }
 
 const examples = `
-Settings come from --set, else from PROVISO_AROS_… (and PROVISO_PRESET), else from proviso.toml, found here or in a folder above
-(or named by --config or PROVISO_CONFIG), else they have their defaults. Everything is off until a step or a setting says otherwise;
-the line preset = "safe" switches on structured output where it is supported and the safest repairs.
+Sources, strongest first: --set, PROVISO_AROS_… (and PROVISO_PRESET), proviso.toml in this folder or above (or the file of
+--config or PROVISO_CONFIG), the defaults. Structured output and coercion are off by default. Write preset = "safe" to enable
+structured output where a provider supports it, and the safest repairs.
 
 Examples:
-  proviso config                                         what holds here
-  proviso config --explain                               … where each value comes from, and what it is for
-  proviso config --set preset=safe --json                … as one JSON object
+  proviso config                                         print the effective values
+  proviso config --explain                               add the source and the meaning of each value
+  proviso config --set preset=safe --json                print one JSON object
 
 ${describeExitCodes(['ok', 'usage'])}`
 
@@ -27,10 +27,10 @@ export function addConfigCommand(program: Command): void {
   const command = program
     .command('config')
     .summary('print the effective configuration')
-    .description('Prints every setting with its effective value.')
+    .description('print every setting with its effective value')
   addConfigOptions(command)
-    .option('--explain', 'say where each value comes from, and what it is for')
-    .option('--json', 'print everything as one JSON object')
+    .option('--explain', 'print the source and the meaning of each value')
+    .option('--json', 'print one JSON object')
     .addHelpText('after', examples)
     .action(async (flags: Flags) => {
       process.exitCode = await showConfig(flags)

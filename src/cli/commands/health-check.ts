@@ -38,26 +38,33 @@ ${describeExitCodes(['ok', 'usage'])}`
 export function addHealthCheckCommand(program: Command): void {
   const command = program
     .command('health-check')
-    .summary('report how well models keep to their contracts')
+    .summary('report how well models satisfy their contracts')
     .description(
-      'Adds up what had to be changed, skipped, checked and asked again, over the attempts of models in a store, and says what to change. Writes nothing to the store.',
+      'summarize repairs, skipped stages, prechecks and fallbacks of the model calls in a store, and recommend changes, without writing',
     )
-    .option('--since-hours <hours>', 'only the last hours', hours)
-    .option('--until <time>', 'up to this time, as 2026-01-31T12:00:00Z (default: now)', moment)
-    .option('--trend-buckets <n>', 'cut the time into so many parts; needs --since-hours', buckets)
-    .option('--step <name>', 'only this step')
-    .option('--model <id>', 'only this model')
-    .option('--pipeline <name>', 'only runs of the pipeline with exactly this name')
-    .option('--tenant <tenant>', 'only runs of this tenant')
-    .option('--top <n>', 'the most entries of each ranking (default: 10 on the page, else all)', wholeNumber)
+    .option('--since-hours <hours>', 'limit to the last hours', hours)
+    .option(
+      '--until <time>',
+      'limit to events before a time such as 2026-01-31T12:00:00Z (default: now)',
+      parseTime,
+    )
+    .option('--trend-buckets <n>', 'split the time into this many buckets; needs --since-hours', buckets)
+    .option('--step <name>', 'filter by step')
+    .option('--model <id>', 'filter by model')
+    .option('--pipeline <name>', 'filter by exact pipeline name')
+    .option('--tenant <tenant>', 'filter by tenant')
+    .option('--top <n>', 'limit the entries of each ranking (default: 10 on the page, else all)', wholeNumber)
   addStoreOption(command)
     .option('--json', 'print the report as JSON; the same as --export json')
     .addOption(
-      new Option('--export <format>', 'write the report instead of the page').choices(['json', 'csv']),
+      new Option('--export <format>', 'write the report in this format instead of the page').choices([
+        'json',
+        'csv',
+      ]),
     )
     .option(
       '--output <path>',
-      'where to: a file, - for stdout; CSV makes PATH_steps.csv, _models, _transforms',
+      'file to write, - for stdout; CSV writes PATH_steps.csv, _models, _transforms',
       '-',
     )
     .addHelpText('after', examples)
@@ -123,13 +130,13 @@ function write(path: string, text: string): void {
 function hours(text: string): number {
   const value = Number(text)
   if (!Number.isFinite(value) || value <= 0 || text.trim() === '')
-    throw new InvalidArgumentError('It must be a number of hours above zero.')
+    throw new InvalidArgumentError('Must be a number of hours above zero.')
   return value
 }
 
-function moment(text: string): number {
+function parseTime(text: string): number {
   const value = Date.parse(text)
-  if (Number.isNaN(value)) throw new InvalidArgumentError('It must be a time such as 2026-01-31T12:00:00Z.')
+  if (Number.isNaN(value)) throw new InvalidArgumentError('Must be a time such as 2026-01-31T12:00:00Z.')
   return value
 }
 
@@ -139,6 +146,6 @@ const mostBuckets = 120
 function buckets(text: string): number {
   const value = wholeNumber(text)
   if (value < 2 || value > mostBuckets)
-    throw new InvalidArgumentError(`It must be between 2 and ${mostBuckets}.`)
+    throw new InvalidArgumentError(`Must be between 2 and ${mostBuckets}.`)
   return value
 }

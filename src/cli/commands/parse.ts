@@ -23,43 +23,43 @@ interface Flags extends ReportFlags {
 
 const examples = `
 Examples:
-  proviso parse answer.txt                            the value that a text holds
-  model | proviso parse --schema order.json           … made to satisfy a schema
-  proviso parse --schema order.json --explain a.txt   … with an account of every change, on stderr
-  proviso parse --schema order.json --json a.txt      … as one object: ok, value, repairs, issues, diagnostics, …
-  proviso parse --schema order.json --watch a.txt     … again whenever one of the files changes
-  model | proviso parse --stream                      … part by part while the text arrives
+  proviso parse answer.txt                            print the value in a text
+  model | proviso parse --schema order.json           coerce the value to a schema
+  proviso parse --schema order.json --explain a.txt   explain every change on stderr
+  proviso parse --schema order.json --json a.txt      print ok, value, repairs, issues, diagnostics, …
+  proviso parse --schema order.json --watch a.txt     parse again on every change
+  model | proviso parse --stream                      print parts while the text arrives
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'interrupted'])}`
 
 export function addParseCommand(program: Command): void {
   program
     .command('parse')
-    .summary('read a value out of model text')
-    .description('Reads the text of a model (prose, fences, broken JSON) into the value that a schema wants.')
-    .argument('[file]', 'text to read; stdin when absent or "-"')
-    .option('-s, --schema <file>', 'JSON Schema that the value must satisfy (a JSON file)')
-    .addOption(new Option('--aop <level>', 'how much the reader may do').choices(['off', 'minimal', 'full']))
-    .addOption(new Option('--tolerance <n>', 'how tolerant the decoders are').choices(['0', '1', '2']))
+    .summary('parse model text into a value')
+    .description('parse model text (prose, fences, broken JSON) into a value that satisfies a schema')
+    .argument('[file]', 'text file; "-" or no file is stdin')
+    .option('-s, --schema <file>', 'JSON Schema of the value (a JSON file)')
+    .addOption(new Option('--aop <level>', 'level of coercion').choices(['off', 'minimal', 'full']))
+    .addOption(new Option('--tolerance <n>', 'tolerance of the decoders').choices(['0', '1', '2']))
     .addOption(
-      new Option('--prefer <which>', 'which of several equally good values').choices([
+      new Option('--prefer <which>', 'choice among equally good values').choices([
         'first',
         'last',
         'largest',
       ]),
     )
-    .option('--accept-truncated', 'keep strings that were cut off at the end of the text')
-    .option('--shadow', 'read strictly and say what the reader would have done')
-    .option('--json', 'print the whole result as one JSON object on one line')
-    .option('--explain', 'say on stderr what was changed and why')
+    .option('--accept-truncated', 'keep strings cut off at the end of the text')
+    .option('--shadow', 'parse strictly, and report the repairs without applying them')
+    .option('--json', 'print the whole result as one line of JSON')
+    .option('--explain', 'explain every change on stderr')
     .option('--problems', 'print each issue and repair on stderr as FILE:LINE:COLUMN: severity code: message')
-    .option('--lines', 'read one text per line, each a JSON string, and answer each with a line of --json')
-    .option('-w, --watch', 'read again when the text file or the schema file changes, until Ctrl-C')
+    .option('--lines', 'parse one text per line (each a JSON string), and print one line of --json for each')
+    .option('-w, --watch', 'parse again on every change of the text file or the schema file, until Ctrl-C')
     .option(
       '--stream',
       'print finished parts while the text arrives (JSON lines, unvalidated), then the result',
     )
-    .option('--max-bytes <n>', 'longest text that is read', wholeNumber, 16 * 1024 * 1024)
+    .option('--max-bytes <n>', 'maximum length of the text', wholeNumber, 16 * 1024 * 1024)
     .addHelpText('after', examples)
     .action(async (file: string | undefined, flags: Flags) => {
       process.exitCode = await runParse(file, flags)

@@ -20,15 +20,15 @@ interface Flags extends ConfigFlags {
 }
 
 const examples = `
-FILE is an envelope, or {"envelope": {…}, "draft": {…}, "capabilities": […]} as for "run". Without a draft the search planner
-makes one, over the capabilities of the file, those of --use, and the built-in ones. As for "run", a capability whose model has
-no provider here is inactive.
+FILE is an envelope, or {"envelope": {…}, "draft": {…}, "capabilities": […]} as for "run". Without a draft, the search planner
+makes one from the capabilities of the file, of --use, and the built-in ones. As for "run", a capability without a provider for
+its model is inactive.
 
 Examples:
-  proviso prove envelope.json                            the plan, with a mark per property and constraint
-  proviso prove envelope.json --use agents.mjs --why     … over your capabilities, with every choice explained
-  proviso prove draft.json --json                        … as one JSON object
-  proviso prove pipeline.yaml --assume-providers         … where the keys of the models are not set
+  proviso prove envelope.json                            print the plan, with a mark for each property and constraint
+  proviso prove envelope.json --use agents.mjs --why     use your capabilities, and explain every choice
+  proviso prove draft.json --json                        print one JSON object
+  proviso prove pipeline.yaml --assume-providers         prove without API keys
 
 ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 
@@ -36,12 +36,10 @@ export function addProveCommand(program: Command): void {
   const command = program
     .command('prove')
     .summary('plan an envelope and prove that the plan can satisfy its contract')
-    .description(
-      'Proves before anything runs whether a plan can satisfy its contract, and prints what to fix.',
-    )
+    .description('prove before a run whether a plan can satisfy its contract, and print the findings')
     .argument(
       '<file>',
-      'pipeline (.yaml), template (.xml), or JSON with an envelope, or with envelope, draft and capabilities; "-" is stdin',
+      'pipeline (.yaml), template (.xml), or JSON with an envelope, draft and capabilities; "-" is stdin',
     )
   addConfigOptions(addInputOption(addUseOption(command)))
     .option('--assume-providers', 'prove as if every model had a provider')

@@ -28,20 +28,20 @@ ${describeExitCodes(['ok', 'usage'])}`
 export function addPruneCommand(program: Command): void {
   const command = program
     .command('prune')
-    .summary('delete old runs that are over')
+    .summary('delete old finished runs')
     .description(
-      'Deletes runs that are completed, failed or cancelled and were last changed before a time, with everything that belongs to them. Says what would go, and asks.',
+      'delete completed, failed and cancelled runs, with all their data, after a preview and a confirmation',
     )
     .requiredOption(
       '--older-than <time>',
-      'how long ago the last change was: 45s, 30m, 12h, 30d or 4w',
+      'minimum age of the last change: 45s, 30m, 12h, 30d or 4w',
       duration,
     )
-    .option('--tenant <tenant>', 'only runs of this tenant')
-    .option('--dry-run', 'only print what would be deleted')
-    .option('--yes', 'do not ask')
+    .option('--tenant <tenant>', 'filter by tenant')
+    .option('--dry-run', 'print the deletions without deleting')
+    .option('--yes', 'skip the confirmation')
   addStoreOption(command)
-    .option('--json', 'print what went (or would go) as one line of JSON')
+    .option('--json', 'print the counts as one line of JSON')
     .addHelpText('after', examples)
     .action(async (flags: Flags) => {
       process.exitCode = await prune(flags)
@@ -53,22 +53,22 @@ async function prune(flags: Flags): Promise<number> {
   const store = chooseExistingStore(flags.store)
   const request: Prune = { before: Date.now() - olderThan, ...(tenant !== undefined && { tenant }) }
   const would = await readStore(store, (opened) => opened.prune({ ...request, dryRun: true }))
-  if (would.runs === 0 && would.values === 0) return tell('There is nothing to delete.', would, flags)
-  if (dryRun) return tell(`Would go: ${inWords(would)}.`, would, flags)
+  if (would.runs === 0 && would.values === 0) return report('Nothing to delete.', would, flags)
+  if (dryRun) return report(`Would delete: ${inWords(would)}.`, would, flags)
   if (!yes) {
     const when = new Date(request.before).toISOString()
-    printNote(`Would go for good: ${inWords(would)}, last changed before ${when}.`)
+    printNote(`Deletes permanently: ${inWords(would)}, last changed before ${when}.`)
     const answer = await confirm('Delete?')
     if (answer === undefined) return refuse(unanswered)
-    if (!answer) return tell('Nothing was deleted.', { runs: 0, events: 0, values: 0 }, flags)
+    if (!answer) return report('Nothing was deleted.', { runs: 0, events: 0, values: 0 }, flags)
   }
   const gone = await pruneStore(store, request)
-  return tell(`Deleted: ${inWords(gone)}.`, gone, flags)
+  return report(`Deleted: ${inWords(gone)}.`, gone, flags)
 }
 
 const unanswered = {
-  message: 'Cannot delete them: no answer on stdin',
-  hint: 'Say --yes, or --dry-run to look only',
+  message: 'Cannot delete runs: no answer on stdin',
+  hint: 'Pass --yes, or preview with --dry-run',
 }
 
 /** Deletes the runs. Only this step opens the store for writing, so that a preview works while another process has it open. */
@@ -81,7 +81,7 @@ async function pruneStore({ spec }: StoreChoice, request: Prune): Promise<Pruned
   }
 }
 
-function tell(sentence: string, pruned: Pruned, { dryRun = false, json }: Flags): number {
+function report(sentence: string, pruned: Pruned, { dryRun = false, json }: Flags): number {
   if (json) printJson({ ...pruned, dryRun }, 'line')
   printNote(sentence)
   return exitCode('ok')

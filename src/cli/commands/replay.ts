@@ -22,8 +22,8 @@ interface Flags {
 }
 
 const notes = `
-Without --policies and --node-data the engine must decide as it did; with them, the differences say what would have gone
-another way. --file and --use bring the capabilities: whether one is a person or changes the world outside is part of deciding.
+Without --policies and --node-data, a replay must make the recorded decisions. With them, it prints the decisions that differ.
+Load the capabilities with --file and --use: their kind and their side effects influence the decisions.
 
 ${describeExitCodes(['ok', 'usage', 'unmet'])}`
 
@@ -31,10 +31,10 @@ export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
     .summary('replay a run offline')
-    .description('Replays a recorded run offline, without any call, and prints what would differ.')
-    .argument('<run>', 'id of the run')
-    .option('--policies <file>', 'runtime policies to decide under: a JSON list, or an object with "runtime"')
-    .option('--node-data <file>', 'data over that of nodes: a JSON object of objects, by node id')
+    .description('replay a recorded run offline, without any call, and print the differences')
+    .argument('<run>', 'run id')
+    .option('--policies <file>', 'replace the runtime policies: a JSON list, or an object with "runtime"')
+    .option('--node-data <file>', 'override data of nodes: a JSON object of objects, by node id')
   addStoreOption(addUseOption(addFileOption(command)))
     .option('--json', 'print events, decisions and differences as one JSON object')
     .addHelpText('after', notes)

@@ -13,7 +13,7 @@ import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { colors, printNote, refuse } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
 import { describeAsk } from '../render/describe-ask.ts'
-import { type Begun, carryOn } from '../run/follow-run.ts'
+import { type Begun, executeRun } from '../run/follow-run.ts'
 import { refuseMissing } from '../run/missing-capabilities.ts'
 import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
@@ -47,16 +47,22 @@ export function addReplyCommand(program: Command): void {
   const command = program
     .command('reply')
     .summary('answer an ask and continue the run')
-    .description('Records a decision (the first counts) and continues the run here until it settles.')
-    .argument('<request>', 'id of the ask, as `proviso asks` lists it')
+    .description(
+      'record a decision and continue the run here until it ends or waits; the first decision counts',
+    )
+    .argument('<request>', 'request id from `proviso asks`')
     .addArgument(new Argument('<decision>', 'what is decided').choices(decisions))
     .option('--value <json>', 'value for edit and answer: JSON, @FILE, or "-" for stdin')
-    .option('--note <text>', 'why; kept in the audit, and feedback for the next attempt')
+    .option('--note <text>', 'reason, for the audit log and as feedback for the next attempt')
     .addOption(
-      new Option('--reject-action <action>', 'what follows a rejection').choices(['fail', 'retry', 'replan']),
+      new Option('--reject-action <action>', 'next action after a rejection').choices([
+        'fail',
+        'retry',
+        'replan',
+      ]),
     )
   addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
-    .option('--json', 'print every event from the decision on as one line of JSON')
+    .option('--json', 'print every event after the decision as one line of JSON')
     .addHelpText('after', examples)
     .action(async (requestId: string, decision: Decision, flags: Flags) => {
       process.exitCode = await reply(requestId, decision, flags)
@@ -82,7 +88,7 @@ async function reply(requestId: string, decision: Decision, flags: Flags): Promi
       by,
     })
   if (flags.recordOnly) return recordOnly(store, record)
-  return carryOn({ store, work, flags: workFlags, json, by }, record)
+  return executeRun({ store, work, flags: workFlags, json, by }, record)
 }
 
 type Given = Pick<Reply, 'decision' | 'by' | 'value' | 'note' | 'rejectAction'> & {
@@ -94,7 +100,7 @@ async function recordReply(app: App, requestId: string, given: Given): Promise<B
   const { recordOnly, ...reply } = given
   const { decision, by, rejectAction } = reply
   const ask = await app.store.ask(requestId)
-  if (!ask) throw new ProvisoError('ask/unknown', `There is no ask "${requestId}" in this store`)
+  if (!ask) throw new ProvisoError('ask/unknown', `Ask "${requestId}" not found in this store`)
   refuseAnswered(ask)
   for (const line of describeAsk(ask, colors)) printNote(line)
   const { runId, valueHash } = ask
@@ -110,7 +116,10 @@ async function recordReply(app: App, requestId: string, given: Given): Promise<B
 function refuseAnswered({ requestId, status, decision, by, resolvedAt }: AskRow): void {
   if (status === 'pending') return
   const when = resolvedAt === undefined ? '' : ` at ${new Date(resolvedAt).toISOString()}`
-  throw new ProvisoError('ask/resolved', `"${requestId}" was answered already: ${decision} by ${by}${when}`)
+  throw new ProvisoError(
+    'ask/resolved',
+    `Cannot reply to "${requestId}": already answered with ${decision} by ${by}${when}`,
+  )
 }
 
 /** Reads JSON from the option itself, from a file or from stdin. */

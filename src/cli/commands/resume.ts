@@ -9,7 +9,7 @@ import { addByOption, chooseName } from '../options/by-option.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { printNote, refuse } from '../print.ts'
-import { carryOn } from '../run/follow-run.ts'
+import { executeRun } from '../run/follow-run.ts'
 import { refuseMissing } from '../run/missing-capabilities.ts'
 import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
@@ -30,13 +30,13 @@ export function addResumeCommand(program: Command): void {
     .command('resume')
     .summary('resume a paused run')
     .description(
-      'Resumes a paused run under the plan it has, and executes it until it settles. A run whose process died is taken over.',
+      'resume a paused run under its current plan, or claim a run of a dead process, and execute it until it ends or waits',
     )
-    .argument('<run>', 'id of the run')
-    .option('--expected-plan-version <n>', 'refuse if the run has another plan by now', wholeNumber)
-    .option('--note <text>', 'why; kept in the journal')
+    .argument('<run>', 'run id')
+    .option('--expected-plan-version <n>', 'fail if the run has another plan version', wholeNumber)
+    .option('--note <text>', 'reason, for the journal')
   addStoreOption(addRecordOnlyOption(addUseOption(addFileOption(addByOption(command)))))
-    .option('--json', 'print every event from now on as one line of JSON')
+    .option('--json', 'print every new event as one line of JSON')
     .addHelpText(
       'after',
       `\n${describeExitCodes(['ok', 'usage', 'unmet', 'waiting', 'budget', 'interrupted'])}`,
@@ -55,13 +55,13 @@ async function resume(runId: string, flags: Flags): Promise<number> {
   if ('unreadable' in work) return refuse(work.unreadable)
   const record = async (app: App) => {
     const head = await app.store.head(runId)
-    if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
+    if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
     if (!flags.recordOnly) await refuseMissing(app, runId)
     await wake(app, head, { ...flags, by })
     return { runId, after: head.seq }
   }
   if (flags.recordOnly) return recordOnly(store, record)
-  return carryOn({ store, work, flags: workFlags, json, by }, record)
+  return executeRun({ store, work, flags: workFlags, json, by }, record)
 }
 
 /** Resumes a paused run. A run that is running or pending needs no decision: it is only claimed. */
@@ -76,8 +76,7 @@ async function wake(
         'plan/stale-version',
         `The run has plan version ${planVersion}, not ${expectedPlanVersion}`,
       )
-    if (only)
-      throw new ProvisoError('run/state', `The run is ${status} and not paused: there is nothing to record`)
+    if (only) throw new ProvisoError('run/state', `Cannot record: the run is ${status}, not paused`)
     printNote('The run is not paused; it is taken over as soon as no other process executes it.')
     return app.claim(runId)
   }

@@ -7,7 +7,7 @@ import { addConfigOptions, type ConfigFlags } from '../input/config-option.ts'
 import { addInputOption, addUseOption, readStart } from '../input/read-work.ts'
 import { addStoreOption, chooseStore } from '../options/store-option.ts'
 import { refuse } from '../print.ts'
-import { carryOn } from '../run/follow-run.ts'
+import { executeRun } from '../run/follow-run.ts'
 
 interface Flags extends ConfigFlags {
   readonly input: readonly string[]
@@ -19,19 +19,19 @@ interface Flags extends ConfigFlags {
 }
 
 const examples = `
-FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}: what is wanted, how, and by whom; or an envelope alone. Without a
-draft the plan is searched for. Capabilities in it are of the kinds "scripted" and "human"; --use brings those that are programs.
+FILE is {"envelope": {…}, "draft": {…}, "capabilities": […]}, or an envelope alone. Without a draft, the planner makes the plan.
+Capabilities in the file have the kind "scripted" or "human"; load programs with --use.
 
-A FILE that ends in .yaml or .yml is a pipeline: agents and steps, with --input for what it is given and proviso.toml for settings.
-A FILE that ends in .xml is a template: tasks, calls and conditions, with one --input NAME=VALUE for each of its inputs.
+A .yaml or .yml FILE is a pipeline: pass its input with --input, and its settings in proviso.toml.
+A .xml FILE is a template: pass each of its inputs with --input NAME=VALUE.
 
 Examples:
-  proviso run tea.json                                   the answer as JSON, the way there on stderr
-  proviso run tea.json --use kettle.mjs                  … with capabilities of your own
-  proviso run tea.json --store sqlite:runs.db            … kept, so that people can answer later
-  proviso run pipeline.yaml --input '{"topic": "tea"}'     a pipeline, by the same engine
-  proviso run report.xml --input topic=tea               a template, by the same engine
-  proviso run tea.json --json                            … every event as one line of JSON
+  proviso run tea.json                                   print the output as JSON, the progress on stderr
+  proviso run tea.json --use kettle.mjs                  load your own capabilities
+  proviso run tea.json --store sqlite:runs.db            keep the run, to answer requests later
+  proviso run pipeline.yaml --input '{"topic": "tea"}'     run a pipeline
+  proviso run report.xml --input topic=tea               run a template
+  proviso run tea.json --json                            print every event as one line of JSON
 
 ${describeExitCodes(['ok', 'usage', 'unmet', 'importFailed', 'waiting', 'budget', 'interrupted'])}`
 
@@ -39,13 +39,13 @@ export function addRunCommand(program: Command): void {
   const command = program
     .command('run')
     .summary('run an envelope under its contract')
-    .description('Proves that a plan can satisfy its contract, then runs it until there is an answer.')
+    .description('prove that a plan can satisfy its contract, then execute it')
     .argument(
       '<file>',
       'pipeline (.yaml), template (.xml), or JSON with envelope, draft and capabilities; "-" is stdin',
     )
   addConfigOptions(addInputOption(addStoreOption(addUseOption(command))))
-    .option('--run-id <id>', 'name of the run (default: a new one)')
+    .option('--run-id <id>', 'set the run id (default: a new one)')
     .option('--json', 'print every event as one line of JSON')
     .addHelpText('after', examples)
     .action(async (file: string, flags: Flags) => {
@@ -65,7 +65,7 @@ async function run(file: string, flags: Flags): Promise<number> {
     json: flags.json ?? false,
     by: env.user ?? 'terminal',
   }
-  return carryOn(session, async (app) => {
+  return executeRun(session, async (app) => {
     await app.start(work.envelope, { runId, ...(work.draft && { draft: work.draft }) })
     return { runId, after: 0 }
   })

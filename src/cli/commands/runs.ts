@@ -26,17 +26,17 @@ const statuses: readonly RunStatus[] = [
 ]
 
 export function addRunsCommand(program: Command): void {
-  addStoreOption(program.command('runs').summary('list runs').description('Lists runs, the newest first.'))
-    .addOption(new Option('--status <status...>', 'only runs that stand so').choices(statuses))
-    .option('--limit <n>', 'most runs', wholeNumber, 20)
-    .option('--json', 'print the runs as one JSON list')
+  addStoreOption(program.command('runs').summary('list runs').description('list runs, newest first'))
+    .addOption(new Option('--status <status...>', 'filter by status').choices(statuses))
+    .option('--limit <n>', 'print at most this many', wholeNumber, 20)
+    .option('--json', 'print one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ store, status, limit, json }: Flags) => {
       const runs = await readStore(chooseExistingStore(store), (opened) =>
         opened.runs({ limit, ...(status && { status }) }),
       )
       if (json) printJson(runs, 'line')
-      else if (runs.length === 0) printNote('There are no such runs.')
+      else if (runs.length === 0) printNote('No runs found.')
       else printText(table(heads, runs.map(cells)))
     })
 }

@@ -7,9 +7,7 @@ import { printText, refuse } from '../print.ts'
 export function addSchemaHashCommand(schema: Command): void {
   schema
     .command('hash')
-    .description(
-      'Prints the sha256 of the schema as canonical JSON: key order and white space do not matter.',
-    )
+    .description('print the SHA-256 of a schema as canonical JSON, independent of key order and white space')
     .argument('<file>', 'JSON Schema, a JSON file')
     .action(async (file: string) => {
       const found = await readSchema(file)

@@ -11,7 +11,7 @@ Example, for editors that speak the YAML language server's protocol:
 export function addSchemaPipelineCommand(schema: Command): void {
   schema
     .command('pipeline')
-    .description('Prints the JSON Schema of pipeline files, so that editors can complete and check them.')
+    .description('print the JSON Schema of pipeline files, for completion and checks in editors')
     .addHelpText('after', notes)
     .action(() => printJson(pipelineSchema(), 'indented'))
 }

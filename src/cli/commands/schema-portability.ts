@@ -7,17 +7,19 @@ import { readSchema } from '../input/read-schema.ts'
 import { printJson, printProblem, printText } from '../print.ts'
 
 const meanings = {
-  enforced: 'enforced: the model is held to all of it',
-  weakened: 'weakened: what is listed is only checked afterwards',
-  refused: 'refused: the schema goes into the prompt, and is checked afterwards',
+  enforced: 'enforced: the provider enforces the whole schema',
+  weakened: 'weakened: the listed parts are checked only after the answer',
+  refused: 'refused: the schema goes into the prompt, and is checked after the answer',
 } as const satisfies Record<Portability['verdict'], string>
 
 export function addSchemaPortabilityCommand(schema: Command): void {
   schema
     .command('portability')
-    .description('Says what each provider enforces, weakens or refuses of the schema. Nothing is called.')
+    .description(
+      'report which parts of a schema each provider enforces, weakens or rejects, without any call',
+    )
     .argument('<file>', 'JSON Schema, a JSON file')
-    .option('--json', 'print it as one JSON object on one line, with the schema that would be sent')
+    .option('--json', 'print one JSON object, with the schema sent to each provider')
     .action(async (file: string, flags: { readonly json?: true }) => {
       const found = await readSchema(file)
       if ('unreadable' in found) {

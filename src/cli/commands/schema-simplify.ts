@@ -7,7 +7,7 @@ import { printJson, refuse } from '../print.ts'
 export function addSchemaSimplifyCommand(schema: Command): void {
   schema
     .command('simplify')
-    .description('Prints a flat object of string fields for the schema; the library knows the way back.')
+    .description('print a flat object of string fields for a schema; the library converts values back')
     .argument('<file>', 'JSON Schema, a JSON file')
     .action(async (file: string) => {
       const found = await readSchema(file)

@@ -17,29 +17,29 @@ interface Flags {
 }
 
 const examples = `
-Roles: caller begins runs and looks at them; operator also answers asks and lifts pauses; agent registers capabilities;
-admin may do everything. A token is good for one tenant, whose runs no other tenant sees.
+Roles: caller starts and reads runs; operator also answers asks and resumes paused runs; agent registers capabilities;
+admin can do everything. A token is valid for one tenant; other tenants cannot see its runs.
 
 Examples:
   proviso token create --role caller --name website --expires 90d
   proviso token create --role operator --tenant acme --name ann --store postgres://…
 
-While a server has a SQLite store open, no other process can write to it: ask the server (POST /api/v1/flex/tokens).
+While a server has a SQLite store open, no other process can write to it: create tokens with POST /api/v1/flex/tokens.
 
 ${describeExitCodes(['ok', 'usage'])}`
 
 export function addTokenCreateCommand(token: Command): void {
   const command = token
     .command('create')
-    .summary('make a token and show it once')
-    .description('Makes a token and prints it; only its hash is kept.')
-    .addOption(new Option('--role <role>', 'what its holder may do').choices(roles).makeOptionMandatory())
-    .option('--tenant <tenant>', 'whose runs it is good for', 'default')
-    .option('--name <name>', 'what people call it; the audit names it (default: the role)')
-    .option('--expires <time>', 'how long it is good: 12h, 90d, 52w (default: until it is revoked)', duration)
-    .option('--capability <id>', 'for an agent: the one capability that it is good for')
+    .summary('create a token and print it once')
+    .description('create a token and print it once; only its hash is stored')
+    .addOption(new Option('--role <role>', 'permissions of the token').choices(roles).makeOptionMandatory())
+    .option('--tenant <tenant>', 'tenant of the token', 'default')
+    .option('--name <name>', 'name in the audit log (default: the role)')
+    .option('--expires <time>', 'lifetime: 12h, 90d, 52w (default: until revoked)', duration)
+    .option('--capability <id>', 'restrict an agent to one capability')
   addStoreOption(command)
-    .option('--json', 'print the token and what it is good for as one line of JSON')
+    .option('--json', 'print the token and its permissions as one line of JSON')
     .addHelpText('after', examples)
     .action(create)
 }
@@ -59,5 +59,5 @@ async function create({ role, tenant, name = role, expires, capability, store, j
   const { hash: _, ...row } = made.row
   if (json) return printJson({ token: made.token, ...row }, 'line')
   printText(made.token)
-  printNote(`${row.tokenId}: ${role} of tenant ${tenant}. It is shown this once and kept nowhere.`)
+  printNote(`${row.tokenId}: ${role} of tenant ${tenant}. Store it now: it is not shown again.`)
 }

@@ -16,10 +16,10 @@ export function addTokenListCommand(token: Command): void {
   const command = token
     .command('list')
     .summary('list tokens')
-    .description('Lists tokens, expired and revoked ones included; never the tokens themselves.')
+    .description('list tokens, including expired and revoked ones, without their secrets')
     .option('--tenant <tenant>', 'filter by tenant')
   addStoreOption(command)
-    .option('--json', 'print them as one JSON list')
+    .option('--json', 'print one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async ({ tenant, store, json }: Flags) => {
       const rows = await readStore(chooseServersStore(store), (opened) =>
@@ -27,21 +27,21 @@ export function addTokenListCommand(token: Command): void {
       )
       const shown = rows.map(({ hash: _, ...row }) => row)
       if (json) printJson(shown, 'line')
-      else if (shown.length === 0) printNote('There are no tokens.')
+      else if (shown.length === 0) printNote('No tokens found.')
       else printText(table(heads, shown.map(cells)))
     })
 }
 
-const heads = ['TOKEN', 'ROLE', 'TENANT', 'NAME', 'CREATED', 'STANDS']
+const heads = ['TOKEN', 'ROLE', 'TENANT', 'NAME', 'CREATED', 'STATUS']
 
 function cells(row: Omit<TokenRow, 'hash'>): string[] {
-  return [row.tokenId, row.role, row.tenant, row.name, date(row.createdAt), stands(row)]
+  return [row.tokenId, row.role, row.tenant, row.name, date(row.createdAt), describeStatus(row)]
 }
 
-function stands({ revokedAt, expiresAt }: Omit<TokenRow, 'hash'>): string {
+function describeStatus({ revokedAt, expiresAt }: Omit<TokenRow, 'hash'>): string {
   if (revokedAt !== undefined) return `revoked ${date(revokedAt)}`
-  if (expiresAt === undefined) return 'good'
-  return `${expiresAt <= Date.now() ? 'expired' : 'good until'} ${date(expiresAt)}`
+  if (expiresAt === undefined) return 'valid'
+  return `${expiresAt <= Date.now() ? 'expired' : 'valid until'} ${date(expiresAt)}`
 }
 
 const date = (at: number) => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -14,18 +14,18 @@ export function addTokenRevokeCommand(token: Command): void {
   const command = token
     .command('revoke')
     .summary('revoke a token')
-    .description('Revokes a token at once.')
-    .argument('<token-id>', 'its id, as `proviso token list` shows it; not the token itself')
+    .description('revoke a token immediately')
+    .argument('<token-id>', 'token id from `proviso token list`, not the token itself')
   addStoreOption(command)
-    .option('--json', 'print what was done as one line of JSON')
+    .option('--json', 'print the result as one line of JSON')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)
     .action(async (tokenId: string, { store, json }: Flags) => {
       const done = await writeStore(chooseServersStore(store), (opened) =>
         opened.records.tokens.revoke(tokenId),
       )
       if (!done)
-        throw new ProvisoError('option/invalid', `There is no token "${tokenId}" that is good`, {
-          hint: 'List them with `proviso token list`',
+        throw new ProvisoError('option/invalid', `No valid token "${tokenId}" found`, {
+          hint: 'List tokens with `proviso token list`',
         })
       if (json) printJson({ tokenId, revoked: true }, 'line')
       else printNote(`${tokenId} is revoked.`)

@@ -15,11 +15,11 @@ import { addConfigOptions, type ConfigFlags, readSettings } from '../input/confi
 import { addUseOption } from '../input/read-work.ts'
 import { useModules } from '../input/use-modules.ts'
 import { printNote, printText, refuse } from '../print.ts'
-import { isImport, type Looked, lookAtPipeline, reportLooked } from '../validate/check-pipeline.ts'
-import { type MendFlags, mendPipeline } from '../validate/fix-pipeline.ts'
+import { isImport, type LintedFile, lintPipeline, reportLinted } from '../validate/check-pipeline.ts'
+import { type FixFlags, fixPipeline } from '../validate/fix-pipeline.ts'
 import { chooseProfile, readBaseline, writeBaseline } from '../validate/lint-files.ts'
 
-interface Flags extends MendFlags, ConfigFlags {
+interface Flags extends FixFlags, ConfigFlags {
   readonly use: readonly string[]
   readonly failOnWarn?: true
   readonly rules?: string
@@ -30,10 +30,10 @@ interface Flags extends MendFlags, ConfigFlags {
 
 const examples = `
 Examples:
-  proviso validate pipeline.yaml                                  what is wrong, each with its line
-  proviso validate pipeline.yaml --explain V-A8                   why that is wrong, with examples
-  proviso validate pipeline.yaml --fix-dry-run                    what --fix would change, as a diff
-  proviso validate pipeline.yaml --fix --fix-rules 'V-T*' --yes   … and do it; the original is kept as pipeline.yaml.bak
+  proviso validate pipeline.yaml                                  print each issue with its line
+  proviso validate pipeline.yaml --explain V-A8                   explain a rule, with examples
+  proviso validate pipeline.yaml --fix-dry-run                    preview the fixes as a diff
+  proviso validate pipeline.yaml --fix --fix-rules 'V-T*' --yes   apply the fixes; the original becomes pipeline.yaml.bak
   proviso validate pipeline.yaml --format sarif > lint.sarif
   proviso validate pipeline.yaml --baseline known.json --update-baseline
 
@@ -42,25 +42,25 @@ ${describeExitCodes(['ok', 'usage', 'lint', 'importFailed'])}`
 export function addValidateCommand(program: Command): void {
   const command = program
     .command('validate')
-    .summary('report what is wrong with a pipeline, and fix it')
-    .description('Reads a pipeline, reports what is wrong or will go wrong, and fixes what can be fixed.')
-    .argument('[file]', 'pipeline, a YAML file')
+    .summary('lint a pipeline, and fix it')
+    .description('report errors and warnings of a pipeline, and fix them where a fix exists')
+    .argument('[file]', 'pipeline (.yaml)')
   addConfigOptions(addUseOption(command))
     .addOption(
-      new Option('--format <format>', 'how to report').choices(['text', 'json', 'sarif']).default('text'),
+      new Option('--format <format>', 'report format').choices(['text', 'json', 'sarif']).default('text'),
     )
-    .option('--fail-on-warn', 'warnings fail the check too')
-    .option('--rules <file-or-profile>', 'severities of rules: a file, or a profile of proviso.toml')
+    .option('--fail-on-warn', 'fail on warnings too')
+    .option('--rules <file-or-profile>', 'set severities from a file, or from a profile in proviso.toml')
     .option('--explain <rule>', 'print the page of a rule')
-    .option('--baseline <file>', 'report only what is not in this file')
-    .option('--update-baseline', 'write what is found into the baseline')
-    .option('--fix', 'fix what can be fixed, after asking')
-    .option('--yes', 'do not ask')
+    .option('--baseline <file>', 'report only issues not listed in this file')
+    .option('--update-baseline', 'write the current issues to the baseline')
+    .option('--fix', 'apply the available fixes, after a confirmation')
+    .option('--yes', 'skip the confirmation')
     .option(
       '--fix-rules <globs>',
-      'mend only these rules, separated by commas (default: PROVISO_FIX_RULES, else all)',
+      'fix only these rules, separated by commas (default: PROVISO_FIX_RULES, else all)',
     )
-    .option('--fix-dry-run', 'show what --fix would change, and change nothing')
+    .option('--fix-dry-run', 'print the changes of --fix as a diff, without writing')
     .addHelpText('after', examples)
     .action(async (file: string | undefined, flags: Flags) => {
       process.exitCode = await validate(file, flags)
@@ -69,16 +69,17 @@ export function addValidateCommand(program: Command): void {
 
 async function validate(file: string | undefined, flags: Flags): Promise<number> {
   if (flags.explain !== undefined) return explain(flags.explain)
-  if (file === undefined) return refuse({ message: 'no file is given', hint: 'proviso validate FILE' })
+  if (file === undefined)
+    return refuse({ message: 'Cannot validate: no file given', hint: 'Run proviso validate FILE' })
   if (/\.xml$/i.test(file))
     return refuse({
-      message: `${file} is a template, and the rules are about pipelines`,
-      hint: `proviso prove ${file} --input … says what is wrong with a template`,
+      message: `Cannot validate ${file}: it is a template, and the rules apply to pipelines`,
+      hint: `Check a template with proviso prove ${file} --input …`,
     })
   if (flags.updateBaseline && flags.baseline === undefined)
     return refuse({
-      message: '--update-baseline needs --baseline',
-      hint: 'Name the file: --baseline known.json',
+      message: 'Cannot update the baseline: --baseline is missing',
+      hint: 'Pass --baseline FILE',
     })
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return refuse(settings.unreadable)
@@ -90,15 +91,15 @@ async function validate(file: string | undefined, flags: Flags): Promise<number>
   const capabilities = used.capabilities.map(({ capability }) => capability)
   const stages = used.stages.map(({ name }) => name)
   const options = { settings: lintSettings(aros), aros, capabilities, stages, ...profile }
-  const looked = await lookAtPipeline(file, options)
-  if ('unreadable' in looked) return refuse(looked.unreadable)
-  if (looked.unread) {
-    reportLooked(file, looked, flags.format)
+  const linted = await lintPipeline(file, options)
+  if ('unreadable' in linted) return refuse(linted.unreadable)
+  if (linted.isInvalidYaml) {
+    reportLinted(file, linted, flags.format)
     return exitCode('usage')
   }
-  const mended = await mendPipeline(file, looked, { flags, options })
-  if ('unreadable' in mended) return refuse(mended.unreadable)
-  return finish(file, mended, flags)
+  const fixed = await fixPipeline(file, linted, { flags, options })
+  if ('unreadable' in fixed) return refuse(fixed.unreadable)
+  return finish(file, fixed, flags)
 }
 
 function explain(id: string): number {
@@ -110,32 +111,32 @@ function explain(id: string): number {
   }
   if (!rule)
     return refuse({
-      message: `there is no rule ${id}`,
-      hint: `Rules: ${ruleTable.map((each) => each.id).join(', ')}`,
+      message: `Rule ${id} not found`,
+      hint: `Use one of ${ruleTable.map((each) => each.id).join(', ')}`,
     })
   printText(rulePage(rule))
   return exitCode('ok')
 }
 
-function finish(file: string, looked: Looked, flags: Flags): number {
+function finish(file: string, linted: LintedFile, flags: Flags): number {
   const { baseline } = flags
-  let reported = looked
+  let reported = linted
   if (baseline !== undefined && flags.updateBaseline) {
-    const hindered = writeBaseline(baseline, looked.issues)
+    const hindered = writeBaseline(baseline, linted.issues)
     if (hindered) return refuse(hindered)
-    printNote(`Wrote ${looked.issues.length} known issues to ${baseline}.`)
+    printNote(`Wrote ${linted.issues.length} known issues to ${baseline}.`)
   }
   if (baseline !== undefined) {
     const read = readBaseline(baseline)
     if ('unreadable' in read) return refuse(read.unreadable)
-    const { added, known, gone } = compareWithBaseline(looked.issues, read.baseline)
+    const { added, known, gone } = compareWithBaseline(linted.issues, read.baseline)
     reported = {
-      ...looked,
+      ...linted,
       issues: added,
-      extra: { ...looked.extra, baseline: { path: baseline, known, gone } },
+      extra: { ...linted.extra, baseline: { path: baseline, known, gone } },
     }
   }
-  reportLooked(file, reported, flags.format)
+  reportLinted(file, reported, flags.format)
   const fails = ({ severity }: LintIssue) =>
     severity === 'error' || (severity === 'warning' && flags.failOnWarn === true)
   if (reported.issues.some(({ code }) => isImport(code))) return exitCode('importFailed')

@@ -18,11 +18,11 @@ export function addVerifyCommand(program: Command): void {
       .command('verify')
       .summary('check the journals of a store')
       .description(
-        'Checks journals, heads, audit chains and asks of every run, or of those named; writes nothing.',
+        'check the journal, head, audit chain and asks of every run, or of the given runs, without writing',
       )
-      .argument('[runs...]', 'ids of runs (default: all)'),
+      .argument('[runs...]', 'run ids (default: all)'),
   )
-    .option('--json', 'print what was found as one JSON object')
+    .option('--json', 'print one JSON object')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage', 'unmet'])}`)
     .action(async (runIds: readonly string[], { store, json }: Flags) => {
       const counts = { runs: 0, events: 0 }
@@ -46,8 +46,8 @@ export function addVerifyCommand(program: Command): void {
 function report(bad: readonly VerifiedRun[], counts: { runs: number; events: number }): void {
   for (const { runId, issues } of bad)
     for (const { at, code, message } of issues) {
-      const place = 'pointer' in at ? at.pointer : ''
-      printNote(`${colors.red('✗')} ${colors.bold(`${runId}${place}`)}  ${message} (${code})`)
+      const location = 'pointer' in at ? at.pointer : ''
+      printNote(`${colors.red('✗')} ${colors.bold(`${runId}${location}`)}  ${message} (${code})`)
     }
   const verdict = bad.length === 0 ? 'all in order' : `${bad.length} not in order`
   printText(`${count(counts.runs, 'run')}, ${count(counts.events, 'event')}: ${verdict}`)

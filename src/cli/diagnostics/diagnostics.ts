@@ -54,18 +54,18 @@ export function diagnosticsOf(
   const located = locateResult(result)
   const toRange = createRanges(raw)
   const ofIssues = issues.map((issue, i): Diagnostic => {
-    const { span, pointer } = located.issues[i] ?? { span: [0, raw.length] as const, pointer: '' }
-    const place =
+    const { range, pointer } = located.issues[i] ?? { range: [0, raw.length] as const, pointer: '' }
+    const location =
       schema && schemaCodes.includes(issue.code)
         ? inSchema(issue, schema)
-        : { file: name, range: toRange(span) }
-    return describe({ ...place, pointer }, issue, result.ok ? warning : error)
+        : { file: name, range: toRange(range) }
+    return describe({ ...location, pointer }, issue, result.ok ? warning : error)
   })
   const ofRepairs = repairs.map((repair, i): Diagnostic => {
-    const { span, pointer } = located.repairs[i] ?? { span: [0, raw.length] as const, pointer: '' }
-    const place = { file: name, range: toRange(span), pointer }
+    const { range, pointer } = located.repairs[i] ?? { range: [0, raw.length] as const, pointer: '' }
+    const location = { file: name, range: toRange(range), pointer }
     const said = { code: `repair/${repair.rule}`, message: sentenceOf(repair) }
-    return describe(place, said, repair.stage === 'extract' ? information : warning)
+    return describe(location, said, repair.stage === 'extract' ? information : warning)
   })
   return [...ofIssues, ...ofRepairs]
 }
@@ -73,23 +73,23 @@ export function diagnosticsOf(
 /** Builds the diagnostic of a file that cannot be used at all. */
 export function unreadableDiagnostic(name: string, { message, hint, position }: Refusal): Diagnostic {
   const start = position ?? { line: 0, character: 0 }
-  const place = { file: name, range: { start, end: start }, pointer: '' }
-  return describe(place, { code: 'input/unreadable', message, ...(hint !== undefined && { hint }) }, error)
+  const location = { file: name, range: { start, end: start }, pointer: '' }
+  return describe(location, { code: 'input/unreadable', message, ...(hint !== undefined && { hint }) }, error)
 }
 
 /** Formats `FILE:LINE:COLUMN: severity code: message` on one line, counted from one. */
 export function problemLine({ file, range, severity, code, message }: Diagnostic): string {
   const { line, character } = range.start
-  const place = `${file}:${line + 1}:${character + 1}`
-  return `${place}: ${severityNames[severity]} ${code.replaceAll(/\s+/g, '-')}: ${oneLine(message, 400)}`
+  const location = `${file}:${line + 1}:${character + 1}`
+  return `${location}: ${severityNames[severity]} ${code.replaceAll(/\s+/g, '-')}: ${oneLine(message, 400)}`
 }
 
 function describe(
-  place: Pick<Diagnostic, 'file' | 'range' | 'pointer'>,
+  location: Pick<Diagnostic, 'file' | 'range' | 'pointer'>,
   { code, message, hint }: Pick<Issue, 'code' | 'message' | 'hint'>,
   severity: Diagnostic['severity'],
 ): Diagnostic {
-  const { file, range, pointer } = place
+  const { file, range, pointer } = location
   const said = hint === undefined ? message : `${message}. ${hint}`
   return { file, range, severity, code, source: 'proviso', message: said, pointer }
 }

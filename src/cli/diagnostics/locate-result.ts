@@ -12,7 +12,7 @@ import { childOf, findNode, isSame, readTree, type TreeNode } from './json-tree.
 
 /** A location in the text and in the value. */
 export interface Located {
-  readonly span: TextRange
+  readonly range: TextRange
   readonly pointer: Pointer
 }
 
@@ -31,7 +31,7 @@ export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): Lo
   const tree = edited && treeOf(edited, repairs)
   if (edited === undefined || tree === undefined) {
     const locate = ({ at }: Repair | Issue): Located =>
-      'span' in at ? { span: at.span, pointer: '' } : { span: [0, raw.length], pointer: at.pointer }
+      'span' in at ? { range: at.span, pointer: '' } : { range: [0, raw.length], pointer: at.pointer }
     return { repairs: repairs.map(locate), issues: issues.map(locate) }
   }
   const toOriginal = ([start, end]: TextRange) => edited.toOriginal(start, end)
@@ -40,7 +40,7 @@ export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): Lo
   for (const repair of repairs) {
     if (!('pointer' in repair.at)) continue
     const { pointer } = repair.at
-    changed.set(repair, { span: toOriginal(rangeOfChange(walk.root, repair, pointer)), pointer })
+    changed.set(repair, { range: toOriginal(rangeOfChange(walk.root, repair, pointer)), pointer })
     walk.root = applyChange(walk.root, repair, pointer)
   }
   const find = createFinder(walk.root)
@@ -49,13 +49,13 @@ export function locateResult({ raw, repairs, issues }: ParseResult<unknown>): Lo
     repairs: repairs.map((repair) => {
       const range = ranges.get(repair)
       return 'span' in repair.at
-        ? { span: repair.at.span, pointer: range ? find(range) : '' }
+        ? { range: repair.at.span, pointer: range ? find(range) : '' }
         : (changed.get(repair) as Located)
     }),
     issues: issues.map(({ at }) =>
       'span' in at
-        ? { span: at.span, pointer: '' }
-        : { span: toOriginal(rangeAt(walk.root, at.pointer)), pointer: at.pointer },
+        ? { range: at.span, pointer: '' }
+        : { range: toOriginal(rangeAt(walk.root, at.pointer)), pointer: at.pointer },
     ),
   }
 }
@@ -107,8 +107,8 @@ function applyChange(root: TreeNode, { rule, after }: Repair, pointer: Pointer):
     if (removes || rule === 'key') parent.members.delete(last)
     if (rule === 'key' && member) parent.members.set(String(after), member)
     else if (!removes) {
-      const place = member ?? { keyStart: parent.start, keyEnd: parent.start, node: opener(parent) }
-      parent.members.set(last, { ...place, node: graft(after, place.node) })
+      const before = member ?? { keyStart: parent.start, keyEnd: parent.start, node: opener(parent) }
+      parent.members.set(last, { ...before, node: graft(after, before.node) })
     }
   }
   return root
@@ -170,7 +170,7 @@ function childrenOf(node: TreeNode): Child[] {
 /** Finds the innermost member or item around an edit. Children are sorted once, then found by binary search. */
 function createFinder(root: TreeNode): (range: TextRange) => Pointer {
   const sorted = new Map<TreeNode, Child[]>()
-  const childrenBySpan = (node: TreeNode): Child[] => {
+  const sortedChildren = (node: TreeNode): Child[] => {
     const known = sorted.get(node) ?? childrenOf(node).sort((a, b) => a.from - b.from)
     sorted.set(node, known)
     return known
@@ -178,7 +178,7 @@ function createFinder(root: TreeNode): (range: TextRange) => Pointer {
   return ([start, end]) => {
     let pointer: Pointer = ''
     for (let node: TreeNode | undefined = root; node !== undefined; ) {
-      const inside: Child | undefined = lastFrom(childrenBySpan(node), start)
+      const inside: Child | undefined = lastFrom(sortedChildren(node), start)
       if (inside === undefined || !isWithin([start, end], [inside.from, inside.node.end])) break
       // A value with the range of its own part, such as a parsed string, contains no narrower location.
       if (inside.from === node.start && inside.node.end === node.end) break

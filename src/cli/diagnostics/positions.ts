@@ -11,7 +11,7 @@ export interface Range {
   readonly end: Position
 }
 
-export function createRanges(text: string): (span: TextRange) => Range {
+export function createRanges(text: string): (range: TextRange) => Range {
   const starts = lineStarts(text)
   const toPosition = (given: number): Position => {
     const offset = isInsideLineEnd(text, given) ? given - 1 : given

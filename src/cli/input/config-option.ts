@@ -12,8 +12,8 @@ export interface ConfigFlags {
 
 export function addConfigOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'settings (default: $PROVISO_CONFIG, else proviso.toml here or above)')
-    .option('--set <key=value>', 'one setting of [aros], over all others; may be repeated', collect, [])
+    .option('--config <file>', 'settings file (default: $PROVISO_CONFIG, else proviso.toml here or above)')
+    .option('--set <key=value>', 'override one setting of [aros]; repeatable', collect, [])
 }
 
 function collect(pair: string, before: readonly string[]): readonly string[] {

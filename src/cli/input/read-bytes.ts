@@ -1,6 +1,6 @@
 /** Reads the bytes of a source file up to a size limit; rejects a file that is too large before reading it. */
 import { createReadStream } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { type ReadYaml, readYaml, tooLarge, yamlLimits } from '../../pipeline/index.ts'
 import { cannotOpen, type Unreadable } from '../read-input.ts'
 
@@ -27,20 +27,10 @@ export async function readBytes(file: string, most: number): Promise<FileBytes> 
 
 type YamlFile = { readonly read: ReadYaml; readonly text: string } | { readonly unreadable: Unreadable }
 
-/** Reads the bytes of a pipeline file; checks the size before reading. */
 export async function readYamlFile(file: string): Promise<YamlFile> {
-  try {
-    const found = await stat(file)
-    if (found.isDirectory()) return { unreadable: cannotRead(file, 'it is a folder') }
-    if (found.size > yamlLimits.bytes) return { read: tooLarge(file, found.size), text: '' }
-    const bytes = await readFile(file)
-    return { read: readYaml(bytes, file), text: bytes.toString('utf8') }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    return { unreadable: cannotRead(file, code === 'ENOENT' ? 'there is no such file' : message) }
-  }
-}
-
-function cannotRead(file: string, reason: string): Unreadable {
-  return { message: `cannot read ${file}: ${reason}`, hint: 'Give the path of a pipeline, a YAML file' }
+  const found = await readBytes(file, yamlLimits.bytes)
+  if ('tooLarge' in found) return { read: tooLarge(file, found.tooLarge), text: '' }
+  if ('unreadable' in found)
+    return { unreadable: { ...found.unreadable, hint: 'Pass the path of a pipeline, a YAML file' } }
+  return { read: readYaml(found.bytes, file), text: Buffer.from(found.bytes).toString('utf8') }
 }

@@ -40,9 +40,9 @@ export function unusable(file: JsonFile, issues: readonly Issue[]): Unreadable {
     message: `${file.name} cannot be used: ${count}`,
     issues: issues.map(({ at, message, hint }) => {
       const pointer = 'pointer' in at ? at.pointer : ''
-      const place = `${file.name}:${lineAndColumn(file.text, offsetOf(file.text, pointer))}`
+      const location = `${file.name}:${lineAndColumn(file.text, offsetOf(file.text, pointer))}`
       return {
-        place: pointer === '' ? place : `${place} ${pointer}`,
+        location: pointer === '' ? location : `${location} ${pointer}`,
         message,
         ...(hint !== undefined && { hint }),
       }
@@ -68,10 +68,10 @@ function whereItBreaks(text: string, error: SyntaxError): number {
   const said = /position (\d+)/.exec(error.message)
   // `JSON.parse` received the text without its byte order mark.
   if (said) return Number(said[1]) + (text.startsWith('\ufeff') ? 1 : 0)
-  const spans = parse(text, undefined, { aop: 'minimal' }).repairs.flatMap(({ at }) =>
+  const offsets = parse(text, undefined, { aop: 'minimal' }).repairs.flatMap(({ at }) =>
     'span' in at ? [at.span[0]] : [],
   )
-  return spans.length > 0 ? Math.min(...spans) : 0
+  return offsets.length > 0 ? Math.min(...offsets) : 0
 }
 
 // Resolves JSON Pointers to offsets in the text of a JSON file, so that issues can name a line. The text has been parsed before.

@@ -53,7 +53,7 @@ export async function readPipelineFile(
   })
   if (!compiled.ok) return { unreadable: cannotUse(flags.file, compiled.issues) }
   const { envelope: raw, draft: made, notes } = compiled.compiled
-  for (const { place, message } of notes.map(described)) printNote(`note ${place}  ${message}`)
+  for (const { location, message } of notes.map(described)) printNote(`note ${location}  ${message}`)
   const envelope = parseEnvelope(raw, { checkCondition: conditionIssues })
   const draft = parseDraft(made, { checkCondition: conditionIssues })
   if (envelope.ok && draft.ok) return { ...work, envelope: envelope.value, draft: draft.value }
@@ -62,7 +62,7 @@ export async function readPipelineFile(
     unreadable: {
       message: `${flags.file} cannot be run`,
       issues: issues.map(({ at, message, hint }) => ({
-        place: 'pointer' in at ? at.pointer : '',
+        location: 'pointer' in at ? at.pointer : '',
         message,
         ...(hint !== undefined && { hint }),
       })),

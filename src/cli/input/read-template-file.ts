@@ -102,7 +102,7 @@ export async function readTemplateFile(
     unreadable: {
       message: `${file} cannot be run with these inputs`,
       issues: issues.map(({ at, message, hint }) => ({
-        place: 'pointer' in at ? at.pointer : '',
+        location: 'pointer' in at ? at.pointer : '',
         message,
         ...(hint !== undefined && { hint }),
       })),

@@ -77,7 +77,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
 export function addInputOption(command: Command): Command {
   return command.option(
     '-i, --input <value>',
-    'what a pipeline is given: JSON, a text, @FILE, or "-" for stdin; for templates also NAME=VALUE, repeated',
+    'input of a pipeline: JSON, text, @FILE, or "-" for stdin; for templates also NAME=VALUE, repeatable',
     collect,
     [],
   )
@@ -86,18 +86,13 @@ export function addInputOption(command: Command): Command {
 /** `--use` takes one module and may be repeated: a list would consume the argument that follows it. */
 export function addUseOption(command: Command): Command {
   return command
-    .option('-u, --use <file>', 'ES module that exports capabilities; may be repeated', collect, [])
-    .option(
-      '--preset <name>',
-      'facets and capabilities that come with the package: marketing; may be repeated',
-      collect,
-      [],
-    )
+    .option('-u, --use <file>', 'load capabilities from an ES module; repeatable', collect, [])
+    .option('--preset <name>', 'load built-in facets and capabilities: marketing; repeatable', collect, [])
 }
 
 /** `--file` for commands that continue a run and need its capabilities again. */
 export function addFileOption(command: Command): Command {
-  return command.option('-f, --file <file>', 'file that the run was started with: brings its capabilities')
+  return command.option('-f, --file <file>', 'load capabilities from the file of the run')
 }
 
 function collect(file: string, before: readonly string[]): readonly string[] {

@@ -13,5 +13,5 @@ export function cannotUse(what: string, issues: readonly SourceIssue[]): Unreada
 }
 
 export function described({ file, line, column, message, excerpt, hint }: SourceIssue) {
-  return { place: `${file}:${line}:${column}`, message, excerpt, ...(hint !== undefined && { hint }) }
+  return { location: `${file}:${line}:${column}`, message, excerpt, ...(hint !== undefined && { hint }) }
 }

@@ -30,7 +30,7 @@ describe('the tree', () => {
     ])
   })
 
-  it('keeps what needs somebody when there is no room for all', () => {
+  it('keeps the nodes that need attention when not all fit', () => {
     const many = Array.from({ length: 50 }, (_, index) => node(`n${index}`))
     many[40] = node('n40', { status: 'error', detail: 'It broke' })
     expect(treeLines(many, { colors, now, rows: 4 })).toEqual([

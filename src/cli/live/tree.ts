@@ -34,7 +34,7 @@ const marks: Record<NodeStatus, Mark> = {
 
 /** One line per node, drawn as a tree. */
 export function treeLines(nodes: readonly NodeView[], drawing: Drawing): string[] {
-  const placed = place(nodes)
+  const placed = arrangeTree(nodes)
   const shown = choose(placed, drawing.rows ?? placed.length)
   const lines = shown.map(({ node, branch }) => drawing.colors.dim(branch) + describe(node, drawing))
   const left = placed.length - shown.length
@@ -92,7 +92,7 @@ interface Placed {
 /** Maximum depth of drawn branches; deeper ones would use too much width. */
 const deepest = 12
 
-function place(nodes: readonly NodeView[]): Placed[] {
+function arrangeTree(nodes: readonly NodeView[]): Placed[] {
   const children = new Map<string | undefined, NodeView[]>()
   for (const node of nodes) {
     const siblings = children.get(node.parent)

@@ -1,4 +1,4 @@
-/** Parses an option that must be a whole number above zero. */
+/** Parses option values: durations, whole numbers and ports. */
 import { InvalidArgumentError } from 'commander'
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
@@ -8,7 +8,7 @@ export function duration(text: string): number {
   const [, count = '', unit = ''] = /^(\d+)([smhdw])$/.exec(text) ?? []
   const ms = Number(count) * (units[unit as keyof typeof units] ?? Number.NaN)
   if (!Number.isSafeInteger(ms)) {
-    throw new InvalidArgumentError('It must be a whole number and a unit: 45s, 30m, 12h, 30d or 4w.')
+    throw new InvalidArgumentError('Must be a whole number and a unit: 45s, 30m, 12h, 30d or 4w.')
   }
   return ms
 }
@@ -16,7 +16,7 @@ export function duration(text: string): number {
 export function wholeNumber(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1) {
-    throw new InvalidArgumentError('It must be a whole number above zero.')
+    throw new InvalidArgumentError('Must be a whole number above zero.')
   }
   return value
 }

@@ -17,7 +17,7 @@ export interface StoreChoice {
 export function addStoreOption(command: Command): Command {
   return command.option(
     '--store <spec>',
-    'where runs live: sqlite:PATH, postgres://… or memory: (default: $PROVISO_STORE)',
+    'store of the runs: sqlite:PATH, postgres://… or memory: (default: $PROVISO_STORE)',
   )
 }
 
@@ -42,13 +42,13 @@ export function chooseServersStore(given: string | undefined): StoreChoice {
 export function chooseExistingStore(given: string | undefined): StoreChoice {
   const spec = given ?? env.store
   if (spec === undefined)
-    throw new ProvisoError('option/invalid', 'Which store?', {
-      hint: 'Say --store sqlite:PATH or --store postgres://…, or set PROVISO_STORE',
+    throw new ProvisoError('option/invalid', 'Cannot open a store: none is given', {
+      hint: 'Pass --store sqlite:PATH or --store postgres://…, or set PROVISO_STORE',
     })
   const [, path] = /^sqlite:(.+)$/.exec(spec) ?? []
   if (path !== undefined && !existsSync(path))
-    throw new ProvisoError('option/invalid', `There is no store ${spec}`, {
-      hint: 'Check the path; `proviso run --store`, `serve` and `token create` make a new one',
+    throw new ProvisoError('option/invalid', `Cannot open the store ${spec}: the file does not exist`, {
+      hint: 'Check the path; create a store with `proviso run --store`, `serve` or `token create`',
     })
   return chooseStore(given)
 }

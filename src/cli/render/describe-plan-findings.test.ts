@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import { expect, it } from 'vitest'
 import { describeFindings } from './describe-plan-findings.ts'
 
-it('says what is missing, where, why and what would mend it', () => {
+it('reports what is missing, where, why and how to fix it', () => {
   const failure = {
     severity: 'hard',
     status: 'unsatisfied',

@@ -6,9 +6,9 @@ import type { NodeRow, Store } from '../../domain/ports/store.ts'
 import { currentNodes } from '../../domain/run/current-nodes.ts'
 import { loadState } from '../../engine/journal/journal.ts'
 
-export type ShownRun = Awaited<ReturnType<typeof lookAtRun>>
+export type ShownRun = Awaited<ReturnType<typeof loadRun>>
 
-export async function lookAtRun(store: Store, runId: string) {
+export async function loadRun(store: Store, runId: string) {
   const { plan, envelope, paused, finished, nodes, feedback } = await loadState(store, runId)
   const { output, provenance, error } = (await store.output(runId)) ?? {}
   return {

@@ -65,7 +65,7 @@ function printDone(result: RunResult, state: RunState): void {
 function describeDegraded(nodes: readonly string[], { finished }: RunState): string {
   const names = nodes.map((node) => `"${node}"`).join(', ')
   const satisfaction = finished?.observedSatisfaction
-  return `degraded: the text of ${names} stands in for an answer; satisfaction ${satisfaction ?? 'unknown'}`
+  return `degraded: the text of ${names} replaces the answer; satisfaction ${satisfaction ?? 'unknown'}`
 }
 
 function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {
@@ -76,8 +76,8 @@ function printFailure(runId: string, error: Failure, { again, forgets }: Report)
   if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
   printIssues(error.issues ?? [], 'the answer', '')
   // Findings of a proof, and issues with a hint, already say how to fix them.
-  const told = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
-  const hint = told ? undefined : failureHint(error.code)
+  const hasHint = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
+  const hint = hasHint ? undefined : failureHint(error.code)
   if (hint !== undefined) printNote(colors.dim(`  ${hint}`))
   const look = forgets ? '' : `, ${commandLine([...env.program, 'show', runId, ...again.store])}`
   printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))

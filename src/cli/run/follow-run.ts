@@ -38,7 +38,7 @@ export interface Begun {
 }
 
 /** Executes the run that `begin` starts or wakes; returns the exit code. */
-export async function carryOn(session: Session, begin: (app: App) => Promise<Begun>): Promise<number> {
+export async function executeRun(session: Session, begin: (app: App) => Promise<Begun>): Promise<number> {
   const { store, work, json } = session
   const crash = createCrash()
   const app = await createApp({
@@ -50,8 +50,8 @@ export async function carryOn(session: Session, begin: (app: App) => Promise<Beg
     ...(work.planner && { planner: plannerOf(work.planner) }),
     // Claims only its own run: other runs of the store may need capabilities that are not loaded here.
     claim: 'own',
-    onCrash: crash.tell,
-    onMissing: (runId, ids) => crash.tell(runId, missingError(ids, 'The run was given back')),
+    onCrash: crash.report,
+    onMissing: (runId, ids) => crash.report(runId, missingError(ids, 'The run was released')),
   })
   try {
     const begun = await begin(app)
@@ -139,7 +139,7 @@ function cancelOnInterrupt(app: App, runId: string, by: string) {
   let pressed = false
   const takeBack = onInterrupt(() => {
     pressed = true
-    printNote('Cancelling the run; Ctrl-C again leaves at once.')
+    printNote('Cancelling the run. Press Ctrl-C again to exit at once.')
     app.cancel(runId, { by, reason: 'Ctrl-C' }).catch((error: Error) => printNote(error.message))
   })
   return { takeBack, pressed: () => pressed }
@@ -150,8 +150,8 @@ function createCrash() {
   const crashes = new Map<string, unknown>()
   let notify = (_runId: string, _cause: unknown) => {}
   return {
-    tell(runId: string, cause: unknown) {
-      if (runId === '') printNote(`The store does not answer (${String(cause)}); trying again.`)
+    report(runId: string, cause: unknown) {
+      if (runId === '') printNote(`The store does not respond (${String(cause)}); retrying.`)
       crashes.set(runId, cause)
       notify(runId, cause)
     },

@@ -5,9 +5,9 @@ import type { Reply } from '../../domain/ask.ts'
 
 export function missingError(capabilityIds: readonly string[], note: string): ProvisoError {
   const names = capabilityIds.map((id) => `"${id}"`).join(', ')
-  const message = `The run needs capabilities that are not here: ${names}. ${note}`
+  const message = `The run needs missing capabilities: ${names}. ${note}`
   return new ProvisoError('capability/missing', message, {
-    hint: 'Bring them with --file or --use; `reply` and `resume` with --record-only leave the run to a process that has them',
+    hint: 'Load them with --file or --use; or pass --record-only to `reply` or `resume`, and let a process with these capabilities continue',
   })
 }
 

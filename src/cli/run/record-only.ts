@@ -6,10 +6,7 @@ import type { StoreChoice } from '../options/store-option.ts'
 import { printNote } from '../print.ts'
 
 export function addRecordOnlyOption(command: Command): Command {
-  return command.option(
-    '--record-only',
-    'only record it; another process continues the run; needs no capability',
-  )
+  return command.option('--record-only', 'record the decision only, and let another process continue the run')
 }
 
 export async function recordOnly(
@@ -19,7 +16,7 @@ export async function recordOnly(
   const app = await createApp({ store: store.spec, claim: 'none' })
   try {
     await record(app)
-    printNote('The run is left to the process that executes it.')
+    printNote('Recorded. Another process continues the run.')
     return exitCode('ok')
   } finally {
     await app.close()

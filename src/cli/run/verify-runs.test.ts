@@ -24,7 +24,7 @@ async function verify(store: Store, runIds: readonly string[] = []) {
   return found
 }
 
-it('looks at every run once, page by page', async () => {
+it('checks every run once, page by page', async () => {
   const app = await storeOf(3)
   const small: Store = { ...app.store, runs: (query) => app.store.runs({ ...query, limit: 2 }) }
   expect((await verify(small)).map(({ runId, issues }) => [runId, issues.length]).sort()).toEqual([

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { missingTeller } from './missing-capability-notice.ts'
+import { createMissingCapabilityNotice } from './missing-capability-notice.ts'
 
-it('says each lack of a run once, however often the engine comes back to it', () => {
+it('prints each missing set of a run once, however often the engine retries it', () => {
   const lines: string[] = []
-  const tell = missingTeller((line) => lines.push(line))
-  for (let visit = 0; visit < 3; visit++) tell('r', ['pay'])
-  tell('r', ['pay', 'ship'])
-  tell('other', ['pay'])
-  const told = lines.filter((line) => line.includes('waits for capabilities that are not here'))
-  expect(told).toMatchObject(
+  const notify = createMissingCapabilityNotice((line) => lines.push(line))
+  for (let visit = 0; visit < 3; visit++) notify('r', ['pay'])
+  notify('r', ['pay', 'ship'])
+  notify('other', ['pay'])
+  const printed = lines.filter((line) => line.includes('waits for missing capabilities'))
+  expect(printed).toMatchObject(
     [/r waits.*: pay$/, /r waits.*: pay, ship$/, /other waits.*: pay$/].map((form) =>
       expect.stringMatching(form),
     ),

@@ -16,13 +16,13 @@ import { colors, printNote, printText, refuse } from '../print.ts'
 import { commandLine } from '../shell.ts'
 import { version } from '../version.ts'
 import { chooseServedPlanner } from './choose-planner.ts'
-import { missingTeller } from './missing-capability-notice.ts'
+import { createMissingCapabilityNotice } from './missing-capability-notice.ts'
 import { startRetention } from './retention.ts'
 import { chooseModels } from './serve-models.ts'
 import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
 import { serverLimits, settingFlags } from './setting-flags.ts'
-import { exitOnAnythingUnforeseen, untilToldToStop } from './stop.ts'
-import { misreadVariables, unreadVariables } from './unused-variables.ts'
+import { exitOnUnexpectedError, waitForStopSignal } from './stop.ts'
+import { findInvalidVariables, findUnusedVariables } from './unused-variables.ts'
 
 export interface ServeFlags {
   readonly port?: number
@@ -40,7 +40,7 @@ const grace = { requests: 2_000, attempts: 4_000, all: 9_500 } as const
 
 export async function serve(flags: ServeFlags): Promise<number> {
   const env = readEnv()
-  const misread = misreadVariables(own.settings)
+  const misread = findInvalidVariables(own.settings)
   const choice = chooseLastingStore(flags.store)
   const settings = await readSettings({
     ...(flags.config !== undefined && { config: flags.config }),
@@ -65,7 +65,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       allow: commaList(env.agentHosts),
       maxBytes: config.serve.server.answerBytes,
       // An in-memory store keeps nothing that could leak later.
-      ...(flags.dev && !choice.forgets && { clearSecrets: tellClear }),
+      ...(flags.dev && !choice.forgets && { clearSecrets: warnClearSecret }),
       // In development, agents run on this machine and can call the server's own address.
       callbackUrl: env.publicUrl ?? (() => (flags.dev ? server?.address : undefined)),
     }
@@ -84,14 +84,14 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const app = await createApp({
       untrustedSchemas: true,
       ...options,
-      onCrash: tellCrash,
-      onMissing: missingTeller(printNote),
+      onCrash: reportCrash,
+      onMissing: createMissingCapabilityNotice(printNote),
     })
     const onServer = (made: Server) => {
       server = made
     }
-    const retention = startRetention(store, config.serve.retention, (cause) => tellCrash('', cause))
-    const notes = [note, planned.note, ...misread, ...unreadVariables(own.settings)]
+    const retention = startRetention(store, config.serve.retention, (cause) => reportCrash('', cause))
+    const notes = [note, planned.note, ...misread, ...findUnusedVariables(own.settings)]
     try {
       return await serveApp(app, env, { ...flags, notes, choice, settings: config, onServer })
     } finally {
@@ -124,24 +124,21 @@ async function serveApp(
   const limits = serverLimits(config.serve, { dev, isSet })
   const server = createServer(
     { app },
-    { auth, cors, routes, limits, version: version(), onError: tellError, ...telemetry },
+    { auth, cors, routes, limits, version: version(), onError: reportError, ...telemetry },
   )
   flags.onServer(server)
   try {
     await listen(server, env, flags)
-    if (dev)
-      printNote(
-        colors.yellow('Development mode: everybody who reaches this port may do everything. Loopback only.'),
-      )
+    if (dev) printNote(colors.yellow('Development mode: no authentication, loopback only.'))
     for (const line of flags.notes) printNote(line)
     if (routes.length > 0)
-      printNote('The sandbox is open: POST /api/v1/flex/sandbox/envelope/conversation/start')
+      printNote('The sandbox is enabled: POST /api/v1/flex/sandbox/envelope/conversation/start')
     if (!dev && !flags.choice.forgets && env.secretKey === undefined)
-      printNote('Agents cannot register: there is no PROVISO_SECRET_KEY to keep their secrets with.')
+      printNote('Agents cannot register: set PROVISO_SECRET_KEY to encrypt their secrets.')
     for (const line of whereRunsAre(flags.choice)) printNote(line)
-    exitOnAnythingUnforeseen()
-    const signal = await untilToldToStop()
-    printNote(`${signal}: stopping. A second signal leaves at once.`)
+    exitOnUnexpectedError()
+    const signal = await waitForStopSignal()
+    printNote(`${signal}: stopping. A second signal exits at once.`)
     leaveAfter(grace.all)
     return exitCode('ok')
   } finally {
@@ -154,15 +151,13 @@ async function serveApp(
 function whereRunsAre({ spec, forgets }: StoreChoice): string[] {
   if (forgets) return ['The store is in memory: runs end with this process.']
   if (!spec.startsWith('sqlite:')) return []
-  return [
-    `Runs are kept: ${commandLine([...own.program, 'runs', '--store', spec])} lists them, also meanwhile.`,
-  ]
+  return [`Runs are stored; list them with ${commandLine([...own.program, 'runs', '--store', spec])}.`]
 }
 
 async function listen(server: Server, env: EnvConfig, { host, port: chosen }: ServeFlags): Promise<void> {
   const at = chosen ?? (env.port === undefined ? defaultPort : readPort(env.port))
   if (at === undefined)
-    throw new ProvisoError('option/invalid', `PROVISO_PORT or PORT is no port: ${env.port}`, {
+    throw new ProvisoError('option/invalid', `PROVISO_PORT or PORT must be a port, got "${env.port}"`, {
       hint: 'Set it to a number from 0 to 65535',
     })
   const address = await server.listen({ host: host ?? env.host ?? '127.0.0.1', port: at })
@@ -173,13 +168,9 @@ async function listen(server: Server, env: EnvConfig, { host, port: chosen }: Se
 async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<void> {
   if (flexToken !== undefined) {
     if (flexToken.length >= shortestToken) return
-    throw new ProvisoError(
-      'option/invalid',
-      `FLEX_TOKEN has fewer than ${shortestToken} characters and could be guessed`,
-      {
-        hint: 'Make one with `openssl rand -hex 32`',
-      },
-    )
+    throw new ProvisoError('option/invalid', `FLEX_TOKEN must have at least ${shortestToken} characters`, {
+      hint: 'Create one with `openssl rand -hex 32`',
+    })
   }
   const tokens = await store.records.tokens.list({})
   const isGood = tokens.some(
@@ -187,29 +178,25 @@ async function requireTokens(store: Store, { flexToken }: EnvConfig): Promise<vo
       revokedAt === undefined && (expiresAt ?? Number.POSITIVE_INFINITY) > Date.now(),
   )
   if (isGood) return
-  throw new ProvisoError(
-    'option/invalid',
-    'Cannot serve: there is no token, so no request could authenticate',
-    {
-      hint: 'Make one with `proviso token create --role admin`, set FLEX_TOKEN, or say --dev to try things out on this machine',
-    },
-  )
+  throw new ProvisoError('option/invalid', 'Cannot serve: no token exists, so no request can authenticate', {
+    hint: 'Create one with `proviso token create --role admin`, set FLEX_TOKEN, or pass --dev on your own machine',
+  })
 }
 
-function tellClear(): void {
+function warnClearSecret(): void {
   printNote(
     colors.yellow(
-      'Development mode: the signing key of an agent was stored in the clear. Set PROVISO_SECRET_KEY to seal it.',
+      'Development mode: the signing key of an agent was stored unencrypted. Set PROVISO_SECRET_KEY to encrypt it.',
     ),
   )
 }
 
-function tellCrash(runId: string, cause: unknown): void {
-  const what = runId === '' ? 'The store does not answer' : `The run ${runId} could not go on here`
+function reportCrash(runId: string, cause: unknown): void {
+  const what = runId === '' ? 'The store does not respond' : `Cannot continue run ${runId} here`
   printNote(`${colors.red('error')} ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
 }
 
-function tellError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {
+function reportError(cause: unknown, { traceId, route }: { traceId: string; route: string }): void {
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
   printNote(`${colors.red('error')} ${route} ${traceId}: ${text}`)
 }
@@ -217,7 +204,7 @@ function tellError(cause: unknown, { traceId, route }: { traceId: string; route:
 /** Forces the process to exit when shutdown exceeds its limit. */
 function leaveAfter(ms: number): void {
   setTimeout(() => {
-    printNote('Not everything has ended in time; leaving.')
+    printNote('Shutdown timed out; exiting.')
     process.exit(exitCode('internal'))
   }, ms).unref()
 }

@@ -22,7 +22,7 @@ const flagTable: readonly FlagRow[] = [
     flag: '--planner-model',
     argument: '<id>',
     key: 'planner.model',
-    what: 'model that drafts plans, as provider/model (default: $FLEX_PLANNER_MODEL, else the default model)',
+    what: 'planner model, as provider/model (default: $FLEX_PLANNER_MODEL, else the default model)',
   },
   {
     flag: '--planner-timeout',
@@ -34,19 +34,19 @@ const flagTable: readonly FlagRow[] = [
     flag: '--planner-rows',
     argument: '<n>',
     key: 'planner.max_capabilities',
-    what: 'most capabilities in the planner prompt (default: $FLEX_PLANNER_CRCS_MAX_ROWS, else 80)',
+    what: 'maximum number of capabilities in the planner prompt (default: $FLEX_PLANNER_CRCS_MAX_ROWS, else 80)',
   },
   {
     flag: '--body-limit',
     argument: '<bytes>',
     key: 'server.body_bytes',
-    what: 'longest request body (default: 1048576)',
+    what: 'maximum size of a request body (default: 1048576)',
   },
   {
     flag: '--answer-limit',
     argument: '<bytes>',
     key: 'server.answer_bytes',
-    what: 'longest answer of an HTTP agent (default: 1048576)',
+    what: 'maximum size of an answer of an HTTP agent (default: 1048576)',
   },
   {
     flag: '--rate-limit',

@@ -4,16 +4,16 @@ import { onInterrupt } from '../interrupt.ts'
 import { printNote } from '../print.ts'
 
 /** Resolves on the first SIGTERM or Ctrl-C; the next one, of either kind, exits at once. */
-export function untilToldToStop(): Promise<'SIGTERM' | 'SIGINT'> {
+export function waitForStopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
   return new Promise((resolve) => {
-    let told = false
-    const tell = (signal: 'SIGTERM' | 'SIGINT') => {
-      if (told) process.exit(exitCode('interrupted'))
-      told = true
+    let isStopping = false
+    const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
+      if (isStopping) process.exit(exitCode('interrupted'))
+      isStopping = true
       resolve(signal)
     }
-    process.on('SIGTERM', () => tell('SIGTERM'))
-    onInterrupt(() => tell('SIGINT'))
+    process.on('SIGTERM', () => onSignal('SIGTERM'))
+    onInterrupt(() => onSignal('SIGINT'))
   })
 }
 
@@ -21,7 +21,7 @@ export function untilToldToStop(): Promise<'SIGTERM' | 'SIGINT'> {
  * Crash-only design: after an unexpected error the state of the process is unknown. Exiting is safe, because everything
  * acknowledged is in the store and every run is claimed again.
  */
-export function exitOnAnythingUnforeseen(): void {
+export function exitOnUnexpectedError(): void {
   const leave = (what: string) => (cause: unknown) => {
     printNote(`${what}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
     process.exit(exitCode('internal'))

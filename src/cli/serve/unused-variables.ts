@@ -20,7 +20,7 @@ const notBuilt: Readonly<Record<string, string>> = {
 const ours = /^(PROVISO|FLEX|FLUJO|HITL|SSE|USE_FLEX|VITE_USE_FLEX)_/
 
 /** Variables read by the CLI itself, by agents of the examples and by tests. */
-const readElsewhere = [
+const otherVariables = [
   'PROVISO_CONFIG',
   'PROVISO_PRESET',
   'PROVISO_STORE',
@@ -30,9 +30,9 @@ const readElsewhere = [
 ]
 
 /** Returns one line for each variable that is set but not read. */
-export function unreadVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+export function findUnusedVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = new Set<string>([
-    ...readElsewhere,
+    ...otherVariables,
     ...Object.values(envNames).flat(),
     ...(Object.keys(arosTable) as ArosKey[]).map(envName),
     ...serverKeys.flatMap((key) => serverTable[key].env),
@@ -61,7 +61,7 @@ const switches = ['sandbox', 'telemetryVerbose', 'captureContent'] as const
 const urls = ['openaiBaseUrl', 'compatibleBaseUrl', 'publicUrl'] as const
 
 /** Returns one line for each variable with an invalid value, with the expected values. Throws for an address that cannot be called. */
-export function misreadVariables(env: Variables): readonly string[] {
+export function findInvalidVariables(env: Variables): readonly string[] {
   const set = (setting: keyof typeof envNames) =>
     envNames[setting].flatMap((name) => {
       const value = env[name]?.trim()

@@ -20,14 +20,14 @@ import type { Unreadable } from '../read-input.ts'
 import { version } from '../version.ts'
 
 /** The result of linting a file. */
-export interface Looked {
+export interface LintedFile {
   readonly text: string
   readonly sources: readonly Source[]
   readonly issues: readonly LintIssue[]
   readonly suppressed: number
   readonly imports: SeenImports
-  /** The file is not YAML. */
-  readonly unread: boolean
+  /** The file is not valid YAML. */
+  readonly isInvalidYaml: boolean
   readonly extra?: Pick<JsonReport, 'baseline' | 'fixes' | 'fixes_dry_run'>
 }
 
@@ -35,7 +35,7 @@ export type Format = 'text' | 'json' | 'sarif'
 
 export type Or<T> = T | { readonly unreadable: Unreadable }
 
-export async function lookAtPipeline(file: string, options: ValidateOptions): Promise<Or<Looked>> {
+export async function lintPipeline(file: string, options: ValidateOptions): Promise<Or<LintedFile>> {
   const found = await readYamlFile(file)
   if ('unreadable' in found) return found
   const { read, text } = found
@@ -44,10 +44,10 @@ export async function lookAtPipeline(file: string, options: ValidateOptions): Pr
     const imports = loaded.ok ? await seeImports(loaded.pipeline, file, options) : new Map()
     const { issues, suppressed } = validatePipeline(read.document, { ...options, imports })
     const all = loaded.ok ? issues : [...issues, ...importIssues(file, loaded.issues)]
-    return { text, sources: [read.document.source], issues: all, suppressed, imports, unread: false }
+    return { text, sources: [read.document.source], issues: all, suppressed, imports, isInvalidYaml: false }
   }
   const issues = read.issues.map((issue) => ({ ...issue, severity: 'error' as const, fixable: false }))
-  return { text, sources: [], issues, suppressed: 0, imports: new Map(), unread: true }
+  return { text, sources: [], issues, suppressed: 0, imports: new Map(), isInvalidYaml: true }
 }
 
 /** Returns the issues of imported files; issues of the pipeline itself are already reported. */
@@ -61,9 +61,9 @@ export function isImport(code: string): boolean {
   return code.startsWith('import/')
 }
 
-export function reportLooked(
+export function reportLinted(
   file: string,
-  { issues, suppressed, sources, extra }: Looked,
+  { issues, suppressed, sources, extra }: LintedFile,
   format: Format,
 ): void {
   if (format === 'json') printJson(reportJson({ path: file, issues, suppressed }, extra), 'line')
@@ -71,6 +71,6 @@ export function reportLooked(
   else {
     // A dry run prints a patch on stdout; a report would make it invalid.
     if (issues.length > 0 && !extra?.fixes_dry_run) printText(reportText(issues, pageColors))
-    printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} switched off in it` : ''}`)
+    printNote(`${file}: ${countIssues(issues)}${suppressed > 0 ? `, ${suppressed} suppressed in it` : ''}`)
   }
 }

@@ -47,23 +47,23 @@ export function cannotWrite(file: string, error: unknown): Unreadable {
   const reasons: Record<string, string> = {
     EACCES: 'permission denied',
     EROFS: 'the disk is read-only',
-    ENOENT: 'there is no such folder',
+    ENOENT: 'the folder does not exist',
     EISDIR: 'it is a folder',
     ENOSPC: 'the disk is full',
   }
   return {
-    message: `cannot write ${file}: ${reasons[code ?? ''] ?? message}`,
-    hint: 'Look at the folder and its permissions; what was there is still there',
+    message: `Cannot write ${file}: ${reasons[code ?? ''] ?? message}`,
+    hint: 'Check the folder and its permissions; the file is unchanged',
   }
 }
 
 const unanswered: Unreadable = {
   message: 'Cannot write the changes: no answer on stdin',
-  hint: 'Say --yes, or --fix-dry-run to look only',
+  hint: 'Pass --yes, or preview with --fix-dry-run',
 }
 
 function changed(file: string): Unreadable {
-  return { message: `${file} has changed meanwhile`, hint: 'Nothing was written; run the command again' }
+  return { message: `Cannot write ${file}: it changed after it was read`, hint: 'Run the command again' }
 }
 
 function paint(diff: string): string {

@@ -14,10 +14,10 @@ import {
 import { env } from '../env.ts'
 import { printNote, printText } from '../print.ts'
 import type { Unreadable } from '../read-input.ts'
-import { type Format, type Looked, lookAtPipeline, type Or } from './check-pipeline.ts'
+import { type Format, type LintedFile, lintPipeline, type Or } from './check-pipeline.ts'
 import { fixFile } from './fix-file.ts'
 
-export interface MendFlags {
+export interface FixFlags {
   readonly format: Format
   readonly fix?: true
   readonly yes?: true
@@ -25,60 +25,60 @@ export interface MendFlags {
   readonly fixDryRun?: true
 }
 
-interface Mending {
-  readonly flags: MendFlags
+interface FixRequest {
+  readonly flags: FixFlags
   readonly options: ValidateOptions
 }
 
 /** Returns the result of linting the fixed file. */
-export async function mendPipeline(
+export async function fixPipeline(
   file: string,
-  looked: Looked,
-  { flags, options }: Mending,
-): Promise<Or<Looked>> {
-  if (!flags.fix && !flags.fixDryRun) return looked
+  linted: LintedFile,
+  { flags, options }: FixRequest,
+): Promise<Or<LintedFile>> {
+  if (!flags.fix && !flags.fixDryRun) return linted
   const given = flags.fixRules ?? env.fixRules
   const rules = given
     ?.split(',')
     .map((glob) => glob.trim())
     .filter(Boolean)
   const idle = rules?.find((glob) => findFixableRules([glob]).length === 0)
-  if (idle !== undefined) return { unreadable: nothingMends(idle) }
-  const { imports } = looked
-  const fixed = fixText(looked.text, {
+  if (idle !== undefined) return { unreadable: noFixer(idle) }
+  const { imports } = linted
+  const fixed = fixText(linted.text, {
     ...options,
     imports,
     name: file,
     check: (document) => validatePipeline(document, { ...options, imports }).issues,
     ...(rules && { rules }),
   })
-  const diff = unifiedDiff(file, looked.text, fixed.text)
+  const diff = unifiedDiff(file, linted.text, fixed.text)
   const tried = ({ fixable, code }: LintIssue) => fixable && findFixableRules(rules).includes(code)
-  if (flags.fixDryRun) return dryRun(looked, fixed, { diff, flags })
+  if (flags.fixDryRun) return dryRun(linted, fixed, { diff, flags })
   if (diff === '') {
-    printNote('There is nothing that --fix could mend.')
-    return { ...looked, issues: leftOver(looked.issues, tried), extra: { fixes: applied([]) } }
+    printNote('Nothing to fix.')
+    return { ...linted, issues: leftOver(linted.issues, tried), extra: { fixes: applied([]) } }
   }
   // With a machine-readable format there is no person to confirm.
   if (flags.format !== 'text' && !flags.yes) {
     printNote(`Nothing was written: --format ${flags.format} needs --yes.`)
-    return { ...looked, extra: { fixes: applied([]) } }
+    return { ...linted, extra: { fixes: applied([]) } }
   }
-  const done = await fixFile({ file, before: looked.text, after: fixed.text, diff, yes: flags.yes === true })
+  const done = await fixFile({ file, before: linted.text, after: fixed.text, diff, yes: flags.yes === true })
   if ('unreadable' in done) return done
   if (!done.written) {
     printNote('Nothing was written.')
-    return looked
+    return linted
   }
-  printNote(`Mended ${inWords(fixed.applied)}; the original is ${file}.bak.`)
-  const again = await lookAtPipeline(file, options)
+  printNote(`Fixed ${inWords(fixed.applied)}; the original is ${file}.bak.`)
+  const again = await lintPipeline(file, options)
   if ('unreadable' in again) return again
   return { ...again, issues: leftOver(again.issues, tried), extra: { fixes: applied(fixed.applied) } }
 }
 
 /** Marks issues that remain after a fix was applied as not fixable. */
 function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boolean): readonly LintIssue[] {
-  const cannotFix = 'mending it would change something else in the file'
+  const cannotFix = 'the fix would change something else in the file'
   return issues.map((issue) => {
     if (!tried(issue)) return issue
     const { fix: _, ...rest } = issue
@@ -86,16 +86,20 @@ function leftOver(issues: readonly LintIssue[], tried: (issue: LintIssue) => boo
   })
 }
 
-function nothingMends(glob: string): Unreadable {
+function noFixer(glob: string): Unreadable {
   return {
-    message: `--fix-rules: nothing mends "${glob}"`,
-    hint: `There are ${findFixableRules().join(', ')}, and globs such as V-T*`,
+    message: `--fix-rules: no rule with a fix matches "${glob}"`,
+    hint: `Use ${findFixableRules().join(', ')}, or globs such as V-T*`,
   }
 }
 
-function dryRun(looked: Looked, fixed: Fixed, { diff, flags }: { diff: string; flags: MendFlags }): Looked {
-  if (flags.format === 'text') printText(diff === '' ? 'There is nothing that --fix could mend.' : diff)
-  return { ...looked, extra: { fixes_dry_run: { would_apply: fixed.applied, patch: diff } } }
+function dryRun(
+  linted: LintedFile,
+  fixed: Fixed,
+  { diff, flags }: { diff: string; flags: FixFlags },
+): LintedFile {
+  if (flags.format === 'text') printText(diff === '' ? 'Nothing to fix.' : diff)
+  return { ...linted, extra: { fixes_dry_run: { would_apply: fixed.applied, patch: diff } } }
 }
 
 function applied(fixes: readonly AppliedFix[]): NonNullable<JsonReport['fixes']> {

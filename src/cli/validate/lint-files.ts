@@ -28,15 +28,15 @@ export function chooseProfile(
 export function readBaseline(
   file: string,
 ): { readonly baseline: Baseline } | { readonly unreadable: Unreadable } {
-  const hint = 'Make one with --update-baseline'
-  if (!existsSync(file)) return { unreadable: { message: `--baseline: there is no file ${file}`, hint } }
+  const hint = 'Create one with --update-baseline'
+  if (!existsSync(file)) return { unreadable: { message: `--baseline: ${file} not found`, hint } }
   try {
     const baseline = parseBaseline(JSON.parse(readFileSync(file, 'utf8')))
     if (baseline) return { baseline }
   } catch {
     // Invalid JSON is reported below, like any other invalid baseline.
   }
-  return { unreadable: { message: `--baseline: ${file} is no baseline`, hint } }
+  return { unreadable: { message: `--baseline: ${file} is not a baseline`, hint } }
 }
 
 /** Returns the error if the file cannot be written. */
