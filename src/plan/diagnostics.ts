@@ -59,6 +59,10 @@ export const diagnosticTable = {
   ),
   'plan/condition': hard('schema_incompatible', 'a condition of the node cannot be parsed'),
   'plan/schema': hard('schema_incompatible', 'a schema cannot be used'),
+  'plan/output-contradiction': hard(
+    'schema_incompatible',
+    'the output contract of a node contradicts that of its capability: no answer can satisfy both',
+  ),
   'plan/facet-unknown': hard('missing_producer', 'the facet is not in the catalog'),
   'plan/facet-direction': hard('schema_incompatible', 'the facet does not go in this direction'),
   'plan/facet-conflict': hard('schema_incompatible', 'facets that share a property contradict each other'),

@@ -126,6 +126,14 @@ steps: [{ name: each, kind: map, map: { iterable_input: "{{ input }}", body: [{ 
     expect((await prove('good.json', runFile())).code).toBe(0)
   })
 
+  it('3: rejects an output contract of a node that its capability can never satisfy', async () => {
+    const output = { type: 'object', properties: { text: { type: 'integer' } }, required: ['text'] }
+    const done = await prove('contradiction.json', runFile({ node: { contracts: { output } } }))
+    expect(done.code).toBe(3)
+    expect(done.stdout).toContain('✗ write')
+    expect(done.stdout).toContain('Change "text" in contracts.output of "write"')
+  })
+
   it('2: a file that cannot be used, with every issue and its place', async () => {
     const done = await prove('odd.json', { objective: 'x', outputContract: {} })
     expect(done).toMatchObject({ code: 2, stdout: '' })

@@ -109,6 +109,12 @@ describe('failures of the six kinds (FLEX-36)', () => {
 
   it.each([
     ['an unknown facet', { facets: { output: ['copyVariant'] } }, post, 'plan/facet-unknown'],
+    [
+      'an output contract that contradicts that of the capability',
+      { contracts: { output: obj({ post: { type: 'integer' } }) } },
+      {},
+      'plan/output-contradiction',
+    ],
     ['a schema that contradicts another', {}, obj({ post: { type: 'integer' } }), 'plan/output-mismatch'],
   ])('in the draft are met before anything runs: %s', async (_, more, schema, code) => {
     const capabilities = [writer('write', () => ({ post: 'written' }))]

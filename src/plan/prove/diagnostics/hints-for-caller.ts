@@ -70,6 +70,8 @@ const byCode: { readonly [code in DiagnosticCode]?: Wording } = {
   'plan/edge': plannersOwn,
   'plan/binding': plannersOwn,
   'plan/condition': plannersOwn,
+  'plan/output-contradiction': (diagnostic) =>
+    `Start the run again: the planner asks ${capabilityOf(diagnostic)} for an output that it never supplies; or register it with another output contract`,
   'plan/facet-unknown': (diagnostic) =>
     `Register the facet, or take it out of the contract of ${capabilityOf(diagnostic)}`,
   'plan/facet-direction': (diagnostic) =>

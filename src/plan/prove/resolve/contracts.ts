@@ -11,6 +11,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { project } from '../../../schema/build/project.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
+import { isVacant } from '../../../schema/values/has-no-values.ts'
 import { compileContract } from '../../catalog/compile-facets.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { type ProveRequest, toCompileOptions } from '../proof-request.ts'
@@ -112,11 +113,46 @@ function sideOf({ node, capability, direction }: Wanted, request: ProveRequest):
   })
   const foreign = declared === undefined ? [] : names.filter((name) => !declared.includes(name))
   if (foreign.length > 0 && !node.derived) diagnostics.push(derived({ node, capability, direction }, foreign))
+  if (direction === 'output' && problem === undefined)
+    diagnostics.push(...contradictionIn({ node, capability, direction }, schemas))
   return {
     schema: problem === undefined ? schema : true,
     provenance: compiled?.provenance ?? [],
     diagnostics: problem === undefined ? diagnostics : [...diagnostics, problem],
   }
+}
+
+/**
+ * Reports an output contract of the node that no output of its capability can satisfy: every answer would be invalid. The
+ * schemas are those of the facets, of the capability and of the node itself, in this order.
+ */
+function contradictionIn(
+  { node, capability }: Wanted,
+  schemas: readonly (JsonSchema | undefined)[],
+): Diagnostic[] {
+  const own = schemas.at(-1)
+  if (own === undefined || capability === undefined) return []
+  const declared = schemas.slice(0, -1).filter((each) => each !== undefined)
+  const supplied = declared.reduce(both, true as JsonSchema)
+  const together = both(supplied, own)
+  // A contract that nothing satisfies by itself is not a contradiction between the two.
+  if (!isVacant(together) || isVacant(supplied) || isVacant(own)) return []
+  const property = membersOf(together).find(({ name }) => isVacant(memberOf(together, name)))?.name
+  const pointer = property === undefined ? '' : child('', property)
+  const what = property === undefined ? 'it' : `"${property}"`
+  return [
+    finding('plan/output-contradiction', {
+      constraint: `capability "${capability.capabilityId}" can supply what contracts.output of "${node.id}" requires`,
+      nodeId: node.id,
+      capabilityId: capability.capabilityId,
+      suggestion: `Change ${what} in contracts.output of "${node.id}", or name a capability that supplies ${what} as required there`,
+      details: { ...(property !== undefined && { property }), pointer },
+    }),
+  ]
+}
+
+function memberOf(schema: JsonSchema, name: string): JsonSchema {
+  return project(schema, child('', name)).schema
 }
 
 function derived({ node, capability, direction }: Wanted, facets: readonly string[]): Diagnostic {
