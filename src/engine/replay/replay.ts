@@ -91,7 +91,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
     else while (at < events.length && isUnknown(events[at]!)) take(1)
     const recorded = events.slice(from, at)
     if (!sameDecision(recorded, instead)) differ(from, recorded, instead)
-    if (asChanged !== asWas) countActs(asChanged, recorded, instead)
+    if (options.policies) countActs(asChanged, recorded, instead)
   }
   const isUnknown = (event: JournalEvent) =>
     sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
@@ -159,7 +159,10 @@ function withPolicies(node: PlanNode, policies: Policies['runtime']): PlanNode {
   }
 }
 
-/** How often a policy has acted is counted by what it would have done, not by what the one on record did. */
+/**
+ * Counts how often the replayed policies would have acted, not those on record. Not called where only node data change:
+ * the policies are those on record, and so are their acts, since the record is followed after each difference.
+ */
 function countActs(state: RunState, recorded: readonly NewEvent[], instead: readonly NewEvent[]): void {
   const count = (facts: readonly NewEvent[], by: number) => {
     for (const event of facts) {

@@ -141,7 +141,7 @@ function contradictionIn(
   const pointer = property === undefined ? '' : child('', property)
   const what = property === undefined ? 'it' : `"${property}"`
   return [
-    finding('plan/output-contradiction', {
+    createDiagnostic('plan/output-contradiction', {
       constraint: `capability "${capability.capabilityId}" can supply what contracts.output of "${node.id}" requires`,
       nodeId: node.id,
       capabilityId: capability.capabilityId,
