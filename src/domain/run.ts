@@ -1,4 +1,4 @@
-/** The state of a run: what folding its journal gives. Only `fold.ts` changes it. */
+/** The state of a run: the fold of its journal. Only `fold.ts` changes it. */
 
 import type { Json } from '../base/json.ts'
 import type { CompileOptions } from '../schema/compile/compile.ts'
@@ -16,7 +16,7 @@ import type { NodeStatus, RunStatus } from './status.ts'
 export interface AttemptState extends StartedCall {
   readonly attempt: number
   readonly deadlineAt?: number
-  /** The agent has taken the call and calls back until then. */
+  /** The agent accepted the call and answers by callback until the deadline. */
   readonly accepted?: { readonly agent: string; readonly deadlineAt: number }
   readonly result?: AttemptResult
   readonly endedAt?: number
@@ -42,74 +42,74 @@ export interface NodeState {
   unknowns: number
   /** Attempts that needed an answer first. */
   questions: number
-  /** What the idempotency key is made of besides run and node. */
+  /** Parts of the idempotency key besides run and node. */
   key: CallKey
-  /** What all its attempts took. */
+  /** Usage of all its attempts. */
   tokens: number
   costUsd: number
   output?: Output
   completed?: EventPayloads['node_complete']
   failed?: EventPayloads['node_error']
-  /** Why it was never begun, where it was skipped. */
+  /** Why it was skipped. */
   skipped?: EventPayloads['node_skipped']
-  /** What a person said about it, until the consequence is in the journal. */
+  /** The reply of a person, until its consequence is in the journal. */
   reply?: AskReply
   /** Answers of people to its questions, oldest first; part of the next attempt's context. */
   clarifications: string[]
-  /** A call that may have taken effect and must not simply be made again, until a person says so. */
+  /** A call that may have taken effect and must not be repeated until a person allows it. */
   unsure?: DoubtfulCall
-  /** The item or round that it is a node of. */
+  /** The item or round that contains it. */
   instance?: string
   /** A map or a loop that has begun. */
   iterations?: Iterations
-  /** How often a map or a loop was run again after a rejection: the calls of its items are new ones each time. */
+  /** Number of reruns of a map or loop after a rejection: each rerun makes new calls. */
   passes?: number
-  /** Capabilities whose outputs nobody has approved, of items and rounds that are over: what they read is still known. */
+  /** Capabilities with unapproved outputs in finished items and rounds: the run has read their content. */
   unapproved?: Set<string>
-  /** A text stood in for an answer in items or rounds that are over. */
+  /** An item or round that is over has a degraded answer. */
   degradedWithin?: true
 }
 
-/** A call that a person has approved: as it was shown, and no other. */
+/** A call that a person approved, exactly as shown. */
 export interface ApprovedCall {
   readonly capabilityId: string
   readonly inputs: Json
 }
 
-/** What a node that is no longer there has left in doubt. */
+/** Calls in doubt of a node that no longer exists. */
 export interface LeftDoubts extends Pick<NodeState, 'key' | 'unsure'> {
-  /** It has completed: what it was called for is known. */
+  /** The node completed, so the result of the call is known. */
   readonly isDone: boolean
 }
 
-/** What one item of a map or one round of a loop has come to. */
+/** Result of one item of a map or one round of a loop. */
 export type IterationResult = { readonly value: Json } | { readonly failure: IterationFailure }
 
 export type IterationFailure = Pick<EventPayloads['node_error'], 'outcome' | 'error'>
 
-/** A map or a loop under way. Grows by one result per item; the nodes of finished items are not kept. */
+/** A running map or loop. Grows by one result per item; the nodes of finished items are removed. */
 export interface Iterations {
-  /** What it was given when it began. */
+  /** Inputs at its start. */
   readonly inputs: { readonly [name: string]: Json }
-  /** Items of the list, or the most rounds. */
+  /** Number of items, or maximum number of rounds. */
   readonly total: number
-  /** By index, or by round less one. */
+  /** By index of the item, or number of the round minus one. */
   readonly results: (IterationResult | undefined)[]
-  /** Where to look for the next one without a result. */
+  /** Position from which to search for the next one without a result. */
   next: number
-  /** How many have ended, and how many of them without a value. */
+  /** Number of ended ones, and of those without a value. */
   ended: number
   failed: number
-  /** Ids of the instances under way. */
+  /** Ids of the running instances. */
   readonly active: Set<string>
-  /** Of these, those whose nodes are all settled, and those that a failed node has ended. */
+  /** Subsets of `active`: all nodes are settled, or a failed node ended the instance. */
   readonly settled: Set<string>
   readonly doomed: Set<string>
-  /** Why the node fails once nothing of it is in flight. */
+  /** Failure of the node, applied when nothing of it is in flight. */
   failure?: IterationFailure
 }
 
-/** One item of a map (`node[3]`) or one round of a loop (`node#2`) under way. */
+/** One running item of a map (`node[3]`) or round of a loop (`node#2`). */
 export interface Instance {
   readonly id: string
   /** The map or loop. */
@@ -119,7 +119,7 @@ export interface Instance {
   /** Ids of its nodes. */
   readonly nodes: readonly string[]
   unsettled: number
-  /** The node that failed with no edge leading on. */
+  /** The node that failed without an edge that handles the failure. */
   fatal?: string
 }
 
@@ -130,11 +130,11 @@ export interface AskReply {
   readonly value?: Json
   readonly by: string
   readonly note?: string
-  /** What a rejection leads to. */
+  /** Action after a rejection. */
   readonly action?: Action
 }
 
-/** An action that a person's reply set off and that is not carried out yet. */
+/** A pending action that a person's reply triggered. */
 export interface FollowUp {
   readonly requestId: string
   readonly policyId: string
@@ -147,17 +147,17 @@ export interface Planning {
   readonly attempt: number
   readonly phase: 'initial' | 'replan'
   readonly trigger: PlanTrigger
-  /** Why the draft of this attempt was refused; absent while it is being made. */
+  /** Why the draft of this attempt was rejected; absent while it is drafted. */
   rejected?: DiagnosticBundle
-  /** Why nobody is asked for another draft. */
+  /** Why no further draft is requested. */
   final?: string
-  /** Why the draft before this attempt was refused. */
+  /** Why the previous draft was rejected. */
   readonly previous?: DiagnosticBundle
 }
 
 export interface RunState {
   readonly runId: string
-  /** Whose run it is: it is planned and run with what this tenant may see. */
+  /** Owner of the run: planned and executed with the catalog of this tenant. */
   readonly tenant: string
   /** How the app of this process compiles the schemas of the run; a setting of the app, not part of the journal. */
   readonly compileOptions?: CompileOptions
@@ -177,49 +177,49 @@ export interface RunState {
   replan?: PlanTrigger
   replans: number
   nodes: Map<string, NodeState>
-  /** What may have taken effect of nodes whose item or round is over, by node. */
+  /** Calls in doubt of nodes whose item or round is over, by node. */
   leftInDoubt: Map<string, LeftDoubts>
-  /** What may have taken effect under earlier plans and was not taken up under the one in force, by node. */
+  /** Calls in doubt under earlier plans that the current plan has not reused, by node. */
   earlierDoubts: Map<string, LeftDoubts>
-  /** Maps and loops under way, and their items and rounds. */
+  /** Running maps and loops, and their items and rounds. */
   iterating: Set<string>
   instances: Map<string, Instance>
-  /** Of maps and loops that a new plan interrupted: what was done, for the plan may have the same ones again. */
+  /** Results of maps and loops that a new plan interrupted: the plan may contain the same ones. */
   interrupted: Map<
     string,
     Pick<NodeState, 'node' | 'iterations'> & { readonly nodes: Map<string, NodeState> }
   >
   /** Edges by the node they leave. */
   outgoing: Map<string, PlanEdge[]>
-  // Nodes by what has to be done with them, so that deciding costs what there is to do and not the size of the plan.
+  // Nodes by pending work, so that a decision costs as much as the work and not as the size of the plan.
   ready: Set<string>
   running: Set<string>
   judging: Set<string>
-  /** No control edge to it is followed, or a required input has no source: to be skipped. */
+  /** To be skipped: no control edge to it is followed, or a required input has no source. */
   dead: Set<string>
-  /** Failed, and no edge leads on. */
+  /** Failed without an edge that handles the failure. */
   fatal: Set<string>
-  /** How many nodes are not settled yet. */
+  /** Number of nodes that are not settled. */
   unsettled: number
   asks: Map<string, Ask>
   openAsks: Set<string>
-  /** Side effects that a person has approved, by node: each is one call, of a capability with the inputs shown. */
+  /** Approved side effects by node: each is one call of a capability with the inputs shown. */
   approvedCalls: Map<string, ApprovedCall[]>
-  /** Asks that were closed without a decision: expired, or taken back. */
+  /** Asks that were closed without a decision: expired or withdrawn. */
   unanswered?: Set<string>
-  /** Kinds of the asks that a new plan has withdrawn, by node, until it is in force; and how many ever were. */
+  /** Kinds of the asks that a new plan has withdrawn, by node, until it is installed; and their total number. */
   withdrawn: Map<string, AskKind>
   withdrawals: number
   /** The latest feedback, oldest first. */
   feedback: RecordedFeedback[]
-  /** How often a rejected value was made again, by node; the answer's under the empty name. */
+  /** Number of reworks after a rejection, by node; of the answer under the empty name. */
   reworks: Map<string, number>
   followUps: FollowUp[]
   timers: Map<string, { readonly dueAt: number; readonly purpose: TimerPurpose }>
   policyFired: Map<string, number>
-  /** The version of the plan under which a policy has acted on the whole answer: its contract, or its satisfaction. */
+  /** Version of the plan under which a policy acted on the whole answer: its contract, or its satisfaction. */
   answerJudged?: number
-  /** The run has to fail; carried out once nothing is in flight. */
+  /** The run fails as soon as nothing is in flight. */
   failing?: Failure
   paused?: { readonly reason: string; readonly policyId?: string }
   budget: {
@@ -228,33 +228,33 @@ export interface RunState {
     reservedCostUsd: number
     calls: number
     tokens: number
-    /** Of these, what was read. */
+    /** Input part of `tokens`. */
     inputTokens: number
     costUsd: number
   }
-  /** What each open attempt has reserved, by node. */
+  /** Reservations of open attempts, by node. */
   reserved: Map<string, { readonly calls: number; readonly tokens: number; readonly costUsd?: number }>
   /** Hash of the last link of the audit chain. */
   audit: string
   cancel?: { readonly by: string; readonly reason?: string }
-  /** What a person said of the whole answer. */
+  /** Reply of a person about the whole answer. */
   finalReply?: AskReply
   finished?: EventPayloads['complete']
 }
 
-/** What a store keeps beside the journal so that work can be found without folding. */
+/** Summary of a run beside the journal, so that stores find work without folding. */
 export interface RunHead {
   readonly runId: string
   readonly tenant: string
   readonly seq: number
   readonly status: RunStatus
   readonly planVersion: number
-  /** When somebody should look at the run: now or earlier if it can go on, later for a timer, never if absent. */
+  /** When the run is due: now or earlier if it can continue, later for a timer, never if absent. */
   readonly wakeAt?: number
   readonly createdAt: number
   readonly updatedAt: number
   readonly objective: string
-  /** The pipeline or template that the run was started from: `pipeline` of the envelope's metadata. */
+  /** Name of the pipeline or template of the run: `pipeline` of the envelope's metadata. */
   readonly pipeline?: string
   readonly schemaHash: string
   readonly threadId?: string

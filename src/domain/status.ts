@@ -1,6 +1,6 @@
-/** The words for where a run and a node stand. */
+/** Statuses of runs and nodes. */
 
-/** `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until somebody resumes. */
+/** `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until a person resumes it. */
 export type RunStatus =
   | 'pending'
   | 'running'

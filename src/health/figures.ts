@@ -1,11 +1,17 @@
 /** Adds up the counts of attempts: overall, per step, per model or per time range. */
 
-import { counted, listed, rungs, type Signals, stages } from '../domain/event/signals.ts'
+import {
+  counted,
+  fallbackStages,
+  type HealthAttributes,
+  listed,
+  stages,
+} from '../domain/event/health-attributes.ts'
 import type { RepairCost, SampleGroup } from '../domain/ports/sample.ts'
 import type { Stage } from '../output/index.ts'
 
 export type StageCounts = { [S in Stage]: number }
-type FallbackStep = (typeof rungs)[number]
+type FallbackStep = (typeof fallbackStages)[number]
 export type Counts = Map<string, number>
 
 /** What the reader changed, or would have changed in shadow mode. */
@@ -76,7 +82,7 @@ export function addGroup(figures: Figures, { signals, attempts, repair }: Sample
   if (skipped > 0) increase(figures.soe.reasons, readReason(signals), skipped)
   for (const key of ['total', 'pass', 'fail', 'skipped'] as const)
     figures.precheck[key] += times(`aros.precheck.${key}`)
-  for (const step of rungs) {
+  for (const step of fallbackStages) {
     figures.fallbacks[step].taken += times(`aros.fallback.stage.${step}`)
     figures.fallbacks[step].success += times(`aros.fallback.stage.${step}.success`)
   }
@@ -91,7 +97,7 @@ export function addGroup(figures: Figures, { signals, attempts, repair }: Sample
   if (worked(stages.filter((stage) => !textStages.includes(stage)))) figures.touched.value += attempts
 }
 
-function addCoercions(into: Coercions, family: string, signals: Signals, attempts: number): void {
+function addCoercions(into: Coercions, family: string, signals: HealthAttributes, attempts: number): void {
   const times = (attribute: string) => counted(signals, `${family}.${attribute}`) * attempts
   into.total += times('total')
   into.failed += times('failed')
@@ -102,7 +108,7 @@ function addCoercions(into: Coercions, family: string, signals: Signals, attempt
   for (const name of listed(signals, `${family}.transforms`)) increase(into.transforms, name, attempts)
 }
 
-function readReason(signals: Signals): string {
+function readReason(signals: HealthAttributes): string {
   const reason = signals['aros.soe.skipped.reason']
   return typeof reason === 'string' ? reason : 'no reason given'
 }

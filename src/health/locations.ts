@@ -1,5 +1,5 @@
 /** Finds where a recommendation applies, and phrases the change it suggests. */
-import { stages } from '../domain/event/signals.ts'
+import { stages } from '../domain/event/health-attributes.ts'
 import { type RuleName, rules, type Stage } from '../output/index.ts'
 import { type Figures, ranked } from './figures.ts'
 import type { Named, Survey } from './survey.ts'

@@ -1,6 +1,6 @@
 /** Derives recommendations from the counts (AROS-65). Thresholds and texts are tables; every recommendation names its location. */
 
-import { stages } from '../domain/event/signals.ts'
+import { stages } from '../domain/event/health-attributes.ts'
 import type { Stage } from '../output/index.ts'
 import { type Figures, ranked } from './figures.ts'
 import {

@@ -1,5 +1,5 @@
 /** The health report as data: printed by `--json`, and the source of the page and the CSV files (AROS-62, AROS-64). */
-import { rungs, stages } from '../domain/event/signals.ts'
+import { fallbackStages, stages } from '../domain/event/health-attributes.ts'
 import {
   byCount,
   type Coercions,
@@ -46,7 +46,7 @@ export function healthReport(survey: Survey, { top = Number.POSITIVE_INFINITY }:
     places: toLocations(all.locations).slice(0, top),
     soe_skips: skips(models),
     prechecks: prechecks(steps),
-    rungs: rungs.map((name) => ({
+    rungs: fallbackStages.map((name) => ({
       name,
       ...all.fallbacks[name],
       success_rate: share(all.fallbacks[name].success, all.fallbacks[name].taken),

@@ -1,5 +1,5 @@
 /** Detects regressions: the second half of the time range against the first, and the last bucket against the first (AROS-65). */
-import { stages } from '../domain/event/signals.ts'
+import { stages } from '../domain/event/health-attributes.ts'
 import type { Stage } from '../output/index.ts'
 import { changeFor, findHeaviestStage, findLocation, findPointer } from './locations.ts'
 import { type Recommendation, thresholds } from './recommendation.ts'

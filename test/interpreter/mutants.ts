@@ -52,7 +52,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the prover rejects a reader of a branch that was not taken',
     file: 'src/plan/prove/scenarios/scenarios.ts',
-    find: 'return (needs.get(id) ?? []).every(({ from }) => from.some((source) => way.completed.has(source)))',
+    find: 'return (needs.get(id) ?? []).every(({ from }) => from.some((source) => partial.completed.has(source)))',
     replace: 'return needs.size >= 0',
     seed: 1,
   },
@@ -326,9 +326,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the list of a map is in the order in which items end',
     file: 'src/domain/run/fold-iterations.ts',
-    find: 'iterations.results[place] = result',
+    find: 'iterations.results[position] = result',
     replace:
-      "iterations.results[iterations.total > 0 && place < iterations.total && 'value' in (result ?? {}) ? iterations.results.filter((each) => each).length : place] = result",
+      "iterations.results[iterations.total > 0 && position < iterations.total && 'value' in (result ?? {}) ? iterations.results.filter((each) => each).length : position] = result",
     seed: 31,
   },
   {

@@ -54,13 +54,13 @@ export interface RetryOptions extends RetrySource {
 }
 
 /** Why a call may be repeated. */
-export interface FailedTry {
+export interface RetryableFailure {
   readonly outcome: 'throttled' | 'unavailable'
   /** The pause that the server asked for. */
   readonly retryAfterMs?: number | undefined
 }
 
-interface ScheduledRetry extends FailedTry {
+interface ScheduledRetry extends RetryableFailure {
   /** Failures so far. */
   readonly failures: number
   readonly waitMs: number
@@ -71,7 +71,7 @@ export interface Retries {
    * Calls until the result is not a failure, and returns the last result. All calls of one attempt share one retry budget,
    * so that an attempt with several calls is not throttled more often than one with a single call.
    */
-  run<T>(call: () => Promise<T>, failedTry: (result: T) => FailedTry | undefined): Promise<T>
+  run<T>(call: () => Promise<T>, failedTry: (result: T) => RetryableFailure | undefined): Promise<T>
 }
 
 export function createRetries(options: RetryOptions): Retries {

@@ -77,8 +77,8 @@ export function turnTo(key: CallKey, capabilityId: string): CallKey {
   return { ...key, logical: used, used }
 }
 
-/** The key without the doubt about one capability, which is another node's from now on. */
-export function handedOver(key: CallKey, capabilityId: string): CallKey {
+/** Returns the key without the doubt about one capability, which another node takes over. */
+export function withoutDoubtAbout(key: CallKey, capabilityId: string): CallKey {
   return { ...key, inDoubt: without(key, capabilityId) }
 }
 

@@ -85,9 +85,9 @@ const ownTable = {
   },
 } as const satisfies Record<string, FailureRow>
 
-const again =
+const againOrOtherHint =
   'Start the run again, or register another capability that supplies the same; with a draft of your own, set `retry.max` or `alternates` of the node, in a pipeline `max_retries` or `fallback` of the step'
-const elsewhere =
+const laterOrOtherHint =
   'Start the run again later, or register another capability that supplies the same; with a draft of your own, set `alternates` or a fail edge, in a pipeline `fallback` of the step'
 
 /** What to do when the last attempt of a node has ended so. */
@@ -100,9 +100,9 @@ const attemptHints: Readonly<Record<Outcome, string>> = {
     'Change the objective or the instructions, or register another capability; in a pipeline, set `fallback` of the step',
   timed_out:
     'Use a faster capability, or start the run again; with a draft of your own, raise `timeoutMs` of the node, in a pipeline `timeout` of the step or its agent',
-  throttled: elsewhere,
-  unavailable: elsewhere,
-  provider_error: again,
+  throttled: laterOrOtherHint,
+  unavailable: laterOrOtherHint,
+  provider_error: againOrOtherHint,
   cancelled: 'Begin a new run if it is still wanted',
   unclear:
     'Add what it asks for to `inputs` or `specialInstructions` of the envelope, or raise `constraints.maxAsks`',

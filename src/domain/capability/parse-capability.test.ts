@@ -85,25 +85,25 @@ describe('a capability', () => {
   })
 
   it('is refused with the place of every mistake', () => {
-    const places = refused({
+    const locations = refused({
       capabilityID: 'x',
       inputContract: 'toneOfVoice',
       outputContract: [],
       nodeKind: 'executing',
       cost: { tokens: 1 },
     })
-    expect(places.map(({ at }) => at).sort()).toEqual([
+    expect(locations.map(({ at }) => at).sort()).toEqual([
       '/capabilityID',
       '/capabilityId',
       '/cost/tokens',
       '/inputContract',
       '/nodeKind',
     ])
-    expect(places.find(({ at }) => at === '/capabilityID')?.hint).toBe('Did you mean "capabilityId"?')
-    expect(places.find(({ at }) => at === '/nodeKind')?.hint).toBe('Did you mean "execution"?')
+    expect(locations.find(({ at }) => at === '/capabilityID')?.hint).toBe('Did you mean "capabilityId"?')
+    expect(locations.find(({ at }) => at === '/nodeKind')?.hint).toBe('Did you mean "execution"?')
   })
 
-  it('is told where the default contract has gone', () => {
+  it('reports where the default contract has moved', () => {
     expect(refused({ ...least, defaultContract: {} })).toEqual([
       { at: '/defaultContract', hint: expect.stringContaining('outputContract') },
     ])

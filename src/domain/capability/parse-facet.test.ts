@@ -18,7 +18,7 @@ const canonical = {
   metadata: { version: 'v1', direction: 'input' },
 }
 
-function places(given: unknown) {
+function locations(given: unknown) {
   const parsed = parseFacet(given)
   return parsed.ok ? 'accepted' : parsed.issues.map(({ at }) => 'pointer' in at && at.pointer)
 }
@@ -47,7 +47,7 @@ describe('a facet', () => {
     })
   })
 
-  it.each<[given: unknown, places: readonly string[]]>([
+  it.each<[given: unknown, locations: readonly string[]]>([
     [{ ...sample, name: 'a.b' }, ['/name']],
     [{ ...sample, name: '__proto__/x' }, ['/name']],
     [{ ...sample, schema: { type: 'strin' } }, ['/schema/type']],
@@ -57,11 +57,11 @@ describe('a facet', () => {
     [{ ...sample, titel: 'x' }, ['/titel']],
     [7, ['']],
   ])('is refused with the place: %j', (given, expected) => {
-    expect(places(given)).toEqual(expected)
+    expect(locations(given)).toEqual(expected)
   })
 
-  it('without a direction is told so', () => {
-    expect(places({ ...sample, metadata: {} })).toContain('/metadata/direction')
+  it('without a direction is reported', () => {
+    expect(locations({ ...sample, metadata: {} })).toContain('/metadata/direction')
   })
 })
 

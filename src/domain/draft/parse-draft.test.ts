@@ -64,7 +64,7 @@ describe('a draft', () => {
 })
 
 describe('mistakes in a draft', () => {
-  it('an id with half of a surrogate pair is refused where it stands: no header of a call could carry it', () => {
+  it('an id with half of a surrogate pair is refused at its location: no header of a call could contain it', () => {
     const nodes = [
       write,
       { ...write, id: 'a\ud800' },
@@ -116,7 +116,7 @@ describe('mistakes in a draft', () => {
       'Remove it, or put it into metadata',
     ],
     [
-      'nobody to do it',
+      'no capability',
       { nodes: [{ id: 'a' }] },
       '/nodes/0',
       'Give it a capabilityId, a routing, or a map or loop with a body',

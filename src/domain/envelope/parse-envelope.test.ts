@@ -26,7 +26,7 @@ function refused(given: unknown) {
 }
 
 describe('an envelope', () => {
-  it('says once that the schema goes into the contract, where it stands in its place', () => {
+  it('reports once that the schema belongs into the contract, where it replaces the contract', () => {
     expect(refused({ objective: 'Say a', outputContract: schema })).toEqual([
       { at: '/outputContract/schema', code: 'schema/required', hint: 'Write { "schema": … } around it' },
     ])
@@ -135,7 +135,7 @@ describe('a contract', () => {
     ])
   })
 
-  it('refuses the same constraint twice, and conditions that are none', () => {
+  it('refuses the same constraint twice, and invalid conditions', () => {
     const named = { constraintId: 'c', expr, level: 'hard' }
     expect(refused(constrained(named, named))).toEqual([
       expect.objectContaining({ at: '/outputContract/constraints/1', code: 'contract/duplicate' }),
@@ -183,7 +183,7 @@ describe('goal_condition', () => {
 })
 
 describe('mistakes', () => {
-  it('are all told at once, each at its place', () => {
+  it('are all reported at once, each at its location', () => {
     const issues = refused({
       objectve: 'x',
       inputs: [],
@@ -206,8 +206,8 @@ describe('mistakes', () => {
 
   it('include limits that cannot be read: they must not be no limits', () => {
     const constraints = { maxTokens: '5', threadId: 7, deadlineMs: 0, own: 'x' }
-    const places = refused({ ...least, constraints }).map(({ at }) => at)
-    expect(places.sort()).toEqual([
+    const locations = refused({ ...least, constraints }).map(({ at }) => at)
+    expect(locations.sort()).toEqual([
       '/constraints/deadlineMs',
       '/constraints/maxTokens',
       '/constraints/threadId',

@@ -30,7 +30,7 @@ export const errorTypes = {
   RESOURCE_EXHAUSTION:
     '`turns`, `context` or `output` ran out: `reason` says which, `details.metrics` by how much',
   CONTRACT_ERROR: 'a RAO contract on a node cannot be used',
-  PLAN_REJECTED: 'no plan was proved; `reason` is the cause of the finding to mend first',
+  PLAN_REJECTED: 'no plan was proved; `reason` is the cause of the diagnostic to fix first',
   BLUEPRINT_ERROR: 'a pipeline, a template or a setting cannot be read',
 } as const
 
@@ -78,12 +78,12 @@ export function diagnosticError(diagnostic: Diagnostic): ErrorEnvelope {
     type: 'PLAN_REJECTED',
     message: `${constraint ?? constraintId ?? 'The plan'}: ${cause.replaceAll('_', ' ')}`,
     details: jsonMap({ ...diagnostic }),
-    ...placeOf(diagnostic),
+    ...toReasonAndPath(diagnostic),
   }
 }
 
-/** Its cause, and the node that it is about. */
-export function placeOf({ cause, nodeId }: Diagnostic): Pick<ErrorEnvelope, 'reason' | 'path'> {
+/** Returns the cause of a diagnostic and the path of its node. */
+export function toReasonAndPath({ cause, nodeId }: Diagnostic): Pick<ErrorEnvelope, 'reason' | 'path'> {
   return { reason: cause, path: nodeId === undefined ? '' : child('/nodes', nodeId) }
 }
 

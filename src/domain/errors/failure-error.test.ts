@@ -77,7 +77,7 @@ describe('the failure of a run or a node', () => {
     if (code !== 'plan/rejected') expect(envelope.path).toBe('/a/b')
   })
 
-  it.each(codes)('%s is told alike by a frame of a node, a row and the end of the run', (code) => {
+  it.each(codes)('%s is reported alike by a frame of a node, a row and the end of the run', (code) => {
     const error: Failure = { code, message: 'No', issues }
     const whole = failureError(error)
     expect(storedError(JSON.parse(JSON.stringify(error)))).toEqual(whole)
@@ -104,7 +104,7 @@ describe('the failure of a run or a node', () => {
     expect(of('attempt/invalid')).toMatchObject({ type: 'TASK_FAILURE', reason: 'output_format_failure' })
   })
 
-  it('a rejected plan leads to the finding that has to be mended first', () => {
+  it('a rejected plan leads to the diagnostic to fix first', () => {
     const details = { diagnostics: rejected as never }
     expect(failureError({ code: 'plan/rejected', message: 'No plan', details })).toMatchObject({
       type: 'PLAN_REJECTED',

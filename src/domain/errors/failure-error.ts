@@ -12,15 +12,15 @@ import {
   issueError,
   jsonMap,
   pathOf,
-  placeOf,
   type TaskFailureReason,
+  toReasonAndPath,
 } from './error-envelope.ts'
 
 /** Codes whose type or reason depends on what else they say. */
-type Telling = 'attempt/truncated' | 'budget/exhausted' | 'plan/rejected' | 'rao/contract'
+type DetailedCode = 'attempt/truncated' | 'budget/exhausted' | 'plan/rejected' | 'rao/contract'
 
 /** What each other way of failing is called outside. */
-export const failureReasons: Readonly<Record<Exclude<FailureCode, Telling>, TaskFailureReason>> = {
+export const failureReasons: Readonly<Record<Exclude<FailureCode, DetailedCode>, TaskFailureReason>> = {
   'ask/limit': 'execution_halted',
   'ask/rejected': 'execution_halted',
   'attempt/cancelled': 'execution_halted',
@@ -124,7 +124,7 @@ function rootFinding(details: Failure['details']): Diagnostic | undefined {
 
 function rejectionOf({ details }: Failure): Pick<ErrorEnvelope, 'reason' | 'path'> {
   const root = rootFinding(details)
-  return root === undefined ? { reason: 'rejected', path: '' } : placeOf(root)
+  return root === undefined ? { reason: 'rejected', path: '' } : toReasonAndPath(root)
 }
 
 function detailsOf(failure: Failure): { readonly [key: string]: Json } {

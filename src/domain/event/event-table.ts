@@ -4,14 +4,13 @@ import type { Outcome } from '../output.ts'
 
 export const eventTable: Record<EventType, string> = {
   start:
-    'the run was accepted: envelope, ids, hash of the schema, the draft if one was handed in, warnings about older forms',
+    'the run was accepted: envelope, ids, hash of the schema, the draft if one was submitted, warnings about older forms',
   plan_requested:
     'a draft is wanted, for the first plan or a new version: with which policies and capabilities',
   plan_rejected:
     'the draft was not proved; the diagnostics say why, `final` why the planner is not asked again',
-  plan_generated:
-    'a proven plan is in force; with `metadata.resumed` a paused run goes on under the one it has',
-  plan_updated: 'a new version replaced a plan; which nodes were carried over',
+  plan_generated: 'a proven plan is in force; with `metadata.resumed` a paused run continues with its plan',
+  plan_updated: 'a new version replaced a plan; which nodes were kept',
   node_start: 'a node begins',
   iteration_start: 'an item of a map (`node[3]`) or a round of a loop (`node#2`) begins',
   iteration_end: 'an item or a round is over: its output, or why it has none',
@@ -40,7 +39,7 @@ export const eventTable: Record<EventType, string> = {
   timer_set: 'something is due later: a retry, the end of an ask, the deadline, a policy',
   timer_fired: 'it was due',
   cancel_requested: 'the run is to be cancelled',
-  log: 'something worth telling: what the reader changed, what a policy emits',
+  log: 'a trace entry: what the reader changed, what a policy emits',
   complete: 'the run is over, always the last event: `completed`, `failed` or `cancelled`',
 }
 

@@ -24,13 +24,13 @@ export interface ProvenancePlan {
   readonly nodes: readonly Pick<Plan['nodes'][number], 'id' | 'facetProvenance'>[]
 }
 
-export function wantsProvenance({ type, planVersion }: Pick<JournalEvent, 'type' | 'planVersion'>): boolean {
+export function hasProvenance({ type, planVersion }: Pick<JournalEvent, 'type' | 'planVersion'>): boolean {
   return planVersion > 0 && types.has(type)
 }
 
 /** The frame with the provenance of the plan that was in force; before there is a plan, as it is. */
 export function withProvenance(frame: Frame, plan: ProvenancePlan | undefined): Frame {
-  if (plan === undefined || frame.facetProvenance !== undefined || !wantsProvenance(frame)) return frame
+  if (plan === undefined || frame.facetProvenance !== undefined || !hasProvenance(frame)) return frame
   const node = plan.nodes.find(({ id }) => id === frame.nodeId)
   return { ...frame, facetProvenance: node?.facetProvenance ?? wholeProvenance(plan) }
 }

@@ -1,4 +1,4 @@
-/** Copies of what callers hand in: the same JSON, nothing shared, and always an end. */
+/** Copies of what callers pass: the same JSON, nothing shared, and always an end. */
 import { type } from 'arktype'
 import fc from 'fast-check'
 import { number, object } from 'valibot'

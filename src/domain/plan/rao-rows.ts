@@ -6,22 +6,22 @@ import { type EffectiveContract, findRaoContract } from '../rao/effective.ts'
 import { isRaoError } from '../rao/rao-contract.ts'
 
 export interface RaoRow extends EffectiveContract {
-  /** In a body with its place: `each[].write` in a map, `refine#.write` in a loop. */
+  /** With the path of its body: `each[].write` in a map, `refine#.write` in a loop. */
   readonly nodeId: string
   readonly capabilityId: string
 }
 
-export function raoRows(nodes: readonly PlanNode[], place = ''): RaoRow[] {
+export function raoRows(nodes: readonly PlanNode[], prefix = ''): RaoRow[] {
   return nodes.flatMap((node) => {
     const { id, capabilityId, alternates = [], body, map } = node
     const own = [...(capabilityId === undefined ? [] : [capabilityId]), ...alternates].flatMap(
       (candidate): RaoRow[] => {
         const contract = findRaoContract(node, candidate)
         if (contract === undefined || isRaoError(contract)) return []
-        return [{ nodeId: place + id, capabilityId: candidate, ...contract }]
+        return [{ nodeId: prefix + id, capabilityId: candidate, ...contract }]
       },
     )
-    const inside = `${place}${id}${map === undefined ? '#' : '[]'}.`
+    const inside = `${prefix}${id}${map === undefined ? '#' : '[]'}.`
     return [...own, ...(body ? raoRows(body.nodes, inside) : [])]
   })
 }

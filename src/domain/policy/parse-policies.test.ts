@@ -67,7 +67,7 @@ describe('policies', () => {
     })
   })
 
-  it('do not change when the caller changes what was handed in', () => {
+  it('do not change when the caller changes what was passed', () => {
     const given = { planner: { directives: { a: [1] } } }
     const { policies } = accepted(given)
     given.planner.directives.a.push(2)
@@ -103,7 +103,7 @@ describe('what is gone', () => {
     ])
   })
 
-  it('is told from what was misspelt', () => {
+  it('is distinguished from a misspelt key', () => {
     expect(refused(action('replann'))).toEqual([
       expect.objectContaining({ at: '/runtime/0/action/type', hint: 'Did you mean "replan"?' }),
     ])
@@ -164,7 +164,7 @@ describe('flat policies', () => {
     expect(accepted(given)).toEqual({ policies: { planner, runtime: [] }, inputs, warnings: ['policy/flat'] })
   })
 
-  it('stand beside the others', () => {
+  it('are kept beside the others', () => {
     const given = {
       planner: { topology: { maxDepth: 3 }, directives: { a: 1 } },
       variantCount: 2,
@@ -205,15 +205,15 @@ describe('flat policies', () => {
 })
 
 describe('mistakes', () => {
-  it('are all told at once, each at its place', () => {
-    const places = refused({
+  it('are all reported at once, each at its location', () => {
+    const locations = refused({
       planner: { topology: { variantCount: 0 }, optimisation: { objective: 'cheap' } },
       runtime: [
         { id: '', trigger: { kind: 'onTimeout' }, action: { type: 'emit' } },
         { trigger: { kind: 'onStart', ms: 1 }, action: { type: 'fail', mesage: 'x' } },
       ],
     }).map(({ at }) => at)
-    expect(places.sort()).toEqual([
+    expect(locations.sort()).toEqual([
       '/planner/optimisation/objective',
       '/planner/topology/variantCount',
       '/runtime/0/action/event',
@@ -238,7 +238,7 @@ describe('mistakes', () => {
     expect(refused({ runtime: [policy, policy] })).toEqual([expect.objectContaining({ at: '/runtime/1/id' })])
   })
 
-  it('never throw, whatever is handed in', () => {
+  it('never throw for any value', () => {
     const loop: unknown[] = []
     loop.push(loop)
     for (const given of [null, 7, [], 'x', { runtime: 7 }, { runtime: [null, 7, [], {}] }, loop, () => 1]) {

@@ -62,7 +62,9 @@ export function parsePolicies(given: unknown = {}, options: ParseNounOptions = {
   if (!copy.ok) return { ok: false, issues: [copy.issue], warnings: [] }
   const migration = migratePolicies(copy.value)
   const refused = [...migration.issues, ...(isObject(copy.value) ? refuseUnknown(copy.value) : [])]
-  const shape = checkNoun(policySchema, copy.value, 'Remove it').filter((issue) => !isTold(issue, refused))
+  const shape = checkNoun(policySchema, copy.value, 'Remove it').filter(
+    (issue) => !isReported(issue, refused),
+  )
   const findings: FoundIssues = {
     issues: [
       ...refused,
@@ -115,10 +117,10 @@ function directivesIn(policies: Json): unknown {
 
 type GivenPolicy = Omit<Policies['runtime'][number], 'enabled'> & { readonly enabled?: boolean }
 
-/** What a refusal has explained, the schema need not say again. */
-function isTold(issue: Issue, refused: readonly Issue[]): boolean {
+/** Whether a refusal has already reported this location: the schema check then adds nothing. */
+function isReported(issue: Issue, refused: readonly Issue[]): boolean {
   const at = pointerOf(issue)
-  return refused.some((told) => at === pointerOf(told) || at.startsWith(`${pointerOf(told)}/`))
+  return refused.some((reported) => at === pointerOf(reported) || at.startsWith(`${pointerOf(reported)}/`))
 }
 
 /** Located where the caller wrote it, not where it was moved. */

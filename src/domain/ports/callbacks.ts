@@ -1,24 +1,24 @@
-/** The port for answers that come later: an agent said "accepted" and calls back when it is done. */
+/** Port for asynchronous answers: an agent accepted a call and calls back when it is done. */
 import type { Json } from '../../base/json.ts'
 
 export interface CallbackPost {
-  /** From the callback's address. */
+  /** From the URL of the callback. */
   readonly callId: string
-  /** As the headers say it, unchecked. */
+  /** Headers, not verified. */
   readonly timestamp: string | undefined
   readonly nonce: string | undefined
   readonly signature: string | undefined
-  /** The body as it came: what was signed. */
+  /** The bytes of the body: the signed content. */
   readonly rawBody: Uint8Array
   readonly body: Json
 }
 
-/** What became of it: only `delivered` has an effect. */
+/** Result of a callback; only `delivered` has an effect. */
 export type Delivery =
   | 'delivered'
   /** No such call. */
   | 'unknown'
-  /** Signed by nobody who may answer it. */
+  /** The signature does not match the key of the registration. */
   | 'forged'
   /** Signed too long ago, or in the future. */
   | 'stale'

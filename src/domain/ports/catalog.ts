@@ -1,4 +1,4 @@
-/** The port to what is alive: facets and capabilities, as planners, prover and engine see them. */
+/** Port to the available facets and capabilities, used by planners, prover and engine. */
 import type { Capability } from '../capability.ts'
 import type { Facet } from '../facet.ts'
 
@@ -6,10 +6,10 @@ export interface Catalog {
   facets(): readonly Facet[]
   /** Active capabilities. */
   capabilities(): readonly Capability[]
-  /** Known capabilities that nothing here can carry out, with the reason; they are not planned with. Absent: none. */
+  /** Known capabilities that cannot run here, with the reason; plans do not use them. Absent: none. */
   inactive?(): ReadonlyMap<string, string>
-  /** By id, active or not; absent if unknown here. */
+  /** Finds a capability by id, active or not; undefined if unknown. */
   capability(capabilityId: string): Capability | undefined
-  /** What one tenant sees: what is everybody's, and its own. Absent: everything is everybody's. */
+  /** The view of one tenant: shared entries and its own. Absent: all entries are shared. */
   forTenant?(tenant: string): Catalog
 }

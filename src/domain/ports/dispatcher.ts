@@ -1,4 +1,4 @@
-/** The port to whoever does the work of a node: one dispatcher per kind of capability. */
+/** Port to executors of nodes: one dispatcher per kind of capability. */
 import type { Json } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
@@ -7,15 +7,15 @@ import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeConstraints } from '../plan.ts'
 import type { Trace } from './trace.ts'
 
-/** All that an attempt may know: a copy of its own, so that nothing of a failed attempt reaches another. */
+/** The context of an attempt. Each attempt gets its own copy, so that nothing of a failed attempt reaches another. */
 export interface Bundle {
   readonly objective: string
   readonly inputs: Json
   readonly instructions: string
   readonly specialInstructions: readonly string[]
-  /** What is worth knowing besides the inputs: `data.knowledge` of the node. */
+  /** Background knowledge: `data.knowledge` of the node. */
   readonly knowledge?: readonly string[]
-  /** What must come back. */
+  /** Schema of the result. */
   readonly returns: JsonSchema
   readonly clarifications: readonly string[]
   /** What people and checks said about earlier outputs of the node, oldest first. */
@@ -23,7 +23,7 @@ export interface Bundle {
 }
 
 export interface Dispatch {
-  /** Whose run it is. Default `default`. */
+  /** Tenant of the run. Default `default`. */
   readonly tenant?: string
   readonly runId: string
   readonly nodeId: string
@@ -38,52 +38,52 @@ export interface Dispatch {
   readonly constraints: NodeConstraints
   /** Calls left in the node's budget. */
   readonly calls: number
-  /** Tokens and dollars that are left for the node and reserved in its run; absent where nothing limits them. */
+  /** Tokens and dollars left for the node and reserved in its run; absent if unlimited. */
   readonly tokens?: number
   readonly costUsd?: number
   /** The node's own data, such as `processing`. */
   readonly data?: { readonly [key: string]: Json }
-  /** Constraints depend on this node: no text may stand in for its answer (C18, C55). Default false. */
+  /** Constraints depend on this node: a degraded text answer is not accepted (C18, C55). Default false. */
   readonly constrained?: boolean
   /** Run the patterns of schemas in linear time: schemas of the app may be untrusted. Default false. */
   readonly linearPatterns?: boolean
-  /** The trace that the call belongs to; whoever calls over the wire sends it along. Absent where nobody traces. */
+  /** Trace context of the call, propagated over the wire. Absent if tracing is off. */
   readonly trace?: Trace
-  /** When the node's time or the run's is over, in milliseconds since 1970: nothing is waited for beyond it. */
+  /** Deadline of the node or the run, whichever is earlier, in milliseconds since 1970: nothing waits beyond it. */
   readonly deadlineAt?: number
-  /** Ends with the run, the node's time or the process. */
+  /** Aborted when the run ends, the node times out or the process stops. */
   readonly signal: AbortSignal
-  /** Trace events on the way (`output.coercion.success`, `grammar.applied`, …). */
+  /** Receives trace events during the call (`output.coercion.success`, `grammar.applied`, …). */
   readonly onEvent: (event: string, payload?: { readonly [key: string]: Json }) => void
-  /** What has been spent so far, told before and after every call, so that an attempt that is cut off is still paid for. */
+  /** Reports the total usage so far before and after every call, so that an interrupted attempt is still charged. */
   readonly onUsage?: (usage: Usage) => void
-  /** The call was accepted, and its answer comes later: it is recorded, and after a crash only waited for (`resume`). */
+  /** Reports that the call was accepted. Recorded, so that after a crash the engine only waits for the answer (`resume`). */
   readonly onAccepted?: (accepted: { readonly deadlineAt: number }) => void
 }
 
-/** A call that was accepted earlier, by this process or another one. The capability may be unknown here by now. */
+/** A call accepted earlier, of this process or another. The capability may no longer be known here. */
 export interface AcceptedCall extends Omit<Dispatch, 'capability' | 'deadlineAt' | 'onAccepted'> {
   readonly capabilityId: string
-  /** How long its answer is waited for. */
+  /** Deadline of its answer. */
   readonly deadlineAt: number
 }
 
 export interface Dispatcher {
   readonly kind: string
-  /** It leaves this machine: refused for nodes with `no_network_access`. */
+  /** Uses the network: refused for nodes with `no_network_access`. */
   readonly remote: boolean
   /**
-   * Its values are plain JSON that it has made itself, such as text that it has parsed, and that nobody else holds: they are
-   * not copied once more. Default: what it brings is copied, and refused where JSON cannot hold it.
+   * Its values are plain JSON that it created itself (parsed text, for example) and that no other code holds, so they are
+   * not copied again. Default: results are copied, and refused if JSON cannot represent them.
    */
   readonly plain?: true
   /**
-   * It tries calls again that were throttled or did not arrive, such as one that makes several calls in an attempt: what it
-   * brings is final. Default: the engine does, with the same pauses.
+   * It retries throttled and undelivered calls itself, because it makes several calls per attempt: its results are final.
+   * Default: the engine retries, with the same backoff.
    */
   readonly retries?: true
-  /** Resolves with how the call ended; a rejection counts as `provider_error`. */
+  /** Resolves with the outcome of the call; a rejection counts as `provider_error`. */
   dispatch(call: Dispatch): Promise<AttemptResult>
-  /** Waits for the answer to an accepted call until its deadline, without making the call again; nothing if none came. */
+  /** Waits for the answer to an accepted call until its deadline, without repeating the call; undefined if none came. */
   resume?(call: AcceptedCall): Promise<AttemptResult | undefined>
 }

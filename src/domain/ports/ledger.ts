@@ -1,9 +1,9 @@
 /**
- * The correction ledger (AROS-66): one row for every stage that changed an answer, kept apart from the runs and only where
- * somebody switched it on. It holds names and numbers, never what was changed.
+ * The correction ledger (AROS-66): one row for every stage that changed an answer, stored separately from the runs and only
+ * if enabled. It holds names and numbers, never the changed values.
  */
 
-/** Grows when rules of the reader change what they do, so that rows from before can be told apart. */
+/** Incremented when rules of the reader change, so that earlier rows can be distinguished. */
 export const coercionPolicyVersion = '1'
 
 export interface CorrectionRow {
@@ -13,14 +13,14 @@ export interface CorrectionRow {
   readonly stepName: string
   readonly agentId?: string
   readonly providerModel?: string
-  /** What the answer was read toward. */
+  /** Hash of the schema of the answer. */
   readonly schemaHash?: string
   readonly coercionPolicyVersion: string
   readonly stage: string
-  /** How many rungs had been climbed: 0 for the first answer. */
+  /** Number of fallback steps taken before; 0 for the first answer. */
   readonly repairDepth: number
   readonly transformsApplied: readonly string[]
-  /** An estimate: what asking once more would have taken, by what a call of this attempt took. Absent if it failed. */
+  /** Estimated time of one more call, from the duration of the calls of this attempt. Absent if it failed. */
   readonly latencyMsSaved?: number
 }
 

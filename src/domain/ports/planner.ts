@@ -1,4 +1,4 @@
-/** The port to whoever drafts plans: the search planner, a model, or a file written by hand. */
+/** Port to planners, which draft plans: the search planner, a model, or a file. */
 import type { Json } from '../../base/json.ts'
 import type { Capability } from '../capability.ts'
 import type { DiagnosticBundle } from '../diagnostic.ts'
@@ -16,14 +16,14 @@ export interface DraftRequest {
   readonly capabilities: readonly Capability[]
   readonly attempt: number
   readonly phase: 'initial' | 'replan'
-  /** Why the draft before was rejected. */
+  /** Why the previous draft was rejected. */
   readonly diagnostics?: DiagnosticBundle
   readonly trigger?: PlanTrigger
   /** What people and checks said about earlier work, oldest first. */
   readonly feedback?: readonly Feedback[]
   /**
-   * What is done already. A draft that has a node with this id, the same capability, inputs of the same values and the same
-   * instructions (or none) keeps its output; otherwise the node runs again.
+   * Completed nodes. A node of the draft with the same id, capability, input values and instructions (or none) keeps its
+   * output; any other node runs again.
    */
   readonly completed: readonly {
     readonly id: string
@@ -31,17 +31,17 @@ export interface DraftRequest {
     readonly instructions?: string
     readonly output: Json
   }[]
-  /** Which run wants it; absent outside of one. */
+  /** The run that is planned; absent outside of one. */
   readonly runId?: string
   readonly trace?: Trace
   readonly signal: AbortSignal
-  /** What is left of the run's limits; absent where nothing limits it. */
+  /** Remaining limits of the run; absent if unlimited. */
   readonly left?: DraftAllowance
-  /** Charges the run: all that this draft has cost so far, told before and after every call, also when no draft comes of it. */
+  /** Charges the run: reports the total usage of this draft before and after every call, also if no draft results. */
   readonly onUsage?: (usage: Usage) => void
 }
 
-/** What a planner may still spend. */
+/** Remaining budget of a planner. */
 export interface DraftAllowance {
   readonly calls?: number
   readonly tokens?: number
@@ -51,8 +51,8 @@ export interface DraftAllowance {
 export interface Planner {
   readonly name: string
   /**
-   * The same request gives the same draft, and costs nothing. Such a planner is not asked again after a rejection if the
-   * diagnostics would change nothing. Default false.
+   * The same request gives the same draft, at no cost. After a rejection the planner is not called again if the diagnostics
+   * would not change its draft. Default false.
    */
   readonly deterministic?: boolean
   draft(request: DraftRequest): Promise<Draft>

@@ -1,11 +1,11 @@
-/** The port to models: one call, text in, text out. What the text means is the reader's business. */
+/** Port to models: one call, text in, text out. The reader parses the text. */
 
-import type { FailedTry } from '../../base/time/retry.ts'
+import type { RetryableFailure } from '../../base/time/retry.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Usage } from '../output.ts'
 import type { Trace } from './trace.ts'
 
-/** How a node wants its model held to the schema; what a provider makes of it is its own business. */
+/** How a node requests structured output; each provider maps it to what it supports. */
 export type StructuredIntent = 'off' | 'auto' | 'openai_json' | 'outlines' | 'xgrammar'
 
 export interface ModelRequest {
@@ -13,55 +13,55 @@ export interface ModelRequest {
   readonly model: string
   readonly system: string
   readonly prompt: string
-  /** What the answer must satisfy; providers that can hold a model to it may. */
+  /** Schema of the answer; providers with structured output may enforce it. */
   readonly schema?: JsonSchema
-  /** Whether to hold the model to the schema, and how. Default `off`. */
+  /** Whether and how to enforce the schema while generating. Default `off`. */
   readonly structured?: StructuredIntent
-  /** What the schema is called where a provider wants a name for it: the node's. */
+  /** Name of the schema for providers that require one: the name of the node. */
   readonly schemaName?: string
-  /** Under a RAO contract: what the text of `primary_output` must satisfy. */
+  /** Under a RAO contract: schema of the text in `primary_output`. */
   readonly primary?: JsonSchema
   readonly maxOutputTokens?: number
   readonly idempotencyKey: string
-  /** The trace that the call belongs to; sent along where the provider takes headers. */
+  /** Trace context of the call, sent as a header if the provider supports headers. */
   readonly trace?: Trace
   readonly signal: AbortSignal
-  /** Given: the call is streamed, and every piece of the text goes here as it arrives. */
+  /** If given, the call is streamed, and this receives every chunk of the text. */
   readonly onText?: (chunk: string) => void
 }
 
-/** What became of the intent. */
+/** How the provider handled the request for structured output. */
 export type StructuredOutcome =
   | {
       readonly kind: 'applied'
-      /** What the provider was asked for: `json_schema`, `json_object`, `json_tool`, `outlines`, `xgrammar`. */
+      /** The mode that was requested: `json_schema`, `json_object`, `json_tool`, `outlines`, `xgrammar`. */
       readonly as: string
-      /** The author's keywords that nobody enforces there; the reader checks them afterwards. */
+      /** Number of keywords that the provider does not enforce; the reader checks them. */
       readonly weakened: number
-      /** How long what is sent for it is, at most, in bytes; a bound for its tokens. Default 0. */
+      /** Maximum number of bytes sent for it, an upper bound of its tokens. Default 0. */
       readonly bytes?: number
-      /** The answer is one member of an object, because the provider takes only objects. */
+      /** Name of the member that holds the answer, if the provider supports only objects. */
       readonly wrapped?: string
     }
   | { readonly kind: 'skipped'; readonly reason: string }
 
 interface Common {
-  /** Absent when nothing was asked for. */
+  /** Absent if structured output was not requested. */
   readonly structured?: StructuredOutcome
 }
 
 export type CallUsage = Omit<Usage, 'calls'>
 
-/** How a call ended; never thrown. */
+/** Result of a call; failures are values, never thrown. */
 export type ModelAnswer = Common &
   (
     | {
         readonly kind: 'text'
         readonly text: string
-        /** `length`: the model was cut off, whatever the text looks like; `cut`: the connection was. */
+        /** `length`: the model reached its limit, even if the text parses; `cut`: the connection broke. */
         readonly finish: 'stop' | 'length' | 'cut'
         readonly usage: CallUsage
-        /** What the model thought aloud; never part of the answer. */
+        /** Reasoning of the model; never part of the answer. */
         readonly reasoning?: string
       }
     | { readonly kind: 'refused'; readonly message: string; readonly usage: CallUsage }
@@ -71,11 +71,11 @@ export type ModelAnswer = Common &
     | { readonly kind: 'unavailable'; readonly message: string; readonly notSent?: boolean }
     | { readonly kind: 'timed_out'; readonly message: string }
     | { readonly kind: 'cancelled'; readonly message: string }
-    /** `text`: what the provider would not accept as JSON; it is read like any other text. */
+    /** `text`: output that the provider rejected as invalid JSON; parsed like any other text. */
     | {
         readonly kind: 'error'
         readonly message: string
-        /** What to change, where the provider knows. */
+        /** What to change, if the provider knows. */
         readonly hint?: string
         readonly text?: string
         /** The same call would end the same way: a wrong key, an unknown model. Default false. */
@@ -85,28 +85,26 @@ export type ModelAnswer = Common &
   )
 
 export interface Provider {
-  /** The part of a model's name before the slash; `*` answers for every provider that is not there. */
+  /** Prefix of model names before the slash; `*` serves all providers that are not configured. */
   readonly name: string
-  /** Its answers cost nothing, whatever the model costs that it stands for. */
+  /** Its answers cost nothing, even if the model that it replaces has a price. */
   readonly free?: true
   generate(request: ModelRequest): Promise<ModelAnswer>
-  /** What the provider would make of an intent, before any call; absent: nothing, models are left alone. */
+  /** Predicts how structured output would be handled, before any call. Absent: not supported. */
   structured?(
     request: Pick<ModelRequest, 'model' | 'schema' | 'structured'>,
   ): StructuredOutcome | Promise<StructuredOutcome>
-  /** Keys that must never leave but to the provider itself; whoever redacts asks for them. */
+  /** Keys that may only be sent to the provider; redactors read them. */
   secrets?(): readonly string[]
 }
 
-// What follows from how a call of a model ended.
-
-/** Why a call may be made again after a pause: it brought nothing and costs nothing. */
-export function failedTry(answer: ModelAnswer): FailedTry | undefined {
+/** Returns why a call may be retried after a pause; undefined if it generated anything. */
+export function toRetryableFailure(answer: ModelAnswer): RetryableFailure | undefined {
   if (answer.kind === 'unavailable') return { outcome: 'unavailable' }
   return answer.kind === 'throttled' ? { outcome: 'throttled', retryAfterMs: answer.retryAfterMs } : undefined
 }
 
-/** Whether a model has worked for this answer; calls that were turned away before that cost nothing. */
+/** Whether the model generated anything; calls rejected before that cost nothing. */
 export function wasGenerated(answer: ModelAnswer): boolean {
-  return failedTry(answer) === undefined && !(answer.kind === 'error' && answer.fatal === true)
+  return toRetryableFailure(answer) === undefined && !(answer.kind === 'error' && answer.fatal === true)
 }

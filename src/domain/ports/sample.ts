@@ -1,33 +1,33 @@
 /**
- * What a store tells about the health of its runs: attempts that called a model, added up by the store itself, so that a
- * million spans do not have to leave it. Attempts that are alike in everything that is counted are one group.
+ * Aggregated health of runs: attempts that called a model, grouped and counted by the store, so that a million spans need
+ * not be transferred. Attempts with equal attributes form one group.
  */
-import type { Signals } from '../event/signals.ts'
+import type { HealthAttributes } from '../event/health-attributes.ts'
 
 export interface SampleQuery {
   /** Attempts that ended at or after this time, in milliseconds since 1970. */
   readonly from?: number
   /** Attempts that ended at or before this time. */
   readonly to?: number
-  /** In how many equal parts the time between `from` and `to` is cut, if both are given. Default 1. */
+  /** Number of equal intervals between `from` and `to`, if both are given. Default 1. */
   readonly slots?: number
   readonly nodeId?: string
   readonly model?: string
   readonly tenant?: string
-  /** Only runs that were started from the pipeline with exactly this name. */
+  /** Only runs started from the pipeline of exactly this name. */
   readonly pipeline?: string
 }
 
 export interface SampleGroup {
   readonly nodeId: string
-  /** Absent where nobody knows who answered. */
+  /** Absent if the model is unknown. */
   readonly model?: string
-  /** Which part of the time, from 0. */
+  /** Index of the interval, from 0. */
   readonly slot: number
-  /** What each of them says, without what differs from attempt to attempt: model and cost. */
-  readonly signals: Signals
+  /** Attributes that all attempts of the group share: without model and cost. */
+  readonly signals: HealthAttributes
   readonly attempts: number
-  /** What the rungs above the first call took, in all of them together. */
+  /** Total usage of fallback steps after the first call. */
   readonly repair: RepairCost
 }
 
@@ -36,7 +36,7 @@ export interface RepairCost {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costUsd: number
-  /** Calls whose cost nobody knows. */
+  /** Calls of unknown cost. */
   readonly unknownCost: number
 }
 
@@ -44,7 +44,7 @@ export interface RepairCost {
 export interface SampleRuns {
   readonly total: number
   readonly byNode: { readonly [nodeId: string]: number }
-  /** Attempts of which nobody knows who answered are left out. */
+  /** Without attempts whose model is unknown. */
   readonly byModel: { readonly [model: string]: number }
 }
 

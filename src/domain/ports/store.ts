@@ -1,6 +1,6 @@
 /**
- * The port to a store. The journal is the truth: everything else a store keeps is derived from the events of one append in
- * the same transaction. All implementations pass `testing/store-suite.ts`.
+ * Port to a store. The journal is the source of truth: all other tables are projections, written in the same transaction as
+ * the events of an append. All implementations pass `testing/store-suite.ts`.
  */
 import type { Json } from '../../base/json.ts'
 import type { Ask } from '../ask.ts'
@@ -11,7 +11,7 @@ import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
 
-/** What the head becomes with an append; the store adds sequence and times. */
+/** The new head after an append; the store adds sequence number and times. */
 export interface HeadUpdate {
   readonly status: RunStatus
   readonly planVersion: number
@@ -22,7 +22,7 @@ export interface HeadUpdate {
 
 export interface Lease {
   readonly owner: string
-  /** Grows with every change of owner; an append with an old one is refused. */
+  /** Fencing token: grows with every change of owner; an append with an old one is refused. */
   readonly epoch: number
 }
 
@@ -31,23 +31,23 @@ export interface NewRun {
   readonly tenant: string
   readonly events: readonly NewEvent[]
   readonly head: HeadUpdate
-  /** Claimed at once for this owner, if given. */
+  /** If given, the run is created with a lease of this owner. */
   readonly claim?: { readonly owner: string; readonly leaseMs: number }
 }
 
 export interface Append {
   readonly runId: string
-  /** The sequence number of the last event that the caller has seen. */
+  /** Sequence number of the last event that the caller has read (compare-and-set). */
   readonly expectedSeq: number
   readonly events: readonly NewEvent[]
   readonly head: HeadUpdate
-  /** The writer's lease; absent for replies, cancellations and resumptions, which anybody may append. */
+  /** The writer's lease; absent for replies, cancellations and resumptions, which need no lease. */
   readonly lease?: Lease
-  /** Give the lease back in the same transaction: the run waits or is over. */
+  /** Releases the lease in the same transaction: the run waits or is over. */
   readonly release?: boolean
 }
 
-/** `conflict`: somebody appended first; `fenced`: the lease is another's; nothing was written in either case. */
+/** `conflict`: another writer appended first; `fenced`: another process has the lease. In both cases nothing was written. */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly seq: number }
   | { readonly kind: 'conflict'; readonly seq: number }
@@ -88,7 +88,7 @@ export interface AskQuery {
   readonly after?: string
 }
 
-/** One node in one version of the plan. A new version has rows of its own; those of earlier versions stay as they were. */
+/** One node in one version of the plan. A new version has its own rows; the rows of earlier versions do not change. */
 export interface NodeRow {
   readonly runId: string
   readonly nodeId: string
@@ -100,7 +100,7 @@ export interface NodeRow {
   readonly attempts: number
   /** SHA-256 of the inputs of the last attempt, as canonical JSON. */
   readonly contextHash?: string
-  /** Whether the last output satisfied the contract; absent before there is one. */
+  /** Whether the last output satisfied the contract; absent before the first output. */
   readonly validation?: 'valid' | 'invalid'
   readonly output?: Json
   readonly error?: Json
@@ -132,7 +132,7 @@ export interface OutputRow {
   readonly at: number
 }
 
-/** One timed piece of work, kept for health reports and telemetry. */
+/** A trace span, kept for health reports and telemetry. */
 export interface SpanRow {
   readonly runId: string
   readonly spanId: string
@@ -144,7 +144,7 @@ export interface SpanRow {
   readonly attributes: { readonly [key: string]: Json }
 }
 
-/** One row of the audit: who decided what, chained by hash. */
+/** One audit row: who decided what, in a hash chain. */
 export interface AuditRow {
   readonly runId: string
   readonly requestId: string
@@ -157,17 +157,17 @@ export interface AuditRow {
   readonly hash: string
 }
 
-/** Something that was said between people and a run. */
+/** A message between people and a run. */
 export interface MessageRow {
   readonly messageId: string
   readonly runId: string
   readonly tenant: string
-  /** The event that it was said with. */
+  /** Sequence number of its event. */
   readonly seq: number
   readonly at: number
-  /** `agent` asks, `operator` decides, `system` says that nobody did in time. */
+  /** `agent` asks, `operator` decides, `system` reports that an ask expired. */
   readonly role: 'agent' | 'operator' | 'system'
-  /** The ask that it is about. */
+  /** The ask of the message. */
   readonly requestId: string
   readonly nodeId?: string
   /** Of an ask: `kind`, `question` and the `value` that is shown. Of a reply: `decision`, `by`, and `note` and `value` if given. */
@@ -179,15 +179,15 @@ export interface Prune {
   readonly before: number
   /** Only runs of this tenant. */
   readonly tenant?: string
-  /** Only say what would go. Default false. */
+  /** Only count what would be deleted. Default false. */
   readonly dryRun?: boolean
 }
 
-/** What went, or would go. */
+/** What was deleted, or would be. */
 export interface Pruned {
   readonly runs: number
   readonly events: number
-  /** Large values that no run refers to any more; 0 in a store that keeps none apart. */
+  /** Large values without references; 0 in a store that does not store them separately. */
   readonly values: number
 }
 
@@ -201,27 +201,27 @@ export interface Store {
   head(runId: string): Promise<RunHead | undefined>
   runs(query: RunQuery): Promise<RunHead[]>
 
-  /** Takes runs whose time has come and that nobody holds, or whose holder's lease ran out; by the store's own clock. */
+  /** Claims due runs that have no lease, or an expired one, by the store's clock. */
   claim(request: {
     owner: string
     leaseMs: number
     limit: number
     runId?: string
-    /** Runs that are left to others. */
+    /** Run ids to skip. */
     except?: readonly string[]
   }): Promise<Claim[]>
   /**
-   * Prolongs an owner's leases on these runs; the ids of those still held. Runs that are not named are not prolonged: a
-   * lease whose grant was never heard of (the answer to a claim was lost) has to run out.
+   * Renews an owner's leases on these runs and returns the ids that are still held. Other runs are not renewed: a lease
+   * whose grant never reached the owner (the response to a claim was lost) has to expire.
    */
   renew(request: { owner: string; leaseMs: number; runIds: readonly string[] }): Promise<string[]>
   release(runId: string, lease: Lease): Promise<void>
-  /** The earliest time at which `claim` could give something, for whoever sleeps until then. */
+  /** Returns the earliest time at which `claim` could return a run; pollers sleep until then. */
   nextWake(given?: { except?: readonly string[] }): Promise<number | undefined>
-  /** Something was appended, by this process or (where the store can tell) another. Only wakes; the truth is read. */
+  /** Subscribes to appends of this process and, if the store supports it, of others. A hint only: listeners read the journal. */
   onChange(listener: (runId: string, seq: number) => void): () => void
 
-  /** The oldest first. */
+  /** Oldest first. */
   asks(query: AskQuery): Promise<AskRow[]>
   ask(requestId: string): Promise<AskRow | undefined>
   nodes(runId: string): Promise<NodeRow[]>
@@ -229,22 +229,22 @@ export interface Store {
   output(runId: string): Promise<OutputRow | undefined>
   spans(runId: string): Promise<SpanRow[]>
   audit(runId: string): Promise<AuditRow[]>
-  /** What people and the run have said to each other, in order; of more than the limit (default 200) the newest. */
+  /** Messages in order; the newest ones if there are more than the limit (default 200). */
   messages(runId: string, limit?: number): Promise<MessageRow[]>
-  /** Attempts that called a model, added up for health figures. */
+  /** Aggregates attempts that called a model, for health figures. */
   sample(query: SampleQuery): Promise<Sample>
 
   /**
-   * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with everything that
-   * belongs to them, and large values without references. In bounded pieces: one that is interrupted leaves
-   * whole runs behind, and the next call goes on.
+   * Deletes runs that are over (completed, failed or cancelled) and were last changed before a time, with all their rows, and
+   * large values without references. Works in bounded batches: an interrupted call leaves whole runs, and the next call
+   * continues.
    */
   prune(request: Prune): Promise<Pruned>
 
-  /** Absent unless the store was opened with it. */
+  /** Absent unless enabled when the store was opened. */
   readonly ledger?: CorrectionLedger
 
-  /** What a server keeps beside the runs. */
+  /** Tokens, registrations and idempotency keys. */
   readonly records: Records
 
   close(): Promise<void>

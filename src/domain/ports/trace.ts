@@ -1,9 +1,9 @@
-/** The trace that a call belongs to, as it travels (W3C Trace Context): plain text, so that nothing here knows who traces. */
+/** Trace context of a call (W3C Trace Context), as plain text: this module does not depend on a tracing library. */
 
 export interface Trace {
   /** `00-<trace id>-<span id>-<flags>`. */
   readonly traceparent: string
-  /** What the span of a call says of the work that it is part of, such as the node. */
+  /** Attributes for the span of the call, such as the node. */
   readonly about?: { readonly [key: string]: string | number }
 }
 
@@ -15,7 +15,7 @@ export interface TraceIds {
   readonly flags: number
 }
 
-/** Nothing for what is no traceparent: a header that cannot be read starts a new trace, as the standard wants. */
+/** Returns undefined for an invalid header: it starts a new trace, as the standard requires. */
 export function parseTraceparent(text: string | undefined): TraceIds | undefined {
   const [, traceId = '', spanId = '', flags = ''] = pattern.exec(text ?? '') ?? []
   if (/^0*$/.test(traceId) || /^0*$/.test(spanId) || text?.startsWith('ff')) return undefined

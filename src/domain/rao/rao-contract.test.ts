@@ -88,7 +88,7 @@ describe('a contract', () => {
     expect(message(data)).toBe(`invalid contract field \`${field}\`: ${reason}`)
   })
 
-  it('looks at own properties only', () => {
+  it('reads own properties only', () => {
     expect(readRaoContract(Object.create({ contract: true }))).toBeUndefined()
   })
 })

@@ -16,18 +16,18 @@ import {
 
 export { isRaoError, type RaoError } from './rao-error.ts'
 
-/** How a confidence came about: said by the model, from token probabilities, or calibrated afterwards. */
+/** Origin of a confidence: stated by the model, from token probabilities, or calibrated. */
 export const confidenceTypes = ['verbalized', 'token_level', 'calibrated'] as const
 export type ConfidenceType = (typeof confidenceTypes)[number]
 
 export type RouteDecision = 'auto_approve' | 'human_review' | 'suppress'
 
-/** What a RAO contract made of an answer, and of what: in the journal, in the stream and on the ask. */
+/** The decision of a RAO contract on an answer, with its inputs: in the journal, in the stream and on the ask. */
 export interface RaoDecision {
   readonly thresholds: Thresholds
-  /** As the model reports it; null where none came, which a person reviews. */
+  /** As the model reports it; null if it reports none, which leads to a review. */
   readonly confidence: number | null
-  /** How the confidence came about. */
+  /** Origin of the confidence. */
   readonly type: string | null
   readonly escalate: boolean
   readonly decision: RouteDecision
@@ -36,7 +36,7 @@ export interface RaoDecision {
 
 /** `0 <= suppressBelow <= reviewLow <= reviewHigh <= autoApproveAbove <= 1`. */
 export interface Thresholds {
-  /** Confidence strictly above goes on without a person. */
+  /** Confidence strictly above this is approved without a person. */
   readonly autoApproveAbove: number
   /** The band that is meant for review. Only its order is checked: gaps beside the band are reviewed too. */
   readonly reviewLow: number

@@ -54,7 +54,7 @@ export function shown(value: unknown): string {
   return cut(asJson(value))
 }
 
-/** A text of somebody else in a message of ours. */
+/** Truncates external text for use in a message. */
 export function cut(text: string): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }

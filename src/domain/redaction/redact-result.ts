@@ -1,11 +1,11 @@
-/** What an attempt brought, before anybody keeps or shows it: known secrets go out of the value, all others out of the evidence. */
+/** Redacts the result of an attempt before it is stored or shown: known secrets in the value, all secrets in the evidence. */
 import type { AttemptResult } from '../output.ts'
 import type { Redactor } from './redact.ts'
 
 export interface RedactResultOptions {
-  /** For data that other nodes go on with. */
+  /** For the value, which other nodes read. */
   readonly redactor: Redactor
-  /** For what only tells how it came about: it may know more, such as what the call was given. Default: the same. */
+  /** For the evidence (raw text, reasoning, issues): may know more secrets, such as the inputs of the call. Default: the same. */
   readonly evidence?: Redactor
   /** Keep the raw text. Default true. */
   readonly raw?: boolean
@@ -18,7 +18,7 @@ export function redactResult(
   const { output, issues, model, question } = result
   return {
     ...result,
-    // A redacted copy has the shape of what it was made from.
+    // A redacted copy has the shape of the original.
     issues: evidence.value(issues) as AttemptResult['issues'],
     ...(model !== undefined && { model: evidence.text(model) }),
     ...(question && { question: { ...question, text: evidence.text(question.text) } }),

@@ -1,4 +1,4 @@
-/** Nothing secret leaves: by the name of the key, and by the secret itself wherever it stands. */
+/** Nothing secret leaves: by the name of the key, and by the secret itself anywhere in a text. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRedactor, redacted } from './redact.ts'
@@ -56,7 +56,7 @@ describe('secrets that are known', () => {
     expect(text(`${key} sk-live abc`)).toBe(`${redacted} ${redacted} abc`)
   })
 
-  it('never survive, whatever surrounds them', () => {
+  it('never survive in any surrounding text', () => {
     const secret = 'canary-7f3a$^.*'
     const redactor = createRedactor({ secrets: [secret] })
     const planted = fc.letrec((tie) => ({

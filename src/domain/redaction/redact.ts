@@ -1,20 +1,21 @@
 /**
- * The one redactor: what leaves the house (prompts, logs, streams, the debugging endpoint, stored evidence) goes through it.
- * Two ways: by shape (values under keys that name secrets, passwords in addresses), and secrets that are known, wherever
- * they stand. Known ones are taken out of data too, before it is stored.
+ * Redacts everything that leaves the process: prompts, logs, streams, the debugging endpoint, stored evidence. Detects
+ * secrets by shape (values under keys that name secrets, passwords in URLs) and known secrets anywhere in a text. Known
+ * secrets are also removed from data before it is stored.
  */
 import { setOwn } from '../../base/json.ts'
 import { isSecret, namesSecret, redacted, withoutShapes } from './secret-shapes.ts'
 
-// Takes known secrets out of texts: the longest first, each also as it looks in JSON and in URLs.
-
-/** Shorter ones are in every text. */
+/** Shorter secrets would match in every text. */
 const shortestSecret = 6
 
-/** More than this make an expression that takes seconds to compile. */
+/** A regular expression of more alternatives takes seconds to compile. */
 const mostInPattern = 200
 
-/** `undefined` when there is nothing to hide. */
+/**
+ * Returns a function that removes known secrets from a text: the longest first, each also in its JSON and URL encodings.
+ * Undefined without secrets.
+ */
 function hiderOf(secrets: readonly string[]): ((text: string) => string) | undefined {
   const spellings = secrets
     .filter((secret) => secret.trim().length >= shortestSecret)
@@ -24,7 +25,7 @@ function hiderOf(secrets: readonly string[]): ((text: string) => string) | undef
   return unique.length <= mostInPattern ? byPattern(unique) : byBeginning(unique)
 }
 
-/** Halves of surrogate pairs have no form in URLs. */
+/** Lone surrogates cannot be URL-encoded. */
 function encoded(secret: string): string {
   return secret.isWellFormed() ? encodeURIComponent(secret) : secret
 }
@@ -35,10 +36,10 @@ function byPattern(secrets: readonly string[]): (text: string) => string {
   return (text) => text.replace(pattern, redacted)
 }
 
-/** Looks every place of the text up by its next characters: as fast for a hundred thousand secrets as for one. */
+/** Looks up each position of the text by its next characters (hash of prefixes): as fast for 100,000 secrets as for one. */
 function byBeginning(secrets: readonly string[]): (text: string) => string {
   const known = new Set(secrets)
-  /** How long the secrets are that begin so, the longest first. */
+  /** Lengths of the secrets with this prefix, longest first. */
   const lengths = new Map<string, Set<number>>()
   for (const secret of secrets) {
     const beginning = secret.slice(0, shortestSecret)
@@ -66,18 +67,18 @@ function byBeginning(secrets: readonly string[]): (text: string) => string {
 export { isKeyLike, redacted, secretsIn } from './secret-shapes.ts'
 
 export interface RedactorOptions {
-  /** Secrets that are known, such as the keys of providers; shorter ones than 6 characters are ignored, for they are in every text. */
+  /** Known secrets, such as the keys of providers; secrets of fewer than 6 characters are ignored. */
   readonly secrets?: readonly string[]
 }
 
 export interface Redactor {
-  /** For what leaves: a copy with the same shape; what is too deep, too much or in a circle is redacted as well. */
+  /** Redacts an outgoing value: returns a copy of the same shape; parts that are too deep, too many or cyclic are redacted too. */
   value(value: unknown): unknown
-  /** For what leaves. */
+  /** Redacts an outgoing text. */
   text(text: string): string
-  /** For data that is kept: only known secrets are taken out, and what has none is returned as it is. */
+  /** Redacts stored data: removes only known secrets; returns the same value if it has none. */
   known<T>(value: T): T
-  /** The same redactor, knowing these too. */
+  /** Returns a redactor that knows these secrets too. */
   with(secrets: readonly string[]): Redactor
 }
 
@@ -94,7 +95,7 @@ export function createRedactor({ secrets = [] }: RedactorOptions = {}): Redactor
   const redactor: Redactor = {
     text,
     value: (value) => redactAny(value, { text, key, nodes: 0 }, 0),
-    // What goes in comes out, but for texts.
+    // Keeps the type: only texts change.
     known: <T>(value: T) => (hide ? (withoutKnown(value, hide, 0) as T) : value),
     with: (more) => (more.length === 0 ? redactor : createRedactor({ secrets: [...secrets, ...more] })),
   }

@@ -1,4 +1,4 @@
-/** What secrets look like where nobody knows their value: names of keys, passwords in addresses, bearer tokens. */
+/** Detects unknown secrets by shape: names of keys, passwords in URLs, bearer tokens. */
 
 export const redacted = '[redacted]'
 
@@ -7,19 +7,19 @@ const sensitiveKey =
 /** Counts, not secrets: `maxTokens`, `input_tokens`. */
 const countKey = /tokens$/i
 
-/** Whether what stands under this key may be one. */
+/** Whether the value under this key may be a secret. */
 export function namesSecret(key: string): boolean {
   return sensitiveKey.test(key)
 }
 
-/** Flags and absent values under such a key (`no_credential_access: true`) tell nothing. */
+/** Whether a member is a secret; flags and absent values (`no_credential_access: true`) are not. */
 export function isSecret(key: string, value: unknown): boolean {
   if (!namesSecret(key)) return false
   if (value === null || value === undefined || typeof value === 'boolean') return false
   return !(typeof value === 'number' && countKey.test(key))
 }
 
-/** One row per shape; each pattern is linear, because every text of a model goes through it. */
+/** One row per shape; each pattern runs in linear time, because every text of a model is matched. */
 const shapes: readonly Shape[] = [
   // scheme://user:password@host
   {
@@ -27,14 +27,14 @@ const shapes: readonly Shape[] = [
     pattern: /:\/\/([^\s/:@"'<>]*):[^\s/@"'<>]+@/g,
     replace: (_all, user) => `://${user}:${redacted}@`,
   },
-  // ?name=value in an address, where the name says what it is
+  // ?name=value in a URL, if the name is that of a secret
   {
     mark: '=',
     pattern: /([?&])([\w.-]{1,100})=([^&\s"'#<>]+)/g,
     replace: (all, sign, name, value) =>
       isSecret(name ?? '', value) ? `${sign}${name}=${redacted}` : (all ?? ''),
   },
-  // Bearer and what follows it in a header; words without a digit are words
+  // Bearer and its token in a header; a word without a digit is not a token
   {
     shortest: 'bearer '.length + 12,
     pattern: /\b(bearer\s{1,4})(?=[^\s\d]{0,200}\d)[\w.~+/=-]{12,}/gi,
@@ -43,7 +43,7 @@ const shapes: readonly Shape[] = [
 ]
 
 interface Shape {
-  /** Without this in a text, or in a shorter one, there is no such shape: most texts are short and plain. */
+  /** A text without this mark, or shorter than `shortest`, cannot match: skips most texts. */
   readonly mark?: string
   readonly shortest?: number
   readonly pattern: RegExp
@@ -57,7 +57,7 @@ export function withoutShapes(text: string): string {
   return rest
 }
 
-/** Texts under keys that name secrets, in somebody's settings or inputs. */
+/** Collects the texts under keys that name secrets, in settings or inputs. */
 export function secretsIn(value: unknown, depth = 0): string[] {
   if (typeof value !== 'object' || value === null || depth > 100) return []
   return Object.entries(value).flatMap(([key, member]) =>
@@ -67,7 +67,7 @@ export function secretsIn(value: unknown, depth = 0): string[] {
 
 function scalarsIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') {
-    // A header is a word and the secret, and the secret may turn up alone.
+    // A header is a scheme and the secret, and the secret may occur alone.
     const [, bare] = /^(?:bearer|basic|token|digest)\s+(.+)$/is.exec(value) ?? []
     return bare === undefined ? [value] : [value, bare]
   }
@@ -76,7 +76,7 @@ function scalarsIn(value: unknown, depth: number): string[] {
   return Object.values(value).flatMap((member) => scalarsIn(member, depth + 1))
 }
 
-/** Whether a text can be taken out of data without harm: a key and no word (`tokenSource: "environment"` is one). */
+/** Whether a text can be removed from data safely: it looks like a key, not like a word (`tokenSource: "environment"`). */
 export function isKeyLike(text: string): boolean {
   return text.length >= 8 && /\d/.test(text) && !/\s/.test(text)
 }

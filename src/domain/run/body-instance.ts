@@ -1,4 +1,4 @@
-/** One item of a map or one round of a loop: the nodes of the body under ids of their own, bound to what they are given. */
+/** Instantiates the body of a map or loop for one item or round: nodes with their own ids, bound to the inputs of the instance. */
 import type { Json } from '../../base/json.ts'
 import type { BodyPlan, Plan, PlanNode, Source } from '../plan.ts'
 import { valueAt } from './bound-values.ts'
@@ -8,7 +8,7 @@ export function instanceId({ id, map }: Pick<PlanNode, 'id' | 'map'>, index: num
   return map === undefined ? `${id}#${index}` : `${id}[${index}]`
 }
 
-/** The id of a body's node in an instance. */
+/** Returns the id of a body's node in an instance. */
 export function nodeIdIn(instance: string, id: string): string {
   return `${instance}.${id}`
 }
@@ -28,22 +28,22 @@ export function isInItem(nodeId: string): boolean {
   return /\[\d+\]\./.test(nodeId)
 }
 
-interface Place {
+interface InstanceContext {
   readonly instance: string
   readonly given: { readonly [name: string]: Json }
 }
 
-/** The body's nodes and edges for one instance. Contracts and conditions are shared with the body, and so are their caches. */
-export function instantiate(body: BodyPlan, place: Place): Pick<BodyPlan, 'nodes' | 'edges'> {
-  const named = (id: string) => nodeIdIn(place.instance, id)
+/** Returns the body's nodes and edges for one instance. Contracts, conditions and their caches are shared with the body. */
+export function instantiate(body: BodyPlan, context: InstanceContext): Pick<BodyPlan, 'nodes' | 'edges'> {
+  const named = (id: string) => nodeIdIn(context.instance, id)
   return {
-    nodes: body.nodes.map((node) => instanceNode(node, place)),
+    nodes: body.nodes.map((node) => instanceNode(node, context)),
     edges: body.edges.map((edge) => ({ ...edge, from: named(edge.from), to: named(edge.to) })),
   }
 }
 
-function instanceNode(node: PlanNode, place: Place): PlanNode {
-  const named = (id: string) => nodeIdIn(place.instance, id)
+function instanceNode(node: PlanNode, context: InstanceContext): PlanNode {
+  const named = (id: string) => nodeIdIn(context.instance, id)
   const targets = (to: string | readonly string[]) => (typeof to === 'string' ? named(to) : to.map(named))
   const { routing } = node
   return {
@@ -51,7 +51,7 @@ function instanceNode(node: PlanNode, place: Place): PlanNode {
     id: named(node.id),
     bodyId: node.id,
     inputs: Object.fromEntries(
-      Object.entries(node.inputs).map(([name, sources]) => [name, bound(sources, place)]),
+      Object.entries(node.inputs).map(([name, sources]) => [name, bound(sources, context)]),
     ),
     needs: node.needs.map(({ input, from }) => ({ input, from: from.map(named) })),
     ...(routing && {
@@ -63,17 +63,17 @@ function instanceNode(node: PlanNode, place: Place): PlanNode {
   }
 }
 
-/** What the body yields, read in one instance. */
-export function outputIn(output: Plan['output'], place: Place): Plan['output'] {
-  if (!('properties' in output)) return bound(output, place)
+/** Returns the output bindings of the body for one instance. */
+export function outputIn(output: Plan['output'], context: InstanceContext): Plan['output'] {
+  if (!('properties' in output)) return bound(output, context)
   const properties = Object.entries(output.properties)
   return {
-    properties: Object.fromEntries(properties.map(([name, sources]) => [name, bound(sources, place)])),
+    properties: Object.fromEntries(properties.map(([name, sources]) => [name, bound(sources, context)])),
   }
 }
 
-/** What the instance is given becomes a value; a place where there is nothing is no source. */
-function bound(sources: readonly Source[], { instance, given }: Place): Source[] {
+/** Replaces inputs of the body by their values; a source without a value is dropped. */
+function bound(sources: readonly Source[], { instance, given }: InstanceContext): Source[] {
   return sources.flatMap((source): Source[] => {
     if ('node' in source) return [{ ...source, node: nodeIdIn(instance, source.node) }]
     if (!('input' in source)) return [source]

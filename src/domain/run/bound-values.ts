@@ -43,14 +43,14 @@ function readSource(state: Known, source: Source): Json | undefined {
   return valueAt(node.output.value, source.pointer ?? '')
 }
 
-/** The value at a place inside another; own members and elements only. */
+/** Returns the value at a pointer; own members and elements only. */
 export function valueAt(value: Json, pointer: Pointer): Json | undefined {
-  let place: unknown = value
+  let found: unknown = value
   for (const token of tokens(pointer)) {
-    if (typeof place !== 'object' || place === null) return undefined
-    place = own(place, token)
+    if (typeof found !== 'object' || found === null) return undefined
+    found = own(found, token)
   }
-  return place as Json | undefined
+  return found as Json | undefined
 }
 
 /** The input of a node: each bound property that has a value. */

@@ -1,4 +1,4 @@
-/** Of the rows of all plan versions, the newest of each node, in their order. */
+/** Returns the newest row of each node among the rows of all plan versions, in their order. */
 export function currentNodes<T extends { readonly nodeId: string; readonly planVersion: number }>(
   rows: readonly T[],
 ): T[] {

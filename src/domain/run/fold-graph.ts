@@ -11,11 +11,11 @@ import type { NodeStatus } from '../status.ts'
 import { leaveDoubts, takeBack } from './fold-uncertain-calls.ts'
 import { interruptIterations, reopenInstance, settleInInstance } from './iterations.ts'
 
-/** How a node of an earlier plan is there again: with its output, or with its last attempt, about which a person is asked. */
-export type Carried = 'completed' | 'awaiting_hitl'
+/** Status of a node that a new plan keeps: with its output, or with its last attempt, about which a person is asked. */
+export type KeptStatus = 'completed' | 'awaiting_hitl'
 
-/** Puts a plan in force. The nodes that are carried over keep what they have done; all others run as if for the first time. */
-export function installPlan(state: RunState, plan: Plan, carried: ReadonlyMap<string, Carried>): void {
+/** Installs a plan. Kept nodes keep their results; all others run as if for the first time. */
+export function installPlan(state: RunState, plan: Plan, kept: ReadonlyMap<string, KeptStatus>): void {
   const before = state.nodes
   const again = nodesToRedo(state)
   // What was rejected is made by a new call; what a policy has done again is the same call where it changes the world.
@@ -34,29 +34,29 @@ export function installPlan(state: RunState, plan: Plan, carried: ReadonlyMap<st
   for (const set of [state.ready, state.running, state.judging, state.dead, state.fatal]) set.clear()
   for (const [id, timer] of state.timers) if (timer.purpose.kind === 'retry') state.timers.delete(id)
   state.withdrawn.clear()
-  state.unsettled = plan.nodes.filter(({ id }) => carried.get(id) !== 'completed').length
-  addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before, carried })
+  state.unsettled = plan.nodes.filter(({ id }) => kept.get(id) !== 'completed').length
+  addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before, kept })
 }
 
 export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
   /** The item or round that they are the nodes of. */
   readonly instance?: string
-  /** Nodes of before. */
+  /** Nodes of the previous plan. */
   readonly earlier?: ReadonlyMap<string, NodeState>
-  /** Which of them keep what they have done. Default: all. */
-  readonly carried?: ReadonlyMap<string, Carried>
+  /** Which of them keep their results. Default: all. */
+  readonly kept?: ReadonlyMap<string, KeptStatus>
 }
 
-/** Nodes with the edges between them: those of a plan, or of an item or a round that begins. */
-export function addNodes(state: RunState, { nodes, edges, instance, earlier, carried }: Added): void {
+/** Adds nodes and the edges between them: of a plan, or of an item or round that begins. */
+export function addNodes(state: RunState, { nodes, edges, instance, earlier, kept }: Added): void {
   const added = nodes.map((node): NodeState => {
     const before = earlier?.get(node.id)
     const left = takeBack(state, node)
-    const isCarried = before !== undefined && (carried?.has(node.id) ?? true)
-    const made: NodeState = isCarried
+    const isKept = before !== undefined && (kept?.has(node.id) ?? true)
+    const made: NodeState = isKept
       ? { ...before, node, open: 0, control: 0, live: 0 }
       : fresh(node, state.planVersion, left ?? before)
-    if (instance !== undefined) placeIn(state, made, instance)
+    if (instance !== undefined) addToInstance(state, made, instance)
     state.nodes.set(node.id, made)
     state.outgoing.set(node.id, [])
     return made
@@ -76,7 +76,7 @@ export function addNodes(state: RunState, { nodes, edges, instance, earlier, car
 /** Numbers of calls of one pass over a map or a loop; no node makes as many. */
 const callsPerPass = 1_000_000
 
-function placeIn(state: RunState, node: NodeState, instance: string): void {
+function addToInstance(state: RunState, node: NodeState, instance: string): void {
   node.instance = instance
   const passes = state.nodes.get(state.instances.get(instance)?.of ?? '')?.passes
   if (passes === undefined) return

@@ -9,7 +9,7 @@ import { instanceId, instantiate, isWithin } from './body-instance.ts'
 import { assembleInputs } from './bound-values.ts'
 import { addNodes } from './fold-graph.ts'
 import { leftBy } from './fold-uncertain-calls.ts'
-import { givenTo, placeOf } from './iterations.ts'
+import { givenTo, toPosition } from './iterations.ts'
 
 /** A map or a loop begins: what it is given is read once. */
 export function beginIterations(state: RunState, node: NodeState, total: number): void {
@@ -25,14 +25,14 @@ export function beginIterations(state: RunState, node: NodeState, total: number)
     settled: new Set(),
     doomed: new Set(),
   }
-  // Not among those that are running: it has no attempt.
+  // Not in `running`: it has no attempt.
   state.ready.delete(node.node.id)
   node.status = 'running'
   state.iterating.add(node.node.id)
   takeUp(state, node, node.iterations)
 }
 
-/** What an earlier plan did of the same map or loop counts, as far as it was given the same. */
+/** Reuses the results of the same map or loop under an earlier plan, for items with equal inputs. */
 function takeUp(state: RunState, node: NodeState, iterations: Iterations): void {
   const before = state.interrupted.get(node.node.id)
   const earlier = before?.iterations
@@ -42,10 +42,10 @@ function takeUp(state: RunState, node: NodeState, iterations: Iterations): void 
     state.interrupted.delete(node.node.id)
     return
   }
-  for (const [place, result] of earlier.results.entries()) {
-    if (result === undefined || 'failure' in result || place >= iterations.total) continue
-    if (node.node.map && !jsonEqual(itemAt(iterations, place), itemAt(earlier, place))) continue
-    record(iterations, place, result)
+  for (const [position, result] of earlier.results.entries()) {
+    if (result === undefined || 'failure' in result || position >= iterations.total) continue
+    if (node.node.map && !jsonEqual(itemAt(iterations, position), itemAt(earlier, position))) continue
+    record(iterations, position, result)
   }
   skipDone(iterations)
 }
@@ -76,7 +76,7 @@ export function beginIteration(state: RunState, { of, index }: EventPayloads['it
   })
   iterations.active.add(id)
   if (nodes.length === 0) iterations.settled.add(id)
-  iterations.next = placeOf(node, index) + 1
+  iterations.next = toPosition(node, index) + 1
   skipDone(iterations)
   const before = state.interrupted.get(of)
   const isSame = before?.iterations && jsonEqual(givenTo({ ...node, ...before }, index), given)
@@ -95,24 +95,24 @@ export function endIteration(state: RunState, payload: EventPayloads['iteration_
   if (!node || !iterations) throw new Error(`iteration_end names no map or loop under way: ${of}`)
   dropInstance(state, instanceId(node.node, index))
   if (status === 'cancelled') return
-  const place = placeOf(node, index)
+  const position = toPosition(node, index)
   if (output !== undefined) {
-    record(iterations, place, { value: output })
+    record(iterations, position, { value: output })
     return
   }
   const failure = { outcome, error: error ?? { code: 'node/failed', message: `"${of}" failed` } } as const
-  record(iterations, place, { failure })
+  record(iterations, position, { failure })
   // A loop has no next round without a state.
   if ((node.node.map?.onItemFail ?? 'fail') === 'fail') iterations.failure ??= failure
 }
 
-function record(iterations: Iterations, place: number, result: Iterations['results'][number]): void {
-  iterations.results[place] = result
+function record(iterations: Iterations, position: number, result: Iterations['results'][number]): void {
+  iterations.results[position] = result
   iterations.ended++
   if (result && 'failure' in result) iterations.failed++
 }
 
-/** Takes the nodes of an instance out of the state, and those of maps and loops inside it. */
+/** Removes the nodes of an instance from the state, including maps and loops inside it. */
 function dropInstance(state: RunState, id: string): void {
   const instance = state.instances.get(id)
   const parent = instance && state.nodes.get(instance.of)
@@ -137,7 +137,7 @@ function dropInstance(state: RunState, id: string): void {
     set?.delete(id)
 }
 
-/** Content that was read inside is known to the run afterwards, wherever the nodes are. */
+/** Records which capabilities supplied unapproved content inside an instance: the run knows that content from then on. */
 function rememberReading(parent: NodeState, node: NodeState): void {
   const own = node.completed?.person === undefined ? node.completed?.capabilityId : undefined
   const all = [...(own === undefined ? [] : [own]), ...(node.unapproved ?? [])]
@@ -146,7 +146,7 @@ function rememberReading(parent: NodeState, node: NodeState): void {
   for (const capabilityId of all) parent.unapproved.add(capabilityId)
 }
 
-/** The map or loop itself is settled: nothing of it is left. */
+/** Removes all iterations of a map or loop that is settled. */
 export function endIterations(state: RunState, node: NodeState): void {
   if (!node.iterations) return
   for (const id of [...node.iterations.active]) dropInstance(state, id)

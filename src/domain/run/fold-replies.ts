@@ -66,7 +66,7 @@ function applyToNode(state: RunState, ask: Ask, reply: AskReply): void {
     setStatus(state, node, 'pending')
   } else {
     node.reply = reply
-    // What a person gives is an answer, whatever stood in for one in the items or rounds.
+    // A value from a person is a full answer, even if items or rounds had a degraded one.
     if (reply.value !== undefined) delete node.degradedWithin
     setStatus(state, node, 'judging')
   }
@@ -115,7 +115,7 @@ function approveCall({ approvedCalls }: RunState, ask: Ask, { node, candidate }:
   approvedCalls.set(node.id, [...before, { capabilityId, inputs: ask.value }])
 }
 
-/** A person wants it done again, whatever became of it before. */
+/** Resets failures and doubts: a person requested another attempt. */
 function forgive(node: NodeState): void {
   node.failures = 0
   delete node.unsure

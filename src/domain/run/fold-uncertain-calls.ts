@@ -8,11 +8,11 @@ import {
   callInDoubt,
   type DoubtfulCall,
   doubted,
-  handedOver,
   hasDoubts,
   nextCall,
   refOf,
   type StartedCall,
+  withoutDoubtAbout,
 } from '../attempt/call-key.ts'
 import type { AttemptResult, Outcome } from '../output.ts'
 import type { PlanNode } from '../plan.ts'
@@ -111,7 +111,7 @@ function setAside(state: RunState, nodeId: string, left: LeftDoubts, call: Doubt
   const inDoubt = keyed ? { [capabilityId]: keyed } : {}
   const aside = { key: { ...key, inDoubt }, ...(isUnsure && { unsure }), isDone }
   state.earlierDoubts.set(`${nodeId}\n${idempotencyKey}`, aside)
-  return { key: handedOver(key, capabilityId), ...(unsure && !isUnsure && { unsure }), isDone }
+  return { key: withoutDoubtAbout(key, capabilityId), ...(unsure && !isUnsure && { unsure }), isDone }
 }
 
 /** A node makes a call of an earlier plan its own: its key, and that a person has to be asked. */
@@ -130,7 +130,7 @@ export function takeUpCall(state: RunState, node: NodeState, ref: AttemptRef): v
     const rest = {
       ...others,
       ...(unsure && !isUnsure && { unsure }),
-      key: handedOver(left.key, capabilityId),
+      key: withoutDoubtAbout(left.key, capabilityId),
     }
     if (rest.unsure === undefined && !hasDoubts(rest.key)) state.earlierDoubts.delete(id)
     else state.earlierDoubts.set(id, rest)

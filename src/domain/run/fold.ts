@@ -1,6 +1,6 @@
 /**
- * From events to state. `fold` is pure for whoever calls it; inside, one state is changed event by event, so that the cost
- * of an event does not grow with the run. Nothing is decided here: an event says what happened, and this is what it means.
+ * Folds events into the state of a run. `fold` is pure for its callers; internally one state is mutated event by event, so
+ * that the cost of an event does not grow with the run. Makes no decisions: it only applies what the events record.
  */
 import { joined } from '../../base/joined.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
@@ -11,7 +11,7 @@ import type { EventPayloads, EventType, JournalEvent, NewEvent } from '../event.
 import { feedbackLimits } from '../feedback.ts'
 import type { AttemptResult, Usage } from '../output.ts'
 import type { NodeState, RunState } from '../run.ts'
-import { type Carried, installPlan, reopenNodes, setStatus, settle } from './fold-graph.ts'
+import { installPlan, type KeptStatus, reopenNodes, setStatus, settle } from './fold-graph.ts'
 import { beginIteration, beginIterations, endIteration, endIterations } from './fold-iterations.ts'
 import { actionAfter, applyReply } from './fold-replies.ts'
 import { rememberDoubt, setAsideOthers, takeUpCall } from './fold-uncertain-calls.ts'
@@ -123,7 +123,7 @@ const appliers: Appliers = {
     }
     charge(state, payload.usage)
     if (state.planning?.phase === 'replan') state.replans++
-    if (payload.plan) installPlan(state, payload.plan, carriedIn(payload))
+    if (payload.plan) installPlan(state, payload.plan, getKeptNodes(payload))
     delete state.planning
   },
   plan_updated: nothing,
@@ -223,7 +223,7 @@ const appliers: Appliers = {
     node.skipped = event.payload
     settle(state, node, 'skipped')
   },
-  /** An answer that was well as far as the attempt could tell, and did not hold: it counts like one that was not. */
+  /** An answer that passed the checks of its attempt and was rejected later counts as a failure. */
   validation_error(state, { nodeId }) {
     const node = nodeId === undefined ? undefined : state.nodes.get(nodeId)
     if (node?.status !== 'judging' || node.attempt?.result?.outcome !== 'ok') return
@@ -354,10 +354,10 @@ const appliers: Appliers = {
   },
 }
 
-/** The nodes that a new plan has with what they have done, as the journal says it. */
-function carriedIn({ nodes = [] }: EventPayloads['plan_generated']): ReadonlyMap<string, Carried> {
+/** Returns the nodes that a new plan keeps with their results, as recorded in the journal. */
+function getKeptNodes({ nodes = [] }: EventPayloads['plan_generated']): ReadonlyMap<string, KeptStatus> {
   return new Map(
-    nodes.flatMap(({ id, status }): [string, Carried][] =>
+    nodes.flatMap(({ id, status }): [string, KeptStatus][] =>
       status === 'completed' || status === 'awaiting_hitl' ? [[id, status]] : [],
     ),
   )
@@ -369,7 +369,7 @@ function countOutcome(node: NodeState, { outcome }: AttemptResult): void {
   else if (outcome !== 'ok') node.failures++
 }
 
-/** The nodes whose outputs kept the answer of the plan in force from its contract. */
+/** Returns the nodes whose outputs violated the contract of the answer under the current plan. */
 function failedProducers({ feedback, planVersion }: RunState): { readonly nodeIds?: readonly string[] } {
   const entry = feedback.findLast(({ source }) => source === 'goal')
   return entry?.nodes && entry.planVersion === planVersion ? { nodeIds: entry.nodes } : {}

@@ -1,9 +1,9 @@
-/** What the state of a run says about its maps and loops. */
+/** Maps and loops in the state of a run. */
 import type { Json } from '../../base/json.ts'
 import type { AskKind } from '../ask.ts'
 import type { NodeState, RunState } from '../run.ts'
 
-/** What an instance is given: the item or the state, its number, and the other inputs of the map or loop. */
+/** Returns the inputs of an instance: the item or the state, its number, and the other inputs of the map or loop. */
 export function givenTo({ node, iterations }: NodeState, index: number): { readonly [name: string]: Json } {
   const { items, state: first, ...others } = iterations?.inputs ?? {}
   if (node.map) return { ...others, item: (items as readonly Json[])[index] ?? null, index }
@@ -12,16 +12,16 @@ export function givenTo({ node, iterations }: NodeState, index: number): { reado
   return { ...others, ...(reached !== undefined && { state: reached }), round: index }
 }
 
-/** Items count from 0, rounds from 1; results stand at places from 0. */
-export function placeOf({ node }: NodeState, index: number): number {
+/** Converts the number of an item (from 0) or round (from 1) to its position in `results` (from 0). */
+export function toPosition({ node }: NodeState, index: number): number {
   return node.map ? index : index - 1
 }
 
-export function indexAt({ node }: NodeState, place: number): number {
-  return node.map ? place : place + 1
+export function toIndex({ node }: NodeState, position: number): number {
+  return node.map ? position : position + 1
 }
 
-/** A node of an instance is settled; `lost`: it failed, and no edge leads on. */
+/** Records that a node of an instance is settled; `lost`: it failed, and no edge handles the failure. */
 export function settleInInstance(state: RunState, node: NodeState, lost: boolean): void {
   const instance = state.instances.get(node.instance ?? '')
   const iterations = instance && state.nodes.get(instance.of)?.iterations
@@ -33,7 +33,7 @@ export function settleInInstance(state: RunState, node: NodeState, lost: boolean
   } else if (instance.unsettled === 0 && instance.fatal === undefined) iterations.settled.add(instance.id)
 }
 
-/** Nodes of an instance that were settled run again: it is under way as before. */
+/** Marks an instance as running again, because settled nodes of it run again. */
 export function reopenInstance(state: RunState, id: string, unsettled: number): void {
   const instance = state.instances.get(id)
   if (!instance) return
@@ -46,7 +46,7 @@ export function reopenInstance(state: RunState, id: string, unsettled: number): 
   doomed?.delete(id)
 }
 
-/** Whether what a node does no longer counts: its item, its round, or a map or loop around it has failed. */
+/** Whether the result of a node no longer counts: its item, its round, or an enclosing map or loop has failed. */
 export function isDoomed(state: RunState, node: NodeState): boolean {
   for (let at: NodeState | undefined = node; at?.instance !== undefined; ) {
     const instance = state.instances.get(at.instance)
@@ -58,7 +58,7 @@ export function isDoomed(state: RunState, node: NodeState): boolean {
   return false
 }
 
-/** A new plan comes into force: what maps and loops have done is kept until it has them again, except what is done anew. */
+/** Saves the results of maps and loops when a new plan is installed, except nodes in `again`: the plan may contain them too. */
 export function interruptIterations(state: RunState, again: ReadonlySet<string>): void {
   state.interrupted.clear()
   for (const id of state.iterating) {
@@ -77,16 +77,16 @@ export function interruptIterations(state: RunState, again: ReadonlySet<string>)
   state.instances.clear()
 }
 
-/** Asks about what an attempt has brought: raised again for the same value. All others are raised before an attempt. */
+/** Asks about the result of an attempt: raised again for the same value. All others are raised before an attempt. */
 const aboutResult: ReadonlySet<AskKind> = new Set(['approval', 'clarify', 'failure'])
 
-/** Whether the ask about what the last attempt of a node has brought was withdrawn for the new plan. */
+/** Whether the ask about the result of a node's last attempt was withdrawn for the new plan. */
 export function isAskedAbout({ withdrawn }: RunState, { node, status, attempt }: NodeState): boolean {
   const kind = status === 'awaiting_hitl' ? withdrawn.get(node.id) : undefined
   return kind !== undefined && aboutResult.has(kind) && attempt?.result !== undefined
 }
 
-/** The maps and loops that a node is part of, from the inside out. */
+/** Returns the maps and loops around a node, innermost first. */
 export function around(state: RunState, node: NodeState): string[] {
   const found: string[] = []
   for (let at: NodeState | undefined = node; at?.instance !== undefined; ) {

@@ -56,7 +56,7 @@ describe('a task result', () => {
     })
   })
 
-  it('goes on while somebody is waited for', () => {
+  it('continues while it waits for a person', () => {
     expect(taskResult({ waitingFor: 'approval' })).toEqual({
       content: '',
       status: 'CONTINUATION',

@@ -1,37 +1,37 @@
-/** What a task returned, as templates and their callers see it (ADR-02, 03, 12): always text, and the value if the text is JSON. */
+/** Result of a task for templates and their callers (ADR-02, 03, 12): always text, and the parsed value if the text is JSON. */
 import type { Json } from '../../base/json.ts'
 import { detectJson, jsonFault, type OutputFormat } from '../../output/index.ts'
 import type { ErrorEnvelope } from '../errors/error-envelope.ts'
 import type { Output } from '../output.ts'
 
-/** `CONTINUATION`: it is not over, somebody or something is being waited for. */
+/** `CONTINUATION`: the task waits for a person or an event. */
 export type ReturnStatus = 'COMPLETE' | 'FAILED' | 'CONTINUATION'
 
 export interface TaskResult {
   readonly content: string
   readonly status: ReturnStatus
   /**
-   * `error` when it failed, `waitingFor` when it goes on, `skipped` (why) when it was never done, `parseError` for text that
-   * looks like JSON and is none; confidence, reasoning and repairs where there are any.
+   * `error` if it failed, `waitingFor` if it continues, `skipped` (the reason) if it never ran, `parseError` for text that
+   * looks like JSON but is invalid; confidence, reasoning and repairs if present.
    */
   readonly notes: { readonly [key: string]: Json }
   /** Present only when the content is JSON. */
   readonly parsedContent?: Json
 }
 
-/** How a task stands: with an output, or skipped, it is complete, unless there is an error or somebody to wait for. */
+/** Status of a task: complete with an output or if skipped, unless it failed or waits. */
 export interface TaskEnd {
   readonly output?: Output
   readonly error?: ErrorEnvelope
   readonly waitingFor?: string
-  /** Why it was not done and is not going to be. */
+  /** Why it did not run and will not run. */
   readonly skipped?: string
-  /** What the task declared; text that was declared as text is not looked into. */
+  /** The declared format; declared text is not parsed as JSON. */
   readonly format?: OutputFormat
 }
 
 /**
- * The result of a task.
+ * Builds the result of a task.
  *
  * @example
  * taskResult({ output: { value: ['a.ts'] } }) // content '["a.ts"]', parsedContent ['a.ts'], status COMPLETE
@@ -70,7 +70,7 @@ function contentOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Text is looked at without being asked; what is not JSON stays text and fails nothing (C22). */
+/** Detects JSON in text; text that is not JSON stays text and is not an error (C22). */
 function parsed(value: Json, content: string): { readonly isParsed: boolean; readonly value: unknown } {
   return typeof value === 'string' ? detectJson(content) : { isParsed: true, value }
 }

@@ -85,12 +85,12 @@ describe.each(samples)('the schema of a %s', (_, schema, values) => {
   })
 })
 
-it('has plans and rejections to look at', () => {
+it('has plans and rejections to check', () => {
   expect(plans).toHaveLength(2)
   expect(bundles.map(({ status }) => status)).toContain('rejected')
 })
 
-it('tells nobody who replied: that comes from the authorisation', () => {
-  const reply = { requestId: 'r', decision: 'approve', valueHash: 'h', by: 'somebody' }
+it('does not accept who replied: that comes from the authorisation', () => {
+  const reply = { requestId: 'r', decision: 'approve', valueHash: 'h', by: 'a person' }
   expect(compileSchema(schemas.replySchema).accepts(reply)).toBe(false)
 })

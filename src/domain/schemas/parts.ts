@@ -1,4 +1,4 @@
-/** The pieces that the schemas of our nouns are made of. */
+/** Building blocks of the schemas. */
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
 type Properties = { readonly [name: string]: JsonSchema }
@@ -7,7 +7,7 @@ export const text = { type: 'string', minLength: 1 } as const
 export const texts = { type: 'array', items: text } as const
 export const anyText = { type: 'string' } as const
 export const flag = { type: 'boolean' } as const
-/** Free data of whoever wrote it. */
+/** Free-form data of the author. */
 export const map = { type: 'object' } as const
 export const count = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const
 export const countOrNone = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const

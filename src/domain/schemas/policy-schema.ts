@@ -3,7 +3,7 @@ import { nodeKinds } from './draft-schema.ts'
 import { anyText, closed, condition, count, flag, map, tagged, text, texts } from './parts.ts'
 import { raoSettingsSchema } from './rao-schema.ts'
 
-/** A kind that nobody has would never match: a slip of the pen, not a policy. */
+/** Unknown kinds are rejected: such a selector would never match and is probably a typo. */
 const kind = { enum: nodeKinds } as const
 const kinds = { type: 'array', items: kind } as const
 
@@ -57,7 +57,7 @@ export const runtimePolicySchema = {
   ]),
 } as const
 
-/** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` says what becomes of each. */
+/** Older callers write these beside `planner` and `runtime`; `flat-policies.ts` converts each. */
 export const flatPolicySchemas = {
   brandVoice: { anyOf: [text, { ...texts, minItems: 1 }] },
   persona: text,

@@ -7,7 +7,7 @@ import type { EventPayloads, Failure, NewEvent } from '../../domain/event.ts'
 import { iterationDefaults } from '../../domain/plan.ts'
 import { instanceId, isWithin, outputIn } from '../../domain/run/body-instance.ts'
 import { composeOutput } from '../../domain/run/bound-values.ts'
-import { givenTo, indexAt, isDoomed } from '../../domain/run/iterations.ts'
+import { givenTo, isDoomed, toIndex } from '../../domain/run/iterations.ts'
 import type {
   Instance,
   IterationFailure,
@@ -146,7 +146,7 @@ function failFacts(state: RunState, moment: Moment, { node, iterations }: UnderW
   }
   const place = iterations.results.findIndex((result) => result && 'failure' in result)
   const { error, outcome } = iterations.failure ?? unexplained(node.node.id)
-  const where = instanceId(node.node, indexAt(node, place))
+  const where = instanceId(node.node, toIndex(node, place))
   return [nodeError(state, moment, node, { outcome, ...error, message: `${where}: ${error.message}` })]
 }
 
@@ -213,7 +213,7 @@ function startFacts(state: RunState, moment: Moment, { node, iterations }: Under
   const facts: NewEvent[] = []
   for (let place = iterations.next; facts.length < room && place < iterations.total; place++) {
     if (iterations.results[place] !== undefined) continue
-    const index = indexAt(node, place)
+    const index = toIndex(node, place)
     const nodeId = instanceId(node.node, index)
     facts.push(make('iteration_start', { of: node.node.id, index }, { nodeId }))
   }

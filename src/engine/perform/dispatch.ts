@@ -1,6 +1,6 @@
 /** Calls a dispatcher, with retries if the call was throttled or did not arrive. */
 import { isObject } from '../../base/json.ts'
-import type { FailedTry, RetrySource } from '../../base/time/retry.ts'
+import type { RetryableFailure, RetrySource } from '../../base/time/retry.ts'
 import { createCallRetries } from '../../domain/attempt/call-retries.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
@@ -31,7 +31,7 @@ export async function dispatchCall(
 }
 
 /** Dispatchers are untrusted: anything that is not a result is handled and reported in `take-result.ts`. */
-function failedTry(result: unknown): FailedTry | undefined {
+function failedTry(result: unknown): RetryableFailure | undefined {
   if (!isObject(result)) return undefined
   const { outcome, retryAfterMs, final } = result
   if (final === true || (outcome !== 'throttled' && outcome !== 'unavailable')) return undefined

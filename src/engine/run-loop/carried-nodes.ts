@@ -8,7 +8,7 @@ import { outputContractFor, type Plan, type PlanEdge, type PlanNode } from '../.
 import { findRaoContract } from '../../domain/rao/effective.ts'
 import { isRaoError, raoFields } from '../../domain/rao/rao-contract.ts'
 import { assembleInputs } from '../../domain/run/bound-values.ts'
-import { type Carried, isLive, nodesToRedo } from '../../domain/run/fold-graph.ts'
+import { isLive, type KeptStatus, nodesToRedo } from '../../domain/run/fold-graph.ts'
 import { isAskedAbout } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
@@ -16,10 +16,10 @@ import { brokenConditions } from '../decide/checks/obligations.ts'
 import { asksFor, decideRoute } from '../decide/judge.ts'
 
 /** What is known of a node before the new plan is in force: it is carried over, it will be skipped, or it is to be seen. */
-type Fate = Carried | 'skipped' | 'runs'
+type Fate = KeptStatus | 'skipped' | 'runs'
 
 /** The nodes of a new plan that keep what they have done. */
-export function carriedNodes(state: RunState, plan: Plan): ReadonlyMap<string, Carried> {
+export function carriedNodes(state: RunState, plan: Plan): ReadonlyMap<string, KeptStatus> {
   if (state.nodes.size === 0) return new Map()
   const again = nodesToRedo(state)
   const into = new Map(plan.nodes.map(({ id }): [string, PlanEdge[]] => [id, []]))
@@ -43,7 +43,7 @@ export function carriedNodes(state: RunState, plan: Plan): ReadonlyMap<string, C
     return fate
   }
   return new Map(
-    plan.nodes.flatMap(({ id }): [string, Carried][] => {
+    plan.nodes.flatMap(({ id }): [string, KeptStatus][] => {
       const fate = fateOf(id)
       return fate === 'completed' || fate === 'awaiting_hitl' ? [[id, fate]] : []
     }),

@@ -13,7 +13,12 @@ import { plannerError } from '../../domain/errors/planner-failure.ts'
 import type { Usage } from '../../domain/output.ts'
 import type { Draft } from '../../domain/plan.ts'
 import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
-import { failedTry, type ModelAnswer, type Provider, wasGenerated } from '../../domain/ports/provider.ts'
+import {
+  type ModelAnswer,
+  type Provider,
+  toRetryableFailure,
+  wasGenerated,
+} from '../../domain/ports/provider.ts'
 import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
 import { draftSchema } from '../../domain/schemas/all-schemas.ts'
 import { feedback, parse } from '../../output/index.ts'
@@ -97,7 +102,7 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
       const one = await generate({ ...words, ...allowed }, request, options)
       account.ended(one, words)
       return one
-    }, failedTry)
+    }, toRetryableFailure)
     request.signal.throwIfAborted()
     // A provider that rejects its model's text as JSON still returns the text (FSD-01).
     const said = answer.kind === 'text' || answer.kind === 'error' ? answer.text : undefined
@@ -129,7 +134,7 @@ function unanswered(
   { options, instead }: { readonly options: ProposeOptions; readonly instead: Instead },
 ): Proposal {
   const message = 'message' in answer ? answer.message : ''
-  const outcome = failedTry(answer)?.outcome
+  const outcome = toRetryableFailure(answer)?.outcome
   const often = tries > 1 && !wasGenerated(answer) ? ` in ${tries} tries` : ''
   const reason = `the model did not answer${often}: ${message}`
   if (outcome === undefined)

@@ -1,6 +1,6 @@
 /** Tracks the plans of a run while its events pass, for streams and pages that start in the middle of a journal. */
 
-import { type ProvenancePlan, wantsProvenance } from '../../domain/event/frame-provenance.ts'
+import { hasProvenance, type ProvenancePlan } from '../../domain/event/frame-provenance.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 
@@ -22,7 +22,7 @@ export function createPlansInForce(store: Pick<Store, 'snapshots'>, runId: strin
       for (const event of events)
         if (event.type === 'plan_generated' && event.payload.plan)
           plans.set(event.payload.planVersion, withoutRest(event.payload.plan))
-      const lacks = (event: JournalEvent) => wantsProvenance(event) && !plans.has(event.planVersion)
+      const lacks = (event: JournalEvent) => hasProvenance(event) && !plans.has(event.planVersion)
       if (!events.some(lacks)) return
       // The snapshot was validated as a plan when it was stored.
       for (const { planVersion, plan } of await store.snapshots(runId))

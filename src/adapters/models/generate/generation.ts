@@ -6,7 +6,7 @@
 import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../../base/json.ts'
 import type { AttemptResult, Output, RepairNote } from '../../../domain/output.ts'
-import { failedTry, type ModelAnswer } from '../../../domain/ports/provider.ts'
+import { type ModelAnswer, toRetryableFailure } from '../../../domain/ports/provider.ts'
 import { raoEnvelopeSchema } from '../../../domain/rao/rao-envelope.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import { cutOff, ended, issueOf } from './attempt-end.ts'
@@ -180,7 +180,7 @@ function report(
 /** Whether further steps are pointless: cancelled, out of budget, or non-retryable. */
 function isFinal({ answer, refused }: AttemptOutcome, { processing }: Generation): boolean {
   if (refused || answer.kind === 'cancelled' || answer.kind === 'timed_out') return true
-  if (failedTry(answer) !== undefined) return true
+  if (toRetryableFailure(answer) !== undefined) return true
   if (answer.kind === 'refused') return true
   return answer.kind === 'error' && (answer.fatal === true || !processing.degradeOnUnexpected)
 }

@@ -10,9 +10,9 @@ import { createCallRetries } from '../../../domain/attempt/call-retries.ts'
 import type { Usage } from '../../../domain/output.ts'
 import {
   type CallUsage,
-  failedTry,
   type ModelAnswer,
   type Provider,
+  toRetryableFailure,
   wasGenerated,
 } from '../../../domain/ports/provider.ts'
 import type { Trace } from '../../../domain/ports/trace.ts'
@@ -84,13 +84,13 @@ export function createCaller(options: CallerOptions): Caller {
         if (!wasGenerated(sent.answer)) options.onUsage?.(unknownCost ? withoutCost(spent) : spent)
         return sent
       }
-      const last = await retriesFor(given.provider).run(send, (sent) => failedTry(sent.answer))
+      const last = await retriesFor(given.provider).run(send, (sent) => toRetryableFailure(sent.answer))
       const { doomed } = last
-      const isStopped = failedTry(last.answer) !== undefined && options.signal.aborted
+      const isStopped = toRetryableFailure(last.answer) !== undefined && options.signal.aborted
       const answer: ModelAnswer = isStopped
         ? { kind: 'cancelled', message: 'The call was cancelled' }
         : last.answer
-      if (failedTry(answer)) turnedAway.set(given.provider, answer)
+      if (toRetryableFailure(answer)) turnedAway.set(given.provider, answer)
       reportStructured(onEvent, given, answer)
       if (!isStopped && wasGenerated(answer)) {
         const usage = priced(counted(answer, words, allowed), price)

@@ -1,6 +1,6 @@
 /** Derives the rows of the correction ledger from the end of an attempt. */
 
-import { corrections, type Signals } from '../../../domain/event/signals.ts'
+import { corrections, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { StoredNode } from './node-steps.ts'
@@ -8,7 +8,7 @@ import type { StoredNode } from './node-steps.ts'
 export function correctionsOf(
   event: JournalEvent,
   row: StoredNode | undefined,
-  signals: Signals | undefined,
+  signals: HealthAttributes | undefined,
 ): CorrectionRow[] {
   if (event.type !== 'attempt_end' || signals === undefined) return []
   const { outcome, usage, model } = event.payload

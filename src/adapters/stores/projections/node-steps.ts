@@ -3,7 +3,11 @@ import { canonicalJson } from '../../../base/canonical.ts'
 import { sha256Hex } from '../../../base/hash.ts'
 import { joined } from '../../../base/joined.ts'
 import type { Json } from '../../../base/json.ts'
-import { addSignal, isSignal, type Signals } from '../../../domain/event/signals.ts'
+import {
+  addHealthEvent,
+  type HealthAttributes,
+  isHealthEvent,
+} from '../../../domain/event/health-attributes.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
 import type { NodeRow } from '../../../domain/ports/store.ts'
 
@@ -14,7 +18,7 @@ export interface StoredNode extends NodeRow {
   /** When the last attempt began, for its span. */
   readonly attemptStartedAt?: number
   /** What the trace of the attempt under way has said so far, for its span. */
-  readonly signals?: Signals
+  readonly signals?: HealthAttributes
 }
 
 /** New members of a row; `undefined` takes one away. */
@@ -101,13 +105,13 @@ export function nodeOf(event: NewEvent): string | undefined {
 
 /** Returns the node whose attempt a trace event belongs to, if the event is counted. */
 export function signalOf(event: NewEvent): string | undefined {
-  return event.type === 'log' && isSignal(event.payload) ? event.nodeId : undefined
+  return event.type === 'log' && isHealthEvent(event.payload) ? event.nodeId : undefined
 }
 
 /** Applies a trace event to its node's row. Events outside of an attempt are not counted. */
 export function stepSignals(row: StoredNode, event: JournalEvent): StoredNode {
   if (event.type !== 'log' || row.status !== 'running') return row
-  const signals = addSignal(row.signals, event.payload)
+  const signals = addHealthEvent(row.signals, event.payload)
   return signals === row.signals ? row : patched(row, { signals })
 }
 

@@ -1,6 +1,6 @@
 /** The signals of a span as columns: what is the same in attempts that are alike, and what is only added up. */
 import type { Json } from '../../../base/json.ts'
-import { counted, type Signals } from '../../../domain/event/signals.ts'
+import { counted, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { RepairCost } from '../../../domain/ports/sample.ts'
 import type { SpanRow } from '../../../domain/ports/store.ts'
 
@@ -33,7 +33,7 @@ export function spanSignals({ name, attributes }: Pick<SpanRow, 'name' | 'attrib
   return found
 }
 
-function repairCost(attributes: Signals): RepairCost {
+function repairCost(attributes: HealthAttributes): RepairCost {
   return {
     calls: counted(attributes, 'aros.repair.calls'),
     inputTokens: counted(attributes, 'aros.repair.input_tokens'),

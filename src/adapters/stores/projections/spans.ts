@@ -1,6 +1,6 @@
 /** The timed piece of work that an event ends: an attempt, a node, the run. */
 import type { Json } from '../../../base/json.ts'
-import { type Signals, settleSignals } from '../../../domain/event/signals.ts'
+import { finishHealthAttributes, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import type { SpanRow } from '../../../domain/ports/store.ts'
 import type { StoredNode } from './node-steps.ts'
@@ -13,7 +13,7 @@ export interface StoredSpan extends SpanRow {
 interface Known {
   readonly node: (nodeId: string) => StoredNode | undefined
   /** What the trace of the attempt has said that the event ends. */
-  readonly signals: Signals | undefined
+  readonly signals: HealthAttributes | undefined
 }
 
 export function spanOf(
@@ -37,7 +37,7 @@ export function spanOf(
 function attemptSpan(
   event: JournalEvent<'attempt_end'>,
   row: StoredNode | undefined,
-  signals: Signals | undefined,
+  signals: HealthAttributes | undefined,
 ): StoredSpan {
   const { attempt, outcome, model, usage, output } = event.payload
   const attributes = about(event, row)
@@ -46,7 +46,10 @@ function attemptSpan(
   attributes['usage'] = { ...usage }
   if (model !== undefined) attributes['model'] = model
   const repairs = output?.repairs
-  Object.assign(attributes, settleSignals(signals, { ...(model && { model }), ...(repairs && { repairs }) }))
+  Object.assign(
+    attributes,
+    finishHealthAttributes(signals, { ...(model && { model }), ...(repairs && { repairs }) }),
+  )
   const parentSpanId = nodeSpanId(event)
   return {
     runId: event.runId,

@@ -1,6 +1,6 @@
 /** Rows of the tables ↔ the values of the port: the one place where SQL becomes domain. */
 import type { Ask } from '../../../../domain/ask.ts'
-import type { Signals } from '../../../../domain/event/signals.ts'
+import type { HealthAttributes } from '../../../../domain/event/health-attributes.ts'
 import { upcast, type WrittenEvent } from '../../../../domain/event/upcast.ts'
 import type { JournalEvent } from '../../../../domain/event.ts'
 import type {
@@ -158,7 +158,7 @@ export function toStoredNode(row: NodeTable, values: Values): StoredNode {
     position: row.position,
     ...(row.attempt_started_at !== null && { attemptStartedAt: row.attempt_started_at }),
     // What `nodeRow` wrote.
-    ...(row.signals !== null && { signals: decode(row.signals, values) as Signals }),
+    ...(row.signals !== null && { signals: decode(row.signals, values) as HealthAttributes }),
   }
 }
 

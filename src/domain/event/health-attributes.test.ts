@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addSignal, rungs, type Signals, settleSignals, stages } from './signals.ts'
+import {
+  addHealthEvent,
+  fallbackStages,
+  finishHealthAttributes,
+  type HealthAttributes,
+  stages,
+} from './health-attributes.ts'
 
 /** What a trace leaves on the span of its attempt. */
-const told = (...events: [string, object?][]): Signals =>
-  settleSignals(
-    events.reduce<Signals | undefined>(
+const collect = (...events: [string, object?][]): HealthAttributes =>
+  finishHealthAttributes(
+    events.reduce<HealthAttributes | undefined>(
       (signals, [event, payload]) =>
-        addSignal(signals, { event, ...(payload && { payload: payload as never }) }),
+        addHealthEvent(signals, { event, ...(payload && { payload: payload as never }) }),
       undefined,
     ),
     {},
@@ -19,17 +25,19 @@ describe('the signals of an attempt', () => {
       'output.coercion.success',
       { stage, transforms },
     ]
-    expect(told(success('semantic', 'b', 'a'), success('semantic', 'a'), success('extract', 'c'))).toEqual({
-      'aros.coercion.total': 3,
-      'aros.coercion.stage.semantic': 2,
-      'aros.coercion.stage.extract': 1,
-      'aros.coercion.transforms': ['a', 'b', 'c'],
-    })
+    expect(collect(success('semantic', 'b', 'a'), success('semantic', 'a'), success('extract', 'c'))).toEqual(
+      {
+        'aros.coercion.total': 3,
+        'aros.coercion.stage.semantic': 2,
+        'aros.coercion.stage.extract': 1,
+        'aros.coercion.transforms': ['a', 'b', 'c'],
+      },
+    )
   })
 
   it('keep twenty names at most, each of a bounded length', () => {
     const transforms = Array.from({ length: 50 }, (_, index) => `${index}-${'x'.repeat(500)}`)
-    const names = told(['output.coercion.success', { stage: 'custom', transforms }])?.[
+    const names = collect(['output.coercion.success', { stage: 'custom', transforms }])?.[
       'aros.coercion.transforms'
     ]
     expect(names).toHaveLength(20)
@@ -37,9 +45,9 @@ describe('the signals of an attempt', () => {
   })
 
   it('know the reader from the model that is asked again', () => {
-    expect(told(['aros.repair.started', { stage: 'deterministic' }])).toEqual({})
+    expect(collect(['aros.repair.started', { stage: 'deterministic' }])).toEqual({})
     expect(
-      told(
+      collect(
         ['aros.repair.started', { stage: 'llm' }],
         ['aros.repair.failed', { stage: 'llm', input_tokens: 3, output_tokens: 2 }],
         ['aros.fallback.stage', { stage: 'degrade', result: 'started' }],
@@ -57,8 +65,8 @@ describe('the signals of an attempt', () => {
   })
 
   it('say nothing of an attempt without a model', () => {
-    expect(settleSignals(undefined, {})).toEqual({})
-    expect(settleSignals(undefined, { model: 'a/m' })).toEqual({ 'aros.model_id': 'a/m' })
+    expect(finishHealthAttributes(undefined, {})).toEqual({})
+    expect(finishHealthAttributes(undefined, { model: 'a/m' })).toEqual({ 'aros.model_id': 'a/m' })
   })
 
   it('take whatever a trace holds: they stay small, plain, and never throw', () => {
@@ -75,7 +83,7 @@ describe('the signals of an attempt', () => {
     const payload = fc.oneof(
       fc.jsonValue(),
       fc.record({
-        stage: fc.oneof(fc.constantFrom(...stages, ...rungs), fc.jsonValue()),
+        stage: fc.oneof(fc.constantFrom(...stages, ...fallbackStages), fc.jsonValue()),
         transforms: fc.jsonValue(),
         reason: fc.jsonValue(),
         result: fc.oneof(fc.constantFrom('started', 'success', 'failed'), fc.jsonValue()),
@@ -86,7 +94,7 @@ describe('the signals of an attempt', () => {
     )
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom(...events), payload), { maxLength: 40 }), (trace) => {
-        const signals = told(...(trace as [string, object][]))
+        const signals = collect(...(trace as [string, object][]))
         expect(JSON.parse(JSON.stringify(signals))).toEqual(signals)
         expect(Object.keys(signals).every((key) => key.startsWith('aros.'))).toBe(true)
         expect(JSON.stringify(signals).length).toBeLessThan(8_000)

@@ -9,7 +9,7 @@ import type { EventPayloads } from '../event.ts'
 import type { RepairNote } from '../output.ts'
 
 /** Counters and names, by attribute. */
-export type Signals = { readonly [attribute: string]: Json }
+export type HealthAttributes = { readonly [attribute: string]: Json }
 
 export const stages = [
   'extract',
@@ -20,9 +20,9 @@ export const stages = [
 ] as const satisfies readonly Stage[]
 
 /** The fallback steps after the first call, by the names in their events (FSD-34). */
-export const rungs = ['llm', 'stricter', 'extractor', 'simplified', 'degrade'] as const
+export const fallbackStages = ['llm', 'stricter', 'extractor', 'simplified', 'degrade'] as const
 
-/** Most different names that one attempt can bring to a list. */
+/** Maximum number of distinct names per list of one attempt. */
 const mostNames = 20
 const longestName = 120
 
@@ -30,7 +30,7 @@ type Draft = Record<string, Json>
 type Payload = Record<string, unknown>
 type Tally = (draft: Draft, payload: Payload) => void
 
-/** One row per event that counts. Attempts of the reader do not: only what was really changed (C12). */
+/** One row per event that counts. Attempted repairs do not count, only applied ones (C12). */
 const tallies: { readonly [event: string]: Tally } = {
   'output.coercion.success': (draft, payload) => {
     const stage = oneOf(stages, payload['stage'])
@@ -67,22 +67,25 @@ const tallies: { readonly [event: string]: Tally } = {
   'aros.reasoning.precheck.skipped': (draft) => count(draft, 'aros.precheck.skipped'),
   'aros.repair.started': (draft, payload) => {
     if (payload['stage'] === 'deterministic') name(draft, schemaHashKey, payload['schema_hash'])
-    rung(draft, payload, 'started')
+    countFallback(draft, payload, 'started')
   },
-  'aros.repair.success': (draft, payload) => rung(draft, payload, 'success'),
-  'aros.repair.failed': (draft, payload) => rung(draft, payload, 'failed'),
-  'aros.fallback.stage': (draft, payload) => rung(draft, payload, payload['result']),
+  'aros.repair.success': (draft, payload) => countFallback(draft, payload, 'success'),
+  'aros.repair.failed': (draft, payload) => countFallback(draft, payload, 'failed'),
+  'aros.fallback.stage': (draft, payload) => countFallback(draft, payload, payload['result']),
   'agent.usage': (draft, payload) => name(draft, 'aros.model_id', payload['model']),
 }
 
-/** Whether an event of the trace says anything about health. */
-export function isSignal({ event }: EventPayloads['log']): boolean {
+/** Whether an event of the trace counts for health attributes. */
+export function isHealthEvent({ event }: EventPayloads['log']): boolean {
   return Object.hasOwn(tallies, event)
 }
 
-/** The signals of an attempt after one more event of its trace; the same object if it says nothing. */
-export function addSignal(signals: Signals | undefined, log: EventPayloads['log']): Signals | undefined {
-  const tally = isSignal(log) ? tallies[log.event] : undefined
+/** Returns the attributes of an attempt after one more event of its trace; the same object if the event does not count. */
+export function addHealthEvent(
+  signals: HealthAttributes | undefined,
+  log: EventPayloads['log'],
+): HealthAttributes | undefined {
+  const tally = isHealthEvent(log) ? tallies[log.event] : undefined
   if (tally === undefined) return signals
   const draft: Draft = { ...signals }
   tally(draft, isObject(log.payload) ? log.payload : {})
@@ -94,7 +97,7 @@ export interface AttemptEnd {
   readonly repairs?: readonly RepairNote[]
 }
 
-/** What the ledger of corrections needs besides, kept until the attempt is over and never on its span. */
+/** Keys that only the ledger of corrections reads: kept until the attempt ends, and never part of its span. */
 const correctionsKey = 'ledger.corrections'
 const schemaHashKey = 'ledger.schema_hash'
 const most = { corrections: 10, transforms: 10, name: 40 } as const
@@ -108,7 +111,7 @@ export interface Correction {
   readonly schemaHash?: string
 }
 
-export function corrections(signals: Signals): readonly Correction[] {
+export function corrections(signals: HealthAttributes): readonly Correction[] {
   // Only `addCorrection` writes it.
   return (own(signals, correctionsKey) ?? []) as unknown as readonly Correction[]
 }
@@ -120,39 +123,42 @@ function addCorrection(draft: Draft, stage: Stage, transforms: readonly string[]
   const correction = {
     stage,
     transforms: transforms.slice(0, most.transforms).map((one) => one.slice(0, most.name)),
-    depth: rungs.reduce((sum, one) => sum + counted(draft, `aros.fallback.stage.${one}`), 0),
+    depth: fallbackStages.reduce((sum, one) => sum + counted(draft, `aros.fallback.stage.${one}`), 0),
     ...(typeof hash === 'string' && { schemaHash: hash }),
   }
   draft[correctionsKey] = [...before, correction] as unknown as Json
 }
 
-/** What the end of the attempt adds: who answered, and where the value had to be changed. Nothing without a model. */
-export function settleSignals(signals: Signals | undefined, { model, repairs = [] }: AttemptEnd): Signals {
+/** Adds what is known at the end of the attempt: the model, and the locations of repairs. Empty without a model. */
+export function finishHealthAttributes(
+  signals: HealthAttributes | undefined,
+  { model, repairs = [] }: AttemptEnd,
+): HealthAttributes {
   if (signals === undefined && model === undefined) return {}
   const draft: Draft = { ...signals }
   delete draft[correctionsKey]
   delete draft[schemaHashKey]
   name(draft, 'aros.model_id', model)
-  const places = repairs.flatMap(({ rule, pointer }) =>
+  const locations = repairs.flatMap(({ rule, pointer }) =>
     pointer === undefined || pointer === '' ? [] : [`${rule} ${anyItem(pointer)}`],
   )
-  if (places.length > 0) addNames(draft, 'aros.coercion.places', places)
+  if (locations.length > 0) addNames(draft, 'aros.coercion.places', locations)
   return draft
 }
 
-/** Items of one list are one place. */
+/** Replaces list indexes by `*`, so that all items of a list share one location. */
 function anyItem(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 }
 
-/** What the reader only would have done is counted apart (AROS-29). */
+/** Returns the attribute prefix; repairs in shadow mode, which were not applied, are counted separately (AROS-29). */
 function familyOf(payload: Payload): string {
   return payload['shadow'] === true ? 'aros.shadow' : 'aros.coercion'
 }
 
-/** The reader's own repair, stage `deterministic`, is not a fallback step: it is counted as coercion. */
-function rung(draft: Draft, payload: Payload, result: unknown): void {
-  const stage = oneOf(rungs, payload['stage'])
+/** Counts a fallback step and its usage. The reader's own repair, stage `deterministic`, is counted as coercion instead. */
+function countFallback(draft: Draft, payload: Payload, result: unknown): void {
+  const stage = oneOf(fallbackStages, payload['stage'])
   if (stage === undefined) return
   if (result === 'started') count(draft, `aros.fallback.stage.${stage}`)
   if (result !== 'success' && result !== 'failed') return
@@ -195,12 +201,12 @@ function oneOf<T extends string>(known: readonly T[], value: unknown): T | undef
   return known.find((one) => one === value)
 }
 
-/** A counter of an attempt's attributes, zero when it is absent. */
-export function counted(signals: Signals, attribute: string): number {
+/** Returns a counter of an attempt's attributes; zero if absent. */
+export function counted(signals: HealthAttributes, attribute: string): number {
   return amount(own(signals, attribute)) ?? 0
 }
 
-/** A list of names among an attempt's attributes. */
-export function listed(signals: Signals, attribute: string): readonly string[] {
+/** Returns a list of names among an attempt's attributes. */
+export function listed(signals: HealthAttributes, attribute: string): readonly string[] {
   return namesIn(own(signals, attribute))
 }
