@@ -1,4 +1,4 @@
-/** The bench of planning and proving: `npm run bench -- plan [--quick] [--json]`. It has no peers: nobody else proves plans. */
+/** The bench of planning and proving: `npm run bench -- plan [--quick] [--json]`. It has no peers: no other library proves plans. */
 import { cpus } from 'node:os'
 import { proving, showProving } from './sections/prove.mjs'
 import { searching, showSearching } from './sections/search.mjs'

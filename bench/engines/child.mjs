@@ -1,8 +1,8 @@
-/** One engine in a process of its own, that does as it is told: opens, runs some plans one by one or at once, and closes. */
+/** One engine in a process of its own, controlled by commands: opens, runs some plans one by one or at once, and closes. */
 import { openFloor } from './floor.mjs'
 import { openProviso } from './proviso.mjs'
 
-/** Peers are loaded only where they run: what one changes in its process is nobody else's business. */
+/** Peers are loaded only where they run: what one changes in its process must not affect the others. */
 const engines = {
   proviso: openProviso,
   langgraph: async (folder) => (await import('./langgraph.mjs')).openLangGraph(folder),

@@ -27,7 +27,7 @@ export async function openMastra(folder) {
     const { status } = await started.start({ inputData: {} })
     if (status !== 'success') throw new Error(status)
   }
-  // The store sets NORMAL by itself when it is first used; after that it stays as it is told.
+  // The store sets NORMAL by itself when it is first used; after that it keeps the setting.
   await run()
   await client.execute('pragma synchronous = full')
   const asked = async (name) => Object.values((await client.execute(`pragma ${name}`)).rows[0])[0]

@@ -5,7 +5,7 @@ import { edges, nodeIds, work } from './dag.mjs'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
 
-/** The engine as modules of its own, compiled from the sources; the package has no door to all of it yet. */
+/** The engine as modules of its own, compiled from the sources; the package exports only a part of it. */
 export async function loadProviso() {
   const { programs, dispose } = await compile({
     app: 'src/app.ts',

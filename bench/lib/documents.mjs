@@ -37,7 +37,7 @@ export function makeValue(bytes) {
       price: random.int(1, 99999) / 100,
       active: random.chance(),
       note: random.pick([
-        'Deliver to the back door',
+        'Deliver to the back gate',
         'See {below} and [1], please: it matters',
         'She said "yes" twice',
       ]),

@@ -39,7 +39,7 @@ export function cpuTime(run) {
   return (user + system) / 1000
 }
 
-/** The fastest of several runs: what the code can do when nobody disturbs it. */
+/** The fastest of several runs: what the code can do on a quiet machine. */
 export async function fastest(run, repeats) {
   let best = Number.POSITIVE_INFINITY
   for (let i = 0; i < repeats; i++) {

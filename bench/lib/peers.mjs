@@ -27,7 +27,7 @@ export const peers = {
 
 const validators = new Map()
 
-/** Compiled once per schema, without coercion: a peer's value counts when it satisfies the schema as it stands. */
+/** Compiled once per schema, without coercion: a peer's value counts when it satisfies the schema unchanged. */
 export function validator(schema) {
   let validate = validators.get(schema)
   if (validate === undefined) {

@@ -11,13 +11,13 @@ const start = Date.UTC(2026, 0, 1)
 const steps = ['read', 'classify', 'decide', 'write', 'check']
 const models = ['openai/gpt-5-mini', 'anthropic/claude', 'compatible/llama']
 
-/** A run of five attempts by models: eleven spans. */
-const spansPerRun = 11
+/** Trace spans of a run of five attempts by models. */
+const recordedPerRun = 11
 
 export async function report({ quick }) {
   const load = loadavg()[0].toFixed(1)
   const wanted = quick ? 50_000 : 1_000_000
-  const runs = Math.ceil(wanted / spansPerRun)
+  const runs = Math.ceil(wanted / recordedPerRun)
   const folder = mkdtempSync(join(tmpdir(), 'proviso-bench-'))
   const path = join(folder, 'health.sqlite')
   try {
@@ -31,7 +31,7 @@ export async function report({ quick }) {
     await store.close()
     return {
       load,
-      spans: runs * spansPerRun,
+      spans: runs * recordedPerRun,
       runs,
       filled,
       megabytes: statSync(path).size / 2 ** 20,
@@ -89,7 +89,7 @@ function runOf(run) {
       { attempt: 1, capabilityId: 'c', idempotencyKey: 'k', idempotent: true, inputs: {} },
       nodeId,
     ),
-    ...told(run, index).map(([name, payload]) => event('log', { event: name, payload }, nodeId)),
+    ...logsOf(run, index).map(([name, payload]) => event('log', { event: name, payload }, nodeId)),
     event(
       'attempt_end',
       {
@@ -112,7 +112,7 @@ function runOf(run) {
 }
 
 /** Two of three attempts are clean; the others differ in rules and costs. */
-function told(run, index) {
+function logsOf(run, index) {
   const events = [['aros.soe.enabled', { mode: 'auto', applied: 'json_schema' }]]
   const luck = (run * 7 + index * 3) % 30
   if (luck < 10) events.push(['output.coercion.success', { stage: 'semantic', transforms: [`rule-${luck}`] }])

@@ -30,17 +30,17 @@ export async function nodes({ quick }) {
   try {
     for (const [name, label] of engines) {
       const child = startChild()
-      const { failed, settings } = await child.tell('open', { name, folder })
+      const { failed, settings } = await child.request('open', { name, folder })
       rows.push({ label, child, failed, settings, one: [], many: [] })
       if (failed) continue
       // Compilers have done their work by then, everybody's alike.
-      await child.tell('one', { runs: quick ? 30 : 300 })
-      for (let i = 0; i < (quick ? 1 : 3); i++) await child.tell('many', { runs: concurrent })
+      await child.request('one', { runs: quick ? 30 : 300 })
+      for (let i = 0; i < (quick ? 1 : 3); i++) await child.request('many', { runs: concurrent })
     }
     const running = rows.filter(({ failed }) => !failed)
     for (let turn = 0; turn < turns; turn++) {
-      for (const { child, one } of running) one.push(await child.tell('one', { runs: sequential }))
-      for (const { child, many } of running) many.push(await child.tell('many', { runs: concurrent }))
+      for (const { child, one } of running) one.push(await child.request('one', { runs: sequential }))
+      for (const { child, many } of running) many.push(await child.request('many', { runs: concurrent }))
     }
   } finally {
     for (const { child } of rows) await child.close()
@@ -54,12 +54,12 @@ export async function nodes({ quick }) {
   }
 }
 
-/** An engine in its own process, which works only while it is told to: they take turns. */
+/** An engine in its own process, which works only while a request is open: they take turns. */
 function startChild() {
   const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const gone = once(child, 'exit')
   return {
-    async tell(what, given) {
+    async request(what, given) {
       child.send({ what, ...given })
       const [answer] = await Promise.race([
         once(child, 'message'),

@@ -8,7 +8,7 @@ export async function proving({ quick }) {
   for (const [name, request] of Object.entries(requests())) {
     const result = prove(request)
     const { warm } = await race({ warm: () => prove(request) }, { repeats: quick ? 5 : 15 })
-    // Schemas that nobody has compiled before: what the first draft of a new contract pays.
+    // Schemas that were not compiled before: what the first draft of a new contract pays.
     const fresh = Array.from({ length: quick ? 3 : 7 }, (_, i) => requests(i + 1)[name])
     const times = fresh.map((each) => {
       const start = performance.now()

@@ -24,15 +24,15 @@ export function showSearching({ rows }) {
 
 function requests() {
   return {
-    'empty catalog': market({ facets: 10, capabilities: 0, length: 1 }),
-    '10 capabilities, 20 facets': market({ facets: 20, capabilities: 10, length: 4 }),
-    '100 capabilities, 50 facets': market({ facets: 50, capabilities: 100, length: 8 }),
-    '1,000 capabilities, 200 facets': market({ facets: 200, capabilities: 1_000, length: 12 }),
+    'empty catalog': searchSpace({ facets: 10, capabilities: 0, length: 1 }),
+    '10 capabilities, 20 facets': searchSpace({ facets: 20, capabilities: 10, length: 4 }),
+    '100 capabilities, 50 facets': searchSpace({ facets: 50, capabilities: 100, length: 8 }),
+    '1,000 capabilities, 200 facets': searchSpace({ facets: 200, capabilities: 1_000, length: 12 }),
   }
 }
 
 /** A chain of `length` capabilities leads from the inputs to the answer; all the others lead there too, at a higher price. */
-function market({ facets: count, capabilities: many, length }) {
+function searchSpace({ facets: count, capabilities: many, length }) {
   const facets = Array.from({ length: count }, (_, i) => ({
     name: `f${i}`,
     title: `F${i}`,

@@ -101,7 +101,7 @@ function tally(name, samples, answers) {
   return row
 }
 
-/** Agreement with suites in the folder `PROVISO_CASES`, as they are: nobody's policies are taken into account. */
+/** Agreement with suites in the folder `PROVISO_CASES`, as they are, without regard to policies. */
 async function suites() {
   const folder = process.env.PROVISO_CASES
   if (!folder || !existsSync(folder)) return []

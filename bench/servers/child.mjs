@@ -27,7 +27,7 @@ const store = await openSqliteStore({ path: join(folder, 'runs.db'), synchronous
 const app = await createApp({
   store,
   providers: [],
-  // As many attempts at once as the load wants: what is measured is the server, not a limit that somebody set.
+  // As many attempts at once as the load wants: what is measured is the server, not a configured limit.
   limits: { process: 2_000 },
   capabilities: [
     agent('agent', async () => {

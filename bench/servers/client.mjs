@@ -1,4 +1,4 @@
-/** A client that costs little, for it shares the machine: ids and types are looked at, nothing else is parsed. */
+/** A client that costs little, for it shares the machine: only ids and types are read. */
 import { Agent, request } from 'node:http'
 
 export function createClient(url) {

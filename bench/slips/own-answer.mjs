@@ -10,6 +10,6 @@ export function ownAnswer(parse, { text, schema }) {
   const result = parse(text, schema)
   if (result.ok) return { ok: true, value: result.value }
   const [issue] = result.issues
-  const place = issue && 'pointer' in issue.at && issue.at.pointer !== '' ? `${issue.at.pointer}: ` : ''
-  return { ok: false, reason: `${place}${issue?.message ?? 'refused'}` }
+  const location = issue && 'pointer' in issue.at && issue.at.pointer !== '' ? `${issue.at.pointer}: ` : ''
+  return { ok: false, reason: `${location}${issue?.message ?? 'refused'}` }
 }

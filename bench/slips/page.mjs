@@ -110,7 +110,7 @@ How each library is used:
 - **AI SDK**: \`generateText\` with \`Output.object\`, the schema validated with Ajv and \`extractJsonMiddleware\` and \`extractReasoningMiddleware\` taking off fences and reasoning, on a model that answers with the text. **With jsonrepair** the same, and jsonrepair applied to the text before it is parsed.
 - **jsonrepair**, **json5**, **partial-json**, **best-effort-json-parser**, **\`parsePartialJson\` of the AI SDK**, **\`JSON.parse\`**: the text as it came, and the text after the extraction that a careful caller writes (the fenced block, else from the first bracket to the last); each followed by Ajv without coercion. The better of the two answers is shown. None of them is built to find a value in prose or to follow a schema.
 
-\`✓\` is the expected value, or no value where none is expected. \`✗ wrong\` is a value that satisfies the schema and is not the expected one: nothing warns the caller. \`– refused\` is an error or a value that the validator turns away: the caller knows, and can ask again. What is expected is our judgement; the reason stands beside it.`
+\`✓\` is the expected value, or no value where none is expected. \`✗ wrong\` is a value that satisfies the schema and is not the expected one: nothing warns the caller. \`– refused\` is an error or a value that the validator turns away: the caller knows, and can ask again. What is expected is our judgement; the reason is given beside it.`
 
 /** @param {string} text */
 function short(text) {

@@ -197,22 +197,22 @@ type Tuple<P, S, Rest, Root, D extends Steps> = P extends readonly [unknown, ...
   ? Items<P, S extends { readonly minItems: infer M } ? M : 0, Rest, { root: Root; steps: D }>
   : unknown[]
 
-interface Place {
+interface SchemaLocation {
   root: unknown
   steps: Steps
 }
 
-type Items<P, Min, Rest, In extends Place, Made extends unknown[] = []> = Made['length'] extends Min
+type Items<P, Min, Rest, In extends SchemaLocation, Made extends unknown[] = []> = Made['length'] extends Min
   ? [...Made, ...Absentable<P, Rest, In>]
   : P extends readonly [infer S, ...infer More]
     ? Items<More, Min, Rest, In, [...Made, At<S, In['root'], In['steps']>]>
     : [...Made, ...RestOf<Rest, In>]
 
-type Absentable<P, Rest, In extends Place, Made extends unknown[] = []> = P extends readonly [
+type Absentable<P, Rest, In extends SchemaLocation, Made extends unknown[] = []> = P extends readonly [
   infer S,
   ...infer More,
 ]
   ? Absentable<More, Rest, In, [...Made, At<S, In['root'], In['steps']>?]>
   : [...Made, ...RestOf<Rest, In>]
 
-type RestOf<Rest, In extends Place> = Rest extends false ? [] : At<Rest, In['root'], In['steps']>[]
+type RestOf<Rest, In extends SchemaLocation> = Rest extends false ? [] : At<Rest, In['root'], In['steps']>[]

@@ -1,4 +1,4 @@
-/** The place where a text stops being JSON is named in the same words on every engine. */
+/** The offset where a text stops being JSON is named in the same words on every engine. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeFault } from './json-error.ts'
@@ -28,8 +28,8 @@ describe('the fault of a text that is not strict JSON', () => {
   it('is never in a part that JSON accepts: everything before it can be the start of JSON', () => {
     const mutated = fc.tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', '"', 'x', '\\', '\n', '0'))
     fc.assert(
-      fc.property(mutated, ([json, place, insert]) => {
-        const at = place % (json.length + 1)
+      fc.property(mutated, ([json, offset, insert]) => {
+        const at = offset % (json.length + 1)
         const text = json.slice(0, at) + insert + json.slice(at + 1)
         const position = faultOfEngine(text)
         if (position === undefined) return

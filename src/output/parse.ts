@@ -159,7 +159,7 @@ function stepsIssue({ text, allowance }: Trial): readonly Issue[] {
   return [
     {
       code: 'limit/steps',
-      at: allowance.place ?? { span: [0, text.length] },
+      at: allowance.location ?? { span: [0, text.length] },
       message: `the text can be read in too many ways: ${allowance.most} steps were not enough`,
       hint: 'Raise limits.steps, or ask the model for less',
     },

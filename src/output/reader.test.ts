@@ -82,7 +82,7 @@ describe('a stream', () => {
     ])
   })
 
-  it('holds back what stands behind a doubtful quote', () => {
+  it('holds back the text behind a doubtful quote', () => {
     const reader = createReader()
     reader.push('{"a": "it is "so')
     expect(reader.push('').partial).toEqual({ a: 'it is ' })

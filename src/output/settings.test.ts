@@ -29,14 +29,14 @@ describe('options', () => {
 
   it.each<[string, object, string]>([
     [
-      'a level that is none',
+      'an unknown level',
       { aop: 'most' },
       'Option aop must be one of "off", "minimal", "full", but is "most"',
     ],
     ['a tolerance beyond 2', { tolerance: 3 }, 'Option tolerance must be one of 0, 1, 2, but is 3'],
     ['another union strategy', { anyOf: 'best' }, 'Option anyOf must be one of "first-pass", but is "best"'],
     [
-      'a preference that is none',
+      'an unknown preference',
       { prefer: 'longest' },
       'Option prefer must be one of "first", "last", "largest"',
     ],
@@ -76,7 +76,7 @@ describe('closed paths', () => {
     expect(settingsOf({ closed: [closed] }).isClosed(pointer)).toBe(covered)
   })
 
-  it('are none unless given', () => {
+  it('are absent unless given', () => {
     expect(settingsOf({ closed: [] }).isClosed('/a')).toBe(false)
   })
 })

@@ -21,7 +21,7 @@ export class Allowance {
   /** Steps used so far. */
   used = 0
   /** Location at which the budget ran out. */
-  place: Location | undefined
+  location: Location | undefined
   readonly most: number
 
   constructor(most: number) {
@@ -32,7 +32,7 @@ export class Allowance {
   spend(steps: number, offset?: number): boolean {
     this.used += steps
     if (this.used <= this.most) return true
-    if (offset !== undefined) this.place ??= { span: [offset, offset] }
+    if (offset !== undefined) this.location ??= { span: [offset, offset] }
     return false
   }
 

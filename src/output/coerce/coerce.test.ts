@@ -45,7 +45,7 @@ describe('what is never converted', () => {
 })
 
 describe('unions', () => {
-  it('keep what is valid as it stands, whatever the order of the branches', () => {
+  it('keep what is valid unchanged, in any order of the branches', () => {
     const union = object({ v: { anyOf: [integer, text] } })
     expect(parse('{v: "1"}', union)).toMatchObject({ ok: true, value: { v: '1' } })
   })
@@ -81,7 +81,7 @@ describe('unions', () => {
     expect(parse('{"v": "7"}', union)).toMatchObject({ ok: true, branches: { '': 0, '/v': 1 } })
   })
 
-  it('go on converting beside a branch that is valid', () => {
+  it('continue converting beside a branch that is valid', () => {
     const schema = { ...object({ n: integer }), anyOf: [{ required: ['n'] }, { required: ['m'] }] }
     expect(read('{"n": "1"}', schema)).toEqual({ n: 1 })
   })

@@ -14,7 +14,7 @@ import { VISIT } from '../step-budget.ts'
 import type { Coercing, Coercion, Guide, Held } from './coerce-context.ts'
 import { convert } from './convert.ts'
 import { Spellings } from './match-names.ts'
-import { fits, wants } from './matches-type.ts'
+import { allowsType, fits } from './matches-type.ts'
 import { ConversionRecord } from './record.ts'
 import { Trail } from './trail.ts'
 import { Unions } from './unions.ts'
@@ -78,8 +78,8 @@ class Run implements Coercing {
     if (this.guide.settings.hasClosed && this.guide.settings.isClosed(this.pointer())) return value
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) {
-        if (wants(shape, 'array')) return this.#array(value, node, shape)
-      } else if (wants(shape, 'object')) return this.#object(value as Record<string, unknown>, node, shape)
+        if (allowsType(shape, 'array')) return this.#array(value, node, shape)
+      } else if (allowsType(shape, 'object')) return this.#object(value as Record<string, unknown>, node, shape)
     } else if (fits(value, node, shape)) return value
     return convert(this, node ?? this.#nodeOf(value), shape)
   }
@@ -87,7 +87,7 @@ class Run implements Coercing {
   #spend(): boolean {
     const { allowance } = this.guide
     if (allowance.spend(VISIT)) return true
-    allowance.place ??= { pointer: this.pointer() }
+    allowance.location ??= { pointer: this.pointer() }
     return false
   }
 
@@ -231,7 +231,7 @@ class Run implements Coercing {
   #meansAbsent(name: string, shape: Shape): boolean {
     if (shape.required.has(name)) return false
     const where = shape.member(name)
-    return where.length > 0 && !where.every((place) => this.guide.accepts(place, null))
+    return where.length > 0 && !where.every((pointer) => this.guide.accepts(pointer, null))
   }
 
   #fillDefaults(value: Record<string, unknown>, shape: Shape): Record<string, unknown> {
@@ -255,7 +255,7 @@ class Run implements Coercing {
       const where = shape.item(index)
       const before = source[index]
       const value = this.#down(index - dropped, index, { value: before, node: node?.items?.[index] }, where)
-      if (settings.salvage && !where.every((place) => this.guide.accepts(place, value))) {
+      if (settings.salvage && !where.every((pointer) => this.guide.accepts(pointer, value))) {
         copy ??= source.slice(0, index)
         this.change('drop-item', value, undefined, String(index - dropped))
         dropped++
@@ -291,17 +291,17 @@ function spellingsOf(shape: Shape): Spellings<string> {
 }
 
 /** Index of each key in large objects; for repeated keys, the last index. */
-const places = new WeakMap<readonly string[], Map<string, number>>()
+const memberIndexes = new WeakMap<readonly string[], Map<string, number>>()
 const LARGE = 32
 
 function memberOf(node: Node, key: string): Node | undefined {
   const { keys } = node
   if (keys === undefined) return undefined
   if (keys.length <= LARGE) return node.items?.[keys.lastIndexOf(key)]
-  let known = places.get(keys)
+  let known = memberIndexes.get(keys)
   if (known === undefined) {
     known = new Map(keys.map((name, index) => [name, index]))
-    places.set(keys, known)
+    memberIndexes.set(keys, known)
   }
   return node.items?.[known.get(key) ?? -1]
 }

@@ -171,7 +171,7 @@ function toList(run: Coercing, node: Node, shape: Shape): Outcome {
   const item = run.asItem({ value: node.value, node }, where)
   // Reject an object turned into text and then wrapped in a list: that would match almost any schema.
   const forced = isContainer(node) && typeof item?.value === 'string'
-  if (item !== undefined && !forced && where.every((place) => run.guide.accepts(place, item.value)))
+  if (item !== undefined && !forced && where.every((pointer) => run.guide.accepts(pointer, item.value)))
     return { value: [item.value] }
   run.record.restore(before)
   return undefined

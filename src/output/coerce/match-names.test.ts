@@ -43,7 +43,7 @@ describe('a tie', () => {
     expect(result.issues[0]).toMatchObject({ code: 'key/ambiguous', at: { pointer: '/userName' } })
   })
 
-  it('is none when the exact key is there', () => {
+  it('does not apply when the exact key is there', () => {
     const schema = { type: 'object', properties: { userName: { type: 'integer' } } }
     const result = parse('{"userName": "1", "user_name": "b"}', schema)
     expect(result).toMatchObject({ ok: true, value: { userName: 1, user_name: 'b' } })

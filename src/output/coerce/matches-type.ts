@@ -3,7 +3,7 @@ import { type JsonType, jsonType } from '../../base/json.ts'
 import type { Shape } from '../../schema/shape.ts'
 import type { Node } from '../decode/tree/tree.ts'
 
-export function wants(shape: Shape, type: JsonType): boolean {
+export function allowsType(shape: Shape, type: JsonType): boolean {
   if (shape.types.length === 0) return true
   return shape.types.includes(type) || (type === 'integer' && shape.types.includes('number'))
 }
@@ -15,6 +15,6 @@ export function fits(value: unknown, node: Node | undefined, shape: Shape): bool
   if (node?.big && (shape.types.includes('integer') || shape.types.includes('number')))
     return shape.types.includes('string')
   const type = jsonType(value)
-  if (type === undefined || !wants(shape, type)) return false
+  if (type === undefined || !allowsType(shape, type)) return false
   return shape.values === undefined || shape.values.includes(value)
 }

@@ -37,7 +37,7 @@ describe('a number in a string', () => {
     expect(readNumber(text, free)).toEqual({ kind: 'number', value })
   })
 
-  it('is a part of one where percent is and the schema wants at most one', () => {
+  it('is a part of one where percent is and the schema allowsType at most one', () => {
     expect(readNumber('12.5%', { maximum: 1 })).toEqual({ kind: 'number', value: 0.125 })
     expect(readNumber('12.5%', { maximum: 100 })).toEqual({ kind: 'number', value: 12.5 })
   })
@@ -55,11 +55,11 @@ describe('a number in a string', () => {
     '(5)',
     '--1',
     '1.2.3',
-  ])('%j is none', (text) => {
+  ])('%j is not a number', (text) => {
     expect(readNumber(text, free)).toEqual({ kind: 'none' })
   })
 
-  it('is none when it is endless', () => {
+  it('is not a number when it is endless', () => {
     expect(readNumber('1'.repeat(401), free)).toEqual({ kind: 'none' })
     expect(readNumber(`${'9'.repeat(300)} * ${'9'.repeat(20)} * 1`, free)).toEqual({ kind: 'none' })
   })

@@ -92,7 +92,7 @@ export class Unions {
       const branch = `${union.pointer}/${index}`
       if (!guide.accepts(branch, held.value)) continue
       run.record.branch(run.pointer(), index)
-      if (shape.where.every((place) => guide.accepts(place, held.value))) return held.value
+      if (shape.where.every((pointer) => guide.accepts(pointer, held.value))) return held.value
       return this.#into(held, guide.shapes.at([...shape.where, branch], settled))
     }
     this.#trying++

@@ -45,7 +45,7 @@ describe.each<[string, readonly (readonly [string, unknown])[]]>([
     ],
   ],
   [
-    'what stands between values',
+    'text between values',
     [
       ['{,"a": 1}', { a: 1 }],
       ['{"a"::1}', { a: 1 }],

@@ -216,9 +216,9 @@ export class Decoder implements Machine {
   private slash(c: number, frame: Frame | undefined): boolean {
     const after = skipComment(this, this.i)
     if (after === MORE) return false
-    const wantsValue = frame === undefined || frame.kind !== OBJECT || frame.state === VALUE
+    const isValueDue = frame === undefined || frame.kind !== OBJECT || frame.state === VALUE
     if (after === this.i) {
-      if (wantsValue) return valueStart(this, c)
+      if (isValueDue) return valueStart(this, c)
       return this.pass(1, 'stray-text')
     }
     this.i = after

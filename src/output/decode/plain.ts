@@ -45,9 +45,9 @@ export function readPlain(d: Machine): void {
     if (i >= buf.length) break
     let c = buf.charCodeAt(i)
     const inObject: boolean = frame.kind === OBJECT
-    const wantsKey: boolean = inObject && frame.state === KEY
+    const isKeyDue: boolean = inObject && frame.state === KEY
     if (isComma(c)) {
-      if (inObject && !wantsKey) break
+      if (inObject && !isKeyDue) break
       if (c !== ch.COMMA) gapRule ??= 'full-width'
       gapCommas++
       i++
@@ -68,15 +68,15 @@ export function readPlain(d: Machine): void {
     }
     const token = i
     const first = c
-    if (wantsKey) {
+    if (isKeyDue) {
       if (found.keyAt !== i && !findKey(d, frame.count, i, c)) break
       i = skipSpaces(buf, found.colon + 1)
       c = charAt(buf, i)
     }
     const { key, keyEnd } = found
-    const isWideColon = wantsKey && buf.charCodeAt(found.colon) !== ch.COLON
-    if (!(frame.state === VALUE || wantsKey) || !findValue(d, frame, i, c)) {
-      if (!wantsKey) break
+    const isWideColon = isKeyDue && buf.charCodeAt(found.colon) !== ch.COLON
+    if (!(frame.state === VALUE || isKeyDue) || !findValue(d, frame, i, c)) {
+      if (!isKeyDue) break
       d.i = i
       d.gapStart = gapStart
       d.gapCommas = gapCommas
@@ -88,7 +88,7 @@ export function readPlain(d: Machine): void {
       return
     }
     const start = base + i
-    if (inObject && !wantsKey) {
+    if (inObject && !isKeyDue) {
       // The general path has read the key.
       d.gapStart = gapStart
       d.gapRule = gapRule
@@ -97,7 +97,7 @@ export function readPlain(d: Machine): void {
       const wanted = frame.count > 0 ? 1 : 0
       if (gapRule !== undefined || gapCommas !== wanted)
         d.settleGap(gapStart, base + token, wanted, gapCommas, gapRule)
-      if (wantsKey) {
+      if (isKeyDue) {
         const rule = keyRule(first)
         if (rule !== undefined) sink.rewrite(rule, base + token, base + keyEnd, key)
         if (isWideColon) sink.edit('full-width', base + keyEnd, start, ':')
@@ -197,8 +197,8 @@ const RECENT = 32
 /**
  * The key that the previous object had at this member index, if it is at `from`: most lists hold objects of one shape.
  */
-function recentKey(d: Machine, place: number, from: number): string | undefined {
-  const key = d.recent[place & (RECENT - 1)]
+function recentKey(d: Machine, memberIndex: number, from: number): string | undefined {
+  const key = d.recent[memberIndex & (RECENT - 1)]
   const { buf } = d
   if (key === undefined || from + key.length > buf.length) return undefined
   for (let k = 0; k < key.length; k++) if (buf.charCodeAt(from + k) !== key.charCodeAt(k)) return undefined
@@ -206,11 +206,11 @@ function recentKey(d: Machine, place: number, from: number): string | undefined 
 }
 
 /** Finds `"name" :` or `name :` at `i`, as the member with this index. */
-function findKey(d: Machine, place: number, i: number, c: number): boolean {
+function findKey(d: Machine, memberIndex: number, i: number, c: number): boolean {
   const { buf } = d
   const isQuoted = isPlainQuote(c)
   const from = isQuoted ? i + 1 : i
-  let key = recentKey(d, place, from)
+  let key = recentKey(d, memberIndex, from)
   let close = isQuoted ? (key === undefined ? -1 : from + key.length) : endOfWord(buf, from)
   const closer = c === ch.LEFT_DQUOTE ? ch.RIGHT_DQUOTE : c
   if (isQuoted && (close < 0 || charAt(buf, close) !== closer)) {
@@ -225,7 +225,7 @@ function findKey(d: Machine, place: number, i: number, c: number): boolean {
     return false
   if (key === undefined || key.length !== close - from) {
     key = buf.slice(from, close)
-    d.recent[place & (RECENT - 1)] = key
+    d.recent[memberIndex & (RECENT - 1)] = key
   }
   found.key = key
   found.keyAt = i

@@ -18,7 +18,7 @@ export function lastResorts(trial: Trial, seen: Scan, declared: ReadonlySet<stri
   const options = scanOptionsOf(trial)
   const guided = trial.target.guided as Guided
   const regions: Region[] = []
-  for (const [start, end] of bareSpans(trial, seen)) {
+  for (const [start, end] of bareRanges(trial, seen)) {
     const region = decodeBare(trial.text, start, end, options)
     if (region === undefined) continue
     if (!listWanted(trial) || isData(region)) regions.push(region)
@@ -54,15 +54,15 @@ const PROSE_RULES: ReadonlySet<string> = new Set([
 ])
 
 /** Ranges that may hold a value without brackets: the whole text, or a fence or tag in it. */
-function bareSpans({ text, allowance }: Trial, seen: Scan): [number, number][] {
-  const spans: [number, number][] = []
+function bareRanges({ text, allowance }: Trial, seen: Scan): [number, number][] {
+  const ranges: [number, number][] = []
   const start = text.length - text.trimStart().length
   const first = seen.regions[0]
-  if (first === undefined || first.start > start) spans.push([start, text.length])
+  if (first === undefined || first.start > start) ranges.push([start, text.length])
   for (const block of seen.blocks) {
     if (!allowance.spend(seen.regions.length, block.start)) break
     if (!seen.regions.some((region) => region.start >= block.start && region.end <= block.end))
-      spans.push([block.start, block.end])
+      ranges.push([block.start, block.end])
   }
-  return spans.slice(0, 20)
+  return ranges.slice(0, 20)
 }

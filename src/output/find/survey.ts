@@ -23,7 +23,7 @@ export function survey(trial: Trial): Scan {
   return { regions: [strictRegion(text, strict.value, options)], blocks: [], tooDeep: false }
 }
 
-interface Span {
+interface BlockRange {
   readonly start: number
   readonly end: number
   readonly reasoning: boolean
@@ -37,7 +37,7 @@ interface Span {
  */
 function introduced(trial: Trial, seen: Scan, options: ScanOptions): Scan {
   const { text } = trial
-  const whole: Span = { start: 0, end: text.length, reasoning: false, kind: 'text', name: '' }
+  const whole: BlockRange = { start: 0, end: text.length, reasoning: false, kind: 'text', name: '' }
   const found: Region[] = []
   for (const block of [
     whole,
@@ -85,9 +85,9 @@ const QUOTED_LINE = /^[^\S\n]*"(?:[^"\\\n]|\\.)*"[^\S\n]*$/gm
 const MOST_LINES = 20
 
 /** Lines between prose that are one JSON string each and contain an escape: an encoded answer. */
-function quotedLines(text: string, seen: Scan): Span[] {
+function quotedLines(text: string, seen: Scan): BlockRange[] {
   if (!text.includes('\\')) return []
-  const lines: Span[] = []
+  const lines: BlockRange[] = []
   for (const { 0: line, index: start } of text.matchAll(QUOTED_LINE)) {
     const end = start + line.length
     if (lines.length >= MOST_LINES) break

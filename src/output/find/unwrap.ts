@@ -29,7 +29,7 @@ interface Inside {
 
 /** All readings of a region whose value is inside a wrapper; returns the cheapest valid ones. */
 export function lifted(trial: Trial, region: Region, declared: ReadonlySet<string>): Attempt[] {
-  const scalars = !wantsContainer(trial)
+  const scalars = !isContainerExpected(trial)
   const found: Attempt[] = []
   const queue = [outermost(trial, region)]
   let looked = 0
@@ -43,7 +43,7 @@ export function lifted(trial: Trial, region: Region, declared: ReadonlySet<strin
       if (!tried?.valid || (inner.around && explainsMore(inner.around, tried, declared))) continue
       tries.push({ tried, key: inner.key })
     }
-    found.push(...oneOf(tries, outer.node, { scalars, listWanted: wantsList(trial) }))
+    found.push(...oneOf(tries, outer.node, { scalars, listWanted: isListExpected(trial) }))
   }
   return found
 }
@@ -128,12 +128,12 @@ function oneOf(
   return scalars && named.length === 1 ? named.map(({ tried }) => tried) : []
 }
 
-function wantsContainer(trial: Trial): boolean {
+function isContainerExpected(trial: Trial): boolean {
   const types = trial.target.guided?.root.types ?? []
   return types.length === 0 || types.includes('object') || types.includes('array')
 }
 
-function wantsList(trial: Trial): boolean {
+function isListExpected(trial: Trial): boolean {
   return trial.target.guided?.root.types.includes('array') ?? false
 }
 
@@ -154,7 +154,7 @@ function* inside(trial: Trial, outer: Inside, declared: ReadonlySet<string>): Ge
   if (!isContainer(node)) return
   const size = sizeOf(node)
   // Where a list is expected, a list is that list, valid or not; only a list around it may be removed.
-  if (node.kind === 'array' && wantsList(trial) && !(size === 1 && node.items?.[0]?.kind === 'array')) {
+  if (node.kind === 'array' && isListExpected(trial) && !(size === 1 && node.items?.[0]?.kind === 'array')) {
     yield* itemsInside(trial, outer)
     return
   }

@@ -22,7 +22,7 @@ describe('events', () => {
     expect(eventsOf(' {"n": 1}\n')).toEqual([])
   })
 
-  it('tell each stage that acted, in the order of the chain', () => {
+  it('report each stage that acted, in the order of the chain', () => {
     expect(eventsOf('Sure: {n: "1",}')).toEqual([
       { type: 'output.coercion.attempt', stage: 'extract', reason: 'surroundings' },
       { type: 'output.coercion.success', stage: 'extract', transforms: ['surroundings'] },

@@ -49,10 +49,10 @@ describe('explain', () => {
     )
   })
 
-  it('tells the stages in the order in which they run', () => {
+  it('reports the stages in the order in which they run', () => {
     const repairs = [convert, edit(0, '', { stage: 'extract' })]
-    const told = explain({ ...clean, repairs, repairCount: 2 })
-    expect(told.indexOf('extract:')).toBeLessThan(told.indexOf('semantic:'))
+    const report = explain({ ...clean, repairs, repairCount: 2 })
+    expect(report.indexOf('extract:')).toBeLessThan(report.indexOf('semantic:'))
   })
 
   it('cuts long excerpts at 60 characters and makes control characters visible', () => {
@@ -64,19 +64,19 @@ describe('explain', () => {
 
   it('shows a few changes of each rule and counts the rest', () => {
     const repairs = Array.from({ length: 12 }, () => convert)
-    const told = explain({ ...clean, repairs, repairCount: 40 })
-    expect(told).toContain('×12')
-    expect(told).toContain('… and 7 more')
-    expect(told).toContain('28 more changes not listed (limits.repairs).')
+    const report = explain({ ...clean, repairs, repairCount: 40 })
+    expect(report).toContain('×12')
+    expect(report).toContain('… and 7 more')
+    expect(report).toContain('28 more changes not listed (limits.repairs).')
   })
 
   it('says that the text was cut off and which union branches were taken', () => {
-    const told = explain({ ...clean, truncated: true, branches: { '': 1, '/a': 0 } })
-    expect(told).toContain('The text ended before the value did.')
-    expect(told).toContain('union branches:\n  (root)  branch 1\n  /a  branch 0')
+    const report = explain({ ...clean, truncated: true, branches: { '': 1, '/a': 0 } })
+    expect(report).toContain('The text ended before the value did.')
+    expect(report).toContain('union branches:\n  (root)  branch 1\n  /a  branch 0')
   })
 
-  it('tells issues with what was expected, what came, and what to do', () => {
+  it('reports issues with what was expected, what came, and what to do', () => {
     const issue = {
       code: 'schema/type',
       at: { pointer: '/n' },
@@ -108,11 +108,11 @@ describe('explain', () => {
     expect(explain({ ...clean, repairs: [comma], repairCount: 1 })).toContain('1:5  " " → ,')
   })
 
-  it('tells what the reader would have done in shadow mode', () => {
+  it('reports what the reader would have done in shadow mode', () => {
     const shadow: ParseResult = { ...clean, repairs: [convert], repairCount: 1 }
-    const told = explain({ ...clean, ok: false, issues: [], shadow })
-    expect(told).toContain('Shadow mode: nothing was changed. The reader would have answered:')
-    expect(told).toContain('\n  The value was read after 1 change.')
-    expect(told).toContain('\n      /n  "7" → 7')
+    const report = explain({ ...clean, ok: false, issues: [], shadow })
+    expect(report).toContain('Shadow mode: nothing was changed. The reader would have answered:')
+    expect(report).toContain('\n  The value was read after 1 change.')
+    expect(report).toContain('\n      /n  "7" → 7')
   })
 })

@@ -11,14 +11,14 @@ import { ruleSentence } from './rule-table.ts'
  * console.log(explain(parse('```json\n{"n": "7"}\n```', schema)))
  */
 export function explain(result: ParseResult): string {
-  const place = placer(result.raw)
+  const locate = createLocator(result.raw)
   const lines = [headline(result)]
   if (result.truncated) lines.push('The text ended before the value did.')
-  for (const stage of STAGES) lines.push(...explainStage(stage, result.repairs, place))
+  for (const stage of STAGES) lines.push(...explainStage(stage, result.repairs, locate))
   const unlisted = result.repairCount - result.repairs.length
   if (unlisted > 0) lines.push(`${count(unlisted, 'more change')} not listed (limits.repairs).`)
   lines.push(...explainBranches(result.branches))
-  lines.push(...result.issues.flatMap((issue) => explainIssue(issue, place)))
+  lines.push(...result.issues.flatMap((issue) => explainIssue(issue, locate)))
   if (result.shadow) {
     lines.push('Shadow mode: nothing was changed. The reader would have answered:')
     lines.push(...explain(result.shadow).split('\n').map(indent))
@@ -26,7 +26,7 @@ export function explain(result: ParseResult): string {
   return lines.join('\n')
 }
 
-type Placer = (at: Location) => string
+type Locator = (at: Location) => string
 
 const STAGES: readonly Stage[] = ['extract', 'tolerant', 'syntactic', 'semantic', 'custom']
 
@@ -40,7 +40,7 @@ function headline({ ok, repairCount, issues }: ParseResult): string {
     : `No valid value was found ${changed}: ${count(issues.length, 'issue')}.`
 }
 
-function explainStage(stage: Stage, repairs: readonly Repair[], place: Placer): string[] {
+function explainStage(stage: Stage, repairs: readonly Repair[], locate: Locator): string[] {
   const rules = new Map<string, Repair[]>()
   for (const repair of repairs) {
     if (repair.stage !== stage) continue
@@ -49,14 +49,14 @@ function explainStage(stage: Stage, repairs: readonly Repair[], place: Placer): 
     else rules.set(repair.rule, [repair])
   }
   if (rules.size === 0) return []
-  return [`${stage}:`, ...[...rules].flatMap(([rule, same]) => explainRule(rule, same, place)).map(indent)]
+  return [`${stage}:`, ...[...rules].flatMap(([rule, same]) => explainRule(rule, same, locate)).map(indent)]
 }
 
-function explainRule(rule: string, repairs: readonly Repair[], place: Placer): string[] {
+function explainRule(rule: string, repairs: readonly Repair[], locate: Locator): string[] {
   const sentence = ruleSentence(rule)
   const lines = [`${rule} ×${repairs.length}${sentence === undefined ? '' : `: ${sentence}`}`]
   for (const { at, before, after } of repairs.slice(0, MAX_SHOWN)) {
-    lines.push(`  ${place(at)}  ${show(before, at)} → ${show(after, at)}`)
+    lines.push(`  ${locate(at)}  ${show(before, at)} → ${show(after, at)}`)
   }
   if (repairs.length > MAX_SHOWN) lines.push(`  … and ${repairs.length - MAX_SHOWN} more`)
   return lines
@@ -78,8 +78,8 @@ function explainBranches(branches: ParseResult['branches']): string[] {
   ]
 }
 
-function explainIssue({ code, at, message, hint, expected, actual }: Issue, place: Placer): string[] {
-  const lines = [`✗ ${place(at)}  ${visible(message)} [${code}]`]
+function explainIssue({ code, at, message, hint, expected, actual }: Issue, locate: Locator): string[] {
+  const lines = [`✗ ${locate(at)}  ${visible(message)} [${code}]`]
   if (expected !== undefined) lines.push(`  expected: ${excerptValue(expected)}`)
   if (actual !== undefined) lines.push(`  actual: ${excerptValue(actual)}`)
   if (hint !== undefined) lines.push(`  hint: ${visible(hint)}`)
@@ -87,7 +87,7 @@ function explainIssue({ code, at, message, hint, expected, actual }: Issue, plac
 }
 
 /** Formats locations: ranges become line:column, counted from 1 in the raw text; pointers stay unchanged. */
-function placer(raw: string): Placer {
+function createLocator(raw: string): Locator {
   let starts: number[] | undefined
   return (at) => {
     if ('pointer' in at) return showPointer(at.pointer)

@@ -58,7 +58,7 @@ describe('feedback', () => {
     expect(text).toMatch(/- and \d+ more\.\nReturn only the corrected JSON\.$/)
   })
 
-  it('is bounded at 2000 characters unless told otherwise', () => {
+  it('is bounded at 2000 characters unless the caller says otherwise', () => {
     const issues = Array.from({ length: 500 }, (_, i) => problem(`/items/${i}`))
     expect(feedback(issues).length).toBeLessThanOrEqual(2000)
   })

@@ -29,14 +29,14 @@ const CLOSING = 'Return only the corrected JSON.'
 export function feedback(issues: readonly Issue[], options: FeedbackOptions = {}): string {
   const { schema, maxLength = 2000 } = options
   if (issues.length === 0) return CLOSING
-  const lines = [...new Set([...issues].sort(byPlace).map(line))]
+  const lines = [...new Set([...issues].sort(byLocation).map(line))]
   const budget = maxLength - OPENING.length - CLOSING.length - 2
-  const told = [OPENING, ...whatFits(lines, budget), CLOSING].join('\n')
+  const message = [OPENING, ...whatFits(lines, budget), CLOSING].join('\n')
   const wanted = schema === undefined ? '' : `The schema: ${JSON.stringify(schema)}`
-  if (wanted && told.length + wanted.length + 1 <= maxLength) {
-    return `${told.slice(0, -CLOSING.length)}${wanted}\n${CLOSING}`
+  if (wanted && message.length + wanted.length + 1 <= maxLength) {
+    return `${message.slice(0, -CLOSING.length)}${wanted}\n${CLOSING}`
   }
-  return told.length <= maxLength ? told : CLOSING
+  return message.length <= maxLength ? message : CLOSING
 }
 
 /** The instruction of a stricter retry: only JSON, in the shape of the schema. */
@@ -63,23 +63,23 @@ function whatFits(lines: readonly string[], budget: number): string[] {
 
 function line({ at, message, expected, actual }: Issue): string {
   const said = excerpt(message.trim(), 300).replace(/[.!]?$/, '.')
-  const wants = expected === undefined ? '' : `expected ${excerptValue(expected, 200)}`
+  const expectation = expected === undefined ? '' : `expected ${excerptValue(expected, 200)}`
   const got = actual === undefined ? '' : `got ${excerptValue(actual)}`
-  const both = [wants, got].filter(Boolean).join(', ')
-  return `- ${placeOf(at)}: ${said}${both && ` ${both.charAt(0).toUpperCase()}${both.slice(1)}.`}`
+  const both = [expectation, got].filter(Boolean).join(', ')
+  return `- ${describeLocation(at)}: ${said}${both && ` ${both.charAt(0).toUpperCase()}${both.slice(1)}.`}`
 }
 
-function placeOf(at: Location): string {
+function describeLocation(at: Location): string {
   if ('span' in at) return `characters ${at.span[0]} to ${at.span[1]}`
   return at.pointer === '' ? 'whole value' : visible(at.pointer)
 }
 
 /** Sort order: locations in the text first, then locations in the value in document order; ties by code and message. */
-function byPlace(a: Issue, b: Issue): number {
-  return comparePlaces(a.at, b.at) || compare(a.code, b.code) || compare(a.message, b.message)
+function byLocation(a: Issue, b: Issue): number {
+  return compareLocations(a.at, b.at) || compare(a.code, b.code) || compare(a.message, b.message)
 }
 
-function comparePlaces(a: Location, b: Location): number {
+function compareLocations(a: Location, b: Location): number {
   if ('span' in a) return 'span' in b ? a.span[0] - b.span[0] || a.span[1] - b.span[1] : -1
   if ('span' in b) return 1
   const [left, right] = [tokens(a.pointer), tokens(b.pointer)]

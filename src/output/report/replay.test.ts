@@ -58,7 +58,7 @@ describe('replay', () => {
     expect(replay('{"a":1,"b":2}', [change('/a', null, 'drop-key')])).toEqual({ b: 2 })
   })
 
-  it('renames a member where it stands', () => {
+  it('renames a member in its position', () => {
     const value = replay('{"First Name":"Ada","age":36}', [change('/First Name', 'firstName', 'key')])
     expect(JSON.stringify(value)).toBe('{"firstName":"Ada","age":36}')
   })

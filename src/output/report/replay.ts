@@ -37,16 +37,16 @@ function editText(raw: string, repairs: readonly Repair[]): string {
         : [],
     )
     .sort((a, b) => a.start - b.start || a.end - b.end)
-  const pieces: string[] = []
+  const chunks: string[] = []
   let done = 0
   for (const { start, end, text } of edits) {
     if (start < done)
       throw new Error(`Cannot replay: the edit at ${start}–${end} overlaps one that ends at ${done}`)
     if (end < start || end > raw.length) throw new Error(`Cannot replay: there is no text at ${start}–${end}`)
-    pieces.push(raw.slice(done, start), text)
+    chunks.push(raw.slice(done, start), text)
     done = end
   }
-  return pieces.join('') + raw.slice(done)
+  return chunks.join('') + raw.slice(done)
 }
 
 function parseEdited(text: string): unknown {

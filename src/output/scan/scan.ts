@@ -387,15 +387,15 @@ export function decodeBare(
 function bareRegion(
   node: Node,
   edits: TextEdit[],
-  place: { start: number; end: number; truncated: boolean },
+  extent: { start: number; end: number; truncated: boolean },
 ): Region {
   const item = sizeOf(node) === 1 ? node.items?.[0] : undefined
   if (node.kind !== 'array' || item === undefined) {
-    return new Region({ value: node.value, edits, ...place }, { at: () => node })
+    return new Region({ value: node.value, edits, ...extent }, { at: () => node })
   }
   const inner = edits.filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
   const { value, start, end, bare } = item
-  return new Region({ value, edits: inner, start, end, truncated: place.truncated, bare }, { at: () => item })
+  return new Region({ value, edits: inner, start, end, truncated: extent.truncated, bare }, { at: () => item })
 }
 
 function isBracket(edit: TextEdit): boolean {

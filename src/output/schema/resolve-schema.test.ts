@@ -45,7 +45,7 @@ describe('resolveSchema', () => {
     })
   })
 
-  it('knows that nothing may stand under false', () => {
+  it('allows no value under false', () => {
     expect(resolveSchema(false, true)).toBe(false)
     expect(resolveSchema({ allOf: [true, false] }, true)).toBe(false)
     expect(resolveSchema(true, true)).toEqual({ schema: {}, refs: [], open: false })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sketch } from './schema-summary.ts'
+import { summariseSchema } from './schema-summary.ts'
 
-describe('sketch', () => {
+describe('summariseSchema', () => {
   it.each([
     [{ type: 'string' }, 'string'],
     [{ type: ['string', 'null'] }, 'string | null'],
@@ -14,16 +14,16 @@ describe('sketch', () => {
     [{ type: 'object', properties: { a: false } }, '{ a?: nothing }'],
     [{}, 'any'],
   ])('draws %j', (schema, drawn) => {
-    expect(sketch(schema, schema)).toBe(drawn)
+    expect(summariseSchema(schema, schema)).toBe(drawn)
   })
 
   it('stops at a part that leads back to itself', () => {
     const root = { type: 'object', properties: { next: { $ref: '#' } } }
-    expect(sketch({ $ref: '#' }, root)).toBe('{ next?: JSON }')
+    expect(summariseSchema({ $ref: '#' }, root)).toBe('{ next?: JSON }')
   })
 
   it('ends in … when there is too much to draw', () => {
     const many = { enum: Array.from({ length: 1000 }, (_, i) => i) }
-    expect(sketch(many, many)).toMatch(/\| 99 \| …$/)
+    expect(summariseSchema(many, many)).toMatch(/\| 99 \| …$/)
   })
 })

@@ -18,7 +18,7 @@ interface Context {
 const MAX_DEPTH = 4
 const MAX_PARTS = 100
 
-export function sketch(schema: unknown, root: JsonSchema, refs: readonly string[] = []): string {
+export function summariseSchema(schema: unknown, root: JsonSchema, refs: readonly string[] = []): string {
   return draw(schema, { root, refs, depth: 0, budget: { left: MAX_PARTS } })
 }
 

@@ -16,7 +16,7 @@ const order = {
         properties: { sku: { type: 'string' }, qty: { type: 'integer' } },
       },
     },
-    status: { enum: ['open', 'paid'], description: 'Where the order stands.' },
+    status: { enum: ['open', 'paid'], description: 'Progress of the order.' },
     note: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
     tags: { type: 'array', items: { type: 'string' } },
   },
@@ -60,12 +60,12 @@ describe('simplifySchema', () => {
     })
   })
 
-  it('tells type, bounds, allowed values, meaning and path in the description', () => {
+  it('names type, bounds, allowed values, meaning and path in the description', () => {
     const fields = fieldsOf(order)
     expect(fields['customer_name']?.description).toBe('string. Full name. (path: customer > name)')
     expect(fields['customer_age']?.description).toBe('integer, minimum 0. (path: customer > age)')
     expect(fields['status']?.description).toBe(
-      'string, one of: open | paid. Where the order stands. (path: status)',
+      'string, one of: open | paid. Progress of the order. (path: status)',
     )
     expect(fields['items_json']?.description).toBe(
       'JSON text of: { sku: string, qty?: integer }[]. (path: items)',

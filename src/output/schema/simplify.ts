@@ -7,7 +7,7 @@ import { child, type Pointer, tokens } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { toLatest } from '../../schema/dialects/read-schema.ts'
 import { branchesOf, type Resolved, resolveSchema, typesOf } from './resolve-schema.ts'
-import { sketch } from './schema-summary.ts'
+import { summariseSchema } from './schema-summary.ts'
 
 export interface Simplified {
   /** The flat schema: one closed object whose fields are all strings. */
@@ -100,7 +100,7 @@ function addField(resolved: Resolved, { plan, at, required }: Position): void {
   const text = kinds.size === 0 || kinds.has('string')
   const json = [...kinds].some((kind) => !SCALARS.has(kind))
   const shape = json
-    ? sketch(resolved.schema, plan.root, resolved.refs)
+    ? summariseSchema(resolved.schema, plan.root, resolved.refs)
     : describeScalar(resolved.schema, kinds)
   const asked = !json ? shape : text ? `Text, or JSON text of: ${shape}` : `JSON text of: ${shape}`
   const words = typeof resolved.schema.description === 'string' ? ` ${resolved.schema.description}` : ''

@@ -16,7 +16,7 @@ const WIDTH = 4
  * objects would cost more than reading the text.
  */
 class Rows {
-  readonly spans: number[] = []
+  readonly ranges: number[] = []
   readonly values: unknown[] = []
   /** The key of each value that is a member of an object. */
   readonly keys: string[] = []
@@ -26,23 +26,23 @@ class Rows {
     const row = this.values.length
     this.values.push(value)
     this.keys.push(key)
-    this.spans.push(kind, start, end, row + 1)
+    this.ranges.push(kind, start, end, row + 1)
     return row
   }
 
   /** Removes a row and all rows behind it. */
   cut(row: number): void {
-    this.spans.length = row * WIDTH
+    this.ranges.length = row * WIDTH
     this.values.length = row
     this.keys.length = row
   }
 
   kindOf(row: number): number {
-    return this.spans[row * WIDTH] as number
+    return this.ranges[row * WIDTH] as number
   }
 
   next(row: number): number {
-    return this.spans[row * WIDTH + 3] as number
+    return this.ranges[row * WIDTH + 3] as number
   }
 }
 
@@ -63,8 +63,8 @@ class RowNode implements Node {
     while (rows.kindOf(row) & ALIAS) row++
     const kind = rows.kindOf(row)
     this.kind = KINDS[kind & 7] as NodeKind
-    this.start = rows.spans[row * WIDTH + 1] as number
-    this.end = rows.spans[row * WIDTH + 2] as number
+    this.start = rows.ranges[row * WIDTH + 1] as number
+    this.end = rows.ranges[row * WIDTH + 2] as number
     this.value = rows.values[row]
     this.bare = (kind & BARE) !== 0
     this.big = (kind & BIG) !== 0
@@ -145,20 +145,20 @@ export class TreeSink extends ValueSink {
   override close(end: number): void {
     super.close(end)
     const row = this.#open.pop() as number
-    this.#rows.spans[row * WIDTH + 2] = end
-    this.#rows.spans[row * WIDTH + 3] = this.#rows.values.length
+    this.#rows.ranges[row * WIDTH + 2] = end
+    this.#rows.ranges[row * WIDTH + 3] = this.#rows.values.length
     this.#closed = row
   }
 
   override reopen(kind: 'object' | 'array'): void {
     const row = this.#open.pop() as number
-    const start = this.#rows.spans[row * WIDTH + 1] as number
+    const start = this.#rows.ranges[row * WIDTH + 1] as number
     this.#rows.cut(row)
     super.reopen(kind, start)
   }
 
   override collapse(): void {
     super.collapse()
-    this.#rows.spans[this.#closed * WIDTH] = 1 + ALIAS
+    this.#rows.ranges[this.#closed * WIDTH] = 1 + ALIAS
   }
 }

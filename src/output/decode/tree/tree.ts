@@ -53,7 +53,7 @@ export interface Sink {
   key(text: string, start: number): void
   scalar(kind: NodeKind, value: unknown, start: number, end: number): void
   /** A string with flags (`Marked`). */
-  marked(value: string, place: Marked): void
+  marked(value: string, location: Marked): void
   /** The certain part of a string that is still arriving. */
   progress(text: string): void
   close(end: number): void

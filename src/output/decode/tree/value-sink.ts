@@ -32,7 +32,7 @@ export class ValueSink implements Sink {
   /** A key was emitted without a value so far. */
   #keyed = false
   /** Index of each key in objects with repeated keys; absent until the first repetition. */
-  #places: Map<Container, Map<string, number>> | undefined
+  #indexes: Map<Container, Map<string, number>> | undefined
 
   /** Returns what was read and resets the sink. */
   take(): { value: unknown; begun: boolean; edits: LoggedEdits; special: boolean; repeated: boolean } {
@@ -53,7 +53,7 @@ export class ValueSink implements Sink {
     this.#top = undefined
     this.#members = 0
     this.#keyed = false
-    this.#places = undefined
+    this.#indexes = undefined
     // Usually empty already, and setting a length is slow.
     if (this.containers.length === 0) return
     this.containers.length = 0
@@ -162,22 +162,22 @@ export class ValueSink implements Sink {
       if (Object.hasOwn(top, key)) this.#dropEarlier(top, key)
       if (key === '__proto__') setOwn(top, key, value)
       else top[key] = value
-      if (this.#places !== undefined) this.#places.get(top)?.set(key, this.#members - 1)
+      if (this.#indexes !== undefined) this.#indexes.get(top)?.set(key, this.#members - 1)
     }
   }
 
   /** Last one wins: an edit removes the earlier member. */
   #dropEarlier(top: Container, key: string): void {
     this.repeated = true
-    this.#places ??= new Map()
-    let places = this.#places.get(top)
-    if (places === undefined) {
-      places = new Map()
+    this.#indexes ??= new Map()
+    let indexes = this.#indexes.get(top)
+    if (indexes === undefined) {
+      indexes = new Map()
       const from = this.#before[this.#before.length - 1] as number
-      for (let at = from; at < this.#members - 1; at++) places.set(this.#names[at] as string, at)
-      this.#places.set(top, places)
+      for (let at = from; at < this.#members - 1; at++) indexes.set(this.#names[at] as string, at)
+      this.#indexes.set(top, indexes)
     }
-    const earlier = places.get(key)
+    const earlier = indexes.get(key)
     if (earlier === undefined) return
     this.edit('duplicate-key', this.#starts[earlier] as number, this.#starts[earlier + 1] as number, '')
   }
