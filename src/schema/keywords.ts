@@ -49,7 +49,7 @@ export interface Part {
   readonly applies: Applies
 }
 
-/** The sub-schemas that stand directly in a schema. Boolean schemas are left out: nothing can be said about them. */
+/** The direct sub-schemas of a schema. Boolean schemas are left out: nothing can be said about them. */
 export function partsOf(schema: SchemaObject, pointer: Pointer): Part[] {
   const parts: Part[] = []
   for (const [keyword, held] of Object.entries(schema)) {

@@ -59,11 +59,11 @@ describe('references', () => {
   })
 
   it.each<[string, string]>([
-    ['to elsewhere', 'https://elsewhere/x'],
+    ['to another document', 'https://other.example/x'],
     ['that are badly encoded', '#/%zz'],
     ['to nowhere', '#/nowhere'],
     ['through a scalar', '#/title/x'],
-    ['to an unknown anchor', '#nobody'],
+    ['to an unknown anchor', '#unknown'],
   ])('%s say nothing', (_, $ref) => {
     expect(shape({ title: 'x', $ref }).types).toEqual([])
   })

@@ -1,5 +1,5 @@
 /**
- * What a schema says at one place, ready for guiding a conversion: types, listed values, members, items, unions, with
+ * What a schema says at one location, ready for guiding a conversion: types, listed values, members, items, unions, with
  * `$ref` and `allOf` followed. Expects 2020-12. A shape only guides; whether a value is right is the validator's word.
  */
 import { isObject, type JsonType, jsonType, own } from '../base/json.ts'
@@ -47,7 +47,7 @@ type Part = { readonly pointer: string; readonly schema: Keywords }
 /** Compiles the patterns of `patternProperties`. */
 type Matcher = (pattern: string) => { test(text: string): boolean }
 
-/** How many sub-schemas may apply to one place, references followed. */
+/** How many sub-schemas may apply to one location, references followed. */
 const MOST_PARTS = 64
 
 export class Shapes {
@@ -61,10 +61,10 @@ export class Shapes {
     this.#matcher = matcher
   }
 
-  /** The shape at a place; `settled` unions are those whose branch has been chosen and is part of `where`. */
+  /** The shape at a location; `settled` unions are those whose branch has been chosen and is part of `where`. */
   at(where: Where, settled: readonly string[] = []): Shape {
-    const place = where.length === 1 ? (where[0] as string) : where.join('\n')
-    const key = settled.length === 0 ? place : `${place}\n\n${settled.join('\n')}`
+    const pointers = where.length === 1 ? (where[0] as string) : where.join('\n')
+    const key = settled.length === 0 ? pointers : `${pointers}\n\n${settled.join('\n')}`
     let shape = this.#shapes.get(key)
     if (shape === undefined) {
       shape = this.#build(where, settled)

@@ -21,7 +21,7 @@ const guide = {
 }
 
 describe('a Standard Schema', () => {
-  it('is told from a JSON Schema', () => {
+  it('is distinguished from a JSON Schema', () => {
     for (const schema of [zod, arktype, valibot]) expect(isStandardSchema(schema)).toBe(true)
     for (const other of [true, null, {}, { type: 'object' }, { '~standard': 1 }, 'x'])
       expect(isStandardSchema(other)).toBe(false)
@@ -89,7 +89,7 @@ describe('a Standard Schema', () => {
     expect(result).toMatchObject({ issues: [{ at: { pointer: '/a~1b/1/c' }, actual: 'x' }] })
   })
 
-  it('that is asynchronous is an issue, and its rejection disturbs nobody', async () => {
+  it('that is asynchronous is an issue, and its rejection has no effect', async () => {
     const rejections: unknown[] = []
     const listen = (reason: unknown) => rejections.push(reason)
     process.on('unhandledRejection', listen)
@@ -108,7 +108,7 @@ describe('a Standard Schema', () => {
       v.checkAsync(async () => true),
     )
     expect(validateStandard(piped, 'x')).toMatchObject({ issues: [{ code: 'schema/async' }] })
-    // Rejections that nobody handles are told before the event loop turns.
+    // Unhandled rejections are reported before the event loop turns.
     await new Promise(setImmediate)
     process.off('unhandledRejection', listen)
     expect(rejections).toEqual([])

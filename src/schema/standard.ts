@@ -81,7 +81,7 @@ export function validateStandard<S extends StandardSchemaV1>(
     )
   }
   if (isThenable(result)) {
-    // Its outcome is not wanted, but nobody else would take its rejection.
+    // Its outcome is ignored, but its rejection must be handled.
     result.then(undefined, () => undefined)
     return failed('schema/async', 'the schema returned a promise', {
       hint: 'Make it synchronous; Zod also returns a promise when a transform throws',

@@ -79,7 +79,8 @@ class Run implements Coercing {
     if (typeof value === 'object' && value !== null) {
       if (Array.isArray(value)) {
         if (allowsType(shape, 'array')) return this.#array(value, node, shape)
-      } else if (allowsType(shape, 'object')) return this.#object(value as Record<string, unknown>, node, shape)
+      } else if (allowsType(shape, 'object'))
+        return this.#object(value as Record<string, unknown>, node, shape)
     } else if (fits(value, node, shape)) return value
     return convert(this, node ?? this.#nodeOf(value), shape)
   }

@@ -395,7 +395,10 @@ function bareRegion(
   }
   const inner = edits.filter((e) => e.start >= item.start && e.end <= item.end && !isBracket(e))
   const { value, start, end, bare } = item
-  return new Region({ value, edits: inner, start, end, truncated: extent.truncated, bare }, { at: () => item })
+  return new Region(
+    { value, edits: inner, start, end, truncated: extent.truncated, bare },
+    { at: () => item },
+  )
 }
 
 function isBracket(edit: TextEdit): boolean {

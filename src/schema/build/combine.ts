@@ -41,7 +41,7 @@ export function refers(schema: JsonSchema): boolean {
   return found
 }
 
-/** The schema with its references leading to where it will stand. A part with an `$id` of its own is its own document. */
+/** The schema with its references resolved from its future location. A part with an `$id` of its own is its own document. */
 function moved(schema: SchemaObject, key: string): JsonSchema {
   const copy: SchemaObject = structuredClone(schema)
   const id = typeof copy['$id'] === 'string' ? copy['$id'].replace(/#$/, '') : undefined

@@ -14,20 +14,20 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
   if (distinct.length === 0) return true
   if (distinct.length === 1) return distinct[0] as JsonSchema
   if (distinct.includes(true)) return true
-  return withDefs((place) => ({ anyOf: distinct.map((schema, index) => place(schema, `way${index + 1}`)) }))
+  return withDefs((embed) => ({ anyOf: distinct.map((schema, index) => embed(schema, `way${index + 1}`)) }))
 }
 
 export function listOf(items: JsonSchema, maxItems: number): JsonSchema {
-  return withDefs((place) => ({ type: 'array', items: place(items, 'item'), maxItems }))
+  return withDefs((embed) => ({ type: 'array', items: embed(items, 'item'), maxItems }))
 }
 
-/** A map of these members; those that are certain are required. */
+/** A map of these members; the certain ones are required. */
 export function mapOf(members: Readonly<Record<string, Member>>): JsonSchema {
   const required = Object.keys(members).filter((name) => (own(members, name) as Member).certain)
-  return withDefs((place) => ({
+  return withDefs((embed) => ({
     type: 'object',
     properties: Object.fromEntries(
-      Object.entries(members).map(([name, { schema }]) => [name, place(schema, name)]),
+      Object.entries(members).map(([name, { schema }]) => [name, embed(schema, name)]),
     ),
     ...(required.length > 0 && { required }),
   }))
@@ -35,7 +35,7 @@ export function mapOf(members: Readonly<Record<string, Member>>): JsonSchema {
 
 /** References inside the parts keep their meaning. */
 function withDefs(
-  make: (place: (schema: JsonSchema, name: string) => JsonSchema) => { readonly [keyword: string]: unknown },
+  make: (embed: (schema: JsonSchema, name: string) => JsonSchema) => { readonly [keyword: string]: unknown },
 ): JsonSchema {
   const $defs: Record<string, JsonSchema> = {}
   const made = make((schema, name) => placed(schema, name, $defs))

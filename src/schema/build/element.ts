@@ -19,8 +19,8 @@ export function elementOf(list: JsonSchema): Known {
   if (values !== undefined)
     return { schema: generalise(values.flatMap((each) => (Array.isArray(each) ? each : []))), exact: false }
   // Elements with a schema of their own by position, and after them all others.
-  const places = Array.from({ length: Math.min(prefixIn(list), mostPlaces) + 1 }, (_, index) => index)
-  const found = places.map((index) => project(list, `/${index}`))
+  const positions = Array.from({ length: Math.min(prefixIn(list), mostPositions) + 1 }, (_, index) => index)
+  const found = positions.map((index) => project(list, `/${index}`))
   return { schema: anyOf(found.map(({ schema }) => schema)), exact: found.every(({ exact }) => exact) }
 }
 
@@ -45,7 +45,7 @@ function listed(schema: JsonSchema): readonly Json[] | undefined {
   return Array.isArray(schema['enum']) ? (schema['enum'] as Json[]) : undefined
 }
 
-const mostPlaces = 32
+const mostPositions = 32
 
 /** The longest `prefixItems` in a schema. */
 function prefixIn(schema: unknown): number {

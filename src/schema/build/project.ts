@@ -16,7 +16,7 @@ export function project(schema: JsonSchema, pointer: Pointer): Projection {
   return path.length === 0 ? { schema, exact: true } : walk([hold(schema)], path)
 }
 
-/** Keywords that describe a member without looking at its neighbours. */
+/** Keywords that describe a member independently of its neighbours. */
 const local = new Set(
   'type properties required additionalProperties items prefixItems minItems maxItems allOf $ref $defs definitions $id $schema title description default examples'.split(
     ' ',
@@ -50,13 +50,13 @@ function standalone({ schema, scope }: Held): JsonSchema {
   if (Object.keys($defs).length === 0 || schema === scope.root) {
     return Object.keys($defs).length === 0 ? part : (schema as JsonSchema)
   }
-  const place = pointerTo(scope.root, schema)
+  const location = pointerTo(scope.root, schema)
   const root: Record<string, JsonSchema> = {}
   const whole = placed(scope.root, 'whole', root) as { readonly $ref: string }
-  return place === undefined ? true : { $ref: whole.$ref + place, $defs: root }
+  return location === undefined ? true : { $ref: whole.$ref + location, $defs: root }
 }
 
-/** Where an object stands in a document. */
+/** The location of an object in a document. */
 function pointerTo(root: unknown, wanted: unknown): string | undefined {
   const queue: { readonly value: unknown; readonly at: string }[] = [{ value: root, at: '' }]
   for (const { value, at } of queue) {

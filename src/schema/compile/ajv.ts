@@ -13,7 +13,7 @@ import { formats } from '../patterns/formats.ts'
 import { type PatternOptions, regexEngine } from '../patterns/regex.ts'
 import { isShared, multipliesWithDepth, type SchemaGraph } from '../references/references.ts'
 
-/** A function that Ajv has generated; `undefined` where it could not be had, and interpreting goes on. */
+/** A function that Ajv has generated; `undefined` where it could not be generated, and interpreting continues. */
 export function compileWithAjv(
   schema: JsonSchema,
   graph: SchemaGraph,

@@ -188,7 +188,7 @@ describe('an unusable schema', () => {
     ],
     ['refers to nothing', { items: { $ref: '#/$defs/x' } }, '#/$defs/x', '/items/$ref'],
     [
-      'refers elsewhere',
+      'refers to another document',
       { items: { $ref: 'https://example.com/s' } },
       'https://example.com/s',
       '/items/$ref',

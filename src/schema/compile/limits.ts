@@ -30,7 +30,7 @@ export const schemaLimits = {
   uniqueItems: 1_000,
 } as const
 
-/** Refuses a schema that is too large to be looked at any closer. Runs before hashing and meta-validation. */
+/** Refuses a schema that is too large to be inspected any further. Runs before hashing and meta-validation. */
 export function checkSize(schema: JsonSchema): void {
   let nodes = 1
   let characters = 0

@@ -203,7 +203,7 @@ function nest(depth: number): unknown {
   return value
 }
 
-it('reads as a sentence and names the paths it looks at', () => {
+it('reads as a sentence and names the paths it reads', () => {
   const cases: [unknown, string, string[]][] = [
     [{ '>=': [{ var: 'qa.score' }, 0.8] }, 'qa.score >= 0.8', ['qa.score']],
     [{ '==': [{ var: 'xs.length' }, 2] }, 'xs.length == 2', ['xs.length']],

@@ -40,7 +40,7 @@ export function evaluate(
 
 interface Run {
   readonly root: unknown
-  /** Below zero nothing is evaluated any more, and whatever comes out is not looked at. */
+  /** Below zero nothing is evaluated any more, and the result is ignored. */
   fuel: number
   issue: Issue | undefined
 }
@@ -49,7 +49,7 @@ const outOfFuel: Issue = {
   code: 'condition/fuel',
   at: { pointer: '' },
   message: 'The condition needs more steps than it is allowed',
-  hint: 'Look at fewer elements, or compare shorter values',
+  hint: 'Check fewer elements, or compare shorter values',
 }
 
 /** Only `true` is true: a text, a number or nothing at all in the place of a truth is false, and said. */
@@ -170,7 +170,7 @@ function isIn(
   if (needle === missing) return false
   if (Array.isArray(list)) return list.some((each) => run.fuel >= 0 && same(needle, each, run))
   if (typeof list === 'string' && typeof needle === 'string') {
-    // The engine's search may look at every pair of characters.
+    // The engine's search may compare every pair of characters.
     run.fuel -= Math.ceil((list.length * needle.length) / charactersPerFuel)
     return run.fuel >= 0 && list.includes(needle)
   }

@@ -9,7 +9,7 @@ export type Quantifier = 'some' | 'all' | 'none'
 
 export interface Var {
   readonly op: 'var'
-  /** `item`: the path starts at the element that the innermost quantifier is looking at. */
+  /** `item`: the path starts at the current element of the innermost quantifier. */
   readonly from: 'root' | 'item'
   readonly path: readonly string[]
 }

@@ -1,6 +1,6 @@
 /**
- * Reads JSON-Logic as far as the closed operator set goes. Everything else is an issue with a place, never an exception:
- * a condition comes from callers and models. What stands here once is bounded in depth and size for every later walk.
+ * Reads JSON-Logic as far as the closed operator set goes. Everything else is an issue with a location, never an exception:
+ * a condition comes from callers and models. A parsed condition is bounded in depth and size for every later walk.
  */
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
@@ -24,7 +24,7 @@ export type ConditionResult =
 const known = new WeakMap<object, ConditionResult>()
 
 /**
- * The condition, or what is wrong with it. Conditions are plain data that nobody changes, so each object is read once.
+ * The condition, or what is wrong with it. Conditions are plain data that never changes, so each object is read once.
  *
  * @example
  * parseCondition({ '>=': [{ var: 'qaFindings.overallScore' }, 0.8] }) // { ok: true, condition }
@@ -41,7 +41,7 @@ export function parseCondition(json: unknown): ConditionResult {
 interface Reading {
   readonly issues: Issue[]
   bytes: number
-  /** A limit was hit: going on would be the very cost that it forbids. */
+  /** A limit was hit: continuing would cost what it forbids. */
   stopped: boolean
 }
 
@@ -116,16 +116,16 @@ function readOperator(op: Operator, held: unknown, context: Context): Expr {
       ...(op === 'var' && { hint: 'There are no defaults: what is absent is missing' }),
     })
   }
-  const place = (index: number): Spot =>
+  const locate = (index: number): Spot =>
     Array.isArray(held) ? { ...at, pointer: child(at.pointer, index) } : at
-  const operand = (index: number): Expr => readExpr(operands[index], place(index), reading)
+  const operand = (index: number): Expr => readExpr(operands[index], locate(index), reading)
   const truth = (index: number, inItem = at.inItem): Expr =>
-    readTruth(operands[index], { ...place(index), inItem }, reading)
+    readTruth(operands[index], { ...locate(index), inItem }, reading)
   switch (op) {
     case 'var':
-      return readVar(operands[0], place(0), reading)
+      return readVar(operands[0], locate(0), reading)
     case 'missing':
-      return { op, vars: operands.map((each, index) => readMissing(each, place(index), reading)) }
+      return { op, vars: operands.map((each, index) => readMissing(each, locate(index), reading)) }
     case 'and':
     case 'or':
       return { op, args: operands.map((_, index) => truth(index)) }
@@ -136,7 +136,7 @@ function readOperator(op: Operator, held: unknown, context: Context): Expr {
     case 'between': {
       const [value, low, high] = [operand(0), operand(1), operand(2)]
       ;[value, low, high].forEach((each, index) => {
-        requireNumber(op, each, { at: place(index), reading })
+        requireNumber(op, each, { at: locate(index), reading })
       })
       return { op, value, low, high }
     }
@@ -147,8 +147,8 @@ function readOperator(op: Operator, held: unknown, context: Context): Expr {
     default: {
       const [left, right] = [operand(0), operand(1)]
       if (orders.has(op)) {
-        requireNumber(op, left, { at: place(0), reading })
-        requireNumber(op, right, { at: place(1), reading })
+        requireNumber(op, left, { at: locate(0), reading })
+        requireNumber(op, right, { at: locate(1), reading })
       }
       return { op, left, right }
     }
@@ -160,7 +160,7 @@ function requireNumber(op: Operator, expr: Expr, { at, reading }: Context): void
   if (expr.op === 'var' || (expr.op === 'literal' && typeof expr.value === 'number')) return
   fail(reading, at, {
     code: 'condition/operand',
-    message: `"${op}" compares numbers; ${expr.op === 'literal' ? clip(expr.value, 40) : `"${expr.op}"`} is none`,
+    message: `"${op}" compares numbers; ${expr.op === 'literal' ? clip(expr.value, 40) : `"${expr.op}"`} is not a number`,
     hint: 'Write a number, or { "var": … } that leads to one',
   })
 }
@@ -182,7 +182,7 @@ function readVar(json: unknown, spot: Spot, reading: Reading): Var {
     fail(reading, spot, {
       code: 'condition/path',
       message: `The path ${clip(path, 40)} has ${odd === '' ? 'an empty part' : 'the part "*"'}`,
-      ...(odd === '*' && { hint: 'Look at the elements of a list with some, all or none' }),
+      ...(odd === '*' && { hint: 'Check the elements of a list with some, all or none' }),
     })
   }
   if (!spot.inItem) return { op: 'var', from: 'root', path: segments }
@@ -201,7 +201,7 @@ function readMissing(json: unknown, spot: Spot, reading: Reading): Var {
   return nowhere
 }
 
-/** Texts, numbers, booleans, null, and lists of them; lists are copied, so that nobody changes them later. */
+/** Texts, numbers, booleans, null, and lists of them; lists are copied, so that later changes have no effect. */
 function readLiteral(json: unknown, spot: Spot, reading: Reading): Json {
   if (Array.isArray(json)) {
     return json.map((each, index) => {
@@ -214,7 +214,7 @@ function readLiteral(json: unknown, spot: Spot, reading: Reading): Json {
   fail(reading, spot, {
     code: 'condition/operand',
     message: isObject(json)
-      ? 'An object cannot stand in a list of values'
+      ? 'An object cannot be in a list of values'
       : `${String(json).slice(0, 40)} is not JSON`,
   })
   return null

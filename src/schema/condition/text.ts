@@ -91,21 +91,21 @@ function partsOf(expr: Expr): readonly Expr[] {
   }
 }
 
-interface Room {
+interface Allowance {
   left: number
 }
 
 /** Stops writing when there is enough to cut: a condition may be much longer than its text. */
-function render(expr: Expr, room: Room): string {
-  if (room.left < 0) return ''
-  const text = renderWhole(expr, room)
-  if (expr.op === 'var' || expr.op === 'literal') room.left -= text.length
+function render(expr: Expr, allowance: Allowance): string {
+  if (allowance.left < 0) return ''
+  const text = renderWhole(expr, allowance)
+  if (expr.op === 'var' || expr.op === 'literal') allowance.left -= text.length
   return text
 }
 
-function renderWhole(expr: Expr, room: Room): string {
+function renderWhole(expr: Expr, allowance: Allowance): string {
   const inner = (each: Expr) => {
-    const text = render(each, room)
+    const text = render(each, allowance)
     return each.op === 'and' || each.op === 'or' ? `(${text})` : text
   }
   switch (expr.op) {
@@ -117,17 +117,17 @@ function renderWhole(expr: Expr, room: Room): string {
     case 'or':
       return expr.args.map(inner).filter(Boolean).join(` ${expr.op} `)
     case '!':
-      return `not ${simple(expr.arg) ? inner(expr.arg) : `(${render(expr.arg, room)})`}`
+      return `not ${simple(expr.arg) ? inner(expr.arg) : `(${render(expr.arg, allowance)})`}`
     case 'between':
       return `${inner(expr.value)} between ${inner(expr.low)} and ${inner(expr.high)}`
     case 'in':
       return `${inner(expr.needle)} in ${inner(expr.list)}`
     case 'missing':
-      return `missing(${expr.vars.map((each) => render(each, room)).join(', ')})`
+      return `missing(${expr.vars.map((each) => render(each, allowance)).join(', ')})`
     case 'some':
     case 'all':
     case 'none':
-      return `${expr.op}(${render(expr.list, room)}, ${render(expr.body, room)})`
+      return `${expr.op}(${render(expr.list, allowance)}, ${render(expr.body, allowance)})`
     default:
       return `${inner(expr.left)} ${expr.op} ${inner(expr.right)}`
   }

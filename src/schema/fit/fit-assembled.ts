@@ -45,7 +45,7 @@ export function openKeywords(
   })
 }
 
-/** Sub-schemas and members looked at for one question; after that everything depends. */
+/** Sub-schemas and members inspected for one question; after that everything depends. */
 const mostSteps = 2_000
 
 interface Question {

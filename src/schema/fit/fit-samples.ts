@@ -1,6 +1,6 @@
 /**
  * Values that a schema probably allows and another perhaps does not: ends of intervals, short and long lists, absent and
- * additional members, with the numbers and names that stand in either schema. Candidates only; `fit` asks Ajv about each.
+ * additional members, with the numbers and names of either schema. Candidates only; `fit` asks Ajv about each.
  */
 import { isObject, type Json, setOwn } from '../../base/json.ts'
 import type { JsonSchema } from '../json-schema.ts'
@@ -131,7 +131,7 @@ function objects({ parts }: Node, hints: Hints, spot: Spot): Json[] {
   return [least, most, ...varied]
 }
 
-/** The numbers, texts and names that stand in the schemas, wherever. */
+/** The numbers, texts and names anywhere in the schemas. */
 function collectHints(schemas: readonly JsonSchema[]): Hints {
   const [numbers, texts, names] = [new Set<number>(), new Set<string>(), new Set<string>()]
   const queue: unknown[] = [...schemas]

@@ -1,6 +1,6 @@
 /**
  * Does every value of one schema satisfy another? Asked by the prover wherever one node's output becomes another's input.
- * Yes is proved, no comes with a value that shows it, and whatever is neither is unknown: then the value itself is
+ * Yes is proved, no comes with a value that shows it, and everything else is unknown: then the value itself is
  * validated at run time.
  */
 import type { Json } from '../../base/json.ts'

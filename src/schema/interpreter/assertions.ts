@@ -69,8 +69,8 @@ export const assertions: Readonly<Record<string, Row>> = {
   uniqueItems(held, { site }) {
     if (held !== true) return undefined
     return (value, run) => {
-      const twins = Array.isArray(value) ? findEqualItems(value) : undefined
-      return twins === undefined || run.report(site, 'uniqueItems', { params: twins })
+      const duplicates = Array.isArray(value) ? findEqualItems(value) : undefined
+      return duplicates === undefined || run.report(site, 'uniqueItems', { params: duplicates })
     }
   },
   required(held, { site }) {

@@ -3,7 +3,7 @@ import { isObject, jsonType, setOwn } from '../../base/json.ts'
 import type { JsonSchema } from '../json-schema.ts'
 
 type Keywords = Record<string, unknown>
-/** A schema object of another library: its fields are looked at, none is trusted. */
+/** A schema object of another library: its fields are inspected, not trusted. */
 export type Fields = Readonly<Record<string, unknown>>
 type Convert = (node: unknown) => Keywords
 /** The keywords of one schema object; `convert` describes those inside of it. What has no JSON Schema is `{}`. */
@@ -116,7 +116,7 @@ export const describeNullable = (node: unknown, convert: Convert): Keywords => (
   anyOf: [convert(node), { type: 'null' }],
 })
 
-/** The greatest value tells a share of one from a percentage; other checks are left to the library. */
+/** The greatest value distinguishes a share of one from a percentage; other checks are left to the library. */
 export function describeNumber(isInteger: boolean, maximum: unknown): Keywords {
   return { type: isInteger ? 'integer' : 'number', ...(Number.isFinite(maximum) && { maximum }) }
 }

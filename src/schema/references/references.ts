@@ -96,12 +96,12 @@ export function checkReferences(graph: SchemaGraph, names: Names): void {
       )
     }
   }
-  const [twin] = names.twins
-  if (twin === undefined) return
+  const [duplicate] = names.duplicates
+  if (duplicate === undefined) return
   throw new ProvisoError(
     'schema/invalid',
-    `The schema at ${twin.pointer} has the $id ${clip(twin.resource.uri)}, which already exists in it`,
-    { at: { pointer: child(twin.pointer, '$id') } },
+    `The schema at ${duplicate.pointer} has the $id ${clip(duplicate.resource.uri)}, which already exists in it`,
+    { at: { pointer: child(duplicate.pointer, '$id') } },
   )
 }
 
@@ -144,7 +144,7 @@ export function multipliesWithDepth(graph: SchemaGraph): boolean {
   const loops = leadingToLoops(graph)
   for (const schema of loops) {
     const parts = graph.get(schema)?.leadsTo.filter((part) => part.applies !== 'never') ?? []
-    // A reference and nothing else is one judgement, made elsewhere.
+    // A reference and nothing else is one judgement, made at its target.
     const isReference = parts.length === 1
     if (!isReference && parts.some((part) => part.applies === 'here' && loops.has(part.schema))) return true
     if (overlapping.some((keyword) => Object.hasOwn(schema, keyword))) return true
@@ -155,7 +155,7 @@ export function multipliesWithDepth(graph: SchemaGraph): boolean {
 /** Keywords whose sub-schemas judge members that other keywords beside them judge as well. */
 const overlapping = ['patternProperties', 'contains', 'propertyNames']
 
-/** The schemas from which a recursive one is reached, found by taking away those that lead nowhere else. */
+/** The schemas from which a recursive one is reached, found by removing the ones without other references. */
 function leadingToLoops(graph: SchemaGraph): ReadonlySet<SchemaObject> {
   const left = new Map<SchemaObject, number>()
   const ledToBy = new Map<SchemaObject, SchemaObject[]>()

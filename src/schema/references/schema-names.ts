@@ -28,7 +28,7 @@ export interface Names {
   /** What a reference leads to; `undefined` when it leads nowhere. */
   resolve(ref: string, from: Resource): Target | undefined
   /** Two schemas claim the same URI. */
-  readonly twins: readonly Target[]
+  readonly duplicates: readonly Target[]
 }
 
 /** References without a base of their own start here. */
@@ -47,7 +47,7 @@ export function collectNames(root: JsonSchema, { others, hasNames = true }: Name
   for (const [uri, document] of others ?? []) collected.add(document, uri)
   return {
     root: main,
-    twins: collected.twins,
+    duplicates: collected.duplicates,
     resourceOf: (schema) => collected.owners.get(schema),
     resolve: (ref, from) => resolve(collected, ref, from),
   }
@@ -56,7 +56,7 @@ export function collectNames(root: JsonSchema, { others, hasNames = true }: Name
 class Collected {
   readonly resources = new Map<string, Resource>()
   readonly owners = new Map<Readonly<SchemaObject>, Resource>()
-  readonly twins: Target[] = []
+  readonly duplicates: Target[] = []
   readonly #hasNames: boolean
 
   constructor(hasNames: boolean) {
@@ -101,7 +101,7 @@ class Collected {
     const resource: Resource = { uri: name, root, pointer, anchors: new Map(), dynamic: new Map() }
     const before = this.resources.get(name)
     if (before === undefined) this.resources.set(name, resource)
-    else if (before.root !== root) this.twins.push({ schema: root, pointer, resource })
+    else if (before.root !== root) this.duplicates.push({ schema: root, pointer, resource })
     return resource
   }
 }

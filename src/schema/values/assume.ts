@@ -3,9 +3,9 @@
  * would be too many, the narrowing is left out, which is sound, and never cut short, which would not be.
  */
 import type { Expr, Order, Quantifier } from '../condition/expr.ts'
-import { type Item, placeOf, setAtPath, type World, withFact, withOfEach } from './known-values.ts'
+import { type Item, pathOfVariable, setAtPath, type World, withFact, withOfEach } from './known-values.ts'
 import { above, below } from './number-set.ts'
-import { certainList, may, type Solver, setOfExpr } from './possible.ts'
+import { certainList, type Solver, setOfExpr, truthOf } from './possible.ts'
 import {
   isAbsent,
   isEmpty,
@@ -64,7 +64,7 @@ export function assume(worlds: readonly World[], claim: Claim, solver: Solver): 
 }
 
 function canBe(world: World, { expr, truth, item }: Claim, solver: Solver): boolean {
-  const { mayHold, mayFail } = may({ expr, world, item }, solver)
+  const { mayHold, mayFail } = truthOf({ expr, world, item }, solver)
   return truth ? mayHold : mayFail
 }
 
@@ -91,7 +91,7 @@ function oneOf(worlds: readonly World[], claims: readonly Claim[], solver: Solve
 }
 
 function mustBe(world: World, { expr, truth, item }: Claim, solver: Solver): boolean {
-  const { mayHold, mayFail } = may({ expr, world, item }, solver)
+  const { mayHold, mayFail } = truthOf({ expr, world, item }, solver)
   return truth ? mayHold && !mayFail : mayFail && !mayHold
 }
 
@@ -149,13 +149,13 @@ function narrow(world: World, claim: Claim, solver: Solver): World | undefined {
 const opposite: Readonly<Record<Order, Order>> = { '<': '>=', '<=': '>', '>': '<=', '>=': '<' }
 const mirror: Readonly<Record<Order, Order>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=' }
 
-/** Narrows the place that a variable looks at; anything else stays as it is. */
+/** Narrows the location that a variable reads; anything else stays as it is. */
 function restrict(
   world: World,
   { expr, item }: Claim,
   change: (old: ValueSet) => ValueSet,
 ): World | undefined {
-  const path = expr.op === 'var' ? placeOf(expr, item) : undefined
+  const path = expr.op === 'var' ? pathOfVariable(expr, item) : undefined
   if (path === undefined) return world
   const old = setAtPath(world, path)
   const set = change(old)
@@ -194,7 +194,7 @@ type QuantifiedClaim = Claim & { readonly expr: Extract<Expr, { readonly op: Qua
 /** some and all: the list is there and not empty. all, none and what is not some: something holds of each element. */
 function narrowList(world: World, claim: QuantifiedClaim): World | undefined {
   const { expr, truth, item } = claim
-  const list = expr.list.op === 'var' ? placeOf(expr.list, item) : undefined
+  const list = expr.list.op === 'var' ? pathOfVariable(expr.list, item) : undefined
   if (list === undefined) return world
   const exists = expr.op === 'none' ? !truth : truth
   let next: World | undefined = world

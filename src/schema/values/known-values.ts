@@ -29,13 +29,13 @@ export function worldOf(lookup: Lookup): World {
 export const keyOf = (path: Path): string => path.join('\n')
 
 /** Where a variable looks; nowhere when the element is a known value or not known at all. */
-export function placeOf(variable: Var, item: Item): Path | undefined {
+export function pathOfVariable(variable: Var, item: Item): Path | undefined {
   if (variable.from === 'root') return variable.path
   return item && 'path' in item ? [...item.path, ...variable.path] : undefined
 }
 
 export function setIn(world: World, variable: Var, item: Item): ValueSet {
-  const path = placeOf(variable, item)
+  const path = pathOfVariable(variable, item)
   if (path !== undefined) return setAtPath(world, path)
   return item && 'value' in item ? setAt(item.value, variable.path) : anything
 }

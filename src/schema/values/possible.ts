@@ -1,7 +1,7 @@
-/** What a condition may come out as in a world, looking at each operator by itself; `solve.ts` adds what follows from several. */
+/** What a condition may come out as in a world, judging each operator by itself; `solve.ts` adds what follows from several. */
 import type { Json } from '../../base/json.ts'
 import type { Expr, Quantifier } from '../condition/expr.ts'
-import { type Item, placeOf, setIn, type World } from './known-values.ts'
+import { type Item, pathOfVariable, setIn, type World } from './known-values.ts'
 import {
   always,
   any,
@@ -31,9 +31,9 @@ export interface Question {
   readonly item: Item
 }
 
-export function may({ expr, world, item }: Question, solver: Solver): Truth {
+export function truthOf({ expr, world, item }: Question, solver: Solver): Truth {
   if (--solver.fuel < 0) return depends
-  const ask = (each: Expr) => may({ expr: each, world, item }, solver)
+  const ask = (each: Expr) => truthOf({ expr: each, world, item }, solver)
   const set = (each: Expr) => setOfExpr({ expr: each, world, item }, solver)
   switch (expr.op) {
     case 'literal':
@@ -75,7 +75,7 @@ export function setOfExpr(question: Question, solver: Solver): ValueSet {
   const { expr, world, item } = question
   if (expr.op === 'literal') return setOf([expr.value])
   if (expr.op === 'var') return setIn(world, expr, item)
-  const { mayHold, mayFail } = may(question, solver)
+  const { mayHold, mayFail } = truthOf(question, solver)
   return { ...nothing, booleans: (mayFail ? 1 : 0) | (mayHold ? 2 : 0) }
 }
 
@@ -99,7 +99,7 @@ function mayBeIn(needle: ValueSet, list: ValueSet): Truth {
 
 type Quantified = Question & { readonly expr: Extract<Expr, { readonly op: Quantifier }> }
 
-/** Elements looked at one by one in a list that is known. */
+/** Elements inspected one by one in a list that is known. */
 const mostElements = 64
 
 function mayQuantify({ expr, world, item }: Quantified, solver: Solver): Truth {
@@ -118,7 +118,7 @@ function mayQuantify({ expr, world, item }: Quantified, solver: Solver): Truth {
 }
 
 function ofElement({ expr, world, item }: Quantified, solver: Solver): Truth {
-  const list = expr.list.op === 'var' ? placeOf(expr.list, item) : undefined
+  const list = expr.list.op === 'var' ? pathOfVariable(expr.list, item) : undefined
   return solver.decide({ expr: expr.body, world, item: list && { path: [...list, '*'] } })
 }
 

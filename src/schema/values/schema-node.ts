@@ -8,7 +8,7 @@ import type { JsonSchema } from '../json-schema.ts'
 import type { SchemaObject } from '../keywords.ts'
 import { referenceResolver } from '../references/references.ts'
 
-/** The document that a part stands in: where its references lead. */
+/** The document of a part, in which its references are resolved. */
 interface Scope {
   readonly root: JsonSchema
   resolve(schema: SchemaObject): SchemaObject | undefined
@@ -54,7 +54,7 @@ export function hold(given: JsonSchema): Held {
   return { schema: root, scope }
 }
 
-/** How many parts and unions are looked at in one place. */
+/** How many parts and unions are inspected at one location. */
 const mostParts = 64
 
 /** Adds schemas to parts that are taken apart already. */

@@ -67,7 +67,7 @@ interface Fuel {
   left: number
 }
 
-interface Place {
+interface SchemaPart {
   /** Taken apart already. */
   readonly base: readonly Part[]
   readonly fresh: readonly Held[]
@@ -75,9 +75,9 @@ interface Place {
 
 const unknown: ValueSet = { ...everything, missing: true }
 
-function walk(place: Place, path: Path, fuel: Fuel): ValueSet {
+function walk(part: SchemaPart, path: Path, fuel: Fuel): ValueSet {
   if (--fuel.left < 0) return path.length === 0 ? everything : unknown
-  const { parts, unions, impossible } = openNode(place.base, place.fresh)
+  const { parts, unions, impossible } = openNode(part.base, part.fresh)
   if (impossible) return nothing
   let set = walkParts(parts, path, fuel)
   for (const { branches } of unions) {
@@ -146,16 +146,16 @@ export function setAt(value: Json, path: Path): ValueSet {
     .reduce(join, list.length > mostSteps ? unknown : nothing)
 }
 
-/** Whether a schema names the place: in `properties` or as elements of a list, not merely by allowing more. */
+/** Whether a schema names the location: in `properties` or as elements of a list, not merely by allowing more. */
 export function declares(schema: JsonSchema, path: Path): boolean {
   return declaresIn({ base: [], fresh: [hold(schema)] }, path, { left: mostSteps })
 }
 
-function declaresIn(place: Place, path: Path, fuel: Fuel): boolean {
+function declaresIn(part: SchemaPart, path: Path, fuel: Fuel): boolean {
   const [segment, ...rest] = path
   if (segment === undefined) return true
   if (--fuel.left < 0) return false
-  const { parts, unions } = openNode(place.base, place.fresh)
+  const { parts, unions } = openNode(part.base, part.fresh)
   const { known } = ownSet(parts)
   if (known?.some((value) => setAt(value, path) !== onlyMissing)) return true
   const { held, declared } = memberOf(parts, segment)

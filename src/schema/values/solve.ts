@@ -6,7 +6,7 @@
 import type { Expr, ParsedCondition } from '../condition/expr.ts'
 import { assume, type Claim } from './assume.ts'
 import { keyOf, type World, withinList } from './known-values.ts'
-import { may, type Question, type Solver } from './possible.ts'
+import { type Question, type Solver, truthOf } from './possible.ts'
 import type { Truth } from './truth.ts'
 
 /** `impossible`: no value can be there at all, so that nothing can be said of it. */
@@ -40,7 +40,7 @@ function createSolver(): Solver {
 /** First operator by operator; if that leaves it open, whether the condition or its negation leads to a contradiction. */
 function decideIn(question: Question | undefined, solver: Solver): Truth {
   if (question === undefined) return { mayHold: false, mayFail: false }
-  const first = may(question, solver)
+  const first = truthOf(question, solver)
   if (!first.mayHold || !first.mayFail || simple(question.expr)) return first
   const { expr, world, item } = question
   const follows = (truth: boolean) => assume([world], { expr, truth, item }, solver).length > 0

@@ -1,6 +1,6 @@
 /**
  * The abstract domain of the prover: which values a place may hold. Each kind of value has its own component, so that
- * "missing, or a number from 3" can be said exactly; whatever cannot be said is widened, never narrowed.
+ * "missing, or a number from 3" can be said exactly; everything else is widened, never narrowed.
  */
 import { isObject, type Json, jsonEqual } from '../../base/json.ts'
 import {
@@ -60,7 +60,7 @@ export function isEmpty(set: ValueSet): boolean {
   return !set.missing && isAbsent(set)
 }
 
-/** No value can stand there. */
+/** No value is possible there. */
 export function isAbsent(set: ValueSet): boolean {
   return !set.nil && set.booleans === 0 && set.numbers === undefined && !hasTexts(set) && !hasParts(set)
 }
@@ -108,7 +108,7 @@ export function meet(a: ValueSet, b: ValueSet): ValueSet {
   return narrowed(met, meetKnown(a.known, b.known))
 }
 
-/** Leaves of the known lists and objects those that the rest still allows, and of the rest what they still hold. */
+/** Keeps the known lists and objects that the rest still allows, and of the rest what they still hold. */
 function narrowed(set: Omit<ValueSet, 'known'>, known: readonly Json[] | undefined): ValueSet {
   if (known === undefined || !(set.lists !== undefined || set.objects)) return set
   const left = known.filter((value) =>

@@ -3,7 +3,7 @@
  * intended.
  */
 import type { Expr } from '../../../schema/condition/expr.ts'
-import { type Item, placeOf, setAtPath, type World } from '../../../schema/values/known-values.ts'
+import { type Item, pathOfVariable, setAtPath, type World } from '../../../schema/values/known-values.ts'
 import { isAbsent } from '../../../schema/values/value-set.ts'
 
 /** Returns the ordered paths that hold a value, but in no world a number. */
@@ -23,7 +23,7 @@ function orderedPaths(expr: Expr, item: Item): readonly (readonly string[])[] {
   const inside = (...operands: readonly Expr[]) => operands.flatMap((each) => orderedPaths(each, item))
   const ordered = (...operands: readonly Expr[]) =>
     operands
-      .flatMap((each) => (each.op === 'var' ? [placeOf(each, item) ?? []] : []))
+      .flatMap((each) => (each.op === 'var' ? [pathOfVariable(each, item) ?? []] : []))
       .filter(({ length }) => length > 0)
   switch (expr.op) {
     case 'literal':
@@ -45,7 +45,7 @@ function orderedPaths(expr: Expr, item: Item): readonly (readonly string[])[] {
     case 'some':
     case 'all':
     case 'none': {
-      const list = expr.list.op === 'var' ? placeOf(expr.list, item) : undefined
+      const list = expr.list.op === 'var' ? pathOfVariable(expr.list, item) : undefined
       return orderedPaths(expr.body, list && { path: [...list, '*'] })
     }
     default:

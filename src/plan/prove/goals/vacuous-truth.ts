@@ -3,13 +3,13 @@
  * 0.6)` without a score.
  */
 import type { Expr, Var } from '../../../schema/condition/expr.ts'
-import { type Item, placeOf, setAtPath, type World } from '../../../schema/values/known-values.ts'
+import { type Item, pathOfVariable, setAtPath, type World } from '../../../schema/values/known-values.ts'
 
 export function mayBeVacuous(expr: Expr, worlds: readonly World[]): boolean {
   const uses = denied(expr, { negated: false, item: undefined })
   return worlds.some((world) =>
     uses.some(({ variable, item }) => {
-      const path = placeOf(variable, item)
+      const path = pathOfVariable(variable, item)
       return path !== undefined && setAtPath(world, path).missing
     }),
   )
@@ -48,7 +48,7 @@ function denied(expr: Expr, side: Side): VariableUse[] {
     case 'all':
     case 'none': {
       const flipped = expr.op === 'none' ? !negated : negated
-      const list = expr.list.op === 'var' ? placeOf(expr.list, item) : undefined
+      const list = expr.list.op === 'var' ? pathOfVariable(expr.list, item) : undefined
       const inside = denied(expr.body, { negated: flipped, item: list && { path: [...list, '*'] } })
       return flipped ? [...vars(expr.list), ...inside] : inside
     }
