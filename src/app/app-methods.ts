@@ -1,0 +1,103 @@
+/** The methods of an app: input is checked here, at the edge, and trusted from here on. */
+import { estimateDraft, generateValue } from '../adapters/models/index.ts'
+import {
+  type AppOptions,
+  checkEstimateOptions,
+  checkResultSignal,
+  checkWatchOptions,
+} from '../app-options.ts'
+import { pick } from '../base/json.ts'
+import type { Engine } from '../engine/engine.ts'
+import { loadEvents } from '../engine/journal/journal.ts'
+import { taskResults } from '../engine/task-results.ts'
+import type { AppParts } from './app-parts.ts'
+import type { App, GenerateRequest } from './app-type.ts'
+import { readDraft, readEnvelope } from './parse-given.ts'
+import { readChanges, refuseUnknown } from './read-changes.ts'
+import { runResult } from './run-result.ts'
+import { startRun } from './start-run.ts'
+
+type RunMethods = Pick<
+  App,
+  | 'start'
+  | 'result'
+  | 'run'
+  | 'watch'
+  | 'reply'
+  | 'resume'
+  | 'cancel'
+  | 'trigger'
+  | 'claim'
+  | 'state'
+  | 'missingCapabilities'
+  | 'taskResults'
+  | 'replay'
+  | 'subscribeToLifecycle'
+>
+
+export function createRunMethods(
+  engine: Engine,
+  { store, tracing, newId }: Pick<AppParts, 'store' | 'tracing' | 'newId'>,
+): RunMethods {
+  const start: App['start'] = (given, options) => startRun({ engine, tracing, newId }, given, options)
+  const result: App['result'] = async (runId, signal) => {
+    checkResultSignal(signal)
+    return runResult(engine, runId, signal)
+  }
+  return {
+    start,
+    result,
+    async run(envelope, given = {}) {
+      return result(await start(envelope, given), given.signal)
+    },
+    watch(runId, given = {}) {
+      checkWatchOptions(given)
+      return engine.watch(runId, given)
+    },
+    reply: engine.reply,
+    resume: engine.resume,
+    cancel: engine.cancel,
+    trigger: engine.trigger,
+    claim: engine.claim,
+    state: engine.state,
+    missingCapabilities: engine.missing,
+    taskResults: async (runId) => taskResults(await engine.state(runId)),
+    async replay(runId, given = {}) {
+      const changes = readChanges(given)
+      if (changes.nodeData || changes.policies) refuseUnknown(changes, await loadEvents(store, runId))
+      return engine.replay(runId, changes)
+    },
+    subscribeToLifecycle: engine.subscribeToLifecycle,
+  }
+}
+
+export function createModelMethods(
+  options: Pick<AppOptions, 'processing' | 'secrets' | 'random'>,
+  { clock, defaultModel, providers, prices, estimating }: AppParts,
+): Pick<App, 'estimate' | 'generate'> {
+  return {
+    estimate(given, wanted) {
+      const { value } = readEnvelope(given)
+      checkEstimateOptions(wanted)
+      return estimateDraft(value, readDraft(wanted.draft), estimating)
+    },
+    async generate(given) {
+      // A missing request is refused like any other request without an objective.
+      const { maxOutputTokens, model = defaultModel, ...request } = given ?? ({} as GenerateRequest)
+      const { processing, secrets = [] } = options
+      return generateValue({
+        clock,
+        ...pick(options, ['random']),
+        ...request,
+        model,
+        providers,
+        prices,
+        secrets,
+        processing: {
+          ...processing,
+          ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+        },
+      })
+    },
+  }
+}
