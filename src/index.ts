@@ -1,4 +1,4 @@
-/** The front door of the package: what `import … from 'proviso'` sees. Reading model text alone is `proviso/output`. */
+/** The main entry point, `import … from 'proviso'`. To parse model text only, import `proviso/output`. */
 export type {
   App,
   AppOptions,

@@ -6,8 +6,8 @@ import { reportCrash } from './report-crash.ts'
 type Warning = Error & { readonly code?: string; readonly detail?: string }
 
 const warnings: Warning[] = []
-const hear = (warning: Error) => warnings.push(warning)
-process.on('warning', hear)
+const collect = (warning: Error) => warnings.push(warning)
+process.on('warning', collect)
 afterEach(() => warnings.splice(0))
 
 /** Warnings are emitted in the next tick. */

@@ -1,4 +1,4 @@
-/** How every node of a run stands, in the one shape that callers of single tasks know (ADR-12). */
+/** The status of every node of a run, in the same shape as the result of a single task (ADR-12). */
 
 import { outputFormatOf } from '../domain/attempt/output-format.ts'
 import { nodeError } from '../domain/errors/failure-error.ts'
@@ -6,7 +6,7 @@ import { type TaskEnd, type TaskResult, taskResult } from '../domain/run/task-re
 import type { NodeState, RunState } from '../domain/run.ts'
 import type { NodeStatus } from '../domain/status.ts'
 
-/** Each node of the plan in force: what it gave, why it failed or was skipped, or what it waits for. */
+/** Returns for each node of the current plan its output, why it failed or was skipped, or what it waits for. */
 export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {
   const before = openBefore(state)
   const results = new Map<string, TaskResult>()
@@ -15,7 +15,7 @@ export function taskResults(state: RunState): ReadonlyMap<string, TaskResult> {
   return results
 }
 
-/** How a node ended; nothing while it has not. */
+/** Returns how a node ended; undefined if it has not. */
 function settledEnd({ node, status, output, failed, skipped }: NodeState): TaskEnd | undefined {
   const format = outputFormatOf(node.data)
   if (status === 'completed' && output) return { output, ...(format && { format }) }
@@ -23,7 +23,7 @@ function settledEnd({ node, status, output, failed, skipped }: NodeState): TaskE
   return status === 'skipped' ? { skipped: skipped?.reason ?? 'It was skipped' } : undefined
 }
 
-/** It goes on; or the run is over, and it never came to an end of its own: nobody may take that for done. */
+/** The node continues; or the run is over and ended before it, which must not look like completion. */
 function openEnd({ finished }: RunState, { status }: NodeState, before: readonly string[]): TaskEnd {
   if (!finished?.error) return { waitingFor: waitsFor(status, before) }
   const { code, message } = finished.error
@@ -52,7 +52,7 @@ const waits: Partial<Record<NodeStatus, string>> = {
   awaiting_hitl: 'a person',
 }
 
-/** The nodes whose end opens or closes the way to a node, as far as they have none. */
+/** Returns for each node the unfinished nodes that it depends on. */
 function openBefore({ nodes, outgoing }: RunState): ReadonlyMap<string, readonly string[]> {
   const before = new Map<string, string[]>()
   for (const [from, edges] of outgoing) {

@@ -354,7 +354,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a new plan keeps a completed node by its id alone',
-    file: 'src/engine/run-loop/carried-nodes.ts',
+    file: 'src/engine/run-loop/kept-nodes.ts',
     find: 'if (before === undefined || again.has(node.id) || !isSameCall({ state, next }, before, node)) return ',
     replace: 'if (before === undefined) return ',
     seed: 438,

@@ -9,8 +9,8 @@ const value = { text: 'Tea' }
 const ok = (odd: object) => ({ outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 }, ...odd })
 const good = { outcome: 'ok', output: { value }, issues: [], usage: { calls: 1 } }
 const results: readonly (readonly [string, unknown, string])[] = [
-  ['nothing', undefined, 'brought no result'],
-  ['null', null, 'brought no result'],
+  ['nothing', undefined, 'returned no result'],
+  ['null', null, 'returned no result'],
   ['an outcome of its own', { outcome: 'great', issues: [], usage: { calls: 1 } }, 'great'],
   ['no issues', { outcome: 'ok', output: { value }, usage: { calls: 1 } }, 'issues'],
   ['no usage', { outcome: 'ok', output: { value }, issues: [] }, 'usage.calls'],

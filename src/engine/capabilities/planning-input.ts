@@ -13,8 +13,8 @@ export type Considered = Pick<EventPayloads['plan_requested'], 'capabilities' | 
 const rowCap = promptLimits.capabilities
 
 /**
- * Selects the capabilities that the draft names, or else those on a path from the given to the wanted facets, plus those
- * that the caller requires. The catalog can change, so the journal records the result.
+ * Selects the capabilities that the draft names, or else the ones on a path from the given to the wanted facets, plus the
+ * ones that the caller requires. The catalog can change, so the journal records the result.
  */
 export function considerCapabilities(state: RunState, catalog: Catalog): Considered {
   const active = catalog.capabilities()

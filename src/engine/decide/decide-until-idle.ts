@@ -17,7 +17,7 @@ export interface Step {
   /** Whether a draft is needed. */
   readonly plan: boolean
   /** Whether more could start, but capacity was used up. */
-  readonly crowded: boolean
+  readonly atCapacity: boolean
   /** Capabilities of nodes that could start if this process had them. */
   readonly missing: readonly string[]
 }
@@ -26,13 +26,13 @@ export interface Step {
 const mostFacts = 1_000_000
 
 /**
- * Applies new events and all decisions that follow to the state. `room` returns whether the capability has capacity for
+ * Applies new events and all decisions that follow to the state. `takeSlot` returns whether the capability has capacity for
  * one more attempt.
  */
 export function step(
   state: RunState,
   moment: Moment,
-  given: { readonly happened: readonly NewEvent[]; readonly room: (capabilityId: string) => boolean },
+  given: { readonly happened: readonly NewEvent[]; readonly takeSlot: (capabilityId: string) => boolean },
 ): Step {
   const events: NewEvent[] = []
   const starts: Start[] = []
@@ -52,19 +52,19 @@ export function step(
         continue
       case 'ready': {
         const missing: string[] = []
-        const outcome = startReady(state, moment, { room: given.room, take, starts, missing })
+        const outcome = startReady(state, moment, { takeSlot: given.takeSlot, take, starts, missing })
         if (outcome === 'decided') continue
-        return { events, starts, plan: false, crowded: outcome === 'crowded', missing }
+        return { events, starts, plan: false, atCapacity: outcome === 'atCapacity', missing }
       }
       case 'plan':
       case 'wait':
-        return { events, starts, plan: decision.kind === 'plan', crowded: false, missing: [] }
+        return { events, starts, plan: decision.kind === 'plan', atCapacity: false, missing: [] }
     }
   }
 }
 
 interface Starting {
-  readonly room: (capabilityId: string) => boolean
+  readonly takeSlot: (capabilityId: string) => boolean
   readonly take: (facts: readonly NewEvent[]) => void
   readonly starts: Start[]
   readonly missing: string[]
@@ -74,8 +74,8 @@ interface Starting {
 function startReady(
   state: RunState,
   moment: Moment,
-  { room, take, starts, missing }: Starting,
-): 'decided' | 'crowded' | 'done' {
+  { takeSlot, take, starts, missing }: Starting,
+): 'decided' | 'atCapacity' | 'done' {
   const most = state.plan?.limits.concurrency ?? defaultConcurrency
   for (const nodeId of state.ready) {
     const node = state.nodes.get(nodeId)
@@ -91,7 +91,7 @@ function startReady(
       return 'decided'
     }
     if (state.running.size >= most) return 'done'
-    if (!room(decision.start.capabilityId)) return 'crowded'
+    if (!takeSlot(decision.start.capabilityId)) return 'atCapacity'
     take(decision.start.events)
     starts.push(decision.start)
   }

@@ -11,7 +11,7 @@ import type { RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
 import { policyFields } from '../capabilities/planning-input.ts'
 import { factsFor, type Moment } from '../events.ts'
-import { firstDue, isHeld, isToGoOn, policyAskOpen } from '../journal/run-head.ts'
+import { firstDue, isHeld, isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { expireFact, withdrawFact } from './ask/asks.ts'
 import { mayReplan, replanLimitFailure } from './ask/rework.ts'
 import { settlement, worstCaseUsage } from './budget.ts'
@@ -60,13 +60,13 @@ export function decide(state: RunState, moment: Moment): Decision {
 }
 
 /** What the owning process knows about an attempt: in flight here, never sent, or unknown. */
-export type Whereabouts = 'here' | 'never-left' | 'unknown'
+export type AttemptLocation = 'here' | 'never-left' | 'unknown'
 
 /** Ends attempts that no process performs any more: their outcome is unknown, unless they were never sent. */
 export function orphanFacts(
   state: RunState,
   moment: Pick<Moment, 'now' | 'capability'>,
-  whereIs: (nodeId: string, attempt: number) => Whereabouts,
+  whereIs: (nodeId: string, attempt: number) => AttemptLocation,
 ): NewEvent[] {
   const { now } = moment
   const make = factsFor(state, now)
@@ -151,7 +151,7 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
     return endFacts(state, now, { status: 'cancelled', error: { code: 'run/cancelled', message } })
   }
   if (state.failing) return endFacts(state, now, { status: 'failed', error: state.failing })
-  if (state.fatal.size === 0 || isToGoOn(state)) return []
+  if (state.fatal.size === 0 || isToContinue(state)) return []
   const [nodeId] = state.fatal
   const failed = state.nodes.get(nodeId ?? '')?.failed?.error
   const error = failed ?? { code: 'node/failed', message: `"${nodeId}" failed` }

@@ -8,7 +8,7 @@ import type { AttemptResult } from '../../domain/output.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'
 import type { RunState } from '../../domain/run.ts'
 import { factsFor, type Moment } from '../events.ts'
-import { isToGoOn, policyAskOpen } from '../journal/run-head.ts'
+import { isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { charged, settlement, worstCaseUsage } from './budget.ts'
 
 /** Returns why running attempts must stop; nothing if they may continue. */
@@ -19,7 +19,7 @@ export function interruptReason(state: RunState): string | undefined {
   if (replan) return `a new plan was ordered${replan.policyId ? ` by policy "${replan.policyId}"` : ''}`
   if (paused) return `the run was paused (${paused.reason})`
   if (policyAskOpen(state)) return 'a policy asks a person before the run continues'
-  if (fatal.size > 0 && !isToGoOn(state)) return `the run fails ("${[...fatal][0]}" failed)`
+  if (fatal.size > 0 && !isToContinue(state)) return `the run fails ("${[...fatal][0]}" failed)`
   return undefined
 }
 

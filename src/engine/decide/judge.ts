@@ -21,7 +21,7 @@ import { isDoomed } from '../../domain/run/iterations.ts'
 import type { AskReply, NodeState, RunState } from '../../domain/run.ts'
 import { candidateOf } from '../capabilities/missing-capabilities.ts'
 import { factsFor, type Moment } from '../events.ts'
-import { isToGoOn } from '../journal/run-head.ts'
+import { isToContinue } from '../journal/run-head.ts'
 import { errorFact, failureFacts, nextFacts, unaskedFact } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts } from './ask/failure-asks.ts'
@@ -38,7 +38,7 @@ export function judgeFacts(state: RunState, moment: Moment, node: NodeState): Ne
   const result = node.attempt?.result
   if (!result) return []
   if (state.cancel || state.failing || isDoomed(state, node)) return [errorFact(state, moment.now, node)]
-  if (result.interrupted && state.fatal.size > 0 && !isToGoOn(state))
+  if (result.interrupted && state.fatal.size > 0 && !isToContinue(state))
     return [errorFact(state, moment.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (

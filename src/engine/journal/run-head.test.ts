@@ -28,7 +28,7 @@ function headAfter(...actions: readonly Action[]) {
 }
 
 describe('the head of a run', () => {
-  it('has a run that could go on looked at at once', () => {
+  it('makes a run with work to do due at once', () => {
     expect(headAfter()).toMatchObject({ status: 'pending', wakeAt: 5 })
     expect(headAfter({ type: 'replan' })).toMatchObject({ status: 'pending', wakeAt: 5 })
   })

@@ -31,7 +31,7 @@ function hasIterationWork(state: RunState): boolean {
 
 export function statusOf(state: RunState): RunStatus {
   if (state.finished) return state.finished.status
-  if (state.running.size > 0 || mayGoOn(state)) return state.plan ? 'running' : 'pending'
+  if (state.running.size > 0 || hasWork(state)) return state.plan ? 'running' : 'pending'
   if (state.openAsks.size > 0) return 'awaiting_hitl'
   if (state.paused) return 'awaiting_human'
   return state.plan ? 'running' : 'pending'
@@ -65,7 +65,7 @@ export function finalAskOpen(state: RunState): boolean {
  * Whether the run continues although a node has failed for good: a new plan is ordered or in progress, the run is paused,
  * or a policy asks a person.
  */
-export function isToGoOn(state: RunState): boolean {
+export function isToContinue(state: RunState): boolean {
   const { replan, planning, paused } = state
   return replan !== undefined || planning !== undefined || paused !== undefined || policyAskOpen(state)
 }
@@ -82,7 +82,7 @@ function isOpen(state: RunState, matches: (ask: Ask) => boolean): boolean {
  * Whether `decide` has something to do without a new event. If true too often, a waiting run is claimed forever; if false
  * too often, a run that could continue is never claimed.
  */
-function mayGoOn(state: RunState): boolean {
+function hasWork(state: RunState): boolean {
   if (state.finished) return false
   if (state.cancel || state.failing || state.planning || state.followUps.length > 0) return true
   if (state.judging.size > 0 || state.dead.size > 0) return true
@@ -113,7 +113,7 @@ export function headOf(state: RunState, now: number): HeadUpdate {
 
 /** A run that only waits for a retry is due at its timer; any other may be claimed at once when its owner dies. */
 function wakeTime(state: RunState, now: number): number {
-  if (state.running.size > 0 || mayGoOn(state)) return now
+  if (state.running.size > 0 || hasWork(state)) return now
   return firstTimer(state) ?? now
 }
 

@@ -1,4 +1,4 @@
-/** Waits for changes of a run without missing any: callers subscribe first and read afterwards. */
+/** Waits for changes of a run without missing any: callers subscribe first and read then. */
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
 

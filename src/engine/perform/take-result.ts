@@ -1,6 +1,6 @@
 /**
- * What a dispatcher brought, as the journal can keep it. Dispatchers come from outside: whatever they say is looked at once,
- * and their values are copied as plain JSON, so that nothing can change or fail to be stored afterwards.
+ * Validates the result of a dispatcher and copies it for the journal. Dispatchers are untrusted: every member is checked
+ * once, and values are copied as plain JSON, so that nothing can change later or fail to be stored.
  */
 import type { Issue } from '../../base/errors/issue.ts'
 import { joined } from '../../base/joined.ts'
@@ -16,7 +16,7 @@ import {
 import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
 
-/** The result; or what keeps it from being one; or, where only the answer is of no use, what is wrong with it. */
+/** The result; or why it is not a result; or, if only the answer is invalid, the issue with it. */
 export type Taken =
   | { readonly result: AttemptResult }
   | { readonly fault: string }
@@ -25,17 +25,17 @@ export type Taken =
 type Members = { readonly [name: string]: unknown }
 
 export function takeResult(brought: unknown, { plain }: Pick<Dispatcher, 'plain'>): Taken {
-  if (!isObject(brought)) return { fault: 'brought no result' }
+  if (!isObject(brought)) return { fault: 'returned no result' }
   const { outcome, issues, usage, output, ...rest } = brought as Members
   const fault = resultFault({ outcome, issues, usage })
   if (fault !== undefined) return { fault }
-  // Made by ourselves, of parts that are as they should be.
+  // A dispatcher of this package creates valid results.
   if (plain) return { result: brought as unknown as AttemptResult }
   const list = takeIssues(issues as readonly unknown[])
-  if (list === undefined) return { fault: 'brought issues that are none: each has code, at and message' }
+  if (list === undefined) return { fault: 'returned invalid issues: each must have code, at and message' }
   const { question, ...others } = rest
   const more = takeMembers(others, resultForms)
-  if (typeof more === 'string') return { fault: `brought a result whose ${more}` }
+  if (typeof more === 'string') return { fault: `returned a result whose ${more}` }
   const result: AttemptResult = {
     outcome: outcome as Outcome,
     issues: list,
@@ -44,44 +44,42 @@ export function takeResult(brought: unknown, { plain }: Pick<Dispatcher, 'plain'
   }
   if (outcome === 'unclear') {
     const asked = readQuestion(question)
-    if (typeof asked === 'string') return { fault: `says that something is unclear, but ${asked}` }
-    // Whoever asks first has done nothing.
+    if (typeof asked === 'string') return { fault: `returned the outcome unclear, but ${asked}` }
+    // A capability that asks first has had no effect.
     return { result: { ...result, question: asked, notApplied: true } }
   }
   if (output === undefined) return { result }
-  if (!isObject(output)) return { fault: 'brought an output that is no object with a value' }
+  if (!isObject(output)) return { fault: 'returned an output that is not an object with a value' }
   return takeOutput(output as Members, result)
 }
 
 function takeOutput({ value, ...rest }: Members, result: AttemptResult): Taken {
   const copy = plainCopy(value, { holes: 'refuse' })
-  const hint =
-    'What a capability brings must be plain JSON data; members of objects that are undefined are left out'
+  const hint = 'Return plain JSON data from the capability; undefined members of objects are left out'
   if (!copy.ok) return { issue: { ...copy.issue, hint }, usage: result.usage }
   const more = takeMembers(rest, outputForms)
-  if (typeof more === 'string') return { fault: `brought an output whose ${more}` }
+  if (typeof more === 'string') return { fault: `returned an output whose ${more}` }
   const output: Output = { value: copy.value, ...more }
   return { result: joined(result, { output }) }
 }
 
 type Forms = { readonly [name: string]: (said: Json) => boolean }
 
-/** The members that have a form, copied; or which of them has another. What nobody knows is left behind. */
+/** Copies the known members; returns a message for the first one with a wrong type. Unknown members are dropped. */
 function takeMembers(given: Members, forms: Forms): { readonly [name: string]: Json } | string {
   const taken: { [name: string]: Json } = {}
   for (const name of Object.keys(given)) {
     const said = given[name]
     if (said === undefined || !Object.hasOwn(forms, name)) continue
     const copy = plainCopy(said)
-    if (!copy.ok) return `${name} cannot be one: ${copy.issue.message}`
-    if (!forms[name]?.(copy.value))
-      return `${name} cannot be one: ${JSON.stringify(copy.value).slice(0, 100)}`
+    if (!copy.ok) return `${name} is invalid: ${copy.issue.message}`
+    if (!forms[name]?.(copy.value)) return `${name} is invalid: ${JSON.stringify(copy.value).slice(0, 100)}`
     taken[name] = copy.value
   }
   return taken
 }
 
-/** What the parts must be that not every result has. */
+/** Types of the optional members of a result. */
 const resultForms: Forms = {
   model: (said) => typeof said === 'string',
   retryAfterMs: isCount,
@@ -89,7 +87,7 @@ const resultForms: Forms = {
   final: (said) => said === true,
 }
 
-/** What the members of an output besides its value must be. Nothing is converted: a confidence of "high" is none. */
+/** Types of the members of an output besides its value. Nothing is converted: a confidence of "high" is invalid. */
 const outputForms: Forms = {
   confidence: (said) => typeof said === 'number' && said >= 0 && said <= 1,
   confidenceType: (said) => typeof said === 'string',
@@ -102,22 +100,22 @@ const outputForms: Forms = {
 
 function resultFault({ outcome, issues, usage }: Members): string | undefined {
   if (typeof outcome !== 'string' || !Object.hasOwn(outcomeTable, outcome))
-    return `brought an outcome that there is not: ${typeof outcome === 'string' ? outcome : typeof outcome}`
-  if (!Array.isArray(issues)) return 'brought a result without a list of issues'
+    return `returned an unknown outcome: ${typeof outcome === 'string' ? outcome : typeof outcome}`
+  if (!Array.isArray(issues)) return 'returned a result without a list of issues'
   if (!isObject(usage) || !isCount(usage['calls']))
-    return 'brought a result that does not say how many calls were made (usage.calls)'
+    return 'returned a result without the number of calls (usage.calls)'
   for (const name of spendings)
     if (usage[name] !== undefined && !isCount(usage[name]))
-      return `brought a result whose usage.${name} is no number`
+      return `returned a result whose usage.${name} is not a number`
   return undefined
 }
 
 const spendings = ['inputTokens', 'outputTokens', 'costUsd'] as const
 
-/** What was spent so far, as told on the way; nothing where it cannot be counted. */
-export function takeSpent(told: unknown): Usage | undefined {
-  const fault = resultFault({ outcome: 'ok', issues: [], usage: told })
-  return fault === undefined ? takeUsage(told as Usage) : undefined
+/** Copies usage that a call reports while it runs; undefined if it is invalid. */
+export function takeSpent(reported: unknown): Usage | undefined {
+  const fault = resultFault({ outcome: 'ok', issues: [], usage: reported })
+  return fault === undefined ? takeUsage(reported as Usage) : undefined
 }
 
 function takeUsage(usage: Usage): Usage {

@@ -31,7 +31,7 @@ export function createCalls(
     const ref = { nodeId, attempt, planVersion }
     const logs: Ended['logs'][number][] = []
     const stop = createStop()
-    const release = once(() => slots.give(start.capabilityId))
+    const release = once(() => slots.release(start.capabilityId))
     const flight: Flight = { ref, stop, release, spent: { calls: 1 }, isInterrupted: false }
     flights.set(nodeId, flight)
     const work: Work = {

@@ -1,7 +1,7 @@
 /** The decisions of one turn: folds the new events into the run and decides until only calls are left. */
 import type { NewEvent } from '../../domain/event.ts'
 import type { RunState } from '../../domain/run.ts'
-import { orphanFacts, type Whereabouts } from '../decide/decide.ts'
+import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
 import { type Step, step } from '../decide/decide-until-idle.ts'
 import type { Moment } from '../events.ts'
 import type { ActorState } from './actor-state.ts'
@@ -14,8 +14,8 @@ export function decideTurn(
   { run, isReread, moment }: { readonly run: RunState; readonly isReread: boolean; readonly moment: Moment },
   { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
 ): Step {
-  const take = (capabilityId: string) => slots.take(state.runId, capabilityId)
-  const decideAfter = (happened: readonly NewEvent[]) => step(run, moment, { happened, room: take })
+  const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
+  const decideAfter = (happened: readonly NewEvent[]) => step(run, moment, { happened, takeSlot })
   let done = decideAfter([
     ...state.opening,
     ...toPendingEvents(run, moment.now, state.taken),
@@ -36,7 +36,7 @@ export function decideTurn(
 }
 
 function locateAttempts({ calls, taken, unsent }: ActorState) {
-  return (nodeId: string, attempt: number): Whereabouts => {
+  return (nodeId: string, attempt: number): AttemptLocation => {
     if (calls.get(nodeId)?.attempt === attempt) return 'here'
     if (taken.ended.some((end) => end.nodeId === nodeId && end.attempt === attempt)) return 'here'
     return unsent.get(nodeId) === attempt ? 'never-left' : 'unknown'

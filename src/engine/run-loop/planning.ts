@@ -1,4 +1,4 @@
-/** From a request for a plan to a proven one, or to the account of why the draft was refused. Never throws. */
+/** Carries out a request for a plan: gets a draft and proves it; the result has the reasons if it is rejected. Never throws. */
 
 import { canonicalJson } from '../../base/canonical.ts'
 import { type ErrorCode, errorTable, messageOf, ProvisoError } from '../../base/errors/error.ts'
@@ -21,14 +21,14 @@ import { diagnosticIssues, feedbackFact, plannerFeedback } from '../decide/ask/f
 import { leftToSpend } from '../decide/budget.ts'
 import { deadlineFacts } from '../decide/deadline.ts'
 import { factsFor } from '../events.ts'
-import { carriedNodes } from './carried-nodes.ts'
+import { keptNodes } from './kept-nodes.ts'
 
-/** Proves drafts; an engine that has proved one lately remembers it. */
+/** Proves drafts; an engine remembers recent proofs. */
 export type Prove = typeof prove
 
 export interface PlanningCall {
   readonly prove: Prove
-  /** What carrying out a draft takes. */
+  /** Estimates the usage of a draft. */
   readonly estimate?: ((envelope: Envelope, draft: Draft) => DraftEstimate) | undefined
   readonly state: RunState
   readonly catalog: Catalog
@@ -37,7 +37,7 @@ export interface PlanningCall {
   readonly signal: AbortSignal
 }
 
-/** What came of it, as events for the moment at which they are appended. */
+/** Creates the events of the result for the time at which they are appended. */
 export type PlanningResult = (state: RunState, now: number) => NewEvent[]
 
 export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
@@ -62,7 +62,7 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   return rejected(planning, proof.diagnostics, { ...paid(), ...(final && { final }) })
 }
 
-/** The draft that was handed in with the envelope needs nobody to be asked. */
+/** Returns the draft that was submitted with the envelope: it needs no planner. */
 export function draftAtHand(state: RunState): Draft | undefined {
   return state.planning?.phase === 'initial' ? state.draft : undefined
 }
@@ -83,7 +83,7 @@ function proofOf(
   draftBy: 'caller' | 'planner',
 ): ProveResult {
   const inactive = catalog.inactive?.()
-  // A later plan is made with part of the work done and part of the limits used: the budget itself decides there.
+  // A later plan is made with part of the work done and part of the limits used: the budget decides then.
   const isFirst = state.planning?.phase === 'initial'
   return prove({
     envelope: state.envelope,
@@ -98,10 +98,10 @@ function proofOf(
   })
 }
 
-/** What goes into the journal besides the draft's fate. */
+/** Recorded in the journal with the verdict on the draft. */
 interface Account {
   readonly usage?: Usage
-  /** Why nobody is asked again. */
+  /** Why the planner is not called again. */
   readonly final?: string
 }
 
@@ -126,9 +126,9 @@ interface Proven {
 function planFacts(state: RunState, now: number, { plan, trigger, usage }: Proven): NewEvent[] {
   const { version, limits } = plan
   const make = factsFor({ planVersion: version }, now)
-  const carried = carriedNodes(state, plan)
-  const statusOf = (id: string) => carried.get(id) ?? ('pending' as const)
-  const announced = carried.size === 0 ? announcementOf(plan) : announce(plan, statusOf)
+  const kept = keptNodes(state, plan)
+  const statusOf = (id: string) => kept.get(id) ?? ('pending' as const)
+  const announced = kept.size === 0 ? announcementOf(plan) : announce(plan, statusOf)
   const events = [make('plan_generated', usage ? { ...announced, usage } : announced)]
   if (state.plan) {
     const nodes = plan.nodes.map(({ id }) => ({ id, status: statusOf(id) }))
@@ -139,7 +139,7 @@ function planFacts(state: RunState, now: number, { plan, trigger, usage }: Prove
   return events
 }
 
-/** What is said of plans of which nothing is done yet: the same for every run that has them. */
+/** The payload for a plan of which nothing is done: the same for every run with this plan. */
 const announcements = new WeakMap<Plan, Announcement>()
 
 type Announcement = EventPayloads['plan_generated']
@@ -198,7 +198,7 @@ async function draftBy(
   try {
     const copy = plainCopy(await planner.draft(request))
     if (!copy.ok) throw new Error(`its draft is no plain JSON: ${copy.issue.message}`)
-    // The prover looks at its shape.
+    // The prover checks its shape.
     return { draft: copy.value as unknown as Draft }
   } catch (cause) {
     const message = redactor.text(messageOf(cause))
@@ -221,7 +221,7 @@ async function draftBy(
           ...unanswered,
         },
       },
-      // An unavailable model has been tried again already, with pauses; a refusal is an answer.
+      // Calls of an unavailable model have been retried already, with pauses; a refusal is an answer.
       ...(isFinal && { final: 'it was not asked again' }),
       ...(planner.deterministic && { final: `the planner "${planner.name}" would fail again` }),
     }
@@ -246,7 +246,7 @@ function plannerHint(message: string): string {
     : 'Start the run again, or choose another planner (`planner.mode`)'
 }
 
-/** Whether the diagnostics would change nothing, in words: a planner that can say so for nothing is asked at once. */
+/** Returns why another call would not help: a deterministic planner costs nothing, so it is called with the diagnostics at once. */
 async function repeats(
   planner: Planner,
   draft: Draft,

@@ -47,7 +47,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
     },
     'end-slot-turn': ({ more }) => slots.done(runId, { more }),
     'release-slots'({ capabilityIds }) {
-      for (const capabilityId of capabilityIds) slots.give(capabilityId)
+      for (const capabilityId of capabilityIds) slots.release(capabilityId)
     },
     'occupy-slot': ({ capabilityId }) => slots.occupy(capabilityId),
     call: calls.start,

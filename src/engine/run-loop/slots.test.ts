@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createSlots, type SlotLimits } from './slots.ts'
 
-/** Runs that each want a number of places, and take what they get when it is their turn. */
-function crowd(limits: SlotLimits, wants: Record<string, number>) {
+/** Runs that each need a number of slots, and take what they get when it is their turn. */
+function crowd(limits: SlotLimits, needs: Record<string, number>) {
   const taken: string[] = []
-  const left = new Map(Object.entries(wants))
+  const left = new Map(Object.entries(needs))
   const visit = (runId: string) => {
     while ((left.get(runId) ?? 0) > 0 && slots.take(runId, 'c')) {
       left.set(runId, (left.get(runId) ?? 0) - 1)
@@ -23,7 +23,7 @@ describe('slots', () => {
     visit('b')
     expect(slots.taken).toBe(3)
     for (let i = 0; i < 5; i++) {
-      slots.give('c')
+      slots.release('c')
       expect(slots.taken).toBe(3)
     }
   })
@@ -32,7 +32,7 @@ describe('slots', () => {
     const { slots, taken, visit } = crowd({ process: 2 }, { big: 1000, small: 2 })
     visit('big')
     visit('small')
-    for (let i = 0; i < 4; i++) slots.give('c')
+    for (let i = 0; i < 4; i++) slots.release('c')
     expect(taken.slice(0, 6).filter((runId) => runId === 'small')).toHaveLength(2)
   })
 
@@ -43,11 +43,11 @@ describe('slots', () => {
       false,
       true,
     ])
-    slots.give('slow')
+    slots.release('slow')
     expect(slots.take('b', 'slow')).toBe(true)
   })
 
-  it('does not call anybody for ever when nobody can use the room', () => {
+  it('does not call runs for ever when none can use the free slots', () => {
     let calls = 0
     const slots = createSlots({ process: 9, capability: () => 1 }, (runId) => {
       calls++
@@ -56,9 +56,9 @@ describe('slots', () => {
     slots.take('x', 'c')
     slots.take('y', 'other')
     for (const runId of ['a', 'b', 'd']) slots.done(runId, { more: true })
-    slots.give('other')
+    slots.release('other')
     expect(calls).toBeLessThanOrEqual(6)
-    slots.give('c')
+    slots.release('c')
     expect(slots.taken).toBe(1)
   })
 
@@ -72,17 +72,17 @@ describe('slots', () => {
     slots.take('first', 'c')
     slots.done('gone', { more: true })
     slots.done('next', { more: true })
-    slots.give('c')
+    slots.release('c')
     expect(called).toEqual(['gone', 'next'])
     expect(slots.taken).toBe(1)
   })
 
-  it('calls a run that found no room just before a place was given back', () => {
+  it('calls a run that found no slot just before one was released', () => {
     const called: string[] = []
     const slots = createSlots({ process: 1 }, (runId) => called.push(runId))
     slots.take('first', 'c')
     expect(slots.take('second', 'c')).toBe(false)
-    slots.give('c')
+    slots.release('c')
     slots.done('second', { more: true })
     expect(called).toEqual(['second'])
   })
@@ -92,7 +92,7 @@ describe('slots', () => {
     const slots = createSlots({ process: 1 }, (runId) => called.push(runId))
     slots.take('first', 'c')
     slots.done('second', { more: !slots.take('second', 'c') })
-    slots.give('c')
+    slots.release('c')
     slots.done('third', { more: !slots.take('third', 'c') })
     expect(called).toEqual(['second'])
     slots.done('second', { more: false })

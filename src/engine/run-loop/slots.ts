@@ -1,27 +1,27 @@
 /**
- * Room for attempts in this process, shared fairly: whoever found no room waits in line, and a run that has just given a
- * place back does not take it again before those who wait. While there is room, whoever is in line and has not found out
- * that it is of no use to him gets a turn, one place a turn.
+ * Slots for attempts in this process (a counting semaphore with a fair queue): a run that got no slot waits in line, and
+ * a run that has just released one does not take it again before the runs in line. While slots are free, each run in line
+ * that may be able to use one gets a turn, one slot per turn.
  */
 export interface SlotLimits {
-  /** Attempts of the whole process at one time. Default 1,000: calls wait for others, and what they need of this process is little. */
+  /** Concurrent attempts of the whole process. Default 1,000: calls mostly wait, and need little of this process. */
   readonly process?: number
-  /** Attempts of one capability at one time. Default: no limit. */
+  /** Concurrent attempts of one capability. Default: no limit. */
   readonly capability?: (capabilityId: string) => number | undefined
 }
 
 export interface Slots {
-  /** Takes a place for an attempt of this run, if there is one and it is not another's turn. */
+  /** Takes a slot for an attempt of this run, if one is free and it is not the turn of another run. */
   take(runId: string, capabilityId: string): boolean
-  /** Takes a place for an attempt that is under way already, whether or not there is one. */
+  /** Takes a slot for an attempt that is in progress already, even beyond the limit. */
   occupy(capabilityId: string): void
-  give(capabilityId: string): void
+  release(capabilityId: string): void
   /**
-   * The run has had its step, whether or not it was its turn. If it could use more than it got, it is called when it is its
-   * turn, which may be at once; if not, it does not wait any more.
+   * Ends the step of the run, whether or not it was its turn. With `more`, the run is called when its turn comes, which may
+   * be at once; without, it leaves the line.
    */
   done(runId: string, wish: { readonly more: boolean }): void
-  /** Nobody gets a place any more. */
+  /** No slot is free any more. */
   close(): void
   readonly taken: number
 }
@@ -29,51 +29,51 @@ export interface Slots {
 export function createSlots(limits: SlotLimits, call: (runId: string) => void): Slots {
   let most = limits.process ?? 1_000
   const byCapability = new Map<string, number>()
-  /** In the order in which they came, with the last count of gifts at which each found no room for what it wants. */
+  /** The runs in line, in order of arrival, with the count of releases at which each last found no slot. */
   const line = new Map<string, number>()
   const refusals = new Map<string, number>()
   let turn: string | undefined
-  let used = false
+  let isUsed = false
   let taken = 0
-  /** How often a place was given back: who found no room before the last time may find some now. */
-  let gifts = 0
+  /** How often a slot was released: a run that found none before the last release may find one now. */
+  let releases = 0
 
   const next = () => {
     if (turn !== undefined || taken >= most) return
     for (const [runId, refused] of line) {
-      if (refused === gifts) continue
+      if (refused === releases) continue
       line.delete(runId)
       turn = runId
-      used = false
+      isUsed = false
       call(runId)
       return
     }
   }
   return {
     take(runId, capabilityId) {
-      // Another's turn, or one place taken in this turn already: that says nothing of whether there is room.
+      // The turn of another run, or the second slot of this turn: this does not show whether slots are free.
       refusals.delete(runId)
-      if (turn === runId ? used : turn !== undefined || line.size > 0) return false
+      if (turn === runId ? isUsed : turn !== undefined || line.size > 0) return false
       const busy = byCapability.get(capabilityId) ?? 0
       if (taken >= most || busy >= (limits.capability?.(capabilityId) ?? Number.POSITIVE_INFINITY)) {
-        refusals.set(runId, gifts)
+        refusals.set(runId, releases)
         return false
       }
       byCapability.set(capabilityId, busy + 1)
       taken++
-      if (turn === runId) used = true
+      if (turn === runId) isUsed = true
       return true
     },
     occupy(capabilityId) {
       byCapability.set(capabilityId, (byCapability.get(capabilityId) ?? 0) + 1)
       taken++
     },
-    give(capabilityId) {
+    release(capabilityId) {
       const left = (byCapability.get(capabilityId) ?? 1) - 1
       if (left > 0) byCapability.set(capabilityId, left)
       else byCapability.delete(capabilityId)
       taken--
-      gifts++
+      releases++
       next()
     },
     done(runId, { more }) {

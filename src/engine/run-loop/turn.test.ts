@@ -29,7 +29,7 @@ function runWith(...running: readonly string[]): RunState {
 }
 
 function stepWith(more: Partial<Step> = {}): Step {
-  return { events: [], starts: [], plan: false, crowded: false, missing: [], ...more }
+  return { events: [], starts: [], plan: false, atCapacity: false, missing: [], ...more }
 }
 
 const startOf = (nodeId: string) => ({ nodeId, capabilityId: `c-${nodeId}`, inputs: {}, events: [] })
@@ -291,7 +291,7 @@ describe('calls in flight', () => {
       active('a'),
       { kind: 'notified', seq: 99 },
       { kind: 'read', run: runWith() },
-      decided({ events: [log], crowded: true }),
+      decided({ events: [log], atCapacity: true }),
       { kind: 'ended', ended: endOf('a') },
       appended,
     )

@@ -113,10 +113,11 @@ function write(state: ActorState, { step, now }: Extract<Input, { kind: 'decided
   if (run === undefined || phase.kind !== 'deciding') return { state, effects: [] }
   const { expectedSeq } = phase
   const isIdle =
-    run.finished !== undefined || (run.running.size === 0 && !step.plan && !state.isPlanning && !step.crowded)
+    run.finished !== undefined ||
+    (run.running.size === 0 && !step.plan && !state.isPlanning && !step.atCapacity)
   const decision: Decision = { step, isIdle }
   // The turn for slots ends with the decision: other runs do not wait for this write.
-  const endSlotTurn: Effect = { kind: 'end-slot-turn', more: step.crowded }
+  const endSlotTurn: Effect = { kind: 'end-slot-turn', more: step.atCapacity }
   const events = unsaved.length === 0 ? step.events : [...unsaved, ...step.events]
   if (events.length === 0) return proceed(state, { run, decision, isReleased: false, before: [endSlotTurn] })
   const head = headOf(run, now)
@@ -157,7 +158,7 @@ function undo(state: ActorState, { step }: Decision): Turn {
   }
 }
 
-/** Puts the results of the turn back before those that arrived since, and has the run read again. */
+/** Puts the results of the turn back before the ones that arrived since, and has the run read again. */
 function restorePending(state: ActorState): ActorState {
   const { taken, pending } = state
   return {
@@ -213,7 +214,7 @@ function proceed(state: ActorState, { run, decision, isReleased, before }: Writt
   }
 }
 
-/** Interrupts the calls whose attempt has ended in the journal, starts the new ones, and awaits those that another process made. */
+/** Interrupts the calls whose attempt has ended in the journal, starts the new ones, and awaits the ones that another process made. */
 function startCalls(
   { calls: before, unsent: unsentBefore, pending }: ActorState,
   run: RunState,

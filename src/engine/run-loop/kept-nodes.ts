@@ -1,7 +1,7 @@
 /**
- * What a new plan keeps. A node is there again with what it has done if it would do the same work with the same inputs, all
- * that comes before it is there again, and what it has brought holds under the new version. Anything else runs again. The
- * journal says which nodes these are (`plan_generated`), so that a fold decides nothing.
+ * Determines what a new plan keeps. A node keeps its result if it would do the same work with the same inputs, all nodes
+ * before it keep theirs, and its output is valid under the new version. All others run again. The journal records which
+ * nodes these are (`plan_generated`), so that a fold decides nothing.
  */
 import { type Json, jsonEqual } from '../../base/json.ts'
 import { outputContractFor, type Plan, type PlanEdge, type PlanNode } from '../../domain/plan.ts'
@@ -15,11 +15,11 @@ import { compileSchema } from '../../schema/compile/compile.ts'
 import { brokenConditions } from '../decide/checks/obligations.ts'
 import { asksFor, decideRoute } from '../decide/judge.ts'
 
-/** What is known of a node before the new plan is in force: it is carried over, it will be skipped, or it is to be seen. */
+/** What happens to a node under the new plan: it keeps its result, is skipped, or runs. */
 type Fate = KeptStatus | 'skipped' | 'runs'
 
-/** The nodes of a new plan that keep what they have done. */
-export function carriedNodes(state: RunState, plan: Plan): ReadonlyMap<string, KeptStatus> {
+/** Returns the nodes of a new plan that keep their result. */
+export function keptNodes(state: RunState, plan: Plan): ReadonlyMap<string, KeptStatus> {
   if (state.nodes.size === 0) return new Map()
   const again = nodesToRedo(state)
   const into = new Map(plan.nodes.map(({ id }): [string, PlanEdge[]] => [id, []]))
