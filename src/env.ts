@@ -1,45 +1,45 @@
-/** The one file of the library that reads the environment: keys of providers, the choice of models (FLEX-108), how fresh the catalog is, and what a server is told. Domain code reads none (C52). */
+/** Reads the environment, in this file only (C52): keys of providers, the choice of models (FLEX-108), timing of the catalog, settings of a server. */
 
 export interface EnvConfig {
   readonly openaiApiKey?: string
   readonly openaiBaseUrl?: string
   readonly anthropicApiKey?: string
   readonly googleApiKey?: string
-  /** A server that speaks OpenAI's format. */
+  /** Base URL of an OpenAI-compatible server. */
   readonly compatibleBaseUrl?: string
   readonly compatibleApiKey?: string
-  /** For capabilities that prefer no model. */
+  /** Model of capabilities without a preferred model. */
   readonly defaultModel?: string
-  /** Where a server is reached from outside: agents call back there. */
+  /** Public URL of the server: agents call back there. */
   readonly publicUrl?: string
-  /** Hosts, addresses and ranges of agents that may be called although they are private, separated by commas. */
+  /** Private hosts, addresses and ranges where agents may be called, separated by commas. */
   readonly agentHosts?: string
   /** Milliseconds after which registered capabilities are read from the store again (FLEX-94). */
   readonly capabilityCacheTtlMs?: string
   /** Milliseconds after which this process renews its own capabilities (FLEX-95; the second name is the older one, C34). */
   readonly capabilityRefreshMs?: string
-  /** Milliseconds that people have to answer; then an ask counts as rejected. */
+  /** Milliseconds until an open ask counts as rejected. */
   readonly askMs?: string
-  /** Milliseconds after which another process takes over the runs of one that gives no sign of life. */
+  /** Lease duration in milliseconds: after that, another process claims the runs of a dead one. */
   readonly leaseMs?: string
   /** The token of a server with one user, who may do everything (FLEX-93). */
   readonly flexToken?: string
-  /** Where a server listens. */
+  /** Host and port where a server listens. */
   readonly host?: string
   readonly port?: string
   /** Origins whose pages may call a server, separated by commas. */
   readonly cors?: string
-  /** Every key that is set, also one that another goes before: they must not leave. */
+  /** Every key that is set, even if another one takes precedence: all are redacted. */
   readonly secrets?: readonly string[]
-  /** What the store keeps secrets of agents sealed with: 32 bytes as hex or base64, the same in every process. */
+  /** Encryption key for the secrets of agents in the store: 32 bytes as hex or base64, the same in every process. */
   readonly secretKey?: string
-  /** Keys before that one, separated by commas: they open what they have sealed. */
+  /** Earlier keys, separated by commas, used for decryption only. */
   readonly previousSecretKeys?: string
   /** The level of a server's log lines. */
   readonly log?: string
   /** `aros.telemetry.verbose` (FSD-32): trace events of model calls as log lines, too. */
   readonly telemetryVerbose?: string
-  /** Words of prompts and answers in spans. */
+  /** Record the text of prompts and answers in spans. */
   readonly captureContent?: string
   /** The developer's sandbox (FLEX-104), and where its templates are. */
   readonly sandbox?: string
@@ -48,7 +48,7 @@ export interface EnvConfig {
   readonly ledger?: string
 }
 
-/** For each setting the variables that give it; the first that is set and not empty counts. */
+/** The variables of each setting; the first one that is set and not empty counts. */
 export const envNames = {
   openaiApiKey: ['FLEX_OPENAI_API_KEY', 'OPENAI_API_KEY'],
   openaiBaseUrl: ['OPENAI_BASE_URL'],
@@ -77,7 +77,7 @@ export const envNames = {
   ledger: ['PROVISO_LEDGER'],
 } as const satisfies Record<Exclude<keyof EnvConfig, 'secrets'>, readonly string[]>
 
-/** What stands between commas. */
+/** Splits a list at its commas. */
 export function commaList(text = ''): readonly string[] {
   return text
     .split(',')

@@ -22,14 +22,15 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, moment, redactor, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
+  const { store, clock, decisionContext, redactor, catalogFor, owner, leaseMs, pollMs, compileOptions } =
+    settings
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
   const outside: Outside = {
     store,
     compileOptions,
-    moment,
+    decisionContext,
     onAppended: (state, events) => lifecycle.appended(state, events, 'outside'),
   }
   const waiters = createRunWaiters({
@@ -87,12 +88,14 @@ export function createEngine(options: EngineOptions): Engine {
     state: (runId) => loadState(store, runId, compileOptions),
     async missing(runId, answer) {
       const state = await loadState(store, runId, compileOptions)
-      return missingCapabilities(state, moment(state.tenant).capability, answer)
+      return missingCapabilities(state, decisionContext(state.tenant).capability, answer)
     },
     async replay(runId, given = {}) {
       const events = await loadEvents(store, runId)
       const [first] = events
-      const { capability, askMs } = moment((first?.type === 'start' && first.payload.tenant) || 'default')
+      const { capability, askMs } = decisionContext(
+        (first?.type === 'start' && first.payload.tenant) || 'default',
+      )
       return replayRun(events, { ...given, capability, askMs, compileOptions })
     },
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),

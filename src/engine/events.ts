@@ -7,7 +7,7 @@ import type { RunState } from '../domain/run.ts'
 export type CallInFlight = 'not-sent' | { readonly spent: Usage }
 
 /** Decision context: what the decision functions need besides the state (time and capabilities). */
-export interface Moment {
+export interface DecisionContext {
   readonly now: number
   /** Properties of a capability that decisions depend on; absent if this process lacks it. */
   readonly capability: (capabilityId: string) =>

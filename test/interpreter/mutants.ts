@@ -277,8 +277,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the decision of a RAO contract is in no event',
     file: 'src/engine/decide/judge.ts',
-    find: "factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })",
-    replace: "factsFor(state, moment.now)('log', { event: 'rao', payload: { payload } as never }, {})",
+    find: "factsFor(state, context.now)('rao_decision', payload, { nodeId: node.node.id })",
+    replace: "factsFor(state, context.now)('log', { event: 'rao', payload: { payload } as never }, {})",
     seed: 1,
   },
   {

@@ -104,7 +104,9 @@ describe('createApp', () => {
     const store = `sqlite:${join(folder, 'runs.db')}`
     const write = local('write', () => ({ text: 'Tea' }))
     try {
-      await expect(create({ store, capabilities: [write, write] })).rejects.toThrow('Two capabilities')
+      await expect(create({ store, capabilities: [write, write] })).rejects.toThrow(
+        'two capabilities have this id',
+      )
       await expect(create({ store, env: { leaseMs: 'soon' } })).rejects.toThrow('PROVISO_LEASE_MS')
       await (await create({ store, capabilities: [write] })).close()
     } finally {

@@ -4,7 +4,7 @@ import { downstreamOf } from '../../domain/plan/downstream.ts'
 import type { DraftNode, PlanNode } from '../../domain/plan.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 
 // Returns what the decision logic needs to know about the capabilities of a catalog.
 
@@ -13,7 +13,7 @@ export const untrustedKinds: readonly string[] = ['model', 'http', 'mcp', 'scrip
 
 export function knowCapabilities(
   untrusted: readonly string[] = untrustedKinds,
-): (catalog: Catalog) => Moment['capability'] {
+): (catalog: Catalog) => DecisionContext['capability'] {
   const strange = new Set(untrusted)
   return (catalog) => (capabilityId) => {
     const known = catalog.capability(capabilityId)
@@ -35,7 +35,7 @@ export interface Answer {
  */
 export function missingCapabilities(
   state: RunState,
-  capability: Moment['capability'],
+  capability: DecisionContext['capability'],
   answer?: Answer,
 ): string[] {
   const missing = new Set<string>()

@@ -6,7 +6,7 @@ import type { Failure, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import { violationCode } from '../../domain/rao/rao-error.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts, nodeFailureAsk } from './ask/failure-asks.ts'
 import { feedbackFact } from './ask/feedback.ts'
@@ -25,18 +25,18 @@ const nonRetryable: ReadonlySet<Outcome> = new Set(['cancelled'])
 /** Outcomes after which the next alternate is called: another attempt of the same capability would end in the same way. */
 const triedEnough: ReadonlySet<Outcome> = new Set(['throttled', 'unavailable', 'refused'])
 
-export function failureFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+export function failureFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
   if (!result) return []
-  const make = factsFor(state, moment.now)
+  const make = factsFor(state, context.now)
   const { id } = node.node
   const facts: NewEvent[] = []
   if (result.outcome === 'invalid') {
     facts.push(make('validation_error', { scope: `node:${id}`, errors: result.issues }, { nodeId: id }))
     const { output, issues } = result
     const value = output && { value: output.value }
-    facts.push(feedbackFact(state, moment.now, { source: 'validation', nodes: [id], ...value, issues }))
-    const acted = policyFacts(state, moment, {
+    facts.push(feedbackFact(state, context.now, { source: 'validation', nodes: [id], ...value, issues }))
+    const acted = policyFacts(state, context, {
       kinds: ['onValidationFail'],
       node,
       values: () => knownValues(state, result.output?.value, node),
@@ -47,19 +47,19 @@ export function failureFacts(state: RunState, moment: Moment, node: NodeState): 
     // The person decides what follows.
     if (acted.some(({ type }) => type === 'hitl_request')) return facts
   }
-  return [...facts, ...nextFacts(state, moment, node)]
+  return [...facts, ...nextFacts(state, context, node)]
 }
 
 /** Decides what follows a reported failure: another attempt, else an ask, else the end of the node. */
-export function nextFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+export function nextFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
   const again = result && nextTry(node, result)
-  if (!again) return giveUp(state, moment, node)
+  if (!again) return giveUp(state, context, node)
   const { id } = node.node
   const timerId = `retry:${id}:${node.attempts}`
   const purpose = { kind: 'retry', nodeId: id, candidate: again.candidate } as const
-  const dueAt = moment.now + again.waitMs
-  return [factsFor(state, moment.now)('timer_set', { timerId, dueAt, purpose }, { nodeId: id })]
+  const dueAt = context.now + again.waitMs
+  return [factsFor(state, context.now)('timer_set', { timerId, dueAt, purpose }, { nodeId: id })]
 }
 
 /**
@@ -68,18 +68,18 @@ export function nextFacts(state: RunState, moment: Moment, node: NodeState): New
  */
 export function unfitFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   issues: readonly Issue[],
 ): NewEvent[] {
   const { id, alternates = [] } = node.node
-  const make = factsFor(state, moment.now)
+  const make = factsFor(state, context.now)
   const candidate = node.candidate + 1
   const errors = make('validation_error', { scope: `input:${id}`, errors: issues }, { nodeId: id })
-  if (candidate > alternates.length) return [errors, ...giveUp(state, moment, node)]
+  if (candidate > alternates.length) return [errors, ...giveUp(state, context, node)]
   const timerId = `retry:${id}:${node.attempts}:${candidate}`
   const purpose = { kind: 'retry', nodeId: id, candidate } as const
-  return [errors, make('timer_set', { timerId, dueAt: moment.now, purpose }, { nodeId: id })]
+  return [errors, make('timer_set', { timerId, dueAt: context.now, purpose }, { nodeId: id })]
 }
 
 /** Selects the next attempt: the same capability until its retries are used up, then the next alternate. */
@@ -104,11 +104,11 @@ function backoff(baseMs: number, failures: number): number {
   )
 }
 
-function giveUp(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+function giveUp(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
   const result = node.attempt?.result
-  const ask = result && failureAskFacts(state, moment, node, result)
-  if (ask === 'limit') return [unaskedFact(state, moment.now, node)]
-  return ask ?? [errorFact(state, moment.now, node)]
+  const ask = result && failureAskFacts(state, context, node, result)
+  if (ask === 'limit') return [unaskedFact(state, context.now, node)]
+  return ask ?? [errorFact(state, context.now, node)]
 }
 
 /** Ends a node about which a person would have been asked, had the run not reached its limit of asks. */

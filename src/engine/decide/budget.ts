@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/output.ts'
 import type { DraftAllowance } from '../../domain/ports/planner.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { defaultCallBudget } from './after-failure.ts'
 
 export interface Reserved {
@@ -83,7 +83,7 @@ export function charged(state: RunState, nodeId: string, usage: Usage): Usage {
  */
 export function worstCaseUsage(
   state: RunState,
-  { capability }: Pick<Moment, 'capability'>,
+  { capability }: Pick<DecisionContext, 'capability'>,
   nodeId: string,
 ): Usage {
   const held = state.reserved.get(nodeId)

@@ -5,7 +5,7 @@
 import type { NewEvent } from '../../domain/event.ts'
 import { applyEvent } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import { defaultConcurrency } from '../journal/run-head.ts'
 import { decide } from './decide.ts'
 import { decideStart, type Start } from './start-nodes.ts'
@@ -31,7 +31,7 @@ const mostFacts = 1_000_000
  */
 export function step(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   given: { readonly happened: readonly NewEvent[]; readonly takeSlot: (capabilityId: string) => boolean },
 ): Step {
   const events: NewEvent[] = []
@@ -44,7 +44,7 @@ export function step(
   }
   take(given.happened)
   for (;;) {
-    const decision = decide(state, moment)
+    const decision = decide(state, context)
     switch (decision.kind) {
       case 'facts':
         take(decision.facts)
@@ -52,7 +52,7 @@ export function step(
         continue
       case 'ready': {
         const missing: string[] = []
-        const outcome = startReady(state, moment, { takeSlot: given.takeSlot, take, starts, missing })
+        const outcome = startReady(state, context, { takeSlot: given.takeSlot, take, starts, missing })
         if (outcome === 'decided') continue
         return { events, starts, plan: false, atCapacity: outcome === 'atCapacity', missing }
       }
@@ -73,14 +73,14 @@ interface Starting {
 /** Starts ready nodes. `decided`: a node was settled without an attempt, so there is more to decide. */
 function startReady(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   { takeSlot, take, starts, missing }: Starting,
 ): 'decided' | 'atCapacity' | 'done' {
   const most = state.plan?.limits.concurrency ?? defaultConcurrency
   for (const nodeId of state.ready) {
     const node = state.nodes.get(nodeId)
     if (node === undefined) continue
-    const decision = decideStart(state, moment, node)
+    const decision = decideStart(state, context, node)
     if (decision === 'later') continue
     if ('missing' in decision) {
       missing.push(decision.missing)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Envelope } from '../../domain/envelope.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
-import { fact, type Moment } from '../events.ts'
+import { type DecisionContext, fact } from '../events.ts'
 import { decide } from './decide.ts'
 
 const envelope: Envelope = {
@@ -14,7 +14,7 @@ const envelope: Envelope = {
   specialInstructions: [],
   metadata: {},
 }
-const moment: Moment = {
+const context: DecisionContext = {
   now: 100,
   askMs: 1000,
   capability: () => undefined,
@@ -31,7 +31,7 @@ function fired(...timers: readonly (readonly [timerId: string, dueAt: number])[]
   }
   const names: string[] = []
   for (;;) {
-    const decision = decide(state, moment)
+    const decision = decide(state, context)
     const [event] = decision.kind === 'facts' ? decision.facts : []
     if (event?.type !== 'timer_fired') return names
     names.push(event.payload.timerId)

@@ -10,7 +10,7 @@ import { isActivated, unmetNeed } from '../../domain/run/fold-graph.ts'
 import type { RunState } from '../../domain/run.ts'
 import { envelopeLimits } from '../../plan/index.ts'
 import { policyFields } from '../capabilities/planning-input.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { firstDue, isHeld, isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { expireFact, withdrawFact } from './ask/asks.ts'
 import { mayReplan, replanLimitFailure } from './ask/rework.ts'
@@ -35,7 +35,7 @@ export type Decision =
 export const maxPlanAttempts = 3
 
 /** Each rule handles one kind of pending decision; the first one that returns events wins. */
-const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])[] = [
+const rules: readonly ((state: RunState, context: DecisionContext) => readonly NewEvent[])[] = [
   dueTimers,
   interruptFacts,
   judged,
@@ -48,10 +48,10 @@ const rules: readonly ((state: RunState, moment: Moment) => readonly NewEvent[])
   finished,
 ]
 
-export function decide(state: RunState, moment: Moment): Decision {
+export function decide(state: RunState, context: DecisionContext): Decision {
   if (state.finished) return { kind: 'wait' }
   for (const rule of rules) {
-    const facts = rule(state, moment)
+    const facts = rule(state, context)
     if (facts.length > 0) return { kind: 'facts', facts }
   }
   if (state.planning && !state.planning.rejected && !state.cancel && !state.failing) return { kind: 'plan' }
@@ -65,10 +65,10 @@ export type AttemptLocation = 'here' | 'never-left' | 'unknown'
 /** Ends attempts that no process performs any more: their outcome is unknown, unless they were never sent. */
 export function orphanFacts(
   state: RunState,
-  moment: Pick<Moment, 'now' | 'capability'>,
+  context: Pick<DecisionContext, 'now' | 'capability'>,
   whereIs: (nodeId: string, attempt: number) => AttemptLocation,
 ): NewEvent[] {
-  const { now } = moment
+  const { now } = context
   const make = factsFor(state, now)
   const facts: NewEvent[] = []
   for (const nodeId of state.running) {
@@ -79,7 +79,7 @@ export function orphanFacts(
     const where = whereIs(nodeId, attempt)
     if (where === 'here') continue
     const left = where === 'unknown'
-    const usage = left ? worstCaseUsage(state, moment, nodeId) : { calls: 0 }
+    const usage = left ? worstCaseUsage(state, context, nodeId) : { calls: 0 }
     facts.push(...settlement(state, now, { nodeId, attempt, usage }))
     const end = {
       attempt,
@@ -93,41 +93,41 @@ export function orphanFacts(
   return facts
 }
 
-function dueTimers(state: RunState, moment: Moment): NewEvent[] {
-  const due = firstDue(state, moment.now)
+function dueTimers(state: RunState, context: DecisionContext): NewEvent[] {
+  const due = firstDue(state, context.now)
   if (due === undefined) return []
   const { timerId, purpose } = due
-  const fired = factsFor(state, moment.now)('timer_fired', { timerId })
+  const fired = factsFor(state, context.now)('timer_fired', { timerId })
   if (purpose.kind === 'ask') {
     if (!state.openAsks.has(purpose.requestId)) return [fired]
-    return [fired, expireFact(state, moment.now, { requestId: purpose.requestId })]
+    return [fired, expireFact(state, context.now, { requestId: purpose.requestId })]
   }
   if (purpose.kind !== 'policy') return [fired]
   const policy = listTriggers(state.envelope.policies).find(({ id }) => id === purpose.policyId)
   if (!policy) return [fired]
   return [
     fired,
-    ...actionFacts(state, moment, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
+    ...actionFacts(state, context, { policyId: policy.id, action: policy.action, trigger: 'onTimeout' }),
   ]
 }
 
-function judged(state: RunState, moment: Moment): NewEvent[] {
+function judged(state: RunState, context: DecisionContext): NewEvent[] {
   for (const nodeId of state.judging) {
     const node = state.nodes.get(nodeId)
-    const facts = node ? judgeFacts(state, moment, node) : []
+    const facts = node ? judgeFacts(state, context, node) : []
     if (facts.length > 0) return facts
   }
   return []
 }
 
-function followedUp(state: RunState, moment: Moment): NewEvent[] {
+function followedUp(state: RunState, context: DecisionContext): NewEvent[] {
   const [next] = state.followUps
   // Nodes run again once no attempt is in flight that could depend on them.
   if (next?.action.type === 'retry' && state.running.size > 0) return []
-  return next ? actionFacts(state, moment, { ...next, trigger: 'follow_up' }) : []
+  return next ? actionFacts(state, context, { ...next, trigger: 'follow_up' }) : []
 }
 
-function skipped(state: RunState, { now }: Moment): NewEvent[] {
+function skipped(state: RunState, { now }: DecisionContext): NewEvent[] {
   const make = factsFor(state, now)
   return [...state.dead].map((nodeId) =>
     make('node_skipped', { reason: skipReason(state, nodeId) }, { nodeId }),
@@ -143,7 +143,7 @@ function skipReason(state: RunState, nodeId: string): string {
 }
 
 /** Ends a run that is cancelled, failing or has lost a node for good, once no attempt is in flight. */
-function ended(state: RunState, { now }: Moment): NewEvent[] {
+function ended(state: RunState, { now }: DecisionContext): NewEvent[] {
   if (state.running.size > 0) return []
   if (state.cancel) {
     const { by, reason } = state.cancel
@@ -162,22 +162,22 @@ function ended(state: RunState, { now }: Moment): NewEvent[] {
 }
 
 /** Requests an ordered new plan as soon as no attempt is in flight, within the limit of new plans. */
-function replanned(state: RunState, moment: Moment): NewEvent[] {
+function replanned(state: RunState, context: DecisionContext): NewEvent[] {
   const { replan } = state
   if (!replan || state.running.size > 0 || state.paused || policyAskOpen(state)) return []
   if (!mayReplan(state))
-    return endFacts(state, moment.now, { status: 'failed', error: replanLimitFailure(state, replan) })
+    return endFacts(state, context.now, { status: 'failed', error: replanLimitFailure(state, replan) })
   const [open] = state.openAsks
-  if (open !== undefined) return [withdrawFact(state, moment.now, open)]
-  return [requestPlan(state, moment, 1)]
+  if (open !== undefined) return [withdrawFact(state, context.now, open)]
+  return [requestPlan(state, context, 1)]
 }
 
 /** Requests the first plan, and the next draft after a rejected one. */
-function planned(state: RunState, moment: Moment): NewEvent[] {
+function planned(state: RunState, context: DecisionContext): NewEvent[] {
   if (state.planning?.rejected) {
     const { attempt, phase, final } = state.planning
     const tries = final !== undefined || (state.draft && phase === 'initial') ? 1 : maxPlanAttempts
-    if (attempt < tries) return [requestPlan(state, moment, attempt + 1)]
+    if (attempt < tries) return [requestPlan(state, context, attempt + 1)]
     const failure = rootOf(state.planning.rejected.failures)
     const [what, why] = [failure?.constraint ?? 'the draft can be used', failure?.cause ?? 'rejected']
     const closing = final === undefined ? '' : `; ${final}`
@@ -191,39 +191,39 @@ function planned(state: RunState, moment: Moment): NewEvent[] {
       message,
       details: { ...unanswered, diagnostics: state.planning.rejected as never },
     }
-    return endFacts(state, moment.now, { status: 'failed', error })
+    return endFacts(state, context.now, { status: 'failed', error })
   }
   return state.plan || state.planning || state.paused || policyAskOpen(state)
     ? []
-    : [requestPlan(state, moment, 1)]
+    : [requestPlan(state, context, 1)]
 }
 
-function requestPlan(state: RunState, moment: Moment, attempt: number): NewEvent {
+function requestPlan(state: RunState, context: DecisionContext, attempt: number): NewEvent {
   const trigger = state.replan ?? state.planning?.trigger
-  return factsFor(state, moment.now)('plan_requested', {
+  return factsFor(state, context.now)('plan_requested', {
     attempt,
     phase: state.plan ? 'replan' : 'initial',
     ...policyFields(state),
-    ...moment.considered(state),
+    ...context.considered(state),
     ...(trigger && { trigger }),
   })
 }
 
 /** Finishes the run when all nodes are settled. */
-function finished(state: RunState, moment: Moment): NewEvent[] {
+function finished(state: RunState, context: DecisionContext): NewEvent[] {
   if (!state.plan || isHeld(state) || state.unsettled > 0 || state.running.size > 0) return []
-  return finishFacts(state, moment)
+  return finishFacts(state, context)
 }
 
 /** The events that follow `start`: timers, and the actions of policies on start. */
-export function openingFacts(state: RunState, moment: Moment): NewEvent[] {
-  const make = factsFor(state, moment.now)
+export function openingFacts(state: RunState, context: DecisionContext): NewEvent[] {
+  const make = factsFor(state, context.now)
   // The caller's deadline also applies before there is a plan: to planners, and to asks on start.
-  const facts = deadlineFacts(state, moment.now, envelopeLimits(state.envelope))
+  const facts = deadlineFacts(state, context.now, envelopeLimits(state.envelope))
   for (const { id, enabled, trigger } of listTriggers(state.envelope.policies)) {
     if (!enabled || trigger.kind !== 'onTimeout') continue
     const purpose = { kind: 'policy', policyId: id } as const
-    facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: moment.now + trigger.ms, purpose }))
+    facts.push(make('timer_set', { timerId: `policy:${id}`, dueAt: context.now + trigger.ms, purpose }))
   }
-  return [...facts, ...policyFacts(state, moment, { kinds: ['onStart'], values: () => knownValues(state) })]
+  return [...facts, ...policyFacts(state, context, { kinds: ['onStart'], values: () => knownValues(state) })]
 }

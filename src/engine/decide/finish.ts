@@ -11,7 +11,7 @@ import { findValue } from '../../domain/run/bound-values.ts'
 import { refusal } from '../../domain/run/fold-replies.ts'
 import { unaccountedCalls } from '../../domain/run/fold-uncertain-calls.ts'
 import type { AskReply, RunState } from '../../domain/run.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { finalAskOpen } from '../journal/run-head.ts'
 import { askFacts, askLimitFailure, expireFact } from './ask/asks.ts'
 import { answerFailureAsk } from './ask/failure-asks.ts'
@@ -23,21 +23,21 @@ import { knownValues } from './checks/values.ts'
 import { policyFacts } from './policies.ts'
 
 /** Called when all nodes are settled: completes with the answer, or decides what follows if it cannot be accepted. */
-export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
+export function finishFacts(state: RunState, context: DecisionContext): NewEvent[] {
   const composed = compose(state)
   const reply = state.finalReply
   if (reply?.decision === 'reject' || reply?.decision === 'expired')
-    return rejectedFacts(state, moment, reply)
+    return rejectedFacts(state, context, reply)
   const output = reply?.value === undefined ? composed.output : reply.value
   const verdict = checkAnswer(state, output)
   const issues = [...(reply?.value === undefined ? composed.issues : []), ...verdict.issues]
   if (issues.length > 0)
-    return unmetFacts(state, moment, { output, issues, satisfaction: verdict.satisfaction })
-  const low = reply ? [] : satisfactionFacts(state, moment, verdict.satisfaction)
+    return unmetFacts(state, context, { output, issues, satisfaction: verdict.satisfaction })
+  const low = reply ? [] : satisfactionFacts(state, context, verdict.satisfaction)
   if (low.length > 0) return low
-  if (!reply && asksAtTheEnd(state)) return askFinal(state, moment, output)
+  if (!reply && asksAtTheEnd(state)) return askFinal(state, context, output)
   const degraded = degradedNodes(state)
-  return endFacts(state, moment.now, {
+  return endFacts(state, context.now, {
     status: 'completed',
     output,
     provenance: provenanceWith(composed.provenance, reply),
@@ -47,11 +47,11 @@ export function finishFacts(state: RunState, moment: Moment): NewEvent[] {
 }
 
 /** The answer was rejected: reopens its producing nodes, or ends the run. (A new plan is requested earlier.) */
-function rejectedFacts(state: RunState, moment: Moment, reply: AskReply): NewEvent[] {
+function rejectedFacts(state: RunState, context: DecisionContext, reply: AskReply): NewEvent[] {
   const { requestId, action } = reply
   const nodes = state.asks.get(requestId)?.producers ?? []
-  if (action?.type === 'retry') return reopenFacts(state, moment.now, { requestId, nodes })
-  return endFacts(state, moment.now, {
+  if (action?.type === 'retry') return reopenFacts(state, context.now, { requestId, nodes })
+  return endFacts(state, context.now, {
     status: 'failed',
     error: { code: 'ask/rejected', message: refusal(reply) },
   })
@@ -67,20 +67,20 @@ function asksAtTheEnd({ envelope, plan }: RunState): boolean {
 }
 
 /** A policy on low satisfaction acts once per plan: after approval by a person, the run continues without another ask. */
-function satisfactionFacts(state: RunState, moment: Moment, satisfaction: number): NewEvent[] {
+function satisfactionFacts(state: RunState, context: DecisionContext, satisfaction: number): NewEvent[] {
   if (state.answerJudged === state.planVersion) return []
-  return policyFacts(state, moment, {
+  return policyFacts(state, context, {
     kinds: ['onMetricBelow'],
     values: () => knownValues(state),
     metrics: { satisfaction },
   })
 }
 
-function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
+function askFinal(state: RunState, context: DecisionContext, output: Json): NewEvent[] {
   if (finalAskOpen(state)) return []
   const producers = producingNodes(state)
   const feedback = feedbackFor(state, ...producers)
-  const ask = askFacts(state, moment, {
+  const ask = askFacts(state, context, {
     kind: 'final',
     question: 'Approve the answer?',
     value: output,
@@ -91,7 +91,7 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
     ...(feedback.length > 0 && { feedback }),
   })
   if (ask !== 'limit') return ask
-  return endFacts(state, moment.now, {
+  return endFacts(state, context.now, {
     status: 'failed',
     error: askLimitFailure(state, 'the answer needs approval'),
   })
@@ -103,7 +103,7 @@ function askFinal(state: RunState, moment: Moment, output: Json): NewEvent[] {
  */
 function unmetFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   unmet: { output: Json; issues: readonly Issue[]; satisfaction: number },
 ): NewEvent[] {
   const { output, issues } = unmet
@@ -113,23 +113,23 @@ function unmetFacts(
     issues,
   }
   const end = { status: 'failed', error, observedSatisfaction: unmet.satisfaction } as const
-  if (state.answerJudged === state.planVersion) return endFacts(state, moment.now, end)
+  if (state.answerJudged === state.planVersion) return endFacts(state, context.now, end)
   const told = [
-    factsFor(state, moment.now)('validation_error', { scope: 'output', errors: issues }),
-    feedbackFact(state, moment.now, {
+    factsFor(state, context.now)('validation_error', { scope: 'output', errors: issues }),
+    feedbackFact(state, context.now, {
       source: 'goal',
       nodes: producingNodes(state, issues),
       value: output,
       issues,
     }),
   ]
-  const acted = policyFacts(state, moment, {
+  const acted = policyFacts(state, context, {
     kinds: ['onValidationFail'],
     values: () => knownValues(state, output),
     fresh: output,
     failure: () => answerFailureAsk(state, output, issues),
   })
-  return [...told, ...(acted.length > 0 ? acted : endFacts(state, moment.now, end))]
+  return [...told, ...(acted.length > 0 ? acted : endFacts(state, context.now, end))]
 }
 
 /** Emits the final event, after expiring all open asks. */

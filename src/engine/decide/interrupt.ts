@@ -7,7 +7,7 @@ import type { NewEvent } from '../../domain/event.ts'
 import type { AttemptResult } from '../../domain/output.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'
 import type { RunState } from '../../domain/run.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { isToContinue, policyAskOpen } from '../journal/run-head.ts'
 import { charged, settlement, worstCaseUsage } from './budget.ts'
 
@@ -24,18 +24,18 @@ export function interruptReason(state: RunState): string | undefined {
 }
 
 /** Ends all running attempts of an interrupted run, and those of items and rounds that have failed. */
-export function interruptFacts(state: RunState, moment: Moment): NewEvent[] {
+export function interruptFacts(state: RunState, context: DecisionContext): NewEvent[] {
   if (state.running.size === 0) return []
   const whole = interruptReason(state)
   if (whole === undefined && state.instances.size === 0) return []
-  const make = factsFor(state, moment.now)
+  const make = factsFor(state, context.now)
   return [...state.running].flatMap((nodeId) => {
     const reason = whole ?? doomReason(state, nodeId)
     if (reason === undefined) return []
     const attempt = state.nodes.get(nodeId)?.attempts ?? 0
-    const result = interruptedResult(state, moment, { nodeId, attempt, reason })
+    const result = interruptedResult(state, context, { nodeId, attempt, reason })
     return [
-      ...settlement(state, moment.now, { nodeId, attempt, usage: result.usage }),
+      ...settlement(state, context.now, { nodeId, attempt, usage: result.usage }),
       make('attempt_end', { attempt, ...result }, { nodeId }),
     ]
   })
@@ -50,13 +50,13 @@ function doomReason(state: RunState, nodeId: string): string | undefined {
 /** Charges the known usage of the call, else the full reservation; a call that was not sent costs nothing. */
 function interruptedResult(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   { nodeId, attempt, reason }: { readonly nodeId: string; readonly attempt: number; readonly reason: string },
 ): AttemptResult {
-  const call = moment.call?.(nodeId, attempt)
+  const call = context.call?.(nodeId, attempt)
   const left = call !== 'not-sent'
   const spent = left ? call?.spent : { calls: 0 }
-  const most = worstCaseUsage(state, moment, nodeId)
+  const most = worstCaseUsage(state, context, nodeId)
   const issue = {
     code: 'attempt/interrupted',
     at: { pointer: '' },

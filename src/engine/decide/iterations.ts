@@ -17,7 +17,7 @@ import type {
   RunState,
 } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { concurrencyOf, isHeld } from '../journal/run-head.ts'
 import { expireFact } from './ask/asks.ts'
 import { nodeFailureAsk } from './ask/failure-asks.ts'
@@ -28,13 +28,13 @@ import { approvedFacts, nodeError, unmetFacts } from './judge.ts'
 import { policyFacts } from './policies.ts'
 
 /** Returns the next events of a map or a loop. */
-export function iterationFacts(state: RunState, moment: Moment): NewEvent[] {
+export function iterationFacts(state: RunState, context: DecisionContext): NewEvent[] {
   // A new plan repeats the work that it was ordered for: the item does not end before.
   if (state.cancel || state.failing || state.replan || state.planning) return []
   for (const nodeId of state.iterating) {
     const node = state.nodes.get(nodeId)
     if (!node?.iterations || node.status !== 'running' || isDoomed(state, node)) continue
-    const facts = factsOf(state, moment, { node, iterations: node.iterations })
+    const facts = factsOf(state, context, { node, iterations: node.iterations })
     if (facts.length > 0) return facts
   }
   return []
@@ -75,18 +75,18 @@ interface UnderWay {
   readonly iterations: Iterations
 }
 
-function factsOf(state: RunState, moment: Moment, underWay: UnderWay): NewEvent[] {
+function factsOf(state: RunState, context: DecisionContext, underWay: UnderWay): NewEvent[] {
   const { node, iterations } = underWay
   // Attempts of failed items were interrupted before this.
   const ended = [...iterations.settled, ...(iterations.failure ? [] : iterations.doomed)]
   const over = ended.find((id) => !isAskedAbout(state, id))
   const instance = over === undefined ? undefined : state.instances.get(over)
-  if (instance) return endFacts(state, moment, { ...underWay, instance })
-  if (iterations.failure) return failFacts(state, moment, underWay)
+  if (instance) return endFacts(state, context, { ...underWay, instance })
+  if (iterations.failure) return failFacts(state, context, underWay)
   const done = node.node.map ? endOfMap(underWay) : endOfLoop(underWay)
-  if (done && 'code' in done) return [nodeError(state, moment, node, { outcome: 'rejected', ...done })]
-  if (done) return finish(state, moment, node, done.value)
-  return isHeld(state) ? [] : startFacts(state, moment, underWay)
+  if (done && 'code' in done) return [nodeError(state, context, node, { outcome: 'rejected', ...done })]
+  if (done) return finish(state, context, node, done.value)
+  return isHeld(state) ? [] : startFacts(state, context, underWay)
 }
 
 /** A policy asks about a node of this instance, and a rejection may reopen the node: the instance ends after the reply only. */
@@ -101,18 +101,18 @@ function isAskedAbout(state: RunState, instance: string): boolean {
 /** Ends an item or a round, after expiring its open asks. */
 function endFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   { node, instance, status }: UnderWay & { readonly instance: Instance; readonly status?: 'cancelled' },
 ): NewEvent[] {
   for (const requestId of state.openAsks) {
     const ask = state.asks.get(requestId)
     // An ask of a policy is about the run, regardless of the node where it started.
     if (ask?.policyId === undefined && isWithin(ask?.nodeId ?? '', instance.id))
-      return [expireFact(state, moment.now, { requestId, note: `${instance.id} is over` })]
+      return [expireFact(state, context.now, { requestId, note: `${instance.id} is over` })]
   }
   const { of, index } = instance
   const result = status ? { status } : resultOf(state, node, instance)
-  return [factsFor(state, moment.now)('iteration_end', { of, index, ...result }, { nodeId: instance.id })]
+  return [factsFor(state, context.now)('iteration_end', { of, index, ...result }, { nodeId: instance.id })]
 }
 
 type IterationEnd = Omit<EventPayloads['iteration_end'], 'of' | 'index'>
@@ -139,15 +139,15 @@ function resultOf(state: RunState, node: NodeState, instance: Instance): Iterati
 }
 
 /** The node has failed: cancels the active items, then ends the node with the first failure. */
-function failFacts(state: RunState, moment: Moment, { node, iterations }: UnderWay): NewEvent[] {
+function failFacts(state: RunState, context: DecisionContext, { node, iterations }: UnderWay): NewEvent[] {
   for (const id of iterations.active) {
     const instance = state.instances.get(id)
-    if (instance) return endFacts(state, moment, { node, iterations, instance, status: 'cancelled' })
+    if (instance) return endFacts(state, context, { node, iterations, instance, status: 'cancelled' })
   }
   const place = iterations.results.findIndex((result) => result && 'failure' in result)
   const { error, outcome } = iterations.failure ?? unexplained(node.node.id)
   const where = instanceId(node.node, toIndex(node, place))
-  return [nodeError(state, moment, node, { outcome, ...error, message: `${where}: ${error.message}` })]
+  return [nodeError(state, context, node, { outcome, ...error, message: `${where}: ${error.message}` })]
 }
 
 function unexplained(nodeId: string): IterationFailure {
@@ -185,17 +185,17 @@ function endOfLoop({ node, iterations }: UnderWay): { readonly value: Json } | F
 }
 
 /** Checks the value against the contract and the conditions of the node, like any other output. */
-function finish(state: RunState, moment: Moment, node: NodeState, value: Json): NewEvent[] {
+function finish(state: RunState, context: DecisionContext, node: NodeState, value: Json): NewEvent[] {
   const nodeId = node.node.id
   const schemaIssues = compileSchema(node.node.contracts.output, state.compileOptions).validate(value)
   const issues = schemaIssues.length > 0 ? schemaIssues : brokenConditions(state, node, value)
-  if (issues.length === 0) return approvedFacts(state, moment, node, { output: { value } })
-  const reported = factsFor(state, moment.now)(
+  if (issues.length === 0) return approvedFacts(state, context, node, { output: { value } })
+  const reported = factsFor(state, context.now)(
     'validation_error',
     { scope: `node:${nodeId}`, errors: issues },
     { nodeId },
   )
-  const acted = policyFacts(state, moment, {
+  const acted = policyFacts(state, context, {
     kinds: ['onValidationFail'],
     node,
     values: () => knownValues(state, value, node),
@@ -203,12 +203,12 @@ function finish(state: RunState, moment: Moment, node: NodeState, value: Json): 
     failure: () => nodeFailureAsk(state, node, { outcome: 'invalid', output: { value }, issues }),
   })
   if (acted.some(({ type }) => type === 'hitl_request')) return [reported, ...acted]
-  return [reported, ...acted, ...unmetFacts(state, moment, node, { value, issues })]
+  return [reported, ...acted, ...unmetFacts(state, context, node, { value, issues })]
 }
 
 /** Starts as many items as concurrency allows; for a loop, the next round. */
-function startFacts(state: RunState, moment: Moment, { node, iterations }: UnderWay): NewEvent[] {
-  const make = factsFor(state, moment.now)
+function startFacts(state: RunState, context: DecisionContext, { node, iterations }: UnderWay): NewEvent[] {
+  const make = factsFor(state, context.now)
   const room = concurrencyOf(state, node) - iterations.active.size
   const facts: NewEvent[] = []
   for (let place = iterations.next; facts.length < room && place < iterations.total; place++) {

@@ -20,7 +20,7 @@ import { decidesValue, refusal } from '../../domain/run/fold-replies.ts'
 import { isDoomed } from '../../domain/run/iterations.ts'
 import type { AskReply, NodeState, RunState } from '../../domain/run.ts'
 import { candidateOf } from '../capabilities/missing-capabilities.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { isToContinue } from '../journal/run-head.ts'
 import { errorFact, failureFacts, nextFacts, unaskedFact } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
@@ -33,24 +33,24 @@ import { takeRoute } from './checks/routes.ts'
 import { knownValues } from './checks/values.ts'
 import { policyFacts } from './policies.ts'
 
-export function judgeFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
-  if (node.reply) return replyFacts(state, moment, node, node.reply)
+export function judgeFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
+  if (node.reply) return replyFacts(state, context, node, node.reply)
   const result = node.attempt?.result
   if (!result) return []
-  if (state.cancel || state.failing || isDoomed(state, node)) return [errorFact(state, moment.now, node)]
+  if (state.cancel || state.failing || isDoomed(state, node)) return [errorFact(state, context.now, node)]
   if (result.interrupted && state.fatal.size > 0 && !isToContinue(state))
-    return [errorFact(state, moment.now, node)]
+    return [errorFact(state, context.now, node)]
   if (result.outcome === 'outcome_unknown' && !result.notApplied && !node.attempt?.idempotent)
     return (
-      unknownFacts(state, moment, node, { inputs: node.attempt?.inputs ?? null }) ?? [
-        unaskedFact(state, moment.now, node),
+      unknownFacts(state, context, node, { inputs: node.attempt?.inputs ?? null }) ?? [
+        unaskedFact(state, context.now, node),
       ]
     )
-  if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)
-  if (result.outcome !== 'ok' || !result.output) return failureFacts(state, moment, node)
+  if (result.outcome === 'unclear') return clarifyFacts(state, context, node)
+  if (result.outcome !== 'ok' || !result.output) return failureFacts(state, context, node)
   const failed = withBrokenConditions(state, node)
-  if (failed === node) return routeFacts(state, moment, node, result.output)
-  return failureFacts(state, moment, { ...failed, failures: node.failures + 1 })
+  if (failed === node) return routeFacts(state, context, node, result.output)
+  return failureFacts(state, context, { ...failed, failures: node.failures + 1 })
 }
 
 /** A value that violates its conditions counts as invalid. */
@@ -64,12 +64,12 @@ function withBrokenConditions(state: RunState, node: NodeState): NodeState {
 }
 
 /** Routes the output by its confidence contract: accept, human review, or suppress. */
-function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Output): NewEvent[] {
+function routeFacts(state: RunState, context: DecisionContext, node: NodeState, output: Output): NewEvent[] {
   const contract = findRaoContract(node.node, node.attempt?.capabilityId ?? candidateOf(node))
   if (contract !== undefined) {
     if (isRaoError(contract))
       return [
-        nodeError(state, moment, node, {
+        nodeError(state, context, node, {
           outcome: 'rejected',
           code: 'rao/contract',
           message: contract.message,
@@ -78,15 +78,15 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, output: Ou
       ]
     const rao = decideRoute(contract.thresholds, output)
     const payload = { attempt: node.attempts, ...rao }
-    const decided = factsFor(state, moment.now)('rao_decision', payload, { nodeId: node.node.id })
-    if (rao.decision === 'suppress') return [decided, ...suppressFacts(state, moment, node, rao)]
+    const decided = factsFor(state, context.now)('rao_decision', payload, { nodeId: node.node.id })
+    if (rao.decision === 'suppress') return [decided, ...suppressFacts(state, context, node, rao)]
     if (rao.decision === 'human_review') {
       const question = reviewQuestion(node, output)
-      return [decided, ...approvalFacts(state, moment, node, { output, question, rao })]
+      return [decided, ...approvalFacts(state, context, node, { output, question, rao })]
     }
-    return [decided, ...approvedFacts(state, moment, node, { output })]
+    return [decided, ...approvedFacts(state, context, node, { output })]
   }
-  return approvedFacts(state, moment, node, { output })
+  return approvedFacts(state, context, node, { output })
 }
 
 /** A missing confidence leads to human review, the most careful route. */
@@ -112,14 +112,14 @@ function reviewQuestion({ node }: NodeState, { confidence, escalate, reasoning }
 /** Completes the node, or asks for approval first where the caller requires it: for calls, iterations and routes. */
 export function approvedFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   done: { readonly output: Output; readonly chosen?: readonly string[] },
 ): NewEvent[] {
-  if (!asksFor(state, node)) return completeFacts(state, moment, node, done)
+  if (!asksFor(state, node)) return completeFacts(state, context, node, done)
   const { label, id } = node.node
   const targets = done.chosen?.map((target) => `"${state.nodes.get(target)?.node.label ?? target}"`)
-  return approvalFacts(state, moment, node, {
+  return approvalFacts(state, context, node, {
     output: done.output,
     question: targets
       ? `Approve the route of "${label ?? id}" to ${targets.join(' and ')}?`
@@ -136,7 +136,7 @@ export function asksFor(state: RunState, node: Pick<NodeState, 'node'>): boolean
 
 function approvalFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   shown: {
     readonly output: Output
@@ -149,7 +149,7 @@ function approvalFacts(
   const { output, question, rao, rejectAction } = shown
   const producers = producersOf(state, node)
   const feedback = feedbackFor(state, id, ...producers)
-  const ask = askFacts(state, moment, {
+  const ask = askFacts(state, context, {
     kind: 'approval',
     nodeId: id,
     question,
@@ -163,7 +163,7 @@ function approvalFacts(
   })
   if (ask !== 'limit') return ask
   const failure = askLimitFailure(state, `the output of "${label ?? id}" needs approval`)
-  return [nodeError(state, moment, node, { outcome: 'rejected', ...failure })]
+  return [nodeError(state, context, node, { outcome: 'rejected', ...failure })]
 }
 
 /** Maximum number of clarifying questions per node before it fails. */
@@ -173,13 +173,13 @@ const maxQuestions = 3
  * Asks a clarifying question; the capability is called again with the answer. Fails the node if it, or the run, has
  * reached its limit of asks.
  */
-function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
+function clarifyFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
   const { attempt, questions } = node
   const { text, schema } = attempt?.result?.question ?? { text: 'It needs to be told more' }
   const tooMany = questions > maxQuestions
   const ask = tooMany
     ? 'limit'
-    : askFacts(state, moment, {
+    : askFacts(state, context, {
         kind: 'clarify',
         nodeId: node.node.id,
         // Names the node that asks: the text may be untrusted.
@@ -194,19 +194,24 @@ function clarifyFacts(state: RunState, moment: Moment, node: NodeState): NewEven
         message: `"${node.node.id}" has asked ${maxQuestions} questions, which is the limit, and still asks: ${text}`,
       }
     : askLimitFailure(state, `"${node.node.id}" asks: ${text}`)
-  return [nodeError(state, moment, node, { outcome: 'rejected', ...failure })]
+  return [nodeError(state, context, node, { outcome: 'rejected', ...failure })]
 }
 
 /** Drops the output, even if a person is asked about the failure. */
-function suppressFacts(state: RunState, moment: Moment, node: NodeState, rao: RaoDecision): NewEvent[] {
+function suppressFacts(
+  state: RunState,
+  context: DecisionContext,
+  node: NodeState,
+  rao: RaoDecision,
+): NewEvent[] {
   const code = 'rao/suppressed'
   const message = `The output was suppressed: confidence ${rao.confidence} is too low`
   const issues = [{ code, at: { pointer: '' }, message }]
-  const ask = failureAskFacts(state, moment, node, { outcome: 'suppressed', issues, rao })
+  const ask = failureAskFacts(state, context, node, { outcome: 'suppressed', issues, rao })
   if (ask !== undefined && ask !== 'limit') return ask
   const failure: Failure = { code, message }
   const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
-  return [nodeError(state, moment, node, { outcome: 'suppressed', ...error })]
+  return [nodeError(state, context, node, { outcome: 'suppressed', ...error })]
 }
 
 /**
@@ -215,13 +220,13 @@ function suppressFacts(state: RunState, moment: Moment, node: NodeState, rao: Ra
  */
 export function unknownFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   about: { readonly inputs: Json; readonly earlier?: DoubtfulCall | undefined },
 ): NewEvent[] | undefined {
   const { inputs, earlier } = about
   const { id, label, contracts } = node.node
-  const ask = askFacts(state, moment, {
+  const ask = askFacts(state, context, {
     kind: 'unknown_outcome',
     nodeId: id,
     question: `"${label ?? id}" ${doubtIn(id, node.unsure ?? earlier)}: approve to do it again, or give its result`,
@@ -243,71 +248,76 @@ function doubtIn(nodeId: string, call: DoubtfulCall | undefined): string {
 }
 
 /** Applies a reply: the value was approved, edited or submitted, or the ask was rejected. */
-function replyFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
+function replyFacts(state: RunState, context: DecisionContext, node: NodeState, reply: AskReply): NewEvent[] {
   const ask = state.asks.get(reply.requestId)
   const { id, routing } = node.node
   if (reply.action?.type === 'retry') {
     // The producers of a routing node have completed: other nodes that read them may still be running.
     if (routing && state.running.size > 0) return []
     const nodes = routing ? (ask?.producers ?? []) : [id]
-    return reopenFacts(state, moment.now, { requestId: reply.requestId, nodes })
+    return reopenFacts(state, context.now, { requestId: reply.requestId, nodes })
   }
-  if (ask?.policyId !== undefined && !decidesValue(reply)) return undecidedFacts(state, moment, node, ask)
+  if (ask?.policyId !== undefined && !decidesValue(reply)) return undecidedFacts(state, context, node, ask)
   if (reply.decision === 'reject' || reply.decision === 'expired')
     return [
-      nodeError(state, moment, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
+      nodeError(state, context, node, { outcome: 'rejected', code: 'ask/rejected', message: refusal(reply) }),
     ]
-  if (routing) return routedFacts(state, moment, node, reply)
+  if (routing) return routedFacts(state, context, node, reply)
   // A map or a loop has no attempt: its output is the shown value.
   const own = node.iterations ? { value: ask?.value ?? null } : node.attempt?.result?.output
   // A value from a person is never degraded, even if it replaces a degraded one.
   const { degraded: _, ...rest } = own ?? {}
   const output: Output | undefined = reply.value === undefined ? own : { ...rest, value: reply.value }
-  if (output === undefined) return [errorFact(state, moment.now, node)]
-  return completeFacts(state, moment, node, { output, person: reply.by })
+  if (output === undefined) return [errorFact(state, context.now, node)]
+  return completeFacts(state, context, node, { output, person: reply.by })
 }
 
 /** Takes the approved route; or the one that the conditions choose for the value in the reply. */
-function routedFacts(state: RunState, moment: Moment, node: NodeState, reply: AskReply): NewEvent[] {
+function routedFacts(
+  state: RunState,
+  context: DecisionContext,
+  node: NodeState,
+  reply: AskReply,
+): NewEvent[] {
   const inputs = reply.value ?? assembleInputs(state, node.node.inputs)
   const taken = takeRoute(node, inputs)
-  if (!taken) return [errorFact(state, moment.now, node)]
+  if (!taken) return [errorFact(state, context.now, node)]
   const { value, chosen } = taken
-  return completeFacts(state, moment, node, { output: { value }, chosen, person: reply.by })
+  return completeFacts(state, context, node, { output: { value }, chosen, person: reply.by })
 }
 
 /** The output of a map or a loop does not satisfy its contract: asks a person if node or envelope request it. */
 export function unmetFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   { value, issues = [] }: Pick<Ask, 'value' | 'issues'>,
 ): NewEvent[] {
-  const ask = failureAskFacts(state, moment, node, { outcome: 'invalid', output: { value }, issues })
+  const ask = failureAskFacts(state, context, node, { outcome: 'invalid', output: { value }, issues })
   if (ask !== undefined && ask !== 'limit') return ask
   const message = `The output of "${node.node.id}" does not satisfy its contract: ${issues[0]?.message ?? ''}`
   const failure: Failure = { code: 'attempt/invalid', message, issues }
   const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
-  return [nodeError(state, moment, node, { outcome: 'invalid', ...error })]
+  return [nodeError(state, context, node, { outcome: 'invalid', ...error })]
 }
 
 /** A policy's reply lets the run continue without deciding the value: does what would have followed without the ask. */
-function undecidedFacts(state: RunState, moment: Moment, node: NodeState, ask: Ask): NewEvent[] {
+function undecidedFacts(state: RunState, context: DecisionContext, node: NodeState, ask: Ask): NewEvent[] {
   // A map or a loop has no attempt to repeat.
-  if (node.iterations) return unmetFacts(state, moment, node, ask)
-  return nextFacts(state, moment, withBrokenConditions(state, node))
+  if (node.iterations) return unmetFacts(state, context, node, ask)
+  return nextFacts(state, context, withBrokenConditions(state, node))
 }
 
 export function completeFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   done: { readonly output: Output; readonly person?: string; readonly chosen?: readonly string[] },
 ): NewEvent[] {
   const { output, person, chosen } = done
   const { raw: _evidence, ...kept } = output
   const capabilityId = candidateOf(node)
-  const complete = factsFor(state, moment.now)(
+  const complete = factsFor(state, context.now)(
     'node_complete',
     {
       output: kept,
@@ -320,7 +330,7 @@ export function completeFacts(
     },
     { nodeId: node.node.id },
   )
-  const triggered = policyFacts(state, moment, {
+  const triggered = policyFacts(state, context, {
     kinds: ['onNodeComplete', 'onMetricBelow'],
     node,
     values: () => knownValues(state, output.value, node),
@@ -332,14 +342,14 @@ export function completeFacts(
 
 export function nodeError(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   why: {
     readonly outcome: FailureOutcome
   } & Failure,
 ): NewEvent {
   const { outcome, ...error } = why
-  return factsFor(state, moment.now)(
+  return factsFor(state, context.now)(
     'node_error',
     { attempt: node.attempts, outcome, error },
     { nodeId: node.node.id },

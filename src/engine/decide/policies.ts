@@ -11,7 +11,7 @@ import {
 } from '../../domain/policy.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { candidateOf } from '../capabilities/missing-capabilities.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { askFacts, askLimitFailure, type WantedAsk } from './ask/asks.ts'
 import { askedAgain } from './ask/failure-asks.ts'
 import { reopenFacts } from './ask/reopen.ts'
@@ -33,7 +33,7 @@ export interface Signal {
 }
 
 /** Returns the events of the first policy that the signal triggers; none if no policy matches. */
-export function policyFacts(state: RunState, moment: Moment, signal: Signal): NewEvent[] {
+export function policyFacts(state: RunState, context: DecisionContext, signal: Signal): NewEvent[] {
   const exhausted: NewEvent[] = []
   for (const policy of listTriggers(state.envelope.policies)) {
     const verdict = matches(policy, signal)
@@ -41,7 +41,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
     if (!mayAct(state, policy)) {
       // Signals about the whole answer end the run with a reason, and `emit` guards nothing: neither needs a log entry.
       if (signal.node && policy.action.type !== 'emit')
-        exhausted.push(exhaustedFact(state, moment.now, policy, signal.node))
+        exhausted.push(exhaustedFact(state, context.now, policy, signal.node))
       continue
     }
     // A condition that cannot be evaluated must not open a gate: asks a person instead.
@@ -49,7 +49,7 @@ export function policyFacts(state: RunState, moment: Moment, signal: Signal): Ne
       verdict === 'yes'
         ? policy.action
         : { type: 'hitl', rationale: `The condition of policy "${policy.id}" cannot be decided` }
-    const acted = actionFacts(state, moment, {
+    const acted = actionFacts(state, context, {
       policyId: policy.id,
       action,
       trigger: policy.trigger.kind,
@@ -137,9 +137,9 @@ export interface Ordered {
   readonly failure?: () => WantedAsk
 }
 
-export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): NewEvent[] {
+export function actionFacts(state: RunState, context: DecisionContext, ordered: Ordered): NewEvent[] {
   const { policyId, action, trigger, nodeId, by, requestId } = ordered
-  const make = factsFor(state, moment.now)
+  const make = factsFor(state, context.now)
   const triggered = (details: Action) =>
     make(
       'policy_triggered',
@@ -160,14 +160,14 @@ export function actionFacts(state: RunState, moment: Moment, ordered: Ordered): 
         make('log', { event: action.event, ...(action.payload && { payload: action.payload }) }, { nodeId }),
       ]
     case 'hitl': {
-      const ask = askFacts(state, moment, policyAsk(state, ordered, action))
+      const ask = askFacts(state, context, policyAsk(state, ordered, action))
       if (ask !== 'limit') return [triggered(action), ...ask]
       const { message } = askLimitFailure(state, `policy "${policyId}"`)
       return [triggered({ type: 'fail', message })]
     }
     case 'retry': {
       const nodes = nodeId === undefined ? [] : [nodeId]
-      return [triggered(action), ...reopenFacts(state, moment.now, { requestId: requestId ?? '', nodes })]
+      return [triggered(action), ...reopenFacts(state, context.now, { requestId: requestId ?? '', nodes })]
     }
     default:
       return [triggered(action)]

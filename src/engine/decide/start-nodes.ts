@@ -16,7 +16,7 @@ import { around, isDoomed } from '../../domain/run/iterations.ts'
 import type { NodeState, RunState } from '../../domain/run.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { candidateOf } from '../capabilities/missing-capabilities.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { unfitFacts } from './after-failure.ts'
 import { askFacts, askLimitFailure, unaskedFailure } from './ask/asks.ts'
 import { failureAskFacts } from './ask/failure-asks.ts'
@@ -48,33 +48,33 @@ export type StartDecision =
   | { readonly missing: string }
   | 'later'
 
-export function decideStart(state: RunState, moment: Moment, node: NodeState): StartDecision {
+export function decideStart(state: RunState, context: DecisionContext, node: NodeState): StartDecision {
   // Its item or round has failed, and ends once none of its attempts is in flight.
   if (isDoomed(state, node)) return 'later'
   const inputs = assembleInputs(state, node.node.inputs)
   const found = compileSchema(node.node.contracts.input, state.compileOptions).validate(inputs)
   const issues = [...absentInputs(node, inputs), ...withFacets(found, node.node.facetProvenance.input)]
-  if (issues.length > 0) return { facts: invalidInput(state, moment, node, issues) }
-  if (node.node.routing) return { facts: routeFacts(state, moment, node, inputs) }
-  if (isIterated(node.node)) return { facts: iteratedFacts(state, moment, node, inputs) }
+  if (issues.length > 0) return { facts: invalidInput(state, context, node, issues) }
+  if (node.node.routing) return { facts: routeFacts(state, context, node, inputs) }
+  if (isIterated(node.node)) return { facts: iteratedFacts(state, context, node, inputs) }
   const capabilityId = candidateOf(node)
   const unfit = alternateIssues(state, node, inputs)
-  if (unfit.length > 0) return { facts: unfitFacts(state, moment, node, unfit) }
-  const known = moment.capability(capabilityId)
+  if (unfit.length > 0) return { facts: unfitFacts(state, context, node, unfit) }
+  const known = context.capability(capabilityId)
   if (known === undefined) return { missing: capabilityId }
-  const asked = askedFirst(state, moment, node, inputs)
+  const asked = askedFirst(state, context, node, inputs)
   if (asked) return { facts: asked }
   const earlier = earlierCall(state, node, { capabilityId, inputs: () => told(inputs) })?.call
-  if (known.kind === 'human') return { facts: taskFacts(state, moment, node, told(inputs)) }
+  if (known.kind === 'human') return { facts: taskFacts(state, context, node, told(inputs)) }
   const reserved = reservation(state, node, {
     kind: known.kind,
     tokens: known.tokens,
     prompt: () => promptBytes(state, node, inputs),
   })
   if (reserved === 'later') return 'later'
-  if (reserved === 'exhausted') return { facts: exhausted(state, moment, node) }
+  if (reserved === 'exhausted') return { facts: exhausted(state, context, node) }
   return {
-    start: startOf(state, moment, node, {
+    start: startOf(state, context, node, {
       inputs,
       capabilityId,
       idempotent: known.idempotent,
@@ -119,7 +119,12 @@ interface Chosen {
  * Asks for approval before the call where needed: of a side effect, or of repeating a call in doubt. An approval of a side
  * effect is bound to the call that was shown: another capability or other inputs are asked about again.
  */
-function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Json): NewEvent[] | undefined {
+function askedFirst(
+  state: RunState,
+  context: DecisionContext,
+  node: NodeState,
+  given: Json,
+): NewEvent[] | undefined {
   const capabilityId = candidateOf(node)
   const wanted = { capabilityId, inputs: () => told(given) }
   const unsure = unsureCall(node, wanted)
@@ -127,20 +132,20 @@ function askedFirst(state: RunState, moment: Moment, node: NodeState, given: Jso
   const isRepeated = unsure ?? ownCall(node, wanted) ?? earlier
   const other = isRepeated ? undefined : otherCallInDoubt(state, node, wanted)
   const isUnchecked =
-    moment.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, moment)
+    context.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, context)
   if ((isUnchecked || other) && !isApproved(state, node, wanted))
-    return sideEffectFacts(state, moment, node, { inputs: told(given), isUnchecked, other })
+    return sideEffectFacts(state, context, node, { inputs: told(given), isUnchecked, other })
   if (unsure === undefined && !earlier?.mustAsk) return undefined
   const about = { inputs: told(given), earlier: earlier?.call }
-  return unknownFacts(state, moment, node, about) ?? [tooManyAsks(state, moment, node)]
+  return unknownFacts(state, context, node, about) ?? [tooManyAsks(state, context, node)]
 }
 
-function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chosen): Start {
-  const make = factsFor(state, moment.now)
+function startOf(state: RunState, context: DecisionContext, node: NodeState, chosen: Chosen): Start {
+  const make = factsFor(state, context.now)
   const { id } = node.node
   const attempt = node.attempts + 1
   const events: NewEvent[] = []
-  if (!node.started) events.push(startFact(state, moment, node))
+  if (!node.started) events.push(startFact(state, context, node))
   if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
   const allowed = durationOf(node)
   const inputs = told(chosen.inputs)
@@ -153,7 +158,7 @@ function startOf(state: RunState, moment: Moment, node: NodeState, chosen: Chose
     idempotent: chosen.idempotent,
     ...(chosen.sideEffect && { sideEffect: true }),
     inputs,
-    ...(allowed !== undefined && { deadlineAt: moment.now + allowed }),
+    ...(allowed !== undefined && { deadlineAt: context.now + allowed }),
     ...(chosen.earlier && { continues: refOf(chosen.earlier) }),
   }
   events.push(make('attempt_start', payload, { nodeId: id }))
@@ -208,9 +213,14 @@ function durationOf(node: NodeState): number | undefined {
   return given.length > 0 ? Math.min(...given) : undefined
 }
 
-function startFact(state: RunState, moment: Moment, node: NodeState, iterations?: number): NewEvent {
+function startFact(
+  state: RunState,
+  context: DecisionContext,
+  node: NodeState,
+  iterations?: number,
+): NewEvent {
   const { id, capabilityId, label, derived, facetProvenance, kind } = node.node
-  return factsFor(state, moment.now)(
+  return factsFor(state, context.now)(
     'node_start',
     {
       facetProvenance,
@@ -227,23 +237,23 @@ function startFact(state: RunState, moment: Moment, node: NodeState, iterations?
 /** Starts a map or a loop, or fails it if it has too many items. */
 function iteratedFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   inputs: { readonly [name: string]: Json },
 ): NewEvent[] {
   const count = countIterations(node, inputs)
-  if (typeof count === 'number') return [startFact(state, moment, node, count)]
-  return [startFact(state, moment, node), nodeError(state, moment, node, { outcome: 'rejected', ...count })]
+  if (typeof count === 'number') return [startFact(state, context, node, count)]
+  return [startFact(state, context, node), nodeError(state, context, node, { outcome: 'rejected', ...count })]
 }
 
 /** Whether the run has read untrusted content that no person has approved (DECISIONS 31). */
-function needsApproval(state: RunState, node: NodeState, moment: Moment): boolean {
+function needsApproval(state: RunState, node: NodeState, context: DecisionContext): boolean {
   if (state.envelope.policies.planner.directives?.sideEffects === 'allow') return false
   for (const other of state.nodes.values()) {
-    for (const read of other.unapproved ?? []) if (moment.capability(read)?.untrusted ?? true) return true
+    for (const read of other.unapproved ?? []) if (context.capability(read)?.untrusted ?? true) return true
     if (other === node || other.status !== 'completed' || other.completed?.person !== undefined) continue
     const capabilityId = other.completed?.capabilityId
-    if (capabilityId !== undefined && (moment.capability(capabilityId)?.untrusted ?? true)) return true
+    if (capabilityId !== undefined && (context.capability(capabilityId)?.untrusted ?? true)) return true
   }
   return false
 }
@@ -256,7 +266,12 @@ interface Change {
   readonly other: DoubtfulCall | undefined
 }
 
-function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, change: Change): NewEvent[] {
+function sideEffectFacts(
+  state: RunState,
+  context: DecisionContext,
+  node: NodeState,
+  change: Change,
+): NewEvent[] {
   const { inputs, isUnchecked, other } = change
   const name = node.node.label ?? node.node.id
   const capabilityId = candidateOf(node)
@@ -272,21 +287,21 @@ function sideEffectFacts(state: RunState, moment: Moment, node: NodeState, chang
         ]
       : []),
   ]
-  const ask = askFacts(state, moment, {
+  const ask = askFacts(state, context, {
     kind: 'side_effect',
     nodeId: node.node.id,
     capabilityId,
     question: `${reasons.join(' ')} Go ahead?`,
     value: inputs,
   })
-  return ask === 'limit' ? [tooManyAsks(state, moment, node)] : ask
+  return ask === 'limit' ? [tooManyAsks(state, context, node)] : ask
 }
 
 /** A person does the work: the ask is the call, and the reply its result. */
-function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+function taskFacts(state: RunState, context: DecisionContext, node: NodeState, inputs: Json): NewEvent[] {
   const { id, label, instructions } = node.node
   const feedback = feedbackFor(state, id)
-  const ask = askFacts(state, moment, {
+  const ask = askFacts(state, context, {
     kind: 'task',
     nodeId: id,
     question: instructions || messageIn(inputs) || `Do "${label ?? id}"`,
@@ -295,8 +310,8 @@ function taskFacts(state: RunState, moment: Moment, node: NodeState, inputs: Jso
     ...shownConditions(node.node),
     ...(feedback.length > 0 && { feedback }),
   })
-  const started = node.started ? [] : [startFact(state, moment, node)]
-  return ask === 'limit' ? [...started, tooManyAsks(state, moment, node)] : [...started, ...ask]
+  const started = node.started ? [] : [startFact(state, context, node)]
+  return ask === 'limit' ? [...started, tooManyAsks(state, context, node)] : [...started, ...ask]
 }
 
 /** Returns a question that is part of the inputs, such as the message of a pipeline step. */
@@ -305,9 +320,9 @@ function messageIn(inputs: Json): string | undefined {
   return typeof message === 'string' ? message : undefined
 }
 
-function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent {
+function tooManyAsks(state: RunState, context: DecisionContext, node: NodeState): NewEvent {
   const failure = askLimitFailure(state, `"${node.node.label ?? node.node.id}" needs one`)
-  return nodeError(state, moment, node, { outcome: 'rejected', ...failure })
+  return nodeError(state, context, node, { outcome: 'rejected', ...failure })
 }
 
 /**
@@ -316,18 +331,20 @@ function tooManyAsks(state: RunState, moment: Moment, node: NodeState): NewEvent
  */
 function invalidInput(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   issues: EventPayloads['validation_error']['errors'],
 ): NewEvent[] {
   const { id, routing } = node.node
-  const errors = factsFor(state, moment.now)(
+  const errors = factsFor(state, context.now)(
     'validation_error',
     { scope: `input:${id}`, errors: issues },
     { nodeId: id },
   )
-  const facts = [...(node.started ? [] : [startFact(state, moment, node)]), errors]
-  const ask = routing ? undefined : failureAskFacts(state, moment, node, { outcome: 'input_invalid', issues })
+  const facts = [...(node.started ? [] : [startFact(state, context, node)]), errors]
+  const ask = routing
+    ? undefined
+    : failureAskFacts(state, context, node, { outcome: 'input_invalid', issues })
   if (ask !== undefined && ask !== 'limit') return [...facts, ...ask]
   const failure: Failure = {
     code: 'node/input-invalid',
@@ -335,14 +352,14 @@ function invalidInput(
     issues,
   }
   const error = ask === 'limit' ? unaskedFailure(state, failure) : failure
-  return [...facts, nodeError(state, moment, node, { outcome: 'input_invalid', ...error })]
+  return [...facts, nodeError(state, context, node, { outcome: 'input_invalid', ...error })]
 }
 
-function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[] {
-  const facts = node.started ? [] : [startFact(state, moment, node)]
+function exhausted(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
+  const facts = node.started ? [] : [startFact(state, context, node)]
   return [
     ...facts,
-    nodeError(state, moment, node, {
+    nodeError(state, context, node, {
       outcome: 'rejected',
       code: 'budget/exhausted',
       message: `The budget of the run does not allow "${node.node.id}" to start`,
@@ -351,13 +368,13 @@ function exhausted(state: RunState, moment: Moment, node: NodeState): NewEvent[]
   ]
 }
 
-function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Json): NewEvent[] {
+function routeFacts(state: RunState, context: DecisionContext, node: NodeState, inputs: Json): NewEvent[] {
   const taken = takeRoute(node, inputs)
-  const start = startFact(state, moment, node)
+  const start = startFact(state, context, node)
   if (!taken) {
     return [
       start,
-      nodeError(state, moment, node, {
+      nodeError(state, context, node, {
         outcome: 'rejected',
         code: 'node/no-route',
         message: `No route of "${node.node.id}" applies, and it has no elseTo`,
@@ -365,5 +382,5 @@ function routeFacts(state: RunState, moment: Moment, node: NodeState, inputs: Js
     ]
   }
   const { value, chosen } = taken
-  return [start, ...approvedFacts(state, moment, node, { output: { value }, chosen })]
+  return [start, ...approvedFacts(state, context, node, { output: { value }, chosen })]
 }

@@ -17,7 +17,7 @@ import { checkReply, type ReplyRefusal, resolveFact } from '../decide/ask/asks.t
 import { replyFeedback } from '../decide/ask/feedback.ts'
 import { mayReplan, replanLimitFailure } from '../decide/ask/rework.ts'
 import { actionFacts, mayAct } from '../decide/policies.ts'
-import { factsFor, type Moment } from '../events.ts'
+import { type DecisionContext, factsFor } from '../events.ts'
 import { loadState } from '../journal/journal.ts'
 import { headOf, statusOf } from '../journal/run-head.ts'
 
@@ -27,7 +27,7 @@ const tries = 100
 export interface Outside {
   readonly store: Store
   readonly compileOptions?: CompileOptions
-  readonly moment: (tenant: string) => Moment
+  readonly decisionContext: (tenant: string) => DecisionContext
   /** Called after the events are applied to the state and stored in the journal. */
   readonly onAppended: (state: RunState, events: readonly NewEvent[]) => void
 }
@@ -37,7 +37,7 @@ export async function appendChecked(
   outside: Outside,
   runId: string,
   given: { readonly by: string; readonly note?: string; readonly reason?: string },
-  make: (state: RunState, moment: Moment) => readonly NewEvent[],
+  make: (state: RunState, context: DecisionContext) => readonly NewEvent[],
 ): Promise<RunState> {
   // Checked at run time, too, for untyped callers: `by` goes into the journal and the audit chain.
   if (typeof given?.by !== 'string' || given.by === '')
@@ -47,12 +47,17 @@ export async function appendChecked(
       throw new ProvisoError('option/invalid', `What is said as \`${name}\` must be a text`)
   for (let attempt = 0; attempt < tries; attempt++) {
     const state = await loadState(outside.store, runId, outside.compileOptions)
-    const moment = outside.moment(state.tenant)
+    const context = outside.decisionContext(state.tenant)
     const expectedSeq = state.seq
-    const events = make(state, moment)
+    const events = make(state, context)
     if (events.length === 0) return state
     for (const event of events) applyEvent(state, event)
-    const result = await outside.store.append({ runId, expectedSeq, events, head: headOf(state, moment.now) })
+    const result = await outside.store.append({
+      runId,
+      expectedSeq,
+      events,
+      head: headOf(state, context.now),
+    })
     if (result.kind === 'appended') {
       outside.onAppended(state, events)
       return state
@@ -162,7 +167,7 @@ export function triggerPolicy(
   runId: string,
   given: { policyId: string; by: string },
 ): Promise<RunState> {
-  return appendChecked(outside, runId, given, (state, moment) => {
+  return appendChecked(outside, runId, given, (state, context) => {
     const policy = listTriggers(state.envelope.policies).find(({ id }) => id === given.policyId)
     if (!policy?.enabled || policy.trigger.kind !== 'manual')
       throw new ProvisoError(
@@ -183,7 +188,7 @@ export function triggerPolicy(
         hint: 'Begin a run in which `constraints.maxReplans` is higher',
       })
     }
-    return actionFacts(state, moment, {
+    return actionFacts(state, context, {
       policyId: policy.id,
       action: policy.action,
       trigger: 'manual',

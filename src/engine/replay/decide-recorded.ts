@@ -6,7 +6,7 @@ import type { RunState } from '../../domain/run.ts'
 import { decide } from '../decide/decide.ts'
 import { actionFacts, mayAct } from '../decide/policies.ts'
 import { decideStart } from '../decide/start-nodes.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import { lateResultLog } from '../input/late-result.ts'
 
 /**
@@ -59,14 +59,18 @@ const feedbackSources: Record<FeedbackSource, Source> = {
 }
 
 /** What the engine decides where this event was recorded; which of the ready nodes has its turn is as recorded. */
-export function decidedHere(state: RunState, moment: Moment, event: JournalEvent): readonly NewEvent[] {
+export function decidedHere(
+  state: RunState,
+  context: DecisionContext,
+  event: JournalEvent,
+): readonly NewEvent[] {
   if (event.type === 'policy_triggered' && event.payload.trigger === 'manual')
-    return triggeredByHand(state, moment, event)
-  const decision = decide(state, moment)
+    return triggeredByHand(state, context, event)
+  const decision = decide(state, context)
   if (decision.kind === 'facts') return decision.facts
   const node = state.nodes.get(event.nodeId ?? '')
   if (decision.kind !== 'ready' || !node || !state.ready.has(node.node.id)) return []
-  const start = decideStart(state, moment, node)
+  const start = decideStart(state, context, node)
   if (start === 'later' || 'missing' in start) return []
   return 'facts' in start ? start.facts : start.start.events
 }
@@ -74,7 +78,7 @@ export function decidedHere(state: RunState, moment: Moment, event: JournalEvent
 /** That somebody fired it is a fact; whether it may act, and how, is decided. */
 function triggeredByHand(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   { payload }: JournalEvent<'policy_triggered'>,
 ): readonly NewEvent[] {
   const { policyId, by } = payload
@@ -86,17 +90,17 @@ function triggeredByHand(
     trigger: 'manual',
     ...(by !== undefined && { by }),
   } as const
-  return actionFacts(state, moment, ordered)
+  return actionFacts(state, context, ordered)
 }
 
 /** What is left to decide without room for an attempt: nothing, after any turn. */
-export function overdue(state: RunState, moment: Moment): readonly NewEvent[] {
-  const decision = decide(state, moment)
+export function overdue(state: RunState, context: DecisionContext): readonly NewEvent[] {
+  const decision = decide(state, context)
   if (decision.kind === 'facts') return decision.facts
   if (decision.kind !== 'ready') return []
   for (const nodeId of state.ready) {
     const node = state.nodes.get(nodeId)
-    const start = node && decideStart(state, moment, node)
+    const start = node && decideStart(state, context, node)
     if (start === undefined || start === 'later') continue
     // There may have been no room for it, and then nobody looked further.
     return 'facts' in start ? start.facts : []

@@ -1,7 +1,7 @@
 /**
  * Deciding a recorded run again, with no call made. The journal is walked once. What came from outside (what attempts and
  * planners brought, replies, cancellations, resumptions, policies fired by hand) and when there was room for an attempt is
- * taken as recorded; wherever the engine decided something, it decides again on the same state at the same moment, and
+ * taken as recorded; wherever the engine decided something, it decides again on the same state at the same context, and
  * the two are compared, after which the recorded way is followed. With other policies or node data the differences say
  * which decisions would have gone another way; without, there must be none.
  */
@@ -14,7 +14,7 @@ import { readRaoSettings } from '../../domain/rao/settings.ts'
 import { applyEvent, begin } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { openingFacts } from '../decide/decide.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import { describeBoth, sameDecision } from './compare-decisions.ts'
 import { decidedHere, overdue, sourceOf } from './decide-recorded.ts'
 
@@ -26,7 +26,7 @@ export interface ReplayChanges {
 }
 
 export type ReplayOptions = ReplayChanges &
-  Pick<Moment, 'capability' | 'askMs'> &
+  Pick<DecisionContext, 'capability' | 'askMs'> &
   Pick<RunState, 'compileOptions'>
 
 export interface Difference {
@@ -61,7 +61,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   const capability = knownOrRecorded(events, options.capability)
   // What was considered then is in the journal; decisions are compared by what they do.
   const considered = () => ({ capabilities: [] })
-  const momentOf = (now: number): Moment => ({ now, askMs, capability, considered })
+  const momentOf = (now: number): DecisionContext => ({ now, askMs, capability, considered })
   let decisions = 0
   let at = 1
   let turn: Turn | undefined
@@ -176,8 +176,11 @@ function countActs(state: RunState, recorded: readonly NewEvent[], instead: read
 }
 
 /** Of a capability that nobody here knows, what its first attempt says. */
-function knownOrRecorded(events: readonly JournalEvent[], known: Moment['capability']): Moment['capability'] {
-  const recorded = new Map<string, ReturnType<Moment['capability']>>()
+function knownOrRecorded(
+  events: readonly JournalEvent[],
+  known: DecisionContext['capability'],
+): DecisionContext['capability'] {
+  const recorded = new Map<string, ReturnType<DecisionContext['capability']>>()
   for (const event of events) {
     if (event.type !== 'attempt_start' || recorded.has(event.payload.capabilityId)) continue
     const { capabilityId, idempotent, sideEffect = false } = event.payload

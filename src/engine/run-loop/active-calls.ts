@@ -4,7 +4,7 @@ import type { AttemptRef } from '../../domain/attempt/call-key.ts'
 import type { AttemptResult, Usage } from '../../domain/output.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { CallInFlight } from '../events.ts'
-import type { CarryOut, Dispatch } from './actor-state.ts'
+import type { Dispatch, Handler } from './actor-state.ts'
 import type { Ended } from './pending-events.ts'
 import type { ActorContext, Work } from './run-actor-context.ts'
 
@@ -27,7 +27,7 @@ export function createCalls(
 ) {
   const flights = new Map<string, Flight>()
 
-  const start: CarryOut<'call'> = ({ call: { nodeId, attempt, planVersion }, start, run }) => {
+  const start: Handler<'call'> = ({ call: { nodeId, attempt, planVersion }, start, run }) => {
     const ref = { nodeId, attempt, planVersion }
     const logs: Ended['logs'][number][] = []
     const stop = createStop()

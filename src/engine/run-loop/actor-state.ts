@@ -166,5 +166,5 @@ export interface Turn {
 
 export type Dispatch = (input: Input) => void
 
-/** Carries out the effects of one kind. */
-export type CarryOut<K extends Effect['kind']> = (effect: Extract<Effect, { readonly kind: K }>) => void
+/** Carries out effects of one kind. */
+export type Handler<K extends Effect['kind']> = (effect: Extract<Effect, { readonly kind: K }>) => void

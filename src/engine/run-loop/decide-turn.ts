@@ -3,7 +3,7 @@ import type { NewEvent } from '../../domain/event.ts'
 import type { RunState } from '../../domain/run.ts'
 import { type AttemptLocation, orphanFacts } from '../decide/decide.ts'
 import { type Step, step } from '../decide/decide-until-idle.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import type { ActorState } from './actor-state.ts'
 import { toPendingEvents } from './pending-events.ts'
 import type { ActorContext } from './run-actor-context.ts'
@@ -11,21 +11,25 @@ import type { ActorContext } from './run-actor-context.ts'
 /** Folds events into `run` in place. `isReread`: running attempts that this process does not know end with an unknown outcome. */
 export function decideTurn(
   state: ActorState,
-  { run, isReread, moment }: { readonly run: RunState; readonly isReread: boolean; readonly moment: Moment },
+  {
+    run,
+    isReread,
+    decisionContext,
+  }: { readonly run: RunState; readonly isReread: boolean; readonly decisionContext: DecisionContext },
   { slots, planAtHand }: Pick<ActorContext, 'slots' | 'planAtHand'>,
 ): Step {
   const takeSlot = (capabilityId: string) => slots.take(state.runId, capabilityId)
-  const decideAfter = (happened: readonly NewEvent[]) => step(run, moment, { happened, takeSlot })
+  const decideAfter = (happened: readonly NewEvent[]) => step(run, decisionContext, { happened, takeSlot })
   let done = decideAfter([
     ...state.opening,
-    ...toPendingEvents(run, moment.now, state.taken),
-    ...(isReread ? orphanFacts(run, moment, locateAttempts(state)) : []),
+    ...toPendingEvents(run, decisionContext.now, state.taken),
+    ...(isReread ? orphanFacts(run, decisionContext, locateAttempts(state)) : []),
   ])
   // A draft that came with the envelope is proved at once, so that it needs no turn of its own.
   while (done.plan) {
     const result = planAtHand(run)
     if (!result) break
-    const next = decideAfter(result(run, moment.now))
+    const next = decideAfter(result(run, decisionContext.now))
     done = {
       ...next,
       events: [...done.events, ...next.events],

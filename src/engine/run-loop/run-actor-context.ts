@@ -10,7 +10,7 @@ import type { HeadUpdate, Lease, Store } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Start } from '../decide/start-nodes.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import type { PlanningResult } from './planning.ts'
 import type { Slots } from './slots.ts'
 
@@ -20,7 +20,7 @@ export interface ActorContext {
   readonly compileOptions?: CompileOptions
   readonly clock: Clock
   readonly slots: Slots
-  readonly moment: (tenant: string) => Moment
+  readonly decisionContext: (tenant: string) => DecisionContext
   /** Makes the call of a started attempt. */
   readonly perform: (state: RunState, start: Start, work: Work) => Promise<AttemptResult>
   /** Awaited before the run continues with the results of attempts. Absent: not awaited. */

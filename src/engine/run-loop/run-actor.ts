@@ -10,10 +10,10 @@ import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
 import { createCalls } from './active-calls.ts'
 import {
-  type CarryOut,
   createActorState,
   type Dispatch,
   type Effect,
+  type Handler,
   type Input,
   isBusy,
 } from './actor-state.ts'
@@ -35,15 +35,15 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
   let cancelTimer = () => {}
   const wake = () => dispatch({ kind: 'wake' })
 
-  const carryOut: { readonly [K in Effect['kind']]: CarryOut<K> } = {
+  const handlers: { readonly [K in Effect['kind']]: Handler<K> } = {
     read: () => storage.read(runId),
     create: ({ run, events, head }) => storage.create(run, events, head),
     append: ({ run, append }) => storage.append(run, append),
     'release-lease': ({ lease }) => storage.release(runId, lease),
     decide({ run, isReread }) {
-      const moment = { call: calls.usageOf(run), ...context.moment(run.tenant) }
-      const step = decideTurn(state, { run, isReread, moment }, context)
-      dispatch({ kind: 'decided', step, now: moment.now })
+      const decisionContext = { call: calls.usageOf(run), ...context.decisionContext(run.tenant) }
+      const step = decideTurn(state, { run, isReread, decisionContext }, context)
+      dispatch({ kind: 'decided', step, now: decisionContext.now })
     },
     'end-slot-turn': ({ more }) => slots.done(runId, { more }),
     'release-slots'({ capabilityIds }) {
@@ -87,7 +87,7 @@ export function createActor(runId: string, context: ActorContext, origin: Origin
       const next = turn(state, input)
       state = next.state
       // The table has one entry per kind; the index loses which kind belongs to which effect.
-      for (const effect of next.effects) (carryOut[effect.kind] as CarryOut<Effect['kind']>)(effect)
+      for (const effect of next.effects) (handlers[effect.kind] as Handler<Effect['kind']>)(effect)
     },
     () => clock.now(),
   )

@@ -36,7 +36,7 @@ export interface ActiveRunsParts extends Pick<ActorContext, 'onLateResult' | 'on
 
 export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
   const { settings, lifecycle, changes, waiters, backOff, wakeAt } = parts
-  const { store, clock, moment, turn, claim } = settings
+  const { store, clock, decisionContext, turn, claim } = settings
   const actors = new Map<string, Actor>()
   const own = new Set<string>()
   const slots = createSlots(settings.limits, (runId) => {
@@ -60,7 +60,7 @@ export function createActiveRuns(parts: ActiveRunsParts): ActiveRuns {
     compileOptions: settings.compileOptions,
     clock,
     slots,
-    moment,
+    decisionContext,
     turn,
     ...createWork(settings),
     onLateResult: parts.onLateResult,

@@ -7,7 +7,7 @@ import { rememberProofs } from '../../plan/index.ts'
 import { knowCapabilities } from '../capabilities/missing-capabilities.ts'
 import { considerCapabilities } from '../capabilities/planning-input.ts'
 import type { EngineOptions } from '../engine-options.ts'
-import type { Moment } from '../events.ts'
+import type { DecisionContext } from '../events.ts'
 import { performAttempt } from '../perform/perform.ts'
 import { draftAtHand, makePlan, proveDraft } from '../run-loop/planning.ts'
 import type { ActorContext } from '../run-loop/run-actor-context.ts'
@@ -37,7 +37,7 @@ export function resolveSettings(options: EngineOptions) {
     compileOptions: options.compileOptions ?? {},
     catalogFor,
     dispatchers,
-    moment: (tenant: string): Moment => ({
+    decisionContext: (tenant: string): DecisionContext => ({
       now: clock.now(),
       considered: (state) => considerCapabilities(state, catalogFor(tenant)),
       askMs,

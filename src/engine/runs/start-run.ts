@@ -16,7 +16,7 @@ export function createStart(
   settings: EngineSettings,
   { actors, own, execute }: Pick<ActiveRuns, 'actors' | 'own' | 'execute'>,
 ): Engine['start'] {
-  const { claim, newId, moment } = settings
+  const { claim, newId, decisionContext } = settings
   /** Runs being written to the store. */
   const creating = new Map<string, Promise<void>>()
   return async (envelope, given = {}) => {
@@ -29,11 +29,11 @@ export function createStart(
     while (creating.has(runId)) await creating.get(runId)
     if (actors.get(runId)?.lease) throw runExists(runId)
     const { tenant = 'default' } = given
-    const { now } = moment(tenant)
+    const { now } = decisionContext(tenant)
     const payload = toStartPayload(settings, envelope, { ...given, runId, tenant: given.tenant })
     const first = fact('start', payload, { now, planVersion: 0 })
     const state = begin(runId, first, settings.compileOptions)
-    const opening = openingFacts(state, moment(tenant))
+    const opening = openingFacts(state, decisionContext(tenant))
     const stored = new Promise<void>((resolve, reject) => {
       const create = createIn(settings, { runId, tenant, onStored: resolve })
       execute(runId, { kind: 'new', state, events: [first], opening, refuse: reject, create })

@@ -52,7 +52,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'an interrupted attempt costs one call',
     file: engine('decide/decide'),
-    find: 'const usage = left ? worstCaseUsage(state, moment, nodeId) : { calls: 0 }',
+    find: 'const usage = left ? worstCaseUsage(state, context, nodeId) : { calls: 0 }',
     replace: 'const usage = { calls: left ? 1 : 0 }',
     seed: 510,
   },
@@ -171,7 +171,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'questions are not waited for',
     file: engine('decide/judge'),
-    find: "if (result.outcome === 'unclear') return clarifyFacts(state, moment, node)",
+    find: "if (result.outcome === 'unclear') return clarifyFacts(state, context, node)",
     replace: '',
     seed: 12,
   },

@@ -16,7 +16,7 @@ import { defaultMaxAsks } from '../../../domain/plan/count-asks.ts'
 import type { Action } from '../../../domain/policy.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
-import { factsFor, type Moment } from '../../events.ts'
+import { type DecisionContext, factsFor } from '../../events.ts'
 import { brokenConditions, checkAnswer } from '../checks/obligations.ts'
 import { takeRoute } from '../checks/routes.ts'
 import { auditLink, valueHash } from './audit.ts'
@@ -42,18 +42,18 @@ export type WantedAsk = Omit<Ask, 'requestId' | 'valueHash' | 'decisions' | 'exp
 }
 
 /** Creates an ask and its expiry timer; returns `limit` if the run has reached its limit of asks. */
-export function askFacts(state: RunState, moment: Moment, wanted: WantedAsk): NewEvent[] | 'limit' {
+export function askFacts(state: RunState, context: DecisionContext, wanted: WantedAsk): NewEvent[] | 'limit' {
   const most = maxAsks(state)
   const raised = asksRaised(state)
   if (raised >= most) return 'limit'
-  const make = factsFor(state, moment.now)
+  const make = factsFor(state, context.now)
   const requestId = `${state.runId}:ask:${state.asks.size + 1}`
-  const expiresAt = moment.now + moment.askMs
+  const expiresAt = context.now + context.askMs
   const hash = valueHash(wanted.value)
   const audit = auditLink(state.audit, {
     runId: state.runId,
     requestId,
-    at: moment.now,
+    at: context.now,
     by: 'system',
     what: 'asked',
     subjectHash: hash,

@@ -10,7 +10,7 @@ import type { AttemptResult } from '../../../domain/output.ts'
 import { outputContractFor } from '../../../domain/plan.ts'
 import type { NodeState, RunState } from '../../../domain/run.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
-import type { Moment } from '../../events.ts'
+import type { DecisionContext } from '../../events.ts'
 import { answerConditions, brokenConditions, shownConditions } from '../checks/obligations.ts'
 import { askFacts, type WantedAsk } from './asks.ts'
 import { feedbackFor } from './feedback.ts'
@@ -26,14 +26,14 @@ export type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> &
  */
 export function failureAskFacts(
   state: RunState,
-  moment: Moment,
+  context: DecisionContext,
   node: NodeState,
   failure: ShownFailure,
 ): NewEvent[] | undefined | 'limit' {
   const hasFallback = (state.outgoing.get(node.node.id) ?? []).some((edge) => edge.when !== 'pass')
   const onFail = node.node.onFail ?? state.envelope.policies.onNodeFail
   if (onFail !== 'ask' || hasFallback) return undefined
-  return askFacts(state, moment, nodeFailureAsk(state, node, failure))
+  return askFacts(state, context, nodeFailureAsk(state, node, failure))
 }
 
 /** Ask about the last attempt of a node. Can be approved only if the shown value satisfies the contract. */
