@@ -30,8 +30,8 @@ console.log(result.provenance)
 
 // A contract that the draft cannot satisfy: refused before anything runs.
 const price = { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] }
-const hopeless = await app.run({ ...envelope, outputContract: { schema: price } }, { draft })
-console.log(hopeless.status, hopeless.failure)
+const rejected = await app.run({ ...envelope, outputContract: { schema: price } }, { draft })
+console.log(rejected.status, rejected.failure)
 await app.close()
 
 // Prints:

@@ -29,7 +29,7 @@ const model = (capabilityId) =>
     idempotent: true,
     run(inputs, { instructions }) {
       const [, answer] = answers.find(([task]) => task.test(instructions)) ?? []
-      if (answer === undefined) throw new Error(`Nobody has written an answer to: ${instructions}`)
+      if (answer === undefined) throw new Error(`No answer is scripted for: ${instructions}`)
       return answer(inputs)
     },
   })

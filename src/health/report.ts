@@ -46,7 +46,7 @@ export function healthReport(survey: Survey, { top = Number.POSITIVE_INFINITY }:
     places: toLocations(all.locations).slice(0, top),
     soe_skips: skips(models),
     prechecks: prechecks(steps),
-    rungs: fallbackStages.map((name) => ({
+    fallback_steps: fallbackStages.map((name) => ({
       name,
       ...all.fallbacks[name],
       success_rate: share(all.fallbacks[name].success, all.fallbacks[name].taken),

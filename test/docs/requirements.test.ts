@@ -1,4 +1,4 @@
-/** `docs/requirements.md` is complete and honest: one row per id, a known status, and real files behind every done row. */
+/** `docs/maintainers/requirements.md` is complete and honest: one row per id, a known status, and real files behind every done row. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const ids = sources.flatMap(({ prefix, count, digits }) =>
   Array.from({ length: count }, (_, index) => prefix + String(index + 1).padStart(digits, '0')),
 )
 
-const rows = readFileSync(join(root, 'docs/requirements.md'), 'utf8')
+const rows = readFileSync(join(root, 'docs/maintainers/requirements.md'), 'utf8')
   .split('\n')
   .filter((line) => /^\| [A-Z]+-?\d/.test(line))
   .map((line) => {

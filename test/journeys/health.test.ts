@@ -76,9 +76,9 @@ describe('the health of real runs', () => {
   it('counts the fallback steps that were taken and their time', async () => {
     const app = await appSaying(['no idea', '{"text":"Tea","count":2}'], {})
     await app.run(asked, { draft })
-    const { rungs, repairs, totals } = await reportOf(app)
+    const { fallback_steps, repairs, totals } = await reportOf(app)
     expect(totals).toMatchObject({ runs: 1, attempts: 1, coercion_failed: 1 })
-    expect(rungs.find(({ name }) => name === 'llm')).toEqual({
+    expect(fallback_steps.find(({ name }) => name === 'llm')).toEqual({
       name: 'llm',
       taken: 1,
       success: 1,

@@ -38,7 +38,7 @@ export function describeHealth(report: HealthReport, { bold, dim }: Style): stri
     ['Rules that acted', counts(report.transforms)],
     ['Structured output', structured(report)],
     ['Prechecks', prechecks(report)],
-    ['Asking again', rungs(report)],
+    ['Fallback steps', describeFallbacks(report)],
     ['Shadow mode: what the reader would have done', shadow(report)],
     ['Trend', trend(report)],
     ['Recommendations', recommendations(report, dim)],
@@ -118,7 +118,7 @@ function prechecks({ prechecks: rows }: HealthReport): string[] {
   )
 }
 
-function rungs({ rungs: rows, repairs }: HealthReport): string[] {
+function describeFallbacks({ fallback_steps: rows, repairs }: HealthReport): string[] {
   const taken = rows.filter((row) => row.taken > 0)
   if (taken.length === 0) return []
   const unknown =

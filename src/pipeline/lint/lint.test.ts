@@ -12,6 +12,7 @@ import { matches } from './glob.ts'
 import { type LintOptions, lint } from './lint.ts'
 import { seeImports } from './lint-imports.ts'
 import { namedProfile, readProfileFile } from './profile.ts'
+import { ruleTable } from './rule-table.ts'
 
 const golden = (name: string) => join(import.meta.dirname, '../../../test/cases/lint/reports', name)
 
@@ -264,7 +265,37 @@ describe('reports', () => {
 
   it('as SARIF', async () => {
     const report = reportSarif(issues, { sources: [source], version: '1.2.3' })
-    await expect(`${JSON.stringify(report, null, 2)}\n`).toMatchFileSnapshot(golden('report.sarif'))
+    const { runs, ...head } = report as {
+      runs: {
+        tool: { driver: { rules: object[] } & Record<string, unknown> }
+        results: object[]
+        columnKind: string
+      }[]
+    }
+    const [run] = runs
+    if (run === undefined || runs.length > 1) throw new Error('A report has one run')
+    const { rules, ...driver } = run.tool.driver
+    expect(rules).toEqual(
+      ruleTable.map(({ id, title, help, severity }) => ({
+        id,
+        shortDescription: { text: title },
+        help: { text: help, markdown: help },
+        defaultConfiguration: { level: severity },
+      })),
+    )
+    expect({
+      head,
+      driver,
+      columnKind: run.columnKind,
+      keys: [Object.keys(run), Object.keys(run.tool)],
+    }).toEqual({
+      head: { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0' },
+      driver: { name: 'proviso', version: '1.2.3' },
+      columnKind: 'utf16CodeUnits',
+      keys: [['tool', 'columnKind', 'results'], ['driver']],
+    })
+    const lines = run.results.map((result) => JSON.stringify(result))
+    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(golden('report-sarif-results.jsonl'))
   })
 })
 
