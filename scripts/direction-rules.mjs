@@ -20,6 +20,7 @@ const insideOnly = {
     'executors/local.ts',
     'executors/model.ts',
     'executors/scripted.ts',
+    'providers/provider-table.ts',
   ],
   // The app imports this file without loading the web framework.
   server: ['agents/agents.ts'],
@@ -46,8 +47,8 @@ export const rules = {
     presets: ['adapters', ...domain],
     // Types of the HTTP API, generated from the routes, for TypeScript clients such as the console.
     client: [],
-    // Reads the environment; only the modules that assemble the app may import it.
-    env: [],
+    // Reads the environment, whose keys the table of providers lists; only the modules that assemble the app may import it.
+    env: ['adapters'],
     // Options of the app: types of its parts, and a table of their validation rules.
     'app-options': ['server', 'adapters', 'env', ...engine],
     app: ['app-options', 'server', 'pipeline', 'health', 'adapters', 'testing', 'env', ...engine],

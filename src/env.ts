@@ -1,13 +1,7 @@
 /** Reads the environment, in this file only (C52): keys of providers, the choice of models (FLEX-108), timing of the catalog, settings of a server. */
+import { type Keys, keyVariables } from './adapters/providers/provider-table.ts'
 
-export interface EnvConfig {
-  readonly openaiApiKey?: string
-  readonly openaiBaseUrl?: string
-  readonly anthropicApiKey?: string
-  readonly googleApiKey?: string
-  /** Base URL of an OpenAI-compatible server. */
-  readonly compatibleBaseUrl?: string
-  readonly compatibleApiKey?: string
+export interface EnvConfig extends Keys {
   /** Model of capabilities without a preferred model. */
   readonly defaultModel?: string
   /** Public URL of the server: agents call back there. */
@@ -50,12 +44,7 @@ export interface EnvConfig {
 
 /** The variables of each setting; the first one that is set and not empty counts. */
 export const envNames = {
-  openaiApiKey: ['FLEX_OPENAI_API_KEY', 'OPENAI_API_KEY'],
-  openaiBaseUrl: ['OPENAI_BASE_URL'],
-  anthropicApiKey: ['ANTHROPIC_API_KEY'],
-  googleApiKey: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-  compatibleBaseUrl: ['PROVISO_COMPATIBLE_BASE_URL'],
-  compatibleApiKey: ['PROVISO_COMPATIBLE_API_KEY'],
+  ...keyVariables,
   defaultModel: ['FLEX_OPENAI_DEFAULT_MODEL', 'OPENAI_DEFAULT_MODEL', 'OPENAI_MODEL'],
   publicUrl: ['PROVISO_PUBLIC_URL'],
   agentHosts: ['PROVISO_AGENT_HOSTS'],

@@ -16,7 +16,7 @@ import type { NodeSummary } from './plan/node-summary.ts'
 import type { Draft, FacetProvenance, Plan } from './plan.ts'
 import type { Action, TriggerKind } from './policy.ts'
 import type { RaoDecision } from './rao/rao-contract.ts'
-import type { NodeStatus } from './status.ts'
+import type { NodeStatus, TerminalStatus } from './status.ts'
 
 /** What a timer is for. */
 export type TimerPurpose =
@@ -281,7 +281,7 @@ export interface EventPayloads {
   cancel_requested: { readonly by: string; readonly reason?: string }
   log: { readonly event: string; readonly payload?: { readonly [key: string]: Json } }
   complete: {
-    readonly status: 'completed' | 'failed' | 'cancelled'
+    readonly status: TerminalStatus
     readonly output?: Json
     readonly error?: Failure
     readonly provenance?: readonly Provenance[]

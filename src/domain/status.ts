@@ -1,14 +1,26 @@
-/** Statuses of runs and nodes. */
+/** The statuses of runs and nodes, and the sets of run statuses that other modules ask about. */
 
-/** `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until a person resumes it. */
-export type RunStatus =
-  | 'pending'
-  | 'running'
-  | 'awaiting_hitl'
-  | 'awaiting_human'
-  | 'completed'
-  | 'failed'
-  | 'cancelled'
+/** Terminal: the run has ended, and its status no longer changes. */
+export const terminalStatuses = ['completed', 'failed', 'cancelled'] as const
+
+/** The run waits for a person. `awaiting_hitl`: an ask is open; `awaiting_human`: paused by a policy until it is resumed. */
+export const waitingStatuses = ['awaiting_hitl', 'awaiting_human'] as const
+
+/** The run has work to do. `pending`: it has no plan yet. */
+export const activeStatuses = ['pending', 'running'] as const
+
+export const runStatuses = [...activeStatuses, ...waitingStatuses, ...terminalStatuses] as const
+
+export type TerminalStatus = (typeof terminalStatuses)[number]
+export type RunStatus = (typeof runStatuses)[number]
+
+export function isTerminal(status: string): status is TerminalStatus {
+  return (terminalStatuses as readonly string[]).includes(status)
+}
+
+export function isWaiting(status: string): boolean {
+  return (waitingStatuses as readonly string[]).includes(status)
+}
 
 /**
  * `pending` waits for others; `ready` may start; `running` has an open attempt; `judging` has one that ended and was not

@@ -27,28 +27,22 @@ export function acme({ apiKey, fetch }: AcmeOptions): Provider {
 `,
     )
     insertAfter(
-      'src/adapters/providers/providers-from-keys.ts',
-      'export interface Keys {\n',
-      '  readonly acmeApiKey?: string\n',
-    )
-    insertAfter(
-      'src/adapters/providers/providers-from-keys.ts',
-      '  const providers: Provider[] = []\n',
-      `  const { acmeApiKey } = keys
-  if (acmeApiKey !== undefined)
-    providers.push(
-      onDemand({
-        name: 'acme',
-        secrets: [acmeApiKey],
-        load: async () => (await import('./acme.ts')).acme({ apiKey: acmeApiKey }),
-      }),
-    )
+      'src/adapters/providers/provider-table.ts',
+      'export const providerTable = {\n',
+      `  acme: {
+    apiKey: ['ACME_API_KEY'],
+    title: 'Acme',
+    load: async (access: ProviderAccess) => (await import('./acme.ts')).acme(access),
+  },
 `,
     )
-    insertAfter('src/env.ts', 'export interface EnvConfig {\n', '  readonly acmeApiKey?: string\n')
-    insertAfter('src/env.ts', 'export const envNames = {\n', "  acmeApiKey: ['ACME_API_KEY'],\n")
   },
-  entries: ['src/adapters/providers/acme.ts', 'src/adapters/providers/providers-from-keys.ts', 'src/env.ts'],
+  entries: [
+    'src/adapters/providers/acme.ts',
+    'src/adapters/providers/provider-table.ts',
+    'src/adapters/providers/providers-from-keys.ts',
+    'src/env.ts',
+  ],
   async check({ import: load }) {
     const { readEnv } = await load<typeof import('../../src/env.ts')>('src/env.ts')
     const { providersFromKeys } = await load<

@@ -5,7 +5,7 @@ import type { Provider } from '../../domain/ports/provider.ts'
 import { secretsIn } from '../../domain/redaction/redact.ts'
 import { guardedFetch } from './call/guarded-fetch.ts'
 import { sdkProvider } from './call/sdk-provider.ts'
-import { splitServer } from './model-id.ts'
+import { splitServer } from './call/split-server.ts'
 
 export interface CompatibleOptions {
   /** The part of a model's name before the slash. Default `compatible`. */

@@ -1,4 +1,5 @@
 /** Names of models: `provider/model`; a bare id is OpenAI's, `openai:x` is accepted, and `compatible/URL#model` names a server. */
+import { providerTable } from './provider-table.ts'
 
 export interface ModelId {
   readonly provider: string
@@ -7,7 +8,7 @@ export interface ModelId {
 }
 
 /** Providers whose name may also precede a colon; other ids contain colons themselves (`ft:gpt-4o:acme`). */
-const colonNames: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google', 'compatible', 'rehearsal'])
+const colonNames: ReadonlySet<string> = new Set([...Object.keys(providerTable), 'rehearsal'])
 
 /**
  * @example
@@ -19,11 +20,4 @@ export function parseModelId(id: string): ModelId {
   const [, provider = '', sign, model = ''] = mark ?? []
   if (mark && (sign === '/' || colonNames.has(provider))) return { provider, model }
   return { provider: 'openai', model: id }
-}
-
-/** The two halves of `URL#model`. */
-export function splitServer(model: string): { readonly baseURL?: string; readonly model: string } {
-  const hash = model.lastIndexOf('#')
-  if (!/^https?:\/\//.test(model) || hash < 0) return { model }
-  return { baseURL: model.slice(0, hash), model: model.slice(hash + 1) }
 }

@@ -1,60 +1,18 @@
-/** The providers for which there is a key or an address, each loaded with its first call. */
+/** The providers for which the environment has a key or an address, each loaded with its first call. */
 import type { Provider } from '../../domain/ports/provider.ts'
+import { type Keys, providerRows } from './provider-table.ts'
 
-export interface Keys {
-  readonly openaiApiKey?: string
-  readonly openaiBaseUrl?: string
-  readonly anthropicApiKey?: string
-  readonly googleApiKey?: string
-  readonly compatibleBaseUrl?: string
-  readonly compatibleApiKey?: string
-}
+export type { Keys } from './provider-table.ts'
 
-/** `compatible` is always there: model ids can name their server, and local ones need no key. */
 export function providersFromKeys(keys: Keys): readonly Provider[] {
-  const { openaiApiKey, openaiBaseUrl, anthropicApiKey, googleApiKey } = keys
-  const { compatibleBaseUrl, compatibleApiKey } = keys
-  const providers: Provider[] = []
-  if (openaiApiKey !== undefined)
-    providers.push(
-      onDemand({
-        name: 'openai',
-        secrets: [openaiApiKey],
-        load: async () =>
-          (await import('./openai.ts')).openai({
-            apiKey: openaiApiKey,
-            ...(openaiBaseUrl !== undefined && { baseURL: openaiBaseUrl }),
-          }),
-      }),
-    )
-  if (anthropicApiKey !== undefined)
-    providers.push(
-      onDemand({
-        name: 'anthropic',
-        secrets: [anthropicApiKey],
-        load: async () => (await import('./anthropic.ts')).anthropic({ apiKey: anthropicApiKey }),
-      }),
-    )
-  if (googleApiKey !== undefined)
-    providers.push(
-      onDemand({
-        name: 'google',
-        secrets: [googleApiKey],
-        load: async () => (await import('./google.ts')).google({ apiKey: googleApiKey }),
-      }),
-    )
-  providers.push(
-    onDemand({
-      name: 'compatible',
-      secrets: compatibleApiKey === undefined ? [] : [compatibleApiKey],
-      load: async () =>
-        (await import('./compatible.ts')).compatible({
-          ...(compatibleBaseUrl !== undefined && { baseURL: compatibleBaseUrl }),
-          ...(compatibleApiKey !== undefined && { apiKey: compatibleApiKey }),
-        }),
-    }),
-  )
-  return providers
+  const settings = keys as { readonly [setting: string]: string | undefined }
+  return providerRows.flatMap(([name, { isKeyless = false, load }]) => {
+    const apiKey = settings[`${name}ApiKey`]
+    const baseURL = settings[`${name}BaseUrl`]
+    if (apiKey === undefined && !isKeyless) return []
+    const access = { ...(apiKey !== undefined && { apiKey }), ...(baseURL !== undefined && { baseURL }) }
+    return [loadOnDemand({ name, secrets: apiKey === undefined ? [] : [apiKey], load: () => load(access) })]
+  })
 }
 
 /** A provider whose package is loaded with its first call, so that an app starts without those it does not use. */
@@ -64,7 +22,7 @@ interface OnDemand {
   readonly load: () => Promise<Provider>
 }
 
-function onDemand({ name, secrets, load }: OnDemand): Provider {
+function loadOnDemand({ name, secrets, load }: OnDemand): Provider {
   let loading: Promise<Provider> | undefined
   return {
     name,

@@ -1,6 +1,8 @@
 /** `proviso cancel`: cancels a run. */
+
 import type { Command } from 'commander'
 import { ProvisoError } from '../../base/errors/error.ts'
+import { isTerminal } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
@@ -42,11 +44,9 @@ async function cancel(runId: string, { store, json = false, reason, ...flags }: 
   return executeRun(session, async (app) => {
     const head = await app.store.head(runId)
     if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
-    if (over.has(head.status))
+    if (isTerminal(head.status))
       throw new ProvisoError('run/state', `Cannot cancel run "${runId}": it is already ${head.status}`)
     await app.cancel(runId, { by, ...(reason !== undefined && { reason }) })
     return { runId, after: head.seq }
   })
 }
-
-const over: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])

@@ -1,7 +1,7 @@
 /** `proviso runs`: lists the runs of a store, newest first. */
 import { type Command, Option } from 'commander'
 import type { RunHead } from '../../domain/run.ts'
-import type { RunStatus } from '../../domain/status.ts'
+import { type RunStatus, runStatuses } from '../../domain/status.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
@@ -15,19 +15,9 @@ interface Flags {
   readonly json?: true
 }
 
-const statuses: readonly RunStatus[] = [
-  'pending',
-  'running',
-  'awaiting_hitl',
-  'awaiting_human',
-  'completed',
-  'failed',
-  'cancelled',
-]
-
 export function addRunsCommand(program: Command): void {
   addStoreOption(program.command('runs').summary('list runs').description('list runs, newest first'))
-    .addOption(new Option('--status <status...>', 'filter by status').choices(statuses))
+    .addOption(new Option('--status <status...>', 'filter by status').choices(runStatuses))
     .option('--limit <n>', 'print at most this many', wholeNumber, 20)
     .option('--json', 'print one JSON list')
     .addHelpText('after', `\n${describeExitCodes(['ok', 'usage'])}`)

@@ -1,5 +1,6 @@
 /** Chooses the models of a server: the providers with a key in the environment; in development without a key, the rehearsal model. */
 import { providersFromKeys } from '../../adapters/models/index.ts'
+import { providerRows } from '../../adapters/providers/provider-table.ts'
 import { rehearsalProvider } from '../../app.ts'
 import type { Provider } from '../../domain/ports/provider.ts'
 import type { EnvConfig } from '../../env.ts'
@@ -12,21 +13,18 @@ interface ServedModels {
   readonly note: string
 }
 
-/** For each key its provider's name, and the default model if none is chosen. */
-const keys = [
-  { setting: 'openaiApiKey', name: 'OpenAI', model: 'openai/gpt-5-mini' },
-  { setting: 'anthropicApiKey', name: 'Anthropic', model: 'anthropic/claude-haiku-4-5' },
-  { setting: 'googleApiKey', name: 'Google', model: 'google/gemini-2.5-flash' },
-] as const
-
 export async function chooseModels(
   env: EnvConfig,
   { dev }: { readonly dev: boolean },
 ): Promise<ServedModels> {
-  const found = keys.find(({ setting }) => env[setting] !== undefined)
-  const model = env.defaultModel ?? found?.model
+  const settings = env as { readonly [setting: string]: unknown }
+  const [, found] =
+    providerRows.find(
+      ([name, { defaultModel }]) => defaultModel && settings[`${name}ApiKey`] !== undefined,
+    ) ?? []
+  const model = env.defaultModel ?? found?.defaultModel
   if (found && model !== undefined)
-    return { defaultModel: model, note: `Models: ${model}, with the key for ${found.name}.` }
+    return { defaultModel: model, note: `Models: ${model}, with the key for ${found.title}.` }
   if (env.compatibleBaseUrl !== undefined)
     return {
       note: `Models: the server at ${env.compatibleBaseUrl}; a node names its model as compatible/MODEL.`,

@@ -1,4 +1,5 @@
 /** Reports environment variables of a server that have no effect: misspelled, specified but not implemented, or with an invalid value. */
+import { providerTable } from '../../adapters/providers/provider-table.ts'
 import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import { envNames } from '../../env.ts'
@@ -55,7 +56,7 @@ function describe(name: string, known: readonly string[]): string {
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** Providers that a model id can name. */
-const providers = ['openai', 'anthropic', 'google', 'compatible']
+const providers = Object.keys(providerTable)
 
 const switches = ['sandbox', 'telemetryVerbose', 'captureContent'] as const
 const urls = ['openaiBaseUrl', 'compatibleBaseUrl', 'publicUrl'] as const

@@ -6,7 +6,7 @@ import type { Json } from '../../base/json.ts'
 import type { Ask } from '../ask.ts'
 import type { JournalEvent, NewEvent } from '../event.ts'
 import type { RunHead } from '../run.ts'
-import type { RunStatus } from '../status.ts'
+import type { RunStatus, TerminalStatus } from '../status.ts'
 import type { CorrectionLedger } from './ledger.ts'
 import type { Records } from './records.ts'
 import type { Sample, SampleQuery } from './sample.ts'
@@ -122,7 +122,7 @@ export interface SnapshotRow {
 export interface OutputRow {
   readonly runId: string
   readonly planVersion: number
-  readonly status: 'completed' | 'failed' | 'cancelled'
+  readonly status: TerminalStatus
   readonly output?: Json
   readonly error?: Json
   readonly provenance?: Json

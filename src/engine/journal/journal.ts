@@ -1,9 +1,11 @@
 /** Reads the journal of a run: folded to a state, or as a stream of events. */
+
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { fold } from '../../domain/run/fold.ts'
 import type { RunState } from '../../domain/run.ts'
+import { isTerminal } from '../../domain/status.ts'
 import type { CompileOptions } from '../../schema/compile/compile.ts'
 import type { Changes } from './watch-changes.ts'
 
@@ -71,5 +73,5 @@ export async function* watchRun(
 async function isOver(store: Store, runId: string, after: number): Promise<boolean> {
   const head = await store.head(runId)
   if (!head) throw new ProvisoError('run/missing', `There is no run "${runId}" in this store`)
-  return after >= head.seq && ['completed', 'failed', 'cancelled'].includes(head.status)
+  return after >= head.seq && isTerminal(head.status)
 }

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { EventPayloads } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { RunState } from '../../domain/run.ts'
-import type { RunStatus } from '../../domain/status.ts'
+import { type RunStatus, terminalStatuses, waitingStatuses } from '../../domain/status.ts'
 import { loadState } from './journal.ts'
 import { statusOf } from './run-head.ts'
 import type { Changes } from './watch-changes.ts'
@@ -29,13 +29,7 @@ export interface RunWaiters {
   markActive(runId: string): void
 }
 
-const settledStatuses: ReadonlySet<RunStatus> = new Set([
-  'completed',
-  'failed',
-  'cancelled',
-  'awaiting_hitl',
-  'awaiting_human',
-])
+const settledStatuses: ReadonlySet<RunStatus> = new Set([...terminalStatuses, ...waitingStatuses])
 
 /** One caller of `wait`; holds the final state or the crash for it. */
 interface Waiter {

@@ -2,8 +2,10 @@
  * Limits the active runs of each tenant. Runs are counted in the store once a second, and again before a request is
  * refused; between counts, runs started by this process are added.
  */
+
 import type { Clock } from '../../base/time/clock.ts'
 import type { Store } from '../../domain/ports/store.ts'
+import { activeStatuses } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 
 export interface RunQuota {
@@ -37,7 +39,7 @@ export function createRunQuota(
     return shared
   }
   const recount = async (tenant: string): Promise<Count> => {
-    const found = await store.runs({ tenant, status: ['pending', 'running'], limit: most })
+    const found = await store.runs({ tenant, status: activeStatuses, limit: most })
     const count = { at: now(), runs: found.length }
     counts.delete(tenant)
     counts.set(tenant, count)

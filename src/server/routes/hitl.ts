@@ -1,4 +1,5 @@
 /** Human-in-the-loop routes: the inbox of open asks, and resolving them. */
+
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { Reply } from '../../domain/ask.ts'
@@ -7,9 +8,10 @@ import { closed, text } from '../../domain/schemas/parts.ts'
 import { rejectActionSchema } from '../../domain/schemas/policy-schema.ts'
 import { raoDecisionSchema } from '../../domain/schemas/rao-schema.ts'
 import { replySchema } from '../../domain/schemas/reply-schema.ts'
+import { runStatuses } from '../../domain/status.ts'
 import type { Caller, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { api, feedbackSchema, iso, ok, refusals, requireRun, signature, statuses } from './parts.ts'
+import { api, feedbackSchema, iso, ok, refusals, requireRun, signature } from './parts.ts'
 
 const askSchema = {
   type: 'object',
@@ -140,7 +142,7 @@ const resolve: Omit<Route, 'path' | 'operation' | 'summary'> = {
         runId: text,
         requestId: text,
         decision: { type: 'string' },
-        status: { enum: statuses },
+        status: { enum: runStatuses },
       },
     }),
     ...refusals(404, 409, 413, 415, 422),

@@ -1,8 +1,10 @@
 /** Schemas and helpers that routes share. */
+
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Json } from '../../base/json.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { closed, text } from '../../domain/schemas/parts.ts'
+import { runStatuses } from '../../domain/status.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { problemSchema } from '../problem.ts'
 import type { Caller, ReplyShape } from '../route.ts'
@@ -30,16 +32,6 @@ export const feedbackSchema = {
     planVersion: { type: 'integer' },
   },
 } as const
-
-export const statuses = [
-  'pending',
-  'running',
-  'awaiting_hitl',
-  'awaiting_human',
-  'completed',
-  'failed',
-  'cancelled',
-] as const
 
 const descriptions: { readonly [status: number]: string } = {
   400: 'Cannot read the request',
@@ -93,7 +85,7 @@ export const runSchema = {
   required: ['runId', 'status', 'planVersion', 'events', 'createdAt', 'updatedAt', 'objective'],
   properties: {
     runId: text,
-    status: { enum: statuses },
+    status: { enum: runStatuses },
     planVersion: { type: 'integer' },
     /** Sequence number of the last event. */
     events: { type: 'integer' },

@@ -1,14 +1,15 @@
 /** Routes for runs: start, list, cancel, and trigger a policy manually. */
+
 import { isObject, type Json, own } from '../../base/json.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
+import { isTerminal, runStatuses } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { isTerminal } from '../stream/run-end.ts'
-import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature, statuses } from './parts.ts'
+import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature } from './parts.ts'
 import { readConstraint, readStart, startBody, startRun } from './start-run.ts'
 
 /** Maximum of `?wait=`, in seconds. */
@@ -19,7 +20,7 @@ const begunSchema = {
   required: ['runId', 'status', 'location', 'warnings'],
   properties: {
     runId: text,
-    status: { enum: statuses },
+    status: { enum: runStatuses },
     location: { type: 'string' },
     /** Deprecations in the request; once there is a plan, also the warnings of its proof. */
     warnings: { type: 'array', items: { type: 'object' } },
@@ -108,7 +109,7 @@ export const listRuns: Route = {
   summary: 'List runs, newest first',
   roles: ['caller', 'operator'],
   query: closed({
-    status: { type: 'array', items: { enum: statuses } },
+    status: { type: 'array', items: { enum: runStatuses } },
     threadId: text,
     limit: { type: 'integer', minimum: 1, maximum: 100 },
     before: text,
@@ -151,7 +152,7 @@ interface ListQuery {
 const statusBody = {
   type: 'object',
   required: ['ok', 'runId', 'status'],
-  properties: { ok: { const: true }, runId: text, status: { enum: statuses } },
+  properties: { ok: { const: true }, runId: text, status: { enum: runStatuses } },
 } as const
 
 export const cancelRun: Route = {

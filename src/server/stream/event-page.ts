@@ -1,10 +1,11 @@
 /** Reads events page by page as JSON, for callers that do not use a stream: `GET runs/:id/events` with `Accept: application/json`. */
+
 import { type Frame, frameOf } from '../../domain/event/frame.ts'
 import { withProvenance } from '../../domain/event/frame-provenance.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
+import { isTerminal } from '../../domain/status.ts'
 import { createPlansInForce } from './current-plans.ts'
-import { isTerminal } from './run-end.ts'
 
 interface PageRequest {
   readonly runId: string

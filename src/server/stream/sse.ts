@@ -3,6 +3,7 @@
  * joiners, reconnects and writers in other processes all see the same sequence. A slow client buffers at most one page;
  * the rest is read again when the socket drains.
  */
+
 import type { ServerResponse } from 'node:http'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
@@ -12,8 +13,8 @@ import { withProvenance } from '../../domain/event/frame-provenance.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
+import { isTerminal, isWaiting } from '../../domain/status.ts'
 import { createPlansInForce, type PlansInForce } from './current-plans.ts'
-import { isTerminal, isWaiting } from './run-end.ts'
 import { type ClientConnection, openConnection } from './sse-connection.ts'
 import { getWakeups } from './wakeups.ts'
 

@@ -2,9 +2,11 @@
  * Counters and histograms of FLEX-71…76. They are fed by the lifecycle, so every path counts alike: runs started over HTTP
  * or by the library, resumed, or claimed from a dead process. Names are the specification's, with underscores for dots.
  */
+
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { JournalEvent } from '../../domain/event.ts'
+import { isWaiting } from '../../domain/status.ts'
 import { traceCounts } from './trace-counts.ts'
 
 // Bounds the number of values of labels that callers choose (capabilities, models): each value adds a time series.
@@ -47,8 +49,7 @@ export function createMetrics(): Metrics {
       if (notice.kind === 'appended') return record(notice)
       const { why, status } = notice
       // The end of a run is an event; waiting is not.
-      if (why === 'rests' && (status === 'awaiting_hitl' || status === 'awaiting_human'))
-        meters.statuses.inc({ status })
+      if (why === 'rests' && status !== undefined && isWaiting(status)) meters.statuses.inc({ status })
     },
     watchActive(active) {
       new Gauge({

@@ -16,13 +16,13 @@ import type {
   SnapshotRow,
   Store,
 } from '../../../domain/ports/store.ts'
+import { isTerminal } from '../../../domain/status.ts'
 import {
   appended,
   claimed,
   dueAt,
   firstHead,
   holds,
-  overStatuses,
   publicHead,
   refusal,
   released,
@@ -321,9 +321,7 @@ function createRunReader(state: MemoryState): RunReader {
 function pruneRuns(state: MemoryState, { before, tenant, dryRun = false }: Prune): Pruned {
   const over = [...openRuns(state).values()].filter(
     ({ head }) =>
-      (overStatuses as readonly string[]).includes(head.status) &&
-      head.updatedAt < before &&
-      (tenant === undefined || head.tenant === tenant),
+      isTerminal(head.status) && head.updatedAt < before && (tenant === undefined || head.tenant === tenant),
   )
   const events = over.reduce((sum, { journal }) => sum + journal.length, 0)
   for (const run of dryRun ? [] : over) {

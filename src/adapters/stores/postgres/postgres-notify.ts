@@ -2,7 +2,9 @@
  * Notifies other processes with NOTIFY. A notification only wakes readers, so a lost one loses no data. Changes are batched
  * while one message is in flight and are sent outside of the appends' transactions, which it would slow down.
  */
+
 import { Client, type ClientConfig, escapeIdentifier, type Pool } from 'pg'
+import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 
 interface NotifyOptions {
@@ -25,7 +27,13 @@ export interface Notifier extends Listeners {
 
 /** A message may have 8,000 bytes. */
 const longestPayload = 7_000
-const reconnectMs = { first: 50, most: 2_000 }
+const reconnectPolicy: RetryPolicy = {
+  max: Number.POSITIVE_INFINITY,
+  baseMs: 50,
+  factor: 2,
+  capMs: 2_000,
+  jitter: 'none',
+}
 /** What may have changed a little before a connection was seen to be lost. */
 const overlapMs = 5_000
 
@@ -60,7 +68,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
       // Until it is ready, the caller of `listen` handles a loss: reconnecting here as well would open two connections.
       if (client !== next || !ready) return
       client = undefined
-      reconnect(Date.now() + offset - overlapMs, reconnectMs.first)
+      reconnect(Date.now() + offset - overlapMs)
     }
     next.on('error', lost)
     next.on('end', lost)
@@ -96,15 +104,18 @@ export function createNotifier(options: NotifyOptions): Notifier {
     for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq)
   }
 
-  function reconnect(since: number | undefined, delayMs: number): void {
+  function reconnect(since: number | undefined, failures = 1): void {
     if (closed) return
-    retry = setTimeout(() => {
-      listen(since).catch(() => {
-        client?.end().catch(() => {})
-        client = undefined
-        reconnect(since, Math.min(delayMs * 2, reconnectMs.most))
-      })
-    }, delayMs)
+    retry = setTimeout(
+      () => {
+        listen(since).catch(() => {
+          client?.end().catch(() => {})
+          client = undefined
+          reconnect(since, failures + 1)
+        })
+      },
+      backoffMs(reconnectPolicy, failures),
+    )
     retry.unref()
   }
 

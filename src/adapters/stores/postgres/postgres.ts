@@ -3,11 +3,13 @@
  * one writer wins; leases use the database's clock and carry an epoch (fencing token). After a lost connection the store
  * reconnects and retries: every write has an id, by which it is found in the journal if only its answer was lost.
  */
+
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, escapeIdentifier, Pool } from 'pg'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import type { Pace } from '../../../base/time/pace.ts'
+import { backoffMs, type RetryPolicy } from '../../../base/time/retry.ts'
 import type { Store } from '../../../domain/ports/store.ts'
 import { isProgrammingError } from '../shared/is-programming-error.ts'
 import { postgresDialect } from '../sql/dialects/postgres-dialect.ts'
@@ -96,6 +98,15 @@ function toClientConfig({ url, schema, answerMs, sockets }: ConfigParts): Client
   }
 }
 
+/** Repeats within `retryMs`; the number of tries is not limited. */
+const reconnectPolicy: RetryPolicy = {
+  max: Number.POSITIVE_INFINITY,
+  baseMs: 20,
+  factor: 2,
+  capMs: 500,
+  jitter: 'none',
+}
+
 interface Retry {
   /** Repeats work while the server is away; `again` is true when an earlier try may have succeeded without an answer. */
   run<T>(work: (again: boolean) => Promise<T>, isAway?: (error: unknown) => boolean): Promise<T>
@@ -115,12 +126,13 @@ function createRetry({ retryMs, answerMs, location, sockets }: RetryParts): Retr
   return {
     async run(work, isAway = isLost) {
       const until = Date.now() + retryMs
-      for (let again = false, delay = 20; ; delay = Math.min(delay * 2, 500)) {
+      for (let again = false, failures = 1; ; failures++) {
         try {
           return await work(again)
         } catch (error) {
           if (error instanceof ProvisoError || isProgrammingError(error)) throw error
           const last = Math.min(until, closesAt)
+          const delay = backoffMs(reconnectPolicy, failures)
           if (!(isAway(error) || isRace(error)) || Date.now() + delay > last)
             throw unavailable(location, error)
           again ||= isLost(error)

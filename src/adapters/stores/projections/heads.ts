@@ -2,10 +2,11 @@
  * Computes a run's head after an append, a claim or a release. Pure, so that every store decides alike; the store must lock
  * the head (transaction, row lock) between reading and writing it.
  */
+
 import { joined } from '../../../base/joined.ts'
 import type { Append, AppendResult, HeadUpdate, Lease, NewRun } from '../../../domain/ports/store.ts'
 import type { RunHead } from '../../../domain/run.ts'
-import type { RunStatus } from '../../../domain/status.ts'
+import { isTerminal } from '../../../domain/status.ts'
 
 /** The part of a head that decisions need. */
 export interface HeadCore
@@ -32,10 +33,6 @@ export interface HeadCore
 
 /** The head as stores keep it: with the lease. */
 export interface StoredHead extends RunHead, HeadCore {}
-
-/** Terminal statuses of a run. */
-export const overStatuses = ['completed', 'failed', 'cancelled'] as const satisfies readonly RunStatus[]
-const finished: ReadonlySet<RunStatus> = new Set(overStatuses)
 
 export function firstHead(run: NewRun, now: number): StoredHead {
   const start = run.events.find((event) => event.type === 'start')?.payload
@@ -96,7 +93,7 @@ export function released<H extends HeadCore>(head: H): H {
  * releases a run that only waits, so a run that is still held was in progress). `undefined` once it is over.
  */
 export function dueAt(head: HeadCore): number | undefined {
-  if (finished.has(head.status)) return undefined
+  if (isTerminal(head.status)) return undefined
   return head.owner === undefined ? head.wakeAt : head.leaseUntil
 }
 

@@ -4,7 +4,7 @@
  * waits and writes the value again (`write-statements.ts`).
  */
 import type { Prune, Pruned } from '../../../domain/ports/store.ts'
-import { overStatuses } from '../projections/heads.ts'
+import { isTerminal } from '../../../domain/status.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import {
   createPruneStatements,
@@ -67,7 +67,7 @@ export function createPrune(
 
 /** A run that is over is immutable. */
 function isOver({ status, updated_at }: SeenRun, before: number): boolean {
-  return (overStatuses as readonly string[]).includes(status) && updated_at < before
+  return isTerminal(status) && updated_at < before
 }
 
 function groupByEvents(over: readonly SeenRun[]): string[][] {

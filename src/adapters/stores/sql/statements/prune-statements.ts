@@ -1,7 +1,7 @@
 /** Statements for pruning: find runs that are over, delete them with their rows, find unused values. */
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Prune } from '../../../../domain/ports/store.ts'
-import { overStatuses } from '../../projections/heads.ts'
+import { terminalStatuses } from '../../../../domain/status.ts'
 import type { SqlDialect } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
 import type { RunTable, Tables } from '../tables.ts'
@@ -86,7 +86,7 @@ export function createPruneStatements(
       const stays = (eb: ExpressionBuilder<Tables, 'flex_runs'>) =>
         eb.or([
           eb('flex_runs.run_id', 'is', null),
-          eb('flex_runs.status', 'not in', overStatuses),
+          eb('flex_runs.status', 'not in', terminalStatuses),
           eb('flex_runs.updated_at', '>=', before),
           ...(tenant === undefined ? [] : [eb('flex_runs.tenant', '!=', tenant)]),
         ])
