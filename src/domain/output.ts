@@ -78,6 +78,8 @@ export interface Output {
 export interface AttemptResult {
   readonly outcome: Outcome
   readonly output?: Output
+  /** Without an output: the text from which no value could be read. Redacted, and absent where none is stored. */
+  readonly raw?: string
   readonly issues: readonly Issue[]
   readonly usage: Usage
   readonly model?: string

@@ -286,6 +286,38 @@ steps:
     expect(done).toMatchObject({ status: 'completed', output: { a: 'A x', b: 'B x' }, issues: [] })
     expect(done.seen).toHaveLength(3)
   })
+
+  it.each([
+    ['I think the news branch fits best.', 'got "I think the news branch fits best."'],
+    ['["sport"]', 'must be one of "news", "tech"'],
+    ['{"branch":"news"}', 'must be array'],
+  ])('says what its agent should have answered, and where to change it: %s', async (said, got) => {
+    const done = await run(
+      `${agents}
+steps:
+  - name: pick
+    kind: router
+    router:
+      router_agent: agents.writer
+      branches:
+        news: [{ name: x, agent: writer, input: A }]
+        tech: [{ name: x, agent: writer, input: B }]
+`,
+      (request) => (request.schemaName === 'pick.choose' ? said : 'unused'),
+      { input: 'x' },
+    )
+    expect(done).toMatchObject({ status: 'failed', failure: 'attempt/invalid' })
+    const { message, details } = (
+      done as unknown as { error: { message: string; details: { hint: string } } }
+    ).error
+    expect(message).toContain(
+      'Expected a JSON list of the branches of router "pick" to run (news, tech), such as ["news"], got',
+    )
+    expect(message).toContain(got)
+    expect(details.hint).toBe(
+      'State in `system_prompt` of agents.writer that it must answer with such a list, such as ["news"]',
+    )
+  })
 })
 
 describe('who does a step', () => {

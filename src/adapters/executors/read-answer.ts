@@ -22,7 +22,8 @@ export function readAnswer(text: string, call: AnsweredCall, usage: Usage): Atte
     onEvent: ({ type, ...payload }) => call.onEvent(type, payload as { [key: string]: Json }),
   })
   if (!read.ok && read.declined) return { outcome: 'refused', issues: read.issues, usage }
-  if (!read.ok) return { outcome: read.truncated ? 'truncated' : 'invalid', issues: read.issues, usage }
+  if (!read.ok)
+    return { outcome: read.truncated ? 'truncated' : 'invalid', raw: text, issues: read.issues, usage }
   return {
     outcome: read.truncated ? 'truncated' : 'ok',
     output: { value: read.value, raw: text, ...(read.repairs.length > 0 && { repairs: read.repairs }) },

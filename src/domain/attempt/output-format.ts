@@ -27,6 +27,42 @@ export function formatFailure(format: OutputFormat, { issues }: AttemptResult): 
   }
 }
 
+/** What a node declares about its answer in words (`data.expectedAnswer`), such as the choice of a router. */
+export interface ExpectedAnswer {
+  /** Completes "Expected …". */
+  readonly answer: string
+  /** What to change if another answer comes. */
+  readonly change: string
+}
+
+/** The declaration in a node's data; undefined where there is none. */
+export function expectedAnswerOf(
+  data: { readonly [key: string]: Json } | undefined,
+): ExpectedAnswer | undefined {
+  const expected = data?.['expectedAnswer']
+  if (!isObject(expected)) return undefined
+  const { answer, change } = expected
+  return typeof answer === 'string' && typeof change === 'string' ? { answer, change } : undefined
+}
+
+/** The failure of an answer that is not as declared: what was expected, what came, and what to change. */
+export function answerFailure(
+  { answer, change }: ExpectedAnswer,
+  { issues, output, raw: unread }: AttemptResult,
+): { readonly message: string; readonly details: { readonly hint: string } } {
+  const [first] = issues
+  const raw = output?.raw ?? unread ?? first?.actual
+  const got = raw === undefined ? 'a text without one' : shorten(JSON.stringify(raw))
+  const why = first === undefined ? '' : ` (${first.message})`
+  return { message: `Expected ${answer}, got ${got}${why}`, details: { hint: change } }
+}
+
+const longestShown = 120
+
+function shorten(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown - 1)}…`
+}
+
 /** What is wrong inside is wrong inside a list, for short types have no other insides; where no value was found, there was text. */
 function actualTypeIn(issues: AttemptResult['issues']): string {
   for (const issue of issues) {

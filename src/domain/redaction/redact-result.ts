@@ -15,9 +15,11 @@ export function redactResult(
   result: AttemptResult,
   { redactor, evidence = redactor, raw: keepRaw = true }: RedactResultOptions,
 ): AttemptResult {
-  const { output, issues, model, question } = result
+  const { raw, ...rest } = result
+  const { output, issues, model, question } = rest
   return {
-    ...result,
+    ...rest,
+    ...(raw !== undefined && keepRaw && { raw: evidence.text(raw) }),
     // A redacted copy has the shape of the original.
     issues: evidence.value(issues) as AttemptResult['issues'],
     ...(model !== undefined && { model: evidence.text(model) }),

@@ -1,7 +1,12 @@
 /** Decides what follows a failed attempt, in this order: retry, alternate capability, fail edge, ask, fail the node. */
 import type { Issue } from '../../base/errors/issue.ts'
 import { backoffMs } from '../../base/time/retry.ts'
-import { formatFailure, outputFormatOf } from '../../domain/attempt/output-format.ts'
+import {
+  answerFailure,
+  expectedAnswerOf,
+  formatFailure,
+  outputFormatOf,
+} from '../../domain/attempt/output-format.ts'
 import type { Failure, NewEvent } from '../../domain/event.ts'
 import type { AttemptResult, Outcome } from '../../domain/output.ts'
 import { violationCode } from '../../domain/rao/rao-error.ts'
@@ -139,7 +144,9 @@ function failureOf(state: RunState, node: NodeState): Failure {
   // repair it.
   const spent = outcome === 'provider_error' && first?.code === 'budget/exhausted'
   const format = outcome === 'invalid' ? outputFormatOf(node.node.data) : undefined
-  const declared = format && result && formatFailure(format, result)
+  const expected = outcome === 'invalid' ? expectedAnswerOf(node.node.data) : undefined
+  const declared =
+    result && ((format && formatFailure(format, result)) ?? (expected && answerFailure(expected, result)))
   return {
     code: spent ? 'budget/exhausted' : `attempt/${outcome}`,
     message: declared?.message ?? first?.message ?? `The attempt ended with ${outcome}`,

@@ -82,6 +82,7 @@ function takeMembers(given: Members, forms: Forms): { readonly [name: string]: J
 /** Types of the optional members of a result. */
 const resultForms: Forms = {
   model: (said) => typeof said === 'string',
+  raw: (said) => typeof said === 'string',
   retryAfterMs: isCount,
   notApplied: (said) => typeof said === 'boolean',
   final: (said) => said === true,

@@ -23,6 +23,14 @@ describe('an ask about a failure', () => {
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { text: 'Tea' } })
   })
 
+  it('shows the text from which no value could be read, and nothing to approve', async () => {
+    const app = await open({ capabilities: [says('write', ['Let me think.'])] })
+    const { runId } = await app.run(envelope(), { draft: draft({ onFail: 'ask' }) })
+    expect(await app.store.asks({ runId })).toMatchObject([
+      { kind: 'failure', value: null, raw: 'Let me think.', decisions: ['edit', 'answer', 'reject'] },
+    ])
+  })
+
   it('leads to another attempt where the rejection says retry', async () => {
     let calls = 0
     const write = local('write', () => (++calls === 1 ? { text: 7 } : { text: 'Tea' }))

@@ -18,6 +18,7 @@ export function ended(
     issues,
     usage,
     model: task.target.model,
+    ...(answer.kind === 'text' && last?.text !== undefined && { raw: last.text }),
     ...(usage.calls === 0 && isUnsent(answer) && { notApplied: true }),
     ...(answer.kind === 'error' && answer.fatal && { final: true }),
     ...(answer.kind === 'throttled' &&

@@ -17,7 +17,7 @@ import { feedbackFor } from './feedback.ts'
 import { producingNodes } from './rework.ts'
 
 /** What an ask shows of a failure; a suppressed output is not included. */
-export type ShownFailure = Pick<AttemptResult, 'output' | 'issues'> &
+export type ShownFailure = Pick<AttemptResult, 'output' | 'raw' | 'issues'> &
   Pick<Ask, 'rao'> & { readonly outcome: FailureOutcome }
 
 /**
@@ -40,7 +40,7 @@ export function failureAskFacts(
 export function nodeFailureAsk(
   state: RunState,
   node: NodeState,
-  { outcome, output, issues, rao }: ShownFailure,
+  { outcome, output, raw = output?.raw, issues, rao }: ShownFailure,
 ): WantedAsk {
   const { id, label, contracts } = node.node
   const value = output?.value ?? null
@@ -60,7 +60,7 @@ export function nodeFailureAsk(
     ...shownConditions(node.node),
     issues,
     ...(rao && { rao }),
-    ...(output?.raw !== undefined && { raw: output.raw }),
+    ...(raw !== undefined && { raw }),
     decisions: isUsable ? ['approve', 'edit', 'answer', 'reject'] : ['edit', 'answer', 'reject'],
     producers: [id],
     ...(feedback.length > 0 && { feedback }),

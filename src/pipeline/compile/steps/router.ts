@@ -17,6 +17,15 @@ import type { Value } from '../value.ts'
 import { compileCall } from './call.ts'
 import { compileBranch } from './conditional.ts'
 
+/** Describes the answer of the router's agent, for the message about another one. */
+function expectedChoice({ name, agent }: RouterStep, branches: readonly string[]) {
+  const example = JSON.stringify(branches.slice(0, 1))
+  return {
+    answer: `a JSON list of the branches of router "${name}" to run (${branches.join(', ')}), such as ${example}`,
+    change: `State in \`system_prompt\` of agents.${agent} that it must answer with such a list, such as ${example}`,
+  }
+}
+
 export function compileRouter(scope: Scope, step: RouterStep, compileSteps: CompileSteps): Value | undefined {
   const id = `${scope.prefix}${step.name}`
   const names = [...step.branches.keys()]
@@ -36,7 +45,7 @@ export function compileRouter(scope: Scope, step: RouterStep, compileSteps: Comp
     processing: { said: { structured_output: 'auto', aop: 'full' } },
     outputSchema: choice,
     updatesContext: false,
-    node: {},
+    node: { data: { expectedAnswer: expectedChoice(step, names) } },
   })
   if (chosen === undefined) return undefined
   const before = scope.tails
