@@ -117,12 +117,14 @@ describe('proviso and @proviso/reader side by side', () => {
       const result = required.parse("{'a': 1}")
       console.log(JSON.stringify({
         seen: copies.map(({ ProvisoError }) => errors.map((error) => error instanceof ProvisoError)),
+        checked: copies.map(({ ProvisoError }) => errors.map((error) => ProvisoError.is(error))),
         others: copies.map(({ ProvisoError }) => [new Error('x'), {}, null, 'x'].some((other) => other instanceof ProvisoError)),
         replayed: copies.map(({ replay }) => replay(result.raw, result.repairs)),
       }))`
     const yes = [true, true, true, true]
     expect(await project.run('cross.mjs', cross)).toEqual({
       seen: [yes, yes, yes, yes],
+      checked: [yes, yes, yes, yes],
       others: [false, false, false, false],
       replayed: [{ a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }],
     })

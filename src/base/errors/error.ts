@@ -41,9 +41,24 @@ export class ProvisoError extends Error {
     Object.defineProperty(ProvisoError.prototype, brand, { value: true })
   }
 
-  /** Accepts errors of other copies of the class. */
-  static override [Symbol.hasInstance](value: unknown): value is ProvisoError {
+  /**
+   * Whether a caught value is an error of this package, including errors of another installed copy: checks a marker, not
+   * the class.
+   *
+   * @example
+   * try {
+   *   await app.run(envelope)
+   * } catch (cause) {
+   *   if (ProvisoError.is(cause)) console.error(cause.code, cause.hint)
+   * }
+   */
+  static is(value: unknown): value is ProvisoError {
     return typeof value === 'object' && value !== null && brand in value
+  }
+
+  /** `instanceof` accepts the same errors as `is`. */
+  static override [Symbol.hasInstance](value: unknown): value is ProvisoError {
+    return ProvisoError.is(value)
   }
 
   get fate(): Fate {

@@ -1,6 +1,8 @@
 /** Defines a capability in code: its data together with its function. */
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Location } from '../../base/errors/issue.ts'
 import type { Json } from '../../base/json.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Capability } from '../capability.ts'
 import type { Feedback } from '../feedback.ts'
 import type { Bundle } from '../ports/dispatcher.ts'
@@ -15,13 +17,27 @@ export interface LocalContext extends Omit<Bundle, 'inputs' | 'feedback'> {
   /** The same for every retry of this call: pass it to operations that must not happen twice. */
   readonly idempotencyKey: string
   readonly signal: AbortSignal
+  /**
+   * Ends the call: the inputs can never succeed, so it is not retried. An alternate capability has its turn, or the node
+   * fails with this message and hint.
+   *
+   * @example
+   * if (amount < 0) return context.reject('The amount is negative', { hint: 'Pass a positive amount' })
+   */
+  reject(message: string, details?: { readonly hint?: string; readonly at?: Location }): never
+  /**
+   * Ends the call with a question to a person; the function is called again with the answer in `clarifications`. Nothing
+   * may have been done before.
+   *
+   * @example
+   * if (context.clarifications.length === 0) return context.ask('Which region?', { schema: { enum: ['EU', 'US'] } })
+   */
+  ask(question: string, details?: { readonly schema?: JsonSchema }): never
 }
 
 /**
- * The function of a capability of kind `local`. Throw `ProvisoError` with the code `capability/refused` for inputs that can
- * never succeed: the call is not retried. With the code `capability/unclear` the message is a question to a person, and the
- * function is called again with the answer in `clarifications`. Any other exception counts as `provider_error` and may be
- * retried.
+ * The function of a capability of kind `local`. Call `context.reject` for inputs that can never succeed, and `context.ask`
+ * to ask a person first. Any other exception counts as `provider_error` and may be retried.
  */
 export type LocalFunction = (inputs: Json, context: LocalContext) => Json | Promise<Json>
 
