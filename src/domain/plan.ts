@@ -50,7 +50,7 @@ export interface NodeConstraints {
 }
 
 /** Runs the body once for each element of the input `items`; the output is the list of the body's outputs, in order. */
-export interface MapSettings {
+interface MapSettings {
   /** A longer list fails the node. Default 1000. */
   readonly maxItems?: number
   /** Items at one time. Default: `limits.concurrency` of the run. */
@@ -63,7 +63,7 @@ export interface MapSettings {
 }
 
 /** Runs the body round by round: the input `state` is the first round's, its output is the next one's; the last is the output. */
-export interface LoopSettings {
+interface LoopSettings {
   /** Default 10. */
   readonly maxRounds?: number
   /** Evaluated on the state after each round; the loop ends when it holds. Absent: it runs `maxRounds` rounds. */
@@ -191,7 +191,7 @@ export interface PlanNode extends Omit<DraftNode, 'body'> {
 }
 
 /** What an alternate is held to besides the node's contracts; absent where it is the same. */
-export interface AlternateContract {
+interface AlternateContract {
   /** Validated before the alternate is called. */
   readonly input?: JsonSchema
   /** The node's output contract and its own together: what its answers must satisfy. */

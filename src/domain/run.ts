@@ -13,7 +13,7 @@ import type { Draft, Plan, PlanEdge, PlanNode } from './plan.ts'
 import type { Action } from './policy.ts'
 import type { NodeStatus, RunStatus } from './status.ts'
 
-export interface AttemptState extends StartedCall {
+interface AttemptState extends StartedCall {
   readonly attempt: number
   readonly deadlineAt?: number
   /** The agent accepted the call and answers by callback until the deadline. */
@@ -71,7 +71,7 @@ export interface NodeState {
 }
 
 /** A call that a person approved, exactly as shown. */
-export interface ApprovedCall {
+interface ApprovedCall {
   readonly capabilityId: string
   readonly inputs: Json
 }
@@ -135,7 +135,7 @@ export interface AskReply {
 }
 
 /** A pending action that a person's reply triggered. */
-export interface FollowUp {
+interface FollowUp {
   readonly requestId: string
   readonly policyId: string
   readonly action: Action

@@ -125,7 +125,7 @@ export const diagnosticTable = {
 
 export type DiagnosticCode = keyof typeof diagnosticTable
 
-export interface DiagnosticDetails {
+interface DiagnosticDetails {
   /** The requirement that is not met, in words. */
   readonly constraint: string
   readonly nodeId?: string

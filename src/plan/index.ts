@@ -18,6 +18,7 @@ export {
 } from '../domain/schemas/all-schemas.ts'
 export { answerId, builtinCapabilities, builtinFunctions, withBuiltins } from './builtin-capabilities.ts'
 export {
+  addOwnCapabilities,
   type CapabilityCatalog,
   type CatalogEntry,
   type CatalogOptions,
@@ -27,7 +28,6 @@ export {
 } from './catalog/catalog.ts'
 export { type CompiledContract, type ContractRequest, compileContract } from './catalog/compile-facets.ts'
 export type { Derived } from './catalog/derive.ts'
-export { addOwnCapabilities } from './catalog/own-capabilities.ts'
 export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './catalog/score.ts'
 export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
 export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './catalog/validate-facets.ts'

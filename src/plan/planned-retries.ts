@@ -12,7 +12,7 @@ export const plannedRetry = { max: 2, backoffMs: 500 } as const satisfies Retry
 /** Fewer retries for derived work, which a capability supports without declaring it. */
 const derivedRetry = { max: 1, backoffMs: 500 } as const satisfies Retry
 
-export interface PlannedWork {
+interface PlannedWork {
   readonly derived?: boolean | undefined
   /**
    * The node returns a verdict that the contract depends on; a retry would repeat the question until the verdict is

@@ -2,7 +2,7 @@
 import type { Json } from '../../base/json.ts'
 import { createRetries, type Retries, type RetryOptions } from '../../base/time/retry.ts'
 
-export interface CallRetryOptions extends RetryOptions {
+interface CallRetryOptions extends RetryOptions {
   readonly onEvent: (event: string, payload: { readonly [key: string]: Json }) => void
 }
 

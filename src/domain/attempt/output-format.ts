@@ -12,7 +12,7 @@ export function outputFormatOf(data: { readonly [key: string]: Json } | undefine
   return { type, ...(typeof schema === 'string' && { schema }) }
 }
 
-export interface FormatFailure {
+interface FormatFailure {
   readonly message: string
   readonly details: { readonly expectedType: string; readonly actualType: string }
 }

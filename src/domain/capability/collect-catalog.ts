@@ -9,7 +9,7 @@ import { repeatIssues } from '../parse/duplicates.ts'
 import type { Parsed } from '../parse/parsed.ts'
 
 /** Which way a facet goes through a node. */
-export type Side = 'input' | 'output'
+type Side = 'input' | 'output'
 
 export interface FacetCatalog {
   get(name: string): Facet | undefined

@@ -51,7 +51,7 @@ export interface Processing {
 }
 
 /** `observe` reports the findings, `guide` also adds them to the prompt. */
-export type PrecheckMode = 'observe' | 'guide'
+type PrecheckMode = 'observe' | 'guide'
 
 /** Who is asked in a precheck. Without a model: the default model of the app. */
 export interface PrecheckAgent {

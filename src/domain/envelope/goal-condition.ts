@@ -18,7 +18,7 @@ export interface GoalCondition {
   readonly condition: { readonly [operator: string]: Json }
 }
 
-export interface Goals {
+interface Goals {
   readonly constraints: readonly Constraint[]
   readonly issues: readonly Issue[]
 }

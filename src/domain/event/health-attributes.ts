@@ -92,7 +92,7 @@ export function addHealthEvent(
   return Object.keys(draft).length === 0 ? signals : draft
 }
 
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly model?: string
   readonly repairs?: readonly RepairNote[]
 }
@@ -103,7 +103,7 @@ const schemaHashKey = 'ledger.schema_hash'
 const most = { corrections: 10, transforms: 10, name: 40 } as const
 
 /** One stage that changed an answer. */
-export interface Correction {
+interface Correction {
   readonly stage: Stage
   readonly transforms: readonly string[]
   /** Number of fallback steps taken before. */

@@ -11,12 +11,12 @@ import { eventTable } from './event-table.ts'
 export type WrittenEvent = Omit<JournalEvent, 'payload'> & { readonly payload: unknown }
 
 /** From the payload of one version to that of the next. */
-export type Upcaster = (payload: unknown, event: WrittenEvent) => unknown
+type Upcaster = (payload: unknown, event: WrittenEvent) => unknown
 
 /** By type, then by the version that the upcaster reads. */
-export type Upcasters = { readonly [T in EventType]?: { readonly [version: number]: Upcaster } }
+type Upcasters = { readonly [T in EventType]?: { readonly [version: number]: Upcaster } }
 
-export const upcasters: Upcasters = {
+const upcasters: Upcasters = {
   // Version 1 did not distinguish control from data: each edge activated its target.
   plan_generated: { 1: withControlEdges },
 }

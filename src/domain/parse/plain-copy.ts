@@ -9,9 +9,7 @@ import { isForeignSchema } from '../../schema/standard.ts'
 
 export const plainLimits = { depth: 100, nodes: 1_000_000 } as const
 
-export type PlainCopy =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly issue: Issue }
+type PlainCopy = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly issue: Issue }
 
 interface Visit {
   readonly value: unknown
@@ -21,7 +19,7 @@ interface Visit {
   readonly depth: number
 }
 
-export interface PlainOptions {
+interface PlainOptions {
   /** How `undefined` and holes in lists are treated: as `null`, like `JSON.stringify` (default), or as an issue. */
   readonly holes?: 'null' | 'refuse'
 }

@@ -10,7 +10,7 @@ import { namesOf } from './node-summary.ts'
 /** Asks in one run where nothing sets `maxAsks`. */
 export const defaultMaxAsks = 3
 
-export interface AskingContext {
+interface AskingContext {
   readonly capability: (
     id: string,
   ) => Pick<Capability, 'kind' | 'nodeKind' | 'sideEffect' | 'rao'> | undefined

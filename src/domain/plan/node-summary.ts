@@ -25,7 +25,7 @@ export interface NodeSummary {
   readonly rao?: readonly RaoRow[]
 }
 
-export type ContractMode = 'facets' | 'json_schema'
+type ContractMode = 'facets' | 'json_schema'
 
 export function summariseNodes(plan: Plan, statusOf: (nodeId: string) => NodeStatus): NodeSummary[] {
   return plan.nodes.map((node) => summary(node, statusOf(node.id)))

@@ -8,7 +8,7 @@ const settled: ReadonlySet<string> = new Set(['completed', 'skipped', 'error'])
 /** The part of a plan that is read. */
 export type PlanView = Pick<Plan, 'nodes'>
 
-export interface Progress {
+interface Progress {
   readonly pendingNodeIds: string[]
   /** By facet where the plan says which, by property where it does not. */
   readonly facets: { readonly [name: string]: Json }

@@ -10,7 +10,7 @@ import type { PlannerPolicy } from '../policy.ts'
 import type { flatPolicySchemas } from '../schemas/policy-schema.ts'
 
 /** What the flat policies come to. `inputs` are facts that stand in for inputs which the caller did not give. */
-export interface FlatEffects {
+interface FlatEffects {
   readonly planner: PlannerPolicy
   readonly inputs: { readonly [name: string]: Json }
   readonly issues: readonly Issue[]
@@ -28,7 +28,7 @@ type Effect =
   | { readonly in: 'inputs'; readonly key: string; readonly value: Json }
   | { readonly in: 'topology' | 'directives'; readonly key: string; readonly value: Json }
 
-export type FlatPolicyName = keyof typeof flatPolicySchemas
+type FlatPolicyName = keyof typeof flatPolicySchemas
 
 export const flatPolicies: Readonly<Record<FlatPolicyName, FlatRow>> = {
   brandVoice: {

@@ -8,7 +8,7 @@ import { isObject, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { FoundIssues } from '../parse/parsed.ts'
 
-export interface Migration extends FoundIssues {
+interface Migration extends FoundIssues {
   /** Maps the current pointer of a moved setting to its original pointer. */
   readonly moved: Map<Pointer, Pointer>
 }

@@ -9,7 +9,7 @@ export interface Trace {
 
 const pattern = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
 
-export interface TraceIds {
+interface TraceIds {
   readonly traceId: string
   readonly spanId: string
   readonly flags: number

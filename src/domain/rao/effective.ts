@@ -24,7 +24,7 @@ export interface EffectiveContract extends RaoContract {
   readonly from: readonly string[]
 }
 
-export interface ContractHolder {
+interface ContractHolder {
   readonly data?: unknown
   /** Highest precedence first. */
   readonly rao?: readonly AppliedContract[]

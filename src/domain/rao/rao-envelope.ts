@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../schema/json-schema.ts'
 import { type ConfidenceType, confidenceTypes, isConfidenceType, type RaoContract } from './rao-contract.ts'
 import { cut, decimal, type RaoError, schemaViolation, shown } from './rao-error.ts'
 
-export interface RaoEnvelope {
+interface RaoEnvelope {
   readonly primaryOutput: string
   readonly confidence: number
   readonly confidenceType: ConfidenceType

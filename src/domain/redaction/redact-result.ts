@@ -2,7 +2,7 @@
 import type { AttemptResult } from '../output.ts'
 import type { Redactor } from './redact.ts'
 
-export interface RedactResultOptions {
+interface RedactResultOptions {
   /** For the value, which other nodes read. */
   readonly redactor: Redactor
   /** For the evidence (raw text, reasoning, issues): may know more secrets, such as the inputs of the call. Default: the same. */

@@ -66,7 +66,7 @@ function byBeginning(secrets: readonly string[]): (text: string) => string {
 
 export { isKeyLike, redacted, secretsIn } from './secret-shapes.ts'
 
-export interface RedactorOptions {
+interface RedactorOptions {
   /** Known secrets, such as the keys of providers; secrets of fewer than 6 characters are ignored. */
   readonly secrets?: readonly string[]
 }
@@ -82,7 +82,7 @@ export interface Redactor {
   with(secrets: readonly string[]): Redactor
 }
 
-export const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as const
+const redactLimits = { depth: 100, deepest: 1000, nodes: 1_000_000 } as const
 
 /**
  * @example

@@ -6,7 +6,7 @@ import type { RunState } from '../run.ts'
 
 type Known = Pick<RunState, 'envelope' | 'nodes'>
 
-export interface Found {
+interface Found {
   readonly value: Json
   readonly source: Source
 }

@@ -38,7 +38,7 @@ export function installPlan(state: RunState, plan: Plan, kept: ReadonlyMap<strin
   addNodes(state, { nodes: plan.nodes, edges: plan.edges, earlier: before, kept })
 }
 
-export interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
+interface Added extends Pick<BodyPlan, 'nodes' | 'edges'> {
   /** The item or round that they are the nodes of. */
   readonly instance?: string
   /** Nodes of the previous plan. */

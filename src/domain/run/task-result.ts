@@ -5,7 +5,7 @@ import type { ErrorEnvelope } from '../errors/error-envelope.ts'
 import type { Output } from '../output.ts'
 
 /** `CONTINUATION`: the task waits for a person or an event. */
-export type ReturnStatus = 'COMPLETE' | 'FAILED' | 'CONTINUATION'
+type ReturnStatus = 'COMPLETE' | 'FAILED' | 'CONTINUATION'
 
 export interface TaskResult {
   readonly content: string

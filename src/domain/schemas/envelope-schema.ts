@@ -24,7 +24,7 @@ export const contractSchema = closed(
 )
 
 /** Older name of hard constraints on one facet; `goal-condition.ts` turns it into them. */
-export const goalConditionSchema = closed(
+const goalConditionSchema = closed(
   { facet: text, path: { type: 'string', pattern: '^(/.*)?$' }, condition: { type: 'object' } },
   ['facet', 'condition'],
 )

@@ -2,7 +2,7 @@
 import { anySchema, anyText, closed, text, texts } from './parts.ts'
 
 /** Facets are properties of contracts and words in conditions, so their names have no dots or slashes. */
-export const facetName = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_-]*$', maxLength: 100 } as const
+const facetName = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_-]*$', maxLength: 100 } as const
 
 const direction = { enum: ['input', 'output', 'bidirectional'] } as const
 

@@ -7,11 +7,11 @@ import { raoSettingsSchema } from './rao-schema.ts'
 const kind = { enum: nodeKinds } as const
 const kinds = { type: 'array', items: kind } as const
 
-export const selectorSchema = closed({ kind, capabilityId: text })
+const selectorSchema = closed({ kind, capabilityId: text })
 
 const watched = { properties: { selector: selectorSchema, condition } }
 
-export const triggerSchema = tagged('kind', {
+const triggerSchema = tagged('kind', {
   onStart: { properties: {} },
   onNodeComplete: watched,
   onValidationFail: watched,
@@ -37,7 +37,7 @@ const actionForms = {
   emit: { properties: { event: text, payload: map }, required: ['event'] },
 }
 
-export const actionSchema = tagged('type', actionForms)
+const actionSchema = tagged('type', actionForms)
 
 /** What may follow a rejection: any action, or the work once more. */
 const rejectionSchema = tagged('type', { ...actionForms, retry: { properties: {} } })
@@ -45,7 +45,7 @@ const rejectionSchema = tagged('type', { ...actionForms, retry: { properties: {}
 const raoSelectorSchema = closed({ nodeId: text, kind, capabilityId: text, facet: text })
 
 /** What something in the run sets off, or with `rao` a contract of the nodes that its selector matches. */
-export const runtimePolicySchema = {
+const runtimePolicySchema = {
   type: 'object',
   if: { required: ['rao'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -78,7 +78,7 @@ export const directivesSchema = {
   },
 } as const
 
-export const plannerPolicySchema = closed({
+const plannerPolicySchema = closed({
   topology: closed({ variantCount: count, maxDepth: count, requiredKinds: kinds, forbiddenKinds: kinds }),
   selection: closed({ require: texts, forbid: texts, prefer: texts, avoid: texts }),
   optimisation: closed({

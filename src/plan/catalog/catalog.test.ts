@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Envelope } from '../../domain/envelope.ts'
 import type { Facet } from '../../domain/facet.ts'
 import { marketingFacets, marketingRegistrations } from '../../presets/marketing/index.ts'
-import { createCatalog } from './catalog.ts'
-import { addOwnCapabilities } from './own-capabilities.ts'
+import { addOwnCapabilities, createCatalog } from './catalog.ts'
 import { scoreTable } from './score.ts'
 
 /** A catalog on a clock that a test can move. */

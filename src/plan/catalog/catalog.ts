@@ -3,6 +3,7 @@
  * and there are no timers; the status is computed on read. Planners, prover and engine use it through the `Catalog`
  * port.
  */
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { createFacetCatalog } from '../../domain/capability/collect-catalog.ts'
 import { type ParseCapabilityOptions, parseCapability } from '../../domain/capability/parse-capability.ts'
@@ -12,6 +13,7 @@ import type { Facet } from '../../domain/facet.ts'
 import type { Parsed } from '../../domain/parse/parsed.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import { withBuiltins } from '../builtin-capabilities.ts'
 import { compileContract } from './compile-facets.ts'
 import { type Derived, derive, supportOf } from './derive.ts'
 import { hintsOf } from './hints.ts'
@@ -300,4 +302,27 @@ function contractsOf(capability: Capability, catalog: readonly Facet[]) {
     return compiled.schema
   }
   return { schemas: { input: side('input'), output: side('output') }, issues }
+}
+
+/**
+ * Registers the capabilities of this process, built-in ones included: they stay active as long as the process runs. Throws
+ * `option/invalid` for duplicate ids and for capabilities that the catalog rejects. A capability with the id of
+ * a built-in one replaces it.
+ */
+export function addOwnCapabilities(catalog: CapabilityCatalog, capabilities: readonly Capability[]): void {
+  for (const capability of withBuiltins(capabilities)) {
+    const { capabilityId } = capability
+    if (catalog.getCapabilityById(capabilityId) !== undefined)
+      throw new ProvisoError(
+        'option/invalid',
+        `Cannot register "${capabilityId}": two capabilities have this id`,
+        {
+          hint: 'Change the `capabilityId` of one of them',
+        },
+      )
+    const registered = catalog.register(capability, { pinned: true })
+    if (registered.ok) continue
+    const message = `Cannot register the capability "${capabilityId}": ${registered.issues[0]?.message ?? ''}`
+    throw new ProvisoError('option/invalid', message, { issues: registered.issues })
+  }
 }

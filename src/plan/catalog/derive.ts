@@ -6,7 +6,7 @@ import { isObject } from '../../base/json.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { isFacetList } from './ports.ts'
 
-export interface Support {
+interface Support {
   readonly agent: string
   readonly capabilities: readonly Capability[]
   readonly input: ReadonlySet<string>
@@ -21,7 +21,7 @@ export interface Derived {
   readonly output: readonly string[]
 }
 
-export function agentOf({ capabilityId, metadata }: Capability): string {
+function agentOf({ capabilityId, metadata }: Capability): string {
   const said = metadata?.['agentId']
   if (typeof said === 'string') return said
   const dot = capabilityId.lastIndexOf('.')

@@ -18,7 +18,7 @@ export interface Port {
   readonly facets: readonly Facet[]
 }
 
-export interface Ports {
+interface Ports {
   readonly needs: readonly Port[]
   readonly supplies: readonly Port[]
 }

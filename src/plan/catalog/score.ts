@@ -12,7 +12,7 @@ export const scoreTable = {
   preference: { weight: 0.15, sentence: 'the caller prefers it (1), avoids it (0), or says nothing (0.5)' },
 } as const
 
-export type ScorePart = keyof typeof scoreTable
+type ScorePart = keyof typeof scoreTable
 
 /** Capabilities that score less are not planned, unless the caller requires or prefers them. */
 export const defaultCutoff = 0.35
@@ -30,7 +30,7 @@ export const tierTable: Readonly<Record<string, number>> = {
 /** Token estimate from which on the token part of the expense is at its maximum. */
 const manyTokens = 20_000
 
-export interface ScoreRequest {
+interface ScoreRequest {
   readonly hints: Hints
   /** Properties that the request can use. */
   readonly useful: ReadonlySet<string>

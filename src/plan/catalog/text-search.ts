@@ -4,7 +4,7 @@ import type { Capability } from '../../domain/capability.ts'
 import { wordsOf } from './hints.ts'
 import { isFacetList } from './ports.ts'
 
-export interface TextIndex {
+interface TextIndex {
   add(capability: Capability): void
   remove(capabilityId: string): void
   /** Ids with their match score, best first. */

@@ -18,7 +18,7 @@ export interface PromptTexts {
   readonly prompt: string
 }
 
-export interface DraftBudget {
+interface DraftBudget {
   /**
    * Checks the budget before a call. Returns the maximum number of answer tokens (none if unlimited), or why the call
    * is refused.

@@ -168,7 +168,7 @@ function refusalIn(answer: ModelAnswer, said: string | undefined): string | unde
 }
 
 /** Parses a model's text as a draft, or returns the issues. */
-export function readDraft(
+function readDraft(
   text: string,
 ): { readonly ok: true; readonly draft: Draft } | { readonly ok: false; readonly issues: readonly Issue[] } {
   const read = parse(text, draftSchema)

@@ -31,7 +31,7 @@ function applied(settings: RaoSettings, where: Omit<AppliedContract, 'contract'>
   return contract === undefined || isRaoError(contract) ? [] : [{ ...where, contract }]
 }
 
-export function listRaoPolicies({ envelope }: Pick<ProveRequest, 'envelope'>): readonly RaoPolicy[] {
+function listRaoPolicies({ envelope }: Pick<ProveRequest, 'envelope'>): readonly RaoPolicy[] {
   return envelope.policies.runtime.filter(isRaoPolicy).filter(({ enabled }) => enabled)
 }
 

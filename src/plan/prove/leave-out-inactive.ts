@@ -11,7 +11,7 @@ import { bodyPath } from './resolve/resolve-body.ts'
 import { targetsOf } from './scenarios/scenario.ts'
 import { isBinding, nodesIn, sourcesOf } from './sources.ts'
 
-export interface DraftWithoutInactive {
+interface DraftWithoutInactive {
   readonly draft: Draft
   readonly diagnostics: readonly Diagnostic[]
 }

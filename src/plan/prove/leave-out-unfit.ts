@@ -22,7 +22,7 @@ import { contractsOf } from './resolve/contracts.ts'
 import { inBody } from './resolve/resolve-body.ts'
 import { schemaOf, valuesAt } from './sources.ts'
 
-export interface Fitting {
+interface Fitting {
   readonly resolved: Resolved
   readonly diagnostics: readonly Diagnostic[]
 }

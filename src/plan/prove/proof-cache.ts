@@ -12,7 +12,7 @@ import type { ProveRequest } from './proof-request.ts'
 import { type ProveResult, prove } from './prove.ts'
 import { visibleEnvelope } from './sources.ts'
 
-export interface ProofCacheLimits {
+interface ProofCacheLimits {
   /** Plans per list of capabilities. */
   readonly plans: number
   /** Maximum key length in characters; longer requests are proved each time. */
@@ -26,7 +26,7 @@ interface CachedProof {
   readonly values: string
 }
 
-export const proofCacheLimits: ProofCacheLimits = { plans: 64, length: 100_000 }
+const proofCacheLimits: ProofCacheLimits = { plans: 64, length: 100_000 }
 
 /** Returns a memoised `prove`. All requests must use the same `facets` and `untrusted`. */
 export function rememberProofs(limits: ProofCacheLimits = proofCacheLimits): typeof prove {

@@ -36,7 +36,7 @@ export type ProveResult =
   | { readonly ok: false; readonly diagnostics: DiagnosticBundle }
 
 /** The checks of every plan, besides the caller's constraints. */
-export const obligations: Readonly<Record<string, Obligation>> = {
+const obligations: Readonly<Record<string, Obligation>> = {
   shape,
   dag,
   supply,

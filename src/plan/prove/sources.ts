@@ -86,7 +86,7 @@ export function schemaOf(source: Source, { byId, request }: Known): Projection {
  * Returns the first scenario in which no source is certainly present, or with `certain` all are certainly absent. With
  * `nodeId`, only scenarios that start this node count.
  */
-export function wayWithout(
+export function findScenarioWithout(
   sources: readonly Source[],
   resolved: Resolved,
   nodeId?: string,

@@ -30,7 +30,7 @@ export function mergeDiagnostics(
 }
 
 /** Weighted share of the met constraints; 1 for a contract without constraints. */
-export function satisfactionOf(scores: readonly Score[]): number {
+function satisfactionOf(scores: readonly Score[]): number {
   const total = scores.reduce((sum, { level }) => sum + weight[level], 0)
   const met = scores.reduce((sum, score) => sum + (score.met ? weight[score.level] : 0), 0)
   return total === 0 ? 1 : met / total

@@ -16,7 +16,7 @@ import type { Scenario } from '../scenarios/scenario.ts'
 import { isThere, nodesIn, valuesAt } from '../sources.ts'
 
 /** No source supplies the slot. */
-export interface LeftOut {
+interface LeftOut {
   /** Sources that ran without supplying it, if they have post-conditions. */
   readonly leftOutBy: readonly NodeSource[]
 }
@@ -34,7 +34,7 @@ export function isLeftOut(option: Option): option is LeftOut {
 /** Maximum number of combinations that are enumerated. */
 const mostWorlds = 64
 
-export interface Setting {
+interface Setting {
   /** According to the schemas alone. */
   readonly world: World
   /** The same, restricted by the post-conditions of the nodes; empty when no run can produce it. */

@@ -10,13 +10,13 @@ import type { Resolved } from '../proof-request.ts'
 import { settingsFor } from './answer-values.ts'
 import type { Goal } from './goals.ts'
 
-export interface Conflict {
+interface Conflict {
   readonly members: readonly Goal[]
   readonly diagnostic: Diagnostic
 }
 
 /** The assumptions: schemas with the post-conditions of nodes, or schemas alone. */
-export type Given = 'assured' | 'schemas'
+type Given = 'assured' | 'schemas'
 
 /** `goals` are the constraints that are satisfiable alone. */
 export function conflictOf(

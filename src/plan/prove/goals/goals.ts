@@ -5,8 +5,10 @@
 import { canonicalJson } from '../../../base/canonical.ts'
 import { sha256Hex } from '../../../base/hash.ts'
 import type { Json } from '../../../base/json.ts'
+import { tokens } from '../../../base/pointer.ts'
 import type { Constraint, Level } from '../../../domain/contract.ts'
 import type { Cause, Diagnostic } from '../../../domain/diagnostic.ts'
+import type { Source } from '../../../domain/plan.ts'
 import {
   conditionVars,
   describeCondition,
@@ -17,10 +19,9 @@ import { clip } from '../../../schema/describe.ts'
 import type { World } from '../../../schema/values/known-values.ts'
 import type { Path } from '../../../schema/values/schema-values.ts'
 import { suppliers } from '../diagnostics/suggest.ts'
-import type { Resolved, ResolvedNode } from '../proof-request.ts'
-import { owns } from '../sources.ts'
+import type { Resolved, ResolvedNode, Slot } from '../proof-request.ts'
+import { nodesIn, owns } from '../sources.ts'
 import { isAssured, settingsFor, slotFor, verdictIn } from './answer-values.ts'
-import { guardsOf } from './guards.ts'
 import { neverNumber, neverNumbers } from './non-number-comparisons.ts'
 import { mayBeVacuous } from './vacuous-truth.ts'
 
@@ -102,7 +103,7 @@ export function judgeGoal(goal: Goal, resolved: Resolved): Judgement {
     return { goal, met: true, enforcers: ids(enforcers), guards: [], ...(diagnostic && { diagnostic }) }
   }
   // A failing guard costs a retry or a new plan, which is too much for a soft constraint.
-  const guards = goal.level === 'hard' ? guardsOf(paths, resolved) : []
+  const guards = goal.level === 'hard' ? findGuards(paths, resolved) : []
   if (guards.length > 0) return guarded(goal, guards, unlike)
   return unmet(goal, 'missing_enforcer', {
     nodes: producers,
@@ -231,4 +232,40 @@ function orderedInVain(goal: Goal, unlike: readonly string[]): Diagnostic {
     suggestion: neverNumber(unlike),
     details: { code: 'plan/unlike-types', note: 'ordering_without_number', vars: [...unlike] },
   }
+}
+
+/**
+ * Returns the guards of a constraint (rule 5): validation nodes at which the engine can evaluate it, because they run after
+ * everything that it reads, and read or supply part of it. Empty if some path through the plan has none.
+ */
+function findGuards(paths: readonly Path[], resolved: Resolved): readonly string[] {
+  const slots = [...new Set(paths.flatMap((path) => slotFor(path, resolved) ?? []))]
+  const candidates = resolved.nodes.filter((node) => node.kind === 'validation' && readsAny(node, slots))
+  const found = new Set<string>()
+  const sources = nodesIn(slots.flatMap((slot) => slot.sources))
+  const asked = [...sources, ...candidates.map(({ id }) => id)]
+  for (const { completed, complete } of resolved.scenarios.over(asked)) {
+    const live = complete ? sources.filter((id) => completed.has(id)) : sources
+    const guards = candidates.filter(({ id }) => {
+      const before = resolved.graph.ancestors(id)
+      return completed.has(id) && live.every((source) => source === id || before.has(source))
+    })
+    if (guards.length === 0 || live.length === 0) return []
+    for (const { id } of guards) found.add(id)
+  }
+  return [...found]
+}
+
+function readsAny(node: ResolvedNode, slots: readonly Slot[]): boolean {
+  const wanted = slots.flatMap((slot) => slot.sources)
+  const supplies = wanted.some((source) => 'node' in source && source.node === node.id)
+  const read = Object.values(node.inputs).flat()
+  return supplies || read.some((source) => wanted.some((other) => overlap(source, other)))
+}
+
+/** Whether both sources read overlapping parts of the same output. */
+function overlap(a: Source, b: Source): boolean {
+  if (!('node' in a) || !('node' in b) || a.node !== b.node) return false
+  const [left, right] = [tokens(a.pointer ?? ''), tokens(b.pointer ?? '')]
+  return left.every((token, i) => i >= right.length || right[i] === token)
 }

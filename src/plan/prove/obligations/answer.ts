@@ -15,7 +15,7 @@ import { isVacant } from '../../../schema/values/has-no-values.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
 import { suppliers, tooManyScenarios } from '../diagnostics/suggest.ts'
 import { type Resolved, type Slot, toCompileOptions } from '../proof-request.ts'
-import { isThere, schemaOf, wayWithout } from '../sources.ts'
+import { findScenarioWithout, isThere, schemaOf } from '../sources.ts'
 import { judgeWhole, reasonFor } from './whole.ts'
 
 export function answer(resolved: Resolved): readonly Diagnostic[] {
@@ -49,7 +49,7 @@ export function answer(resolved: Resolved): readonly Diagnostic[] {
 const called = ({ prefix: [name] }: Slot) => (name === undefined ? 'the answer' : `"${name}" of the answer`)
 
 function absent(slot: Slot, resolved: Resolved): Diagnostic[] {
-  const without = wayWithout(slot.sources, resolved)
+  const without = findScenarioWithout(slot.sources, resolved)
   if (without === undefined) return []
   const optional = slot.sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [

@@ -10,7 +10,7 @@ import { createDiagnostic } from '../../diagnostics.ts'
 import { suppliers, tooManyScenarios } from '../diagnostics/suggest.ts'
 import type { Resolved, ResolvedNode } from '../proof-request.ts'
 import { rootsOf } from '../resolve/property-names.ts'
-import { isThere, wayWithout } from '../sources.ts'
+import { findScenarioWithout, isThere } from '../sources.ts'
 
 export function supply(resolved: Resolved): readonly Diagnostic[] {
   return resolved.nodes.flatMap((node) => [
@@ -24,7 +24,7 @@ export function supply(resolved: Resolved): readonly Diagnostic[] {
 
 function lacking(node: ResolvedNode, name: string, resolved: Resolved): Diagnostic[] {
   const sources = node.inputs[name] ?? []
-  const without = wayWithout(sources, resolved, node.id)
+  const without = findScenarioWithout(sources, resolved, node.id)
   if (without === undefined) return []
   const optional = sources.some((source) => isThere(source, without, resolved) === 'maybe')
   return [
@@ -46,8 +46,8 @@ function lacking(node: ResolvedNode, name: string, resolved: Resolved): Diagnost
 function unsupplied(node: ResolvedNode, name: string, resolved: Resolved): Diagnostic[] {
   const sources = node.inputs[name] ?? []
   // Inputs without any source are reported by `unrouted`.
-  if (sources.length === 0 || wayWithout(sources, resolved, node.id) === undefined) return []
-  const never = wayWithout(sources, resolved, node.id, { certain: true })
+  if (sources.length === 0 || findScenarioWithout(sources, resolved, node.id) === undefined) return []
+  const never = findScenarioWithout(sources, resolved, node.id, { certain: true })
   const optional = `name "${name}" in contracts.input of "${node.id}" without requiring it if it is optional`
   const said = {
     constraint: `input "${name}" of "${node.id}" is supplied`,

@@ -80,7 +80,7 @@ function looksOnlyAt(schema: JsonSchema, names: ReadonlySet<string>): boolean {
   )
 }
 
-export interface Whole {
+interface Whole {
   readonly schema: JsonSchema
   /** One per property. */
   readonly slots: readonly Slot[]
@@ -89,7 +89,7 @@ export interface Whole {
 }
 
 /** The part of the schema that is not proved. */
-export type WholeVerdict =
+type WholeVerdict =
   /** Keywords that some runs may break. */
   | { readonly kind: 'depends'; readonly keywords: readonly string[] }
   /** Keywords that every run violates, with the object as one of these runs assembles it. */

@@ -19,7 +19,7 @@ import type { Scenario } from '../scenarios/scenario.ts'
 import { isThere, nodesIn, valuesAt } from '../sources.ts'
 import { aliasesOf } from './property-names.ts'
 
-export interface Bound {
+interface Bound {
   readonly sources: readonly Source[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -27,7 +27,7 @@ export interface Bound {
 type Known = Pick<Resolved, 'byId' | 'request' | 'graph' | 'scenarios' | 'supply'>
 
 /** The reader of a value: a node, or the answer itself. */
-export interface Asker {
+interface Asker {
   readonly property: string
   /** Undefined for the answer, which can read every node. */
   readonly nodeId?: string

@@ -13,19 +13,24 @@ import type { CompileOptions } from '../../../schema/compile/compile.ts'
 import { fitOf } from '../../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
 import { createDiagnostic } from '../../diagnostics.ts'
-import { type Given, type ProveRequest, type Resolved, toCompileOptions } from '../proof-request.ts'
-import { sourcesOf } from '../sources.ts'
-import { bodyOutput } from './body-output.ts'
+import {
+  type Given,
+  type ProveRequest,
+  type Resolved,
+  type Slot,
+  toCompileOptions,
+} from '../proof-request.ts'
+import { findScenarioWithout, schemaOf, sourcesOf } from '../sources.ts'
 import type { NodeContracts } from './contracts.ts'
 
-export interface BodyContext {
+interface BodyContext {
   readonly request: ProveRequest
   /** Schema of what the explicit bindings of an input supply. */
   readonly supplied: (sources: ReturnType<typeof sourcesOf>) => Known
   readonly resolve: (request: ProveRequest) => Resolved
 }
 
-export interface ResolvedBody extends NodeContracts {
+interface ResolvedBody extends NodeContracts {
   readonly body: Resolved
   /** Loop invariant: the schema that every state satisfies. */
   readonly state?: JsonSchema
@@ -236,4 +241,25 @@ function tooLong({ id }: DraftNode, limits: { least: number; maxItems: number })
     suggestion: `Raise maxItems of "${id}" to at least ${limits.least}, or bind a shorter list`,
     details: { ...limits },
   })
+}
+
+/** Returns the schema of the output of a body, from the bindings of that output. */
+function bodyOutput(body: Resolved): JsonSchema {
+  const slots = body.slots.filter(({ inAnswer }) => inAnswer)
+  const [whole] = slots.filter(({ prefix }) => prefix.length === 0)
+  if (whole) return ofSlot(whole, body)
+  return mapOf(
+    Object.fromEntries(
+      slots.flatMap((slot) => {
+        const [name] = slot.prefix
+        if (name === undefined || slot.sources.length === 0) return []
+        const certain = findScenarioWithout(slot.sources, body) === undefined
+        return [[name, { schema: ofSlot(slot, body), certain }]]
+      }),
+    ),
+  )
+}
+
+function ofSlot({ sources }: Slot, body: Resolved): JsonSchema {
+  return anyOf(sources.map((source) => schemaOf(source, body).schema))
 }

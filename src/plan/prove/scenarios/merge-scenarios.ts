@@ -11,14 +11,14 @@ import {
   targetsOf,
 } from './scenario.ts'
 
-export interface MergedScenarios {
+interface MergedScenarios {
   /** Returns undefined when even these are too many. */
   over(ids: Iterable<string>, without: readonly string[]): readonly Scenario[] | undefined
   /** Nodes that some scenario starts; undefined when computing it would exceed the budget. */
   readonly reachable: ReadonlySet<string> | undefined
 }
 
-export interface ChoiceGraph extends ScenarioGraph {
+interface ChoiceGraph extends ScenarioGraph {
   readonly choicesAt: (id: string) => readonly (Choice | undefined)[]
 }
 

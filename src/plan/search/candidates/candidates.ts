@@ -53,7 +53,7 @@ function filterAllowed(request: SearchRequest, banned: ReadonlySet<string>): rea
   )
 }
 
-export interface DeclaredCandidates {
+interface DeclaredCandidates {
   readonly candidates: readonly Candidate[]
   /** Capabilities below the cut-off. */
   readonly left: readonly string[]

@@ -10,7 +10,7 @@ import { type Requirement, type Requirements, serves } from './requirements.ts'
 
 export type Producer = { readonly candidate: Candidate; readonly port: string } | { readonly given: Source }
 
-export interface CheapestProducer {
+interface CheapestProducer {
   readonly producer: Producer
   readonly cost: number
 }
@@ -21,7 +21,7 @@ export interface CheapestProducers {
   getCost(candidate: Candidate): number | undefined
 }
 
-export interface ProducerSearch {
+interface ProducerSearch {
   readonly requirements: Requirements
   readonly candidates: readonly Candidate[]
   /** Sources that exist from the beginning. */

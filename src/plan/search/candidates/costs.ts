@@ -108,7 +108,7 @@ export function estimateTokens({ kind, cost }: Capability): number {
   return cost?.estimatedTokens ?? (kind === 'model' ? usualTokens : 0)
 }
 
-export interface Work {
+interface Work {
   readonly capability: Capability
   readonly method: SupplyMethod
   /** Between 0 and 1; undefined for open capabilities. */

@@ -22,7 +22,7 @@ export interface SearchGoal {
   readonly role: 'answer' | 'whole' | 'aside'
 }
 
-export interface ContractNeeds {
+interface ContractNeeds {
   readonly goals: readonly SearchGoal[]
   readonly constraints: readonly ContractGoal[]
 }

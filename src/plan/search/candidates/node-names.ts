@@ -3,7 +3,7 @@
 import type { SearchRequest } from '../search-request.ts'
 import type { Candidate } from './candidates.ts'
 
-export interface NodeIds {
+interface NodeIds {
   /** Returns an unused id based on this one. */
   fresh(like: string): string
 }

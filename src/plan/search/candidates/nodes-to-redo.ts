@@ -11,7 +11,7 @@ import { facetsByName, portsOf } from '../../catalog/ports.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { slug } from './node-names.ts'
 
-export interface NodesToRedo {
+interface NodesToRedo {
   /** Nodes whose outputs are dropped. */
   readonly nodes: ReadonlySet<string>
   /** Capabilities that executed them. */

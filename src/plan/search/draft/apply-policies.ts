@@ -16,7 +16,7 @@ import { explainNode } from './explain.ts'
 import { addBrief } from './policy-nodes.ts'
 import { addFallback, findFallback } from './resilience.ts'
 
-export interface PolicyRequest {
+interface PolicyRequest {
   readonly space: SearchSpace
   readonly chosen: Chosen
   readonly checked: readonly Goal[]

@@ -14,7 +14,7 @@ import { instructionsFor } from './instructions.ts'
 import { buildInputContract, buildOutputContract, type Demands, isOpenNode } from './node-contracts.ts'
 import { planFailureHandling } from './resilience.ts'
 
-export interface Assembly {
+interface Assembly {
   readonly space: SearchSpace
   readonly chosen: Chosen
   readonly demands: Demands

@@ -11,7 +11,7 @@ import type { Assembled } from './assemble.ts'
 import { buildObjectSchema } from './node-contracts.ts'
 import { acceptsMoreInputs } from './policy-nodes.ts'
 
-export interface Branch {
+interface Branch {
   readonly label: string
   readonly said?: string
 }

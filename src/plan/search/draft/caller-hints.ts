@@ -7,7 +7,7 @@ const acted = new Set(['askBeforeFinish', 'hitlRequiredFor', 'branchVariants', '
 const ordering = ['fieldOrder', 'propertyOrder', 'order'] as const
 const longest = 2_000
 
-export interface CallerHints {
+interface CallerHints {
   readonly hints?: string
   readonly directives?: string
 }

@@ -103,7 +103,7 @@ function addUse(
 }
 
 /** Adds the node of a candidate, with everything it needs. */
-export function addNode(candidate: Candidate, producers: CheapestProducers, chosen: Chosen): PlannedNode {
+function addNode(candidate: Candidate, producers: CheapestProducers, chosen: Chosen): PlannedNode {
   const key = getNodeKey(candidate)
   let planned = chosen.plannedNodes.get(key)
   if (planned?.candidates.includes(candidate)) return planned

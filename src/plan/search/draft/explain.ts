@@ -10,7 +10,7 @@ import type { Choice } from '../search-request.ts'
 import type { Assembled } from './assemble.ts'
 import type { Chosen, PlannedNode } from './choose.ts'
 
-export interface Explanation {
+interface Explanation {
   readonly goals: readonly SearchGoal[]
   readonly chosen: Chosen
   readonly producers: CheapestProducers

@@ -6,7 +6,7 @@ import { describeCondition, parseCondition } from '../../../schema/condition/con
 import { getCallerHints } from './caller-hints.ts'
 import type { PlannedNode } from './choose.ts'
 
-export interface InstructionRequest {
+interface InstructionRequest {
   readonly planned: PlannedNode
   readonly envelope: Envelope
   /** The node supplies part of the answer. */

@@ -12,7 +12,7 @@ import type { PlannedNode } from './choose.ts'
 /** Maximum number of alternates of a node. */
 const mostAlternates = 2
 
-export interface FailureHandlingRequest {
+interface FailureHandlingRequest {
   readonly capabilities: readonly Capability[]
   readonly facets: FacetsByName
   /** Capabilities that the caller avoids. */
@@ -48,7 +48,7 @@ export function planFailureHandling(
   }
 }
 
-export interface FallbackRequest {
+interface FallbackRequest {
   readonly draft: Draft
   /** The node that may fail, and its capability. */
   readonly nodeId: string
