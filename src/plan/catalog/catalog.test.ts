@@ -218,7 +218,7 @@ describe('the capabilities of a process', () => {
       'two capabilities have this id',
     )
     expect(() => addOwnCapabilities(open().catalog, [{ ...capability, inputContract: ['odd'] }])).toThrow(
-      'cannot be registered',
+      'Cannot register the capability',
     )
   })
 })
