@@ -26,7 +26,7 @@ const cache = join(root, 'node_modules', '.cache', 'proviso-sim')
 export function transpileSim() {
   const folders = [
     'src',
-    ...['sim', 'interpreter', 'conformance', 'reader'].map((name) => join('test', name)),
+    ...['sim', 'interpreter', 'conformance', 'reader', 'seams'].map((name) => join('test', name)),
   ]
   const files = [
     ...folders.flatMap((folder) => sources(join(root, folder))),

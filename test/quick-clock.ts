@@ -1,5 +1,6 @@
 /** A clock on which pauses take no time: short timers fire at once and move the time on; what was waited for is noted. */
-import { type Clock, systemClock } from '../src/base/time/clock.ts'
+import type { Clock } from '../src/index.ts'
+import { systemClock } from './seams/base.ts'
 
 export interface QuickClock extends Clock {
   /** Every pause that a timer ended, in milliseconds. */

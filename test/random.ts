@@ -1,5 +1,5 @@
 /** Random schemas with values that satisfy them, and random conditions over both: what the prover is tested on. */
-import type { Json } from '../src/base/json.ts'
+import type { Json } from '../src/index.ts'
 
 export class Random {
   #state: number

@@ -1,7 +1,6 @@
 /** Promises about calls to agents: what they carry, how every answer and every failure is told apart, what never leaves. */
 import { describe, expect, it } from 'vitest'
-import { type AppOptions, defineCapability } from '../../src/app.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
+import { type AppOptions, defineCapability, type JournalEvent } from '../../src/index.ts'
 import { answer, journal } from '../journeys/support.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'
 import {

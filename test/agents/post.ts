@@ -1,6 +1,6 @@
 /** How an agent that said "accepted" answers: signed, to the address that the call named. */
 import { randomBytes } from 'node:crypto'
-import { type Signed, sign, signatureHeaders } from '../../src/adapters/executors/signature.ts'
+import { type Signed, sign, signatureHeaders } from '../seams/agents.ts'
 import { copyVariants, type ReceivedCall } from './support.ts'
 
 export interface Posting {

@@ -1,10 +1,9 @@
 /** Promises about agents that register over HTTP: who may, what is refused, who is seen by whom, and how long. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { createApp, defineCapability } from '../../src/app.ts'
-import { systemClock } from '../../src/base/time/clock.ts'
-import { readEnv } from '../../src/env.ts'
-import { mostPerTenant } from '../../src/server/agents/register-agents.ts'
+import { createApp, defineCapability } from '../../src/index.ts'
+import { mostPerTenant } from '../seams/agents.ts'
+import { readEnv, systemClock } from '../seams/base.ts'
 import { serve } from '../server/support.ts'
 import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import { type AppOptions, createApp } from '../../src/app.ts'
-import { readEnv } from '../../src/env.ts'
+import { type AppOptions, createApp } from '../../src/index.ts'
 import { leave } from '../journeys/support.ts'
+import { readEnv } from '../seams/base.ts'
 import { agent, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-sealed-'))

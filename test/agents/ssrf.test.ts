@@ -1,14 +1,11 @@
 /** T15: for any address of an agent, only public addresses are ever dialled; checked with real servers on this machine. */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCallbacks } from '../../src/adapters/executors/callbacks.ts'
-import { httpDispatcher } from '../../src/adapters/executors/http.ts'
-import { createGuard, type GuardOptions } from '../../src/adapters/net/guard.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { systemClock } from '../../src/base/time/clock.ts'
-import { parseCapability } from '../../src/domain/capability/parse-capability.ts'
-import type { AttemptResult } from '../../src/domain/output.ts'
-import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
+import type { AttemptResult, Dispatch } from '../../src/index.ts'
+import { createCallbacks, createGuard, type GuardOptions, httpDispatcher } from '../seams/agents.ts'
+import { systemClock } from '../seams/base.ts'
+import { parseCapability } from '../seams/domain.ts'
 import { agent, json, status } from './support.ts'
 
 /** Listens where a forged address would lead, and counts who came. */

@@ -8,9 +8,9 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach } from 'vitest'
-import { signatureHeaders, verify } from '../../src/adapters/executors/signature.ts'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/index.ts'
 import { createToken, type ServerOptions } from '../../src/server/index.ts'
+import { signatureHeaders, verify } from '../seams/agents.ts'
 import { api, serve } from '../server/support.ts'
 
 export { api }

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/index.ts'
 import { answer, leave } from '../journeys/support.ts'
 import { frames } from '../server/support.ts'
 import {

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Diagnostic, diagnosticsOf, problemLine } from '../../src/cli/diagnostics/diagnostics.ts'
-import { locateResult } from '../../src/cli/diagnostics/locate-result.ts'
 import { type ParseOptions, parse } from '../../src/output/index.ts'
 import { noiseCorpus } from '../../src/testing/index.ts'
+import { type Diagnostic, diagnosticsOf, locateResult, problemLine } from '../seams/cli.ts'
 import { proviso, requireBuild, root } from '../support.ts'
 
 const person = {

@@ -1,7 +1,7 @@
 /** Pipelines and settings on the command line, tested on the built file: answers, places of mistakes, exit codes. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import { type OpenAiServer, openAiServer } from '../models/openai-server.ts'
+import { openLibsql } from '../seams/stores.ts'
 import { proviso, runCommand } from '../support.ts'
 import { file, pathInFolder } from './run-support.ts'
 

@@ -1,7 +1,7 @@
 /** The flag of the sandbox, under both its names, and the log, as the environment of a server says. */
 import { describe, expect, it } from 'vitest'
-import { isOn, logOptions, sandboxOf } from '../../src/cli/serve/serve-telemetry.ts'
-import { readEnv } from '../../src/env.ts'
+import { readEnv } from '../seams/base.ts'
+import { isOn, logOptions, sandboxOf } from '../seams/cli.ts'
 import { open, tea } from '../server/support.ts'
 
 describe('the sandbox of a server', () => {

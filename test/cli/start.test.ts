@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { staleBuild } from '../../scripts/setup.mjs'
-import { envNames } from '../../src/env.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
+import { envNames } from '../seams/base.ts'
+import { compileSchema } from '../seams/schema.ts'
 import { root } from '../support.ts'
 
 const started = new Set<ChildProcess>()

@@ -1,8 +1,8 @@
 /** Agents that say 202 and call back: how often they do, and what they receive. */
 import { randomBytes } from 'node:crypto'
-import { sign, signatureHeaders } from '../../src/adapters/executors/signature.ts'
-import type { App } from '../../src/app.ts'
+import type { App } from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
+import { sign, signatureHeaders } from '../seams/agents.ts'
 
 interface AgentCall {
   readonly runId: string

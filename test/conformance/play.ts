@@ -1,7 +1,12 @@
 /** Plays one row against one executor: a node whose capability is at the hostile server and whose alternate is at a good one. */
-import { type AppOptions, createApp, type DefinedCapability, defineCapability } from '../../src/app.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import type { Outcome } from '../../src/domain/output.ts'
+import {
+  type AppOptions,
+  createApp,
+  type DefinedCapability,
+  defineCapability,
+  type JournalEvent,
+  type Outcome,
+} from '../../src/index.ts'
 import { createQuickClock, patient } from '../quick-clock.ts'
 import { callBack, serveCallbacks } from './callbacks.ts'
 import { closedAddress, hostileServer, type Script } from './hostile-server.ts'

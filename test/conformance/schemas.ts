@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Draft } from '../../src/schema/dialects/draft.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
+import type { Draft } from '../seams/schema.ts'
 import { type Document, type Documents, type Judge, type ValidatorName, validators } from './validators.ts'
 
 export const suiteDrafts = {

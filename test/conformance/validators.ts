@@ -4,15 +4,21 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' }
 import AjvDraft04 from 'ajv-draft-04'
-import { compileWithAjv } from '../../src/schema/compile/ajv.ts'
-import { type Draft, draftOf } from '../../src/schema/dialects/draft.ts'
-import { normalise } from '../../src/schema/dialects/normalise.ts'
-import { createInterpreter } from '../../src/schema/interpreter/interpreter.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
-import { formats } from '../../src/schema/patterns/formats.ts'
-import { nativeRegex } from '../../src/schema/patterns/regex.ts'
-import { checkReferences, schemaGraph, sharedSchemas } from '../../src/schema/references/references.ts'
-import { collectNames, type Names } from '../../src/schema/references/schema-names.ts'
+import type { JsonSchema } from '../../src/index.ts'
+import {
+  checkReferences,
+  collectNames,
+  compileWithAjv,
+  createInterpreter,
+  type Draft,
+  draftOf,
+  formats,
+  type Names,
+  nativeRegex,
+  normalise,
+  schemaGraph,
+  sharedSchemas,
+} from '../seams/schema.ts'
 
 export type Judge = (value: unknown) => boolean
 

@@ -3,7 +3,7 @@ import { anthropic } from '../../src/adapters/providers/anthropic.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { google } from '../../src/adapters/providers/google.ts'
 import { openai } from '../../src/adapters/providers/openai.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import type { Provider } from '../../src/index.ts'
 
 export interface Wire {
   readonly name: string

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { parseEnvelope } from '../../src/domain/envelope/parse-envelope.ts'
-import { flatPolicies } from '../../src/domain/policy/flat-policies.ts'
+import { flatPolicies, parseEnvelope } from '../seams/domain.ts'
 import { root } from '../support.ts'
 
 const page = readFileSync(join(root, 'docs/reference/envelope.md'), 'utf8')

@@ -1,8 +1,7 @@
 /** `docs/reference/facets.md` is printed from the catalog; `npx vitest run test/docs/facets-page.test.ts -u` prints it anew. */
 import { expect, it } from 'vitest'
-
+import type { JsonSchema } from '../../src/index.ts'
 import { marketingFacets, marketingRegistrations } from '../../src/presets/marketing/index.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
 
 it('prints facets and capabilities into the reference', async () => {
   const page = [

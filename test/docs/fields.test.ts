@@ -5,7 +5,7 @@ import { createApp } from 'proviso'
 import { capabilitySchema, draftSchema } from 'proviso/plan'
 import { createMemoryStore } from 'proviso/stores/memory'
 import { describe, expect, it } from 'vitest'
-import { nodeSchema } from '../../src/domain/schemas/draft-schema.ts'
+import { nodeSchema } from '../seams/domain.ts'
 import { root } from '../support.ts'
 
 /** The first cells of the tables under a heading, with what is quoted in them; `run(…)` counts as `run`. */

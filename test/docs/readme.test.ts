@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { envNames } from '../../src/env.ts'
+import { envNames } from '../seams/base.ts'
 import { requireBuild, root } from '../support.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')

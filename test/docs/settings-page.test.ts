@@ -2,11 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { writtenProcessing } from '../../src/domain/schemas/processing-schema.ts'
-import { arosTable } from '../../src/pipeline/config/aros-config.ts'
-import { readConfig } from '../../src/pipeline/config/read-config.ts'
-import { describeSourceIssue, serverKeys } from '../../src/pipeline/index.ts'
+import { arosTable, describeSourceIssue, readConfig, serverKeys } from '../../src/pipeline/index.ts'
 import { compile } from '../pipelines/support.ts'
+import { writtenProcessing } from '../seams/domain.ts'
 import { root } from '../support.ts'
 
 const page = readFileSync(join(root, 'docs/reference/settings.md'), 'utf8')

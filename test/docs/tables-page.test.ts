@@ -1,18 +1,14 @@
 /** `docs/reference/tables.md` is printed from the code; `npx vitest run test/docs/tables-page.test.ts -u` prints it anew. */
 import { expect, it } from 'vitest'
-import { errorTable } from '../../src/base/errors/error.ts'
-import { exitTable } from '../../src/cli/exit-codes.ts'
-import { type FailureCode, failureTable } from '../../src/domain/attempt/failure-code.ts'
-import { errorTypes } from '../../src/domain/errors/error-envelope.ts'
-import { failureError } from '../../src/domain/errors/failure-error.ts'
-import { eventTable, outcomeTable } from '../../src/domain/event/event-table.ts'
-import { decisionsOf } from '../../src/engine/decide/ask/asks.ts'
-import { ruleTable } from '../../src/output/report/rule-table.ts'
-import { diagnosticTable } from '../../src/plan/diagnostics.ts'
-import { planLimits } from '../../src/plan/prove/obligations/size.ts'
-import { schemaLimits } from '../../src/schema/compile/limits.ts'
-import { conditionLimits, operatorTable } from '../../src/schema/condition/condition.ts'
-import { errorStatus, refusalTable } from '../../src/server/problem-table.ts'
+import type { FailureCode } from '../../src/index.ts'
+import { diagnosticTable, planLimits } from '../../src/plan/index.ts'
+import { errorStatus, refusalTable } from '../../src/server/index.ts'
+import { errorTable } from '../seams/base.ts'
+import { exitTable } from '../seams/cli.ts'
+import { errorTypes, eventTable, failureError, failureTable, outcomeTable } from '../seams/domain.ts'
+import { decisionsOf } from '../seams/engine.ts'
+import { ruleTable } from '../seams/output.ts'
+import { conditionLimits, operatorTable, schemaLimits } from '../seams/schema.ts'
 
 /** Where the reason is a finding's or a resource's, no one of them stands for all. */
 function reasonText(type: string, reason: string): string {

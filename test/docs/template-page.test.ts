@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { failureReasons } from '../../src/domain/errors/failure-error.ts'
-import { deepestCalls } from '../../src/pipeline/xml/compile/compile-context.ts'
-import { mostNodes } from '../../src/pipeline/xml/compile/draft-builder.ts'
-import { xmlLimits } from '../../src/pipeline/xml/index.ts'
+import { xmlLimits } from '../../src/pipeline/index.ts'
+import { failureReasons } from '../seams/domain.ts'
+import { deepestCalls, mostNodes } from '../seams/pipeline.ts'
 import { root } from '../support.ts'
 import { compiled, complaints } from '../templates/support.ts'
 

@@ -1,13 +1,9 @@
 /** What the simulation taught the engine and a seed would show less plainly than a few lines. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { systemClock } from '../../src/base/time/clock.ts'
-import type { Envelope } from '../../src/domain/envelope.ts'
-import type { Draft } from '../../src/domain/plan.ts'
-import type { RuntimePolicy } from '../../src/domain/policy.ts'
-import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
-import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import { fact } from '../../src/engine/events.ts'
+import type { Dispatch, Draft, Envelope, RuntimePolicy } from '../../src/index.ts'
+import { systemClock } from '../seams/base.ts'
+import { createEngine, type Engine, type EngineOptions, fact } from '../seams/engine.ts'
 import { catalog, inputSchema, valueSchema } from '../sim/catalog.ts'
 import { answerSchema } from '../sim/drafts.ts'
 

@@ -1,8 +1,6 @@
 /** Golden traces (AROS-69): what a run leaves in its journal, event by event, for every way of reading an answer. */
 import { expect, it } from 'vitest'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import type { ModelAnswer } from '../../src/domain/ports/provider.ts'
+import { defineCapability, type JournalEvent, type ModelAnswer } from '../../src/index.ts'
 import { rehearsal } from '../../src/testing/index.ts'
 import { envelope, journal, open, text } from '../journeys/support.ts'
 

@@ -1,9 +1,8 @@
 /** Replay on histories of the simulation: no difference where nothing is changed, and else exactly the decisions that change. */
 import { describe, expect, it } from 'vitest'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import { listTriggers, type RuntimePolicy } from '../../src/domain/policy.ts'
-import { knowCapabilities } from '../../src/engine/capabilities/missing-capabilities.ts'
-import { type ReplayChanges, replayRun } from '../../src/engine/replay/replay.ts'
+import type { JournalEvent, ReplayChanges, RuntimePolicy } from '../../src/index.ts'
+import { listTriggers } from '../seams/domain.ts'
+import { knowCapabilities, replayRun } from '../seams/engine.ts'
 import { catalog } from '../sim/catalog.ts'
 import { simulate } from '../sim/history.ts'
 import { type Scenario, scenarioOf } from '../sim/scenario.ts'

@@ -1,13 +1,18 @@
 /** Nothing changes unless it is switched on (AROS-73): pipelines and templates without settings, or with the master switch off, read like `JSON.parse`. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { type App, createApp, type DefinedCapability } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
+import {
+  type App,
+  createApp,
+  type DefinedCapability,
+  type Json,
+  type JsonSchema,
+  type ModelRequest,
+  type Provider,
+} from '../../src/index.ts'
 import { type ArosConfig, arosConfig, compileTemplate } from '../../src/pipeline/index.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
 import { noiseCorpus } from '../../src/testing/index.ts'
 import { compile } from '../pipelines/support.ts'
+import { compileSchema } from '../seams/schema.ts'
 import { template } from '../templates/support.ts'
 
 /** Damaged answers, what they are made from, and texts that are no JSON at all. */

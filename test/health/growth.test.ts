@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import type { SampleQuery } from '../../src/domain/ports/sample.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { newRun, startEvent } from '../../src/testing/stores/sample.ts'
-import { attemptEvents } from '../../src/testing/stores/sampling.ts'
+import type { Store } from '../../src/index.ts'
 import { measureLowest } from '../remeasure.ts'
+import { attemptEvents, newRun, type SampleQuery, startEvent } from '../seams/stores.ts'
 import { asked, read } from './runs.ts'
 
 const steps = ['a', 'b', 'c', 'd', 'e']

@@ -4,11 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { newRun, planEvent, runningHead } from '../../src/testing/stores/sample.ts'
-import { attemptEvents, type TraceEntry } from '../../src/testing/stores/sampling.ts'
+import type { Store } from '../../src/index.ts'
+import {
+  attemptEvents,
+  newRun,
+  openLibsql,
+  planEvent,
+  runningHead,
+  type TraceEntry,
+} from '../seams/stores.ts'
 import { addRun, read } from './runs.ts'
 
 let folder: string

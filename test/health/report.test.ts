@@ -1,10 +1,8 @@
 /** What a health report says, word for word (golden files), and that it counts what happened and nothing else. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { describeHealth } from '../../src/cli/render/describe-health.ts'
-import { healthCsv } from '../../src/health/csv.ts'
-import { healthReport } from '../../src/health/report.ts'
-import { type HealthQuery, surveyHealth } from '../../src/health/survey.ts'
+import { describeHealth } from '../seams/cli.ts'
+import { type HealthQuery, healthCsv, healthReport, surveyHealth } from '../seams/health.ts'
 import { addAilments, addRun, asked, now, read } from './runs.ts'
 
 const plain = { bold: (text: string) => text, dim: (text: string) => text }

@@ -1,7 +1,13 @@
 /** Runs with every ailment that a health report knows, made from events as an engine appends them. */
-import type { Store } from '../../src/domain/ports/store.ts'
-import { newRun, planEvent, startEvent } from '../../src/testing/stores/sample.ts'
-import { type Attempt, attemptEvents, type TraceEntry } from '../../src/testing/stores/sampling.ts'
+import type { Store } from '../../src/index.ts'
+import {
+  type Attempt,
+  attemptEvents,
+  newRun,
+  planEvent,
+  startEvent,
+  type TraceEntry,
+} from '../seams/stores.ts'
 
 export const now = Date.parse('2026-03-02T12:00:00Z')
 const hour = 3_600_000

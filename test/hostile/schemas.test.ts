@@ -1,7 +1,8 @@
 /** Hostile contracts are bounded (T9): refused by name, or compiled and then quick, whatever the value. */
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import { type CompiledSchema, compileSchema, type JsonSchema } from '../../src/schema/compile/compile.ts'
+import type { JsonSchema } from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
+import { type CompiledSchema, compileSchema } from '../seams/schema.ts'
 import { hostileContracts } from './corpus.ts'
 
 /** The goal is one second for each contract; the machine that runs the tests may be ten times busier. */

@@ -1,7 +1,7 @@
 /** Trust belongs to an app: two apps in one process use different regex engines for the same schema. */
 import { afterEach, expect, it } from 'vitest'
-import { type App, createApp, defineCapability } from '../../src/app.ts'
-import { createServer } from '../../src/server/server.ts'
+import { type App, createApp, defineCapability } from '../../src/index.ts'
+import { createServer } from '../../src/server/index.ts'
 import { scripted } from '../pipelines/support.ts'
 
 /** Exponential in the native engine, linear in re2js. */

@@ -1,6 +1,6 @@
 /** The process that is killed: runs a map over many items or a loop of many rounds, whose calls leave one line each in a file, once per key. */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
-import { createApp, defineCapability } from '../../src/app.ts'
+import { createApp, defineCapability } from '../../src/index.ts'
 
 import { envelope, loopDraft, mapDraft, runIdOf, type Task } from './support.ts'
 

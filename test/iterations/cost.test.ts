@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/index.ts'
 import { measureLowest } from '../remeasure.ts'
 import { envelope, mapDraft, working } from './support.ts'
 

@@ -1,10 +1,14 @@
 /** Maps and loops that are interrupted: cancelled, paused, planned anew, asked about. */
 import { describe, expect, it } from 'vitest'
-import { type App, createApp, type DefinedCapability } from '../../src/app.ts'
-import type { Ask } from '../../src/domain/ask.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import type { Planner } from '../../src/domain/ports/planner.ts'
-import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import {
+  type App,
+  type Ask,
+  createApp,
+  type DefinedCapability,
+  type JournalEvent,
+  type Planner,
+} from '../../src/index.ts'
+import { verifyHistory } from '../seams/engine.ts'
 import { envelope, mapDraft, working } from './support.ts'
 
 async function eventsOf(app: App, runId: string): Promise<JournalEvent[]> {

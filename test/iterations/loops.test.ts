@@ -1,6 +1,6 @@
 /** A loop runs its body round by round: each round's output is the next one's state, until the exit condition holds. */
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/index.ts'
 import { envelope, runDraft, working } from './support.ts'
 
 const add = working('add', (value: number) => value + 1)

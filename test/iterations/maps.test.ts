@@ -1,8 +1,6 @@
 /** A map runs its body once for each item of a list, and its output is the list of the body's outputs. */
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
+import { createApp, type JournalEvent, type Json } from '../../src/index.ts'
 import { envelope, mapDraft, runDraft, working } from './support.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)

@@ -1,6 +1,6 @@
 /** Maps and loops as pipelines have them. */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/index.ts'
 import { compile, defineCapability, run } from '../pipelines/support.ts'
 
 const shout = defineCapability({

@@ -1,7 +1,6 @@
 /** The body of a map is proved once, for any element of its list; findings name their place in it. */
 import { describe, expect, it } from 'vitest'
-import { createApp, defineCapability } from '../../src/app.ts'
-import type { Draft } from '../../src/domain/plan.ts'
+import { createApp, type Draft, defineCapability } from '../../src/index.ts'
 import { parseDraft, parseEnvelope, prove } from '../../src/plan/index.ts'
 import { envelope, mapDraft, working } from './support.ts'
 

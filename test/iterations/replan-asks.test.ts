@@ -1,8 +1,6 @@
 /** A new plan while items or rounds wait for people: what is done and approved stays, and what waits keeps waiting. */
 import { describe, expect, it } from 'vitest'
-import type { App } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { Decision } from '../../src/domain/ask.ts'
+import type { App, Decision, Json } from '../../src/index.ts'
 import { journal, open } from '../journeys/support.ts'
 import { envelope, loopDraft, mapDraft, working } from './support.ts'
 

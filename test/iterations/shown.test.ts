@@ -1,11 +1,7 @@
 /** What people see of a map: how far it has come, and not a line per item. */
 import { expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createProgress } from '../../src/cli/live/progress.ts'
-import { treeLines } from '../../src/cli/live/tree.ts'
-import { colors } from '../../src/cli/print.ts'
-import { describeRun } from '../../src/cli/render/describe-run.ts'
-import { loadRun } from '../../src/cli/render/load-run.ts'
+import { createApp } from '../../src/index.ts'
+import { colors, createProgress, describeRun, loadRun, treeLines } from '../seams/cli.ts'
 import { envelope, working } from './support.ts'
 
 const noColors = Object.fromEntries(

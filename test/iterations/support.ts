@@ -1,8 +1,13 @@
 /** Runs of drafts with maps and loops, on the library as a user has it. */
-import { createApp, type DefinedCapability, defineCapability, type RunResult } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import {
+  createApp,
+  type DefinedCapability,
+  defineCapability,
+  type JournalEvent,
+  type Json,
+  type RunResult,
+} from '../../src/index.ts'
+import { verifyHistory } from '../seams/engine.ts'
 
 /** A capability that takes and yields one value by a function, and notes what it was called with. */
 export function working(

@@ -1,6 +1,6 @@
 /** People in the run: what they are asked, what their answers lead to, and that one answer counts. */
 import { describe, expect, it } from 'vitest'
-import type { Reply } from '../../src/domain/ask.ts'
+import type { Reply } from '../../src/index.ts'
 import { answer, envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }

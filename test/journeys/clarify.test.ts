@@ -1,8 +1,7 @@
 /** Work that needs an answer first: it is asked for, the same node runs again with it, and nothing counts as a failure. */
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
+import { type Dispatcher, defineCapability } from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
 import { answer, envelope, journal, open, text, typesOf } from './support.ts'
 
 const node = { id: 'write', capabilityId: 'write', label: 'Writer' }

@@ -1,12 +1,9 @@
 /** Runs of real calls, and what a health report says of them: repairs, skips, fallback steps, and shadow mode end to end. */
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import type { App } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import { type CapabilityDefinition, defineCapability } from '../../src/domain/capability/define-capability.ts'
-import { healthReport } from '../../src/health/report.ts'
-import { surveyHealth } from '../../src/health/survey.ts'
+import { type App, type CapabilityDefinition, defineCapability, type Json } from '../../src/index.ts'
 import { serveModel } from '../models/serve-model.ts'
+import { healthReport, surveyHealth } from '../seams/health.ts'
 import { envelope, journal, open } from './support.ts'
 
 const counted = {

@@ -2,9 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import type { App } from '../../src/app.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/event.ts'
+import {
+  type App,
+  defineCapability,
+  type EventPayloads,
+  type EventType,
+  type JournalEvent,
+} from '../../src/index.ts'
 import type { Reply } from '../models/openai-server.ts'
 import { serveModel } from '../models/serve-model.ts'
 import { answer, envelope, journal, local, open, text } from './support.ts'

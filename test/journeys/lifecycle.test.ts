@@ -3,8 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { Planner } from '../../src/domain/ports/planner.ts'
+import { defineCapability, type Planner } from '../../src/index.ts'
 import { envelope, journal, local, open, rao, says, text, typesOf } from './support.ts'
 
 const tea = local('write', () => ({ text: 'Tea' }))

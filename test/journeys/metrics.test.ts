@@ -1,11 +1,9 @@
 /** Counters and log lines on every path a run can take: plain, refused, repaired, asked, resumed, taken over. */
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
-import type { App } from '../../src/app.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import { createLog } from '../../src/server/telemetry/log.ts'
-import { createMetrics } from '../../src/server/telemetry/metrics.ts'
+import { type App, defineCapability } from '../../src/index.ts'
 import { rehearsal } from '../../src/testing/index.ts'
+import { createLog, createMetrics } from '../seams/server.ts'
 import { answer, envelope, local, open, rao, says, text } from './support.ts'
 
 const plain = { nodes: [{ id: 'write', capabilityId: 'write' }] }

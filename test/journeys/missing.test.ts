@@ -1,7 +1,7 @@
 /** Runs that need what only another process has: they wait for it, and do not fail. */
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/index.ts'
 import { answer, envelope, journal, local, open, typesOf } from './support.ts'
 
 const two = {

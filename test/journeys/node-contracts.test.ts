@@ -2,11 +2,14 @@
 import { nodeContractOf, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import type { Json } from '../../src/base/json.ts'
-import { defineCapability, type LocalContext } from '../../src/domain/capability/define-capability.ts'
-import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import {
+  type Dispatcher,
+  defineCapability,
+  type Json,
+  type LocalContext,
+  type Provider,
+} from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
 import { capability, object, envelope as parsed } from '../plan/support.ts'
 import { envelope, journal, leave, local, open, rao, says, text } from './support.ts'
 

@@ -1,13 +1,17 @@
 /** Asking for a plan: what the request contains, who is asked again, what drafting costs, and what the plan says about its nodes. */
 import { modelPlanner, promptLimits } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import type { EventPayloads } from '../../src/domain/event.ts'
-import type { Draft } from '../../src/domain/plan.ts'
-import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
-import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
-import { createEngine } from '../../src/engine/engine.ts'
+import {
+  createApp,
+  type Draft,
+  type DraftRequest,
+  type EventPayloads,
+  type ModelRequest,
+  type Planner,
+  type Provider,
+} from '../../src/index.ts'
 import { rehearsal } from '../../src/testing/index.ts'
+import { createEngine } from '../seams/engine.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'
 
 type App = Awaited<ReturnType<typeof open>>

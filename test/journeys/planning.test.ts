@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPlanner } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { EventPayloads } from '../../src/domain/event.ts'
-import type { Draft } from '../../src/domain/plan.ts'
-import type { DraftRequest, Planner } from '../../src/domain/ports/planner.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import {
+  type Draft,
+  type DraftRequest,
+  defineCapability,
+  type EventPayloads,
+  type Json,
+  type Planner,
+  type Provider,
+} from '../../src/index.ts'
 import { marketingCapabilities } from '../../src/presets/marketing/index.ts'
 import { root } from '../support.ts'
 import { answer, envelope, journal, local, open, says, text, typesOf } from './support.ts'

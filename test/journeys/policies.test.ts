@@ -1,8 +1,6 @@
 /** Runtime policies: every trigger fires, every action acts, and no policy acts more often than it may. */
 import { describe, expect, it } from 'vitest'
-import type { App } from '../../src/app.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { Planner } from '../../src/domain/ports/planner.ts'
+import { type App, defineCapability, type Planner } from '../../src/index.ts'
 import { answer, envelope, journal, local, open, rao, says, text } from './support.ts'
 
 const one = { nodes: [{ id: 'write', capabilityId: 'write' }] }

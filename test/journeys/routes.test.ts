@@ -1,7 +1,7 @@
 /** Ways through a plan: fallbacks, routes and joins, retries, alternates, new plans. */
 import { describe, expect, it } from 'vitest'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import type { Planner } from '../../src/domain/ports/planner.ts'
+import type { Planner } from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
 import { envelope, journal, local, open, rao, says, typesOf } from './support.ts'
 
 describe('routes', () => {

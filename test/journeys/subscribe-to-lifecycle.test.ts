@@ -1,7 +1,7 @@
 /** Notifications of what happens in this process: everything once, in order, and without cost for the run. */
 import { describe, expect, it } from 'vitest'
-import type { LifecycleNotice } from '../../src/domain/event/lifecycle.ts'
-import { lifecycleLimits } from '../../src/engine/journal/lifecycle-listeners.ts'
+import type { LifecycleNotice } from '../../src/index.ts'
+import { lifecycleLimits } from '../seams/engine.ts'
 import { answer, envelope, journal, local, open, rao, says } from './support.ts'
 
 const reviewed = { nodes: [{ id: 'write', capabilityId: 'write', data: { contract: true } }] }

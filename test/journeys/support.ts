@@ -1,17 +1,18 @@
 /** What the journeys share: an app on a store, capabilities of a few words, and asks answered as a person would. */
 import { afterEach } from 'vitest'
-import { type App, type AppOptions, createApp } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { Decision } from '../../src/domain/ask.ts'
 import {
+  type App,
+  type AppOptions,
   type CapabilityDefinition,
+  createApp,
+  type Decision,
   type DefinedCapability,
   defineCapability,
-} from '../../src/domain/capability/define-capability.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import { verifyHistory } from '../../src/engine/verify/verify.ts'
-import { loadAsks } from '../../src/engine/verify/verify-asks.ts'
+  type JournalEvent,
+  type Json,
+} from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
+import { loadAsks, verifyHistory } from '../seams/engine.ts'
 
 const apps = new Set<App>()
 

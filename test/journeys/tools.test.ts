@@ -1,6 +1,6 @@
 /** FLEX-103: the tools of the marketing flows as capabilities of a run: formats, knobs, scores, and a person where it is needed. */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/index.ts'
 import { marketing, marketingTools } from '../../src/presets/marketing/index.ts'
 import { answer, open } from './support.ts'
 

@@ -8,10 +8,13 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../src/adapters/stores/open-store.ts'
-import { tracedProvider } from '../../src/adapters/telemetry/tracing.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
-import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
+import {
+  type Dispatcher,
+  defineCapability,
+  type ModelRequest,
+  type Provider,
+  tracedProvider,
+} from '../../src/index.ts'
 import { modelPlanner } from '../../src/plan/index.ts'
 import { rehearsal } from '../../src/testing/index.ts'
 import { answer, envelope, local, open, rao, says, text } from './support.ts'

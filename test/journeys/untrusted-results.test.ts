@@ -1,8 +1,6 @@
 /** Dispatchers and planners of other authors: for any result, the run comes to an end and says why. */
 import { expect, it } from 'vitest'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
-import type { Dispatcher } from '../../src/domain/ports/dispatcher.ts'
-import type { Planner } from '../../src/domain/ports/planner.ts'
+import { type Dispatcher, defineCapability, type Planner } from '../../src/index.ts'
 import { envelope, local, open, text } from './support.ts'
 
 const value = { text: 'Tea' }

@@ -3,8 +3,9 @@
  * have names, `append:before#3` is the third one before an append; the process kills itself, as `kill -9` would, at the
  * first point that its task names.
  */
-import type { OpenSqlite } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
-import type { Append, NewRun, Store } from '../../src/domain/ports/store.ts'
+import type { OpenSqlite } from '../../src/adapters/stores/sqlite/sqlite.ts'
+import type { Store } from '../../src/index.ts'
+import type { Append, NewRun } from '../seams/stores.ts'
 import type { Acknowledged } from './effects.ts'
 
 export interface Boundaries {

@@ -1,6 +1,6 @@
 /** Runs many trials: undisturbed lives list the crash points, and the plan kills processes at all of them. */
 import { cpus } from 'node:os'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/index.ts'
 import type { Life } from './life.ts'
 import { createPlan, shares } from './plan.ts'
 import type { Coverage } from './sweep.ts'

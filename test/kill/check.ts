@@ -1,13 +1,7 @@
 /** Checks the invariants when all runs have ended, however often their process died: in the store, and in the recorded effects. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Json } from '../../src/base/json.ts'
-import type { JournalEvent } from '../../src/domain/event.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { knowCapabilities } from '../../src/engine/capabilities/missing-capabilities.ts'
-import { loadEvents } from '../../src/engine/journal/journal.ts'
-import { replayRun } from '../../src/engine/replay/replay.ts'
-import { verifyHistory } from '../../src/engine/verify/verify.ts'
-import { loadAsks } from '../../src/engine/verify/verify-asks.ts'
+import type { JournalEvent, Json, Store } from '../../src/index.ts'
+import { knowCapabilities, loadAsks, loadEvents, replayRun, verifyHistory } from '../seams/engine.ts'
 import type { Acknowledged, Effect } from './effects.ts'
 import { capabilities, completing, notTwice } from './workload.ts'
 

@@ -4,11 +4,10 @@
  */
 import { writeSync } from 'node:fs'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
-import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import { createApp } from '../../src/app.ts'
-import type { NewEvent } from '../../src/domain/event.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import { createApp, type Store } from '../../src/index.ts'
+import type { NewEvent } from '../seams/domain.ts'
+import { openLibsql } from '../seams/stores.ts'
 import {
   type Boundaries,
   createBoundaries,

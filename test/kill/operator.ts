@@ -1,8 +1,6 @@
 /** Simulates people: they answer every ask, as often as they are notified, until it is resolved. */
-import type { App } from '../../src/app.ts'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import type { Reply } from '../../src/domain/ask.ts'
-import type { AskRow } from '../../src/domain/ports/store.ts'
+import type { App, AskRow, Reply } from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
 import { type Effect, readLog } from './effects.ts'
 import type { ChildTask } from './messages.ts'
 import { notTwice, paid } from './workload.ts'

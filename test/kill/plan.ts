@@ -1,5 +1,5 @@
 /** Plans the deaths of each trial: first lives at one crash point after the other, recoveries at uncovered points, some at random times. */
-import { createRandom } from '../../src/testing/noise/random.ts'
+import { createRandom } from '../../src/testing/index.ts'
 import type { Life } from './life.ts'
 import { type Asker, type Coverage, createSweep } from './sweep.ts'
 import type { Death } from './trial.ts'

@@ -1,7 +1,7 @@
 /** Creates lanes on one PostgreSQL server: a database each, so that parallel trials do not claim each other's runs. */
 import { Client } from 'pg'
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/index.ts'
 import type { Lane } from './campaign.ts'
 
 export async function openLanes(

@@ -1,5 +1,5 @@
 /** Tracks the known crash points of one kind of life, the deaths at each, and which are next: all once before any twice. */
-import { createRandom } from '../../src/testing/noise/random.ts'
+import { createRandom } from '../../src/testing/index.ts'
 
 export interface Coverage {
   /** Deaths at points of these lives. */

@@ -3,14 +3,15 @@
  * approval, and a payment that must not be made twice. Its output does not depend on the crashes.
  */
 
-import type { Json } from '../../src/base/json.ts'
 import {
   type CapabilityDefinition,
   type DefinedCapability,
+  type Draft,
+  type DraftNode,
   defineCapability,
-} from '../../src/domain/capability/define-capability.ts'
-import type { Draft, DraftNode } from '../../src/domain/plan.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+  type Json,
+  type Provider,
+} from '../../src/index.ts'
 import type { Effect } from './effects.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const

@@ -1,8 +1,8 @@
 /** Budgets of tokens and cost are never passed, whatever the language and however the server counts. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
+import { type GenerateOptions, generateValue } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
+import { defineCapability } from '../../src/index.ts'
 import { createRandom } from '../../src/testing/index.ts'
 import { envelope, journal, open, text } from '../journeys/support.ts'
 import { type OpenAiServer, openAiServer, type Reply, type Seen } from './openai-server.ts'

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import { generateValue } from '../../src/adapters/models/index.ts'
+import type { Provider } from '../../src/index.ts'
 import { cassette, rehearsal, useCassette } from '../../src/testing/index.ts'
 
 const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const

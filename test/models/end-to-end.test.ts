@@ -3,9 +3,8 @@
  * otherwise a server on loopback answers for it, because tests make no calls without permission.
  */
 import { expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
-import { providersFromKeys } from '../../src/adapters/providers/providers-from-keys.ts'
-import { readEnv } from '../../src/env.ts'
+import { generateValue, providersFromKeys } from '../../src/adapters/models/index.ts'
+import { readEnv } from '../seams/base.ts'
 import { openAiServer } from './openai-server.ts'
 
 const live = process.env['PROVISO_LIVE'] === '1' ? readEnv() : {}

@@ -3,9 +3,8 @@
  * end in a valid value within the node's budget of calls.
  */
 import { expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
-import type { ModelAnswer } from '../../src/domain/ports/provider.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
+import { generateValue } from '../../src/adapters/models/index.ts'
+import type { ModelAnswer } from '../../src/index.ts'
 import {
   createRandom,
   DAMAGES,
@@ -14,6 +13,7 @@ import {
   NOISE_SCHEMAS,
   rehearsal,
 } from '../../src/testing/index.ts'
+import { compileSchema } from '../seams/schema.ts'
 
 const objectives = [
   'Summarise the order of blue cotton shirts for the back office',

@@ -1,7 +1,7 @@
 /** Generation with fallback steps over a real server: step by step, within one budget, and nothing where it must not act. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
+import { type GenerateOptions, generateValue } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { createQuickClock } from '../quick-clock.ts'
 import { type OpenAiServer, openAiServer, type Reply, type Seen } from './openai-server.ts'

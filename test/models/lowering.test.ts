@@ -1,12 +1,10 @@
 /** Schemas on their way to providers: what is sent, what is weakened, what cannot be said. */
 import { describe, expect, it } from 'vitest'
-import { jsonModeOf } from '../../src/adapters/providers/profiles.ts'
-import { dialects } from '../../src/adapters/providers/structured-output/dialects.ts'
-import { lowerSchema } from '../../src/adapters/providers/structured-output/lower-schema.ts'
-import { portability } from '../../src/adapters/providers/structured-output/portability.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import { portability } from '../../src/adapters/models/index.ts'
+import type { JsonSchema } from '../../src/index.ts'
 import { makeValue, NOISE_SCHEMAS } from '../../src/testing/index.ts'
+import { dialects, jsonModeOf, lowerSchema } from '../seams/models.ts'
+import { compileSchema } from '../seams/schema.ts'
 
 const openai = (schema: JsonSchema) => lowerSchema(schema, dialects.openai)
 const listNotes = (schema: JsonSchema) =>

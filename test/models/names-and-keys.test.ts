@@ -2,15 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { mostTokens } from '../../src/adapters/models/generate/call-budget.ts'
-import { costOf, listPrices, priceList, priceOf } from '../../src/adapters/models/prices.ts'
-import { retryAfterMs } from '../../src/adapters/net/connection-failures.ts'
-import { splitServer } from '../../src/adapters/providers/call/split-server.ts'
+import {
+  listPrices,
+  parseModelId,
+  priceList,
+  priceOf,
+  providersFromKeys,
+} from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
-import { parseModelId } from '../../src/adapters/providers/model-id.ts'
-import { providersFromKeys } from '../../src/adapters/providers/providers-from-keys.ts'
-import { roughTokens } from '../../src/base/rough-tokens.ts'
-import { readEnv } from '../../src/env.ts'
+import { readEnv } from '../seams/base.ts'
+import { costOf, mostTokens, retryAfterMs, roughTokens, splitServer } from '../seams/models.ts'
 import { root } from '../support.ts'
 import { openAiServer } from './openai-server.ts'
 

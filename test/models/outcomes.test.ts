@@ -1,9 +1,9 @@
 /** Every way in which a call ends, from a real server over real sockets to the outcome of an attempt. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
+import { generateValue } from '../../src/adapters/models/index.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { openai } from '../../src/adapters/providers/openai.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import type { Provider } from '../../src/index.ts'
 import { createQuickClock } from '../quick-clock.ts'
 import { type OpenAiServer, openAiServer, type Reply } from './openai-server.ts'
 

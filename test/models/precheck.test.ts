@@ -1,12 +1,9 @@
 /** The reasoning precheck: off unless asked for, small, and it never fails an attempt. */
 import { describe, expect, it } from 'vitest'
-import { modelDispatcher } from '../../src/adapters/executors/model.ts'
-import { agreement } from '../../src/adapters/models/generate/precheck.ts'
-import type { Json } from '../../src/base/json.ts'
-import { parseCapability } from '../../src/domain/capability/parse-capability.ts'
-import type { Dispatch } from '../../src/domain/ports/dispatcher.ts'
-import type { ModelRequest } from '../../src/domain/ports/provider.ts'
+import type { Dispatch, Json, ModelRequest } from '../../src/index.ts'
 import { type Fault, rehearsal } from '../../src/testing/index.ts'
+import { parseCapability } from '../seams/domain.ts'
+import { agreement, modelDispatcher } from '../seams/models.ts'
 
 const text = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const
 const capability = parseCapability({

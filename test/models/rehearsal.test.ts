@@ -1,10 +1,9 @@
 /** The rehearsal model keeps its word: any schema, the prompt's own words, the same every time, noise and faults on cue. */
 import { describe, expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
-import type { ModelRequest } from '../../src/domain/ports/provider.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import { generateValue } from '../../src/adapters/models/index.ts'
+import type { JsonSchema, ModelRequest } from '../../src/index.ts'
 import { makeValue, NOISE_SCHEMAS, rehearsal } from '../../src/testing/index.ts'
+import { compileSchema } from '../seams/schema.ts'
 
 const request = (schema: JsonSchema, more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'any',

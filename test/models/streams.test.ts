@@ -1,9 +1,9 @@
 /** Anthropic's and Google's streams over loopback: partials, thinking, cut streams, refusals, errors, usage, cancelling. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { type GenerateOptions, generateValue } from '../../src/adapters/models/generate-value.ts'
+import { type GenerateOptions, generateValue } from '../../src/adapters/models/index.ts'
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
 import { google } from '../../src/adapters/providers/google.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import type { Provider } from '../../src/index.ts'
 import { createQuickClock } from '../quick-clock.ts'
 import { type ModelServer, type StatusReply, type Streamed, streamServer } from './model-server.ts'
 

@@ -2,12 +2,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { generateValue } from '../../src/adapters/models/generate-value.ts'
+import { generateValue } from '../../src/adapters/models/index.ts'
 import { anthropic } from '../../src/adapters/providers/anthropic.ts'
 import { compatible } from '../../src/adapters/providers/compatible.ts'
 import { google } from '../../src/adapters/providers/google.ts'
 import { openai } from '../../src/adapters/providers/openai.ts'
-import type { Provider } from '../../src/domain/ports/provider.ts'
+import type { Provider } from '../../src/index.ts'
 import { createQuickClock } from '../quick-clock.ts'
 
 const schema = {

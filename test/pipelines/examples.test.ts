@@ -2,9 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createApp, type DefinedCapability } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import { writtenProcessing } from '../../src/domain/schemas/processing-schema.ts'
+import { createApp, type DefinedCapability, type Json } from '../../src/index.ts'
 import {
   arosTable,
   compilePipeline,
@@ -14,9 +12,10 @@ import {
   readYaml,
   resolveConfig,
 } from '../../src/pipeline/index.ts'
-import { stepSchemas } from '../../src/pipeline/parse/pipeline-schema.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
 import { rehearsal } from '../../src/testing/index.ts'
+import { writtenProcessing } from '../seams/domain.ts'
+import { stepSchemas } from '../seams/pipeline.ts'
+import { compileSchema } from '../seams/schema.ts'
 
 const folder = join(import.meta.dirname, '../../examples/pipelines')
 const inputs: Record<string, Json> = {

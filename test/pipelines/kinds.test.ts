@@ -1,8 +1,6 @@
 /** Every kind of step, run by the ordinary engine: what runs, what does not, and what comes out. */
 import { describe, expect, it } from 'vitest'
-import { createApp, type DefinedCapability } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { ModelRequest } from '../../src/domain/ports/provider.ts'
+import { createApp, type DefinedCapability, type Json, type ModelRequest } from '../../src/index.ts'
 import { compile, defineCapability, inputOf, problems, run } from './support.ts'
 
 const agents = `

@@ -1,7 +1,6 @@
 /** Choices one after the other and side by side: a pipeline with millions of ways through it is proved and run like any other. */
 import { describe, expect, it } from 'vitest'
-import { prove } from '../../src/plan/index.ts'
-import { parseEnvelope } from '../../src/plan/parse-nouns.ts'
+import { parseEnvelope, prove } from '../../src/plan/index.ts'
 import { compile, run } from './support.ts'
 
 const repeat = (count: number, step: (n: number) => string) =>

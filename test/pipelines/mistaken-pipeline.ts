@@ -2,8 +2,10 @@
  * Random pipelines with mistakes in them: a pipeline of `randomPipeline`, with agents, imports and fallbacks added, and
  * with some places made wrong. Some mistakes can be fixed, some cannot, and some changes are no mistakes at all.
  */
-import { isObject, type Json } from '../../src/base/json.ts'
+
+import type { Json } from '../../src/index.ts'
 import type { Random } from '../random.ts'
+import { isObject } from '../seams/base.ts'
 import { randomPipeline } from './random-pipeline.ts'
 
 type Mutable = { [key: string]: Json }

@@ -1,7 +1,6 @@
 /** How texts of a pipeline's models are made and read: the excerpts of the specifications as written, and which setting wins. */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import type { ModelRequest } from '../../src/domain/ports/provider.ts'
+import type { Json, ModelRequest } from '../../src/index.ts'
 import { arosConfig } from '../../src/pipeline/index.ts'
 import { compile, inputOf, problems, run } from './support.ts'
 

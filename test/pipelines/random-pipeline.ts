@@ -1,5 +1,5 @@
 /** Random small pipelines of every kind of step, as data: written out as YAML for the compiler, gone through by the reference. */
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/index.ts'
 import type { Random } from '../random.ts'
 
 export interface RandomStep {

@@ -1,9 +1,8 @@
 /** Random pipelines, run by the engine and gone through by a reference that knows nothing of drafts: the same answers, the same calls. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { createApp, type DefinedCapability, defineCapability } from '../../src/app.ts'
-import { canonicalJson as canonical } from '../../src/base/canonical.ts'
-import type { Json } from '../../src/base/json.ts'
+import { createApp, type DefinedCapability, defineCapability, type Json } from '../../src/index.ts'
 import { Random } from '../random.ts'
+import { canonicalJson as canonical } from '../seams/base.ts'
 import { type RandomPipeline, randomPipeline } from './random-pipeline.ts'
 import { Ended, interpret } from './reference.ts'
 import { compile, inputOf, scripted } from './support.ts'

@@ -1,6 +1,6 @@
 /** What a pipeline means, said a second time: a plain walk over its steps, one after the other, that shares no code with the compiler. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Json } from '../../src/base/json.ts'
+import type { Json } from '../../src/index.ts'
 import type { Condition, RandomPipeline, RandomStep } from './random-pipeline.ts'
 
 /** The pipeline ends here, and its run fails. */

@@ -1,8 +1,14 @@
 /** Pipelines run by the ordinary engine, with models that answer by a function of what they are asked. */
 import { expect } from 'vitest'
-import { type App, createApp, type DefinedCapability, defineCapability } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
+import {
+  type App,
+  createApp,
+  type DefinedCapability,
+  defineCapability,
+  type Json,
+  type ModelRequest,
+  type Provider,
+} from '../../src/index.ts'
 import type { CustomStage } from '../../src/output/index.ts'
 import {
   type ArosConfig,

@@ -1,9 +1,7 @@
 /** The model planner: what the model receives, how its text becomes a draft, and what happens when it does not. */
 import { modelPlanner, promptLimits, propose, prove, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../../src/domain/capability.ts'
-import type { DraftRequest } from '../../src/domain/ports/planner.ts'
-import type { ModelAnswer, ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
+import type { Capability, DraftRequest, ModelAnswer, ModelRequest, Provider } from '../../src/index.ts'
 import { marketingFacets } from '../../src/presets/marketing/index.ts'
 import { createQuickClock } from '../quick-clock.ts'
 import { capability, constraint, envelope, list, object } from './support.ts'

@@ -1,11 +1,7 @@
 /** What `prove` demands of a draft, obligation by obligation, and what it makes of one that is right. */
 import { diagnosticTable, type ProveRequest, prove } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import type { Constraint } from '../../src/domain/contract.ts'
-import type { Facet } from '../../src/domain/facet.ts'
-import type { Draft } from '../../src/domain/plan.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { Constraint, Draft, Facet, Json, JsonSchema } from '../../src/index.ts'
 import {
   capability,
   codesOf,

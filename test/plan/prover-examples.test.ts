@@ -1,8 +1,6 @@
 /** The twelve worked examples of the prover's semantics. */
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import type { Capability } from '../../src/domain/capability.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { Capability, Json, JsonSchema } from '../../src/index.ts'
 import { capability, constraint, envelope, list, number, object, proveWith, verdictOn } from './support.ts'
 
 const two: Json = { '==': [{ var: 'copyVariants.length' }, 2] }

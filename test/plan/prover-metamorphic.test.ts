@@ -1,12 +1,9 @@
 /** Relations between proofs: what follows from a change of the draft, whatever the draft is; and proofs against runs. */
 import { prove } from 'proviso/plan'
 import { expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import type { Capability } from '../../src/domain/capability.ts'
-import type { Draft } from '../../src/domain/plan.ts'
-import { evaluate, parseCondition } from '../../src/schema/condition/condition.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { Capability, Draft, Json, JsonSchema } from '../../src/index.ts'
 import { type Generated, Random, randomCondition, randomObject } from '../random.ts'
+import { evaluate, parseCondition } from '../seams/schema.ts'
 import { capability, constraint, envelope, object, proofOf, proveWith, verdictOn } from './support.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'

@@ -1,11 +1,15 @@
 /** What the prover calls true or false is so for every value: random schemas, conditions, and values that satisfy them. */
 import { expect, it } from 'vitest'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import { evaluate, parseCondition } from '../../src/schema/condition/condition.ts'
-import { worldOf } from '../../src/schema/values/known-values.ts'
-import { valuesOf } from '../../src/schema/values/schema-values.ts'
-import { assumeAll, decide } from '../../src/schema/values/solve.ts'
 import { Random, randomCondition, randomObject } from '../random.ts'
+import {
+  assumeAll,
+  compileSchema,
+  decide,
+  evaluate,
+  parseCondition,
+  valuesOf,
+  worldOf,
+} from '../seams/schema.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const pairs = long ? 120_000 : 10_000

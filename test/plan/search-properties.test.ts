@@ -2,11 +2,8 @@
 import fc from 'fast-check'
 import { prove, search, withBuiltins } from 'proviso/plan'
 import { describe, expect, it } from 'vitest'
-import type { Capability } from '../../src/domain/capability.ts'
-import type { Envelope } from '../../src/domain/envelope.ts'
-import type { Direction, Facet } from '../../src/domain/facet.ts'
-import type { PlannerPolicy } from '../../src/domain/policy.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { Capability, Envelope, Facet, JsonSchema } from '../../src/index.ts'
+import type { Direction, PlannerPolicy } from '../seams/domain.ts'
 import { capability, constraint, envelope, object } from './support.ts'
 
 const runs = { numRuns: Number(process.env['PROVISO_RUNS'] ?? 120) }

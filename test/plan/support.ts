@@ -1,12 +1,16 @@
 /** Envelopes, capabilities and drafts for tests of the prover, with only what a test is about written out. */
 import { type ProveRequest, prove } from 'proviso/plan'
-import type { Json } from '../../src/base/json.ts'
-import type { Capability } from '../../src/domain/capability.ts'
-import type { Constraint, Level } from '../../src/domain/contract.ts'
-import type { Diagnostic, DiagnosticBundle } from '../../src/domain/diagnostic.ts'
-import type { Envelope } from '../../src/domain/envelope.ts'
-import type { Plan } from '../../src/domain/plan.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type {
+  Capability,
+  Constraint,
+  Diagnostic,
+  DiagnosticBundle,
+  Envelope,
+  Json,
+  JsonSchema,
+  Level,
+  Plan,
+} from '../../src/index.ts'
 
 export const object = (
   properties: Record<string, JsonSchema>,

@@ -4,9 +4,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { missingPostgres } from '../../scripts/postgres.mjs'
-import { frameOf } from '../../src/domain/event/frame.ts'
-import { createRedactor } from '../../src/domain/redaction/redact.ts'
-import { loadEvents } from '../../src/engine/journal/journal.ts'
+import { createRedactor, frameOf } from '../seams/domain.ts'
+import { loadEvents } from '../seams/engine.ts'
 import { api } from '../server/support.ts'
 import { reconnect } from '../streams/reconnects.ts'
 import { type Process, processes } from './serve.ts'

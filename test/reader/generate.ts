@@ -2,7 +2,7 @@
  * Generates pairs of a schema and a text for the search for slow and deep cases. Schemas are weighted to nested and
  * recursive unions as Zod, Valibot and ArkType write them; texts are a motif repeated, between an opening and an ending.
  */
-import { motifs } from '../../src/testing/motifs.ts'
+import { motifs } from '../../src/testing/index.ts'
 
 export type Random = () => number
 

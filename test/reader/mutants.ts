@@ -1,6 +1,6 @@
 /** Mistakes that the search must find: each restores a flaw by which the reader threw, stalled or read a text many times over. */
 import type { AnySchema } from '../../src/output/index.ts'
-import { parseCounted } from '../../src/output/parse.ts'
+import { parseCounted } from '../seams/output.ts'
 import { fault } from './search.ts'
 
 export interface Mutant {

@@ -1,6 +1,6 @@
 /** Reads generated pairs and reports the ones that throw, or whose work grows faster than the text. */
 import { createReader } from '../../src/output/index.ts'
-import { parseCounted } from '../../src/output/parse.ts'
+import { parseCounted } from '../seams/output.ts'
 import { pick, randomFrom, type Shape, schemaFrom, shapeFrom, textOf } from './generate.ts'
 
 export interface Finding {

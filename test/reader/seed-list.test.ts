@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonSchema } from '../../src/index.ts'
 import {
   explain,
   feedback,
@@ -15,7 +16,6 @@ import {
   replay,
   simplifySchema,
 } from '../../src/output/index.ts'
-import type { JsonSchema } from '../../src/schema/compile/compile.ts'
 
 const anyObject = { type: 'object' }
 const anyList = { type: 'array' }

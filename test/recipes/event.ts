@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { startEvent } from '../../src/testing/stores/sample.ts'
+import { startEvent } from '../seams/stores.ts'
 import type { Recipe } from './scratch.ts'
 
 /** An event that cancels a run because of its age. */

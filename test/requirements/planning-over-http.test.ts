@@ -1,7 +1,6 @@
 /** Planning as a client of the HTTP API sees it: what is planned without a draft, what a plan says of itself, how failures are met. */
 import { describe, expect, it } from 'vitest'
-import type { AppOptions } from '../../src/app.ts'
-import type { Draft } from '../../src/domain/plan.ts'
+import type { AppOptions, Draft } from '../../src/index.ts'
 import { api, frames, local, type SseFrame, serve } from '../server/support.ts'
 
 const S = { type: 'string' } as const

@@ -5,9 +5,9 @@
 
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
 import { brief, copyVariants } from '../agents/support.ts'
 import { openAiServer } from '../models/openai-server.ts'
+import { openLibsql } from '../seams/stores.ts'
 import { type Served, serve, useServeProcesses } from '../semantics/settings/serve-process.ts'
 import { frames, type SseFrame } from '../server/support.ts'
 

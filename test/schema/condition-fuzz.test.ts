@@ -1,13 +1,7 @@
 /** Any expression, sensible or not: it is read or refused, and evaluated or out of fuel, in bounded time and never thrown. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import {
-  conditionVars,
-  describeCondition,
-  evaluate,
-  operatorTable,
-  parseCondition,
-} from '../../src/schema/condition/condition.ts'
+import { conditionVars, describeCondition, evaluate, operatorTable, parseCondition } from '../seams/schema.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const runs = long ? 100_000 : 20_000

@@ -1,8 +1,8 @@
 /** A schema that is used once costs a fraction of compiling it. Measures the built package: that is what users run. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, it } from 'vitest'
+import type { JsonSchema } from '../../src/index.ts'
 import type { parse as Parse } from '../../src/output/index.ts'
-import type { JsonSchema } from '../../src/schema/compile/compile.ts'
 import { measureLowest } from '../remeasure.ts'
 import { requireBuild } from '../support.ts'
 

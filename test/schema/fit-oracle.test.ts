@@ -1,10 +1,9 @@
 /** `fit` against sampling: what it calls fitting, every sampled value fits; what it refuses, its witness shows. */
 import { registerSchema, unregisterSchema, validate } from '@hyperjump/json-schema/draft-2020-12'
 import { expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import { fitOf } from '../../src/schema/fit/fit.ts'
+import type { Json } from '../../src/index.ts'
 import { Random, randomSchema, type Schema } from '../random.ts'
+import { compileSchema, fitOf } from '../seams/schema.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 const pairs = long ? 6_000 : 600

@@ -1,10 +1,8 @@
 /** Our verdicts agree with those of an independent validator on random schemas and values. */
 import { registerSchema, unregisterSchema, validate } from '@hyperjump/json-schema/draft-2020-12'
 import { expect, it } from 'vitest'
-import { compileWithAjv } from '../../src/schema/compile/ajv.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import { schemaGraph } from '../../src/schema/references/references.ts'
 import { randomSchema, randomValue, seeded } from '../hostile/generate.ts'
+import { compileSchema, compileWithAjv, schemaGraph } from '../seams/schema.ts'
 
 const seed = 20_260_801
 const schemas = 300

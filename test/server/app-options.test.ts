@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { generateValue } from '../../src/adapters/models/index.ts'
-import { type AppOptions, createApp, type RunOptions } from '../../src/app.ts'
+import { type AppOptions, createApp, type RunOptions } from '../../src/index.ts'
 import { envelope, local, open } from '../journeys/support.ts'
 
 /** As a caller without types would. */

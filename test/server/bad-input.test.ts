@@ -1,10 +1,10 @@
 /** Promises about requests that are wrong: at every route and for every mistake, a problem says what, where and what to do; never 500. */
 import { describe, expect, it } from 'vitest'
-import { isObject, own } from '../../src/base/json.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
 import { type Route, sandboxRoutes } from '../../src/server/index.ts'
-import { problemSchema } from '../../src/server/problem.ts'
 import { serveAgents, writer } from '../agents/support.ts'
+import { isObject, own } from '../seams/base.ts'
+import { compileSchema } from '../seams/schema.ts'
+import { problemSchema } from '../seams/server.ts'
 import { type Asked, api, type Body, local, serve, start, tea } from './support.ts'
 
 const traceId = 'c'.repeat(32)

@@ -1,7 +1,8 @@
 /** Promises about failed runs over HTTP: one shape of errors at every location, and no other (C50). */
 import { describe, expect, it } from 'vitest'
-import { type ErrorEnvelope, errorSchema } from '../../src/domain/errors/error-envelope.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
+import type { ErrorEnvelope } from '../../src/index.ts'
+import { errorSchema } from '../seams/domain.ts'
+import { compileSchema } from '../seams/schema.ts'
 import { api, approved, frames, local, rao, type Served, says, serve, start, text } from './support.ts'
 
 const ends = ['refused', 'timed_out', 'provider_error', 'truncated', 'cancelled', 'outcome_unknown']

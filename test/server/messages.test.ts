@@ -1,6 +1,6 @@
 /** Promises about what people and a run say to each other, as a page of the run shows it (FLEX-86). */
 import { describe, expect, it } from 'vitest'
-import { newRun, sampleAsk, sampleEvent, startEvent } from '../../src/testing/stores/sample.ts'
+import { newRun, sampleAsk, sampleEvent, startEvent } from '../seams/stores.ts'
 import { api, approved, frames, type Served, serve, start, tea } from './support.ts'
 
 const page = async (served: Served, runId: string, token?: string) =>

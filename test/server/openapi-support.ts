@@ -1,8 +1,7 @@
 /** Holds real answers of a server to its own OpenAPI document; any test that speaks HTTP can use it. */
-import type { Json } from '../../src/base/json.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
-import type { JsonSchema } from '../../src/schema/json-schema.ts'
+import type { Json, JsonSchema } from '../../src/index.ts'
 import { openApiDocument, type Route } from '../../src/server/index.ts'
+import { compileSchema } from '../seams/schema.ts'
 
 interface Content {
   readonly [type: string]: { readonly schema?: JsonSchema }

@@ -1,9 +1,9 @@
 /** The document describes what is served: valid OpenAPI 3.1, every route, and answers as declared. */
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/base/json.ts'
-import { compileSchema } from '../../src/schema/compile/compile.ts'
+import type { Json } from '../../src/index.ts'
 import { openApiDocument, type Route } from '../../src/server/index.ts'
+import { compileSchema } from '../seams/schema.ts'
 import { createConformance } from './openapi-support.ts'
 import { api, serve, start, tea } from './support.ts'
 

@@ -1,6 +1,6 @@
 /** Promises about `run.resume` with the payload of an operator: what a node waits for, given or declined. */
 import { describe, expect, it } from 'vitest'
-import { defineCapability } from '../../src/domain/capability/define-capability.ts'
+import { defineCapability } from '../../src/index.ts'
 import { api, frames, local, rao, type SseFrame, says, serve, start, text } from './support.ts'
 
 const person = defineCapability({

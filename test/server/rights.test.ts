@@ -1,7 +1,7 @@
 /** T14: who may do what, every role at every route in both tenants, enumerated from the table of routes. */
 import { describe, expect, it } from 'vitest'
-import type { Role } from '../../src/domain/ports/records.ts'
 import { createToken } from '../../src/server/index.ts'
+import type { Role } from '../seams/domain.ts'
 import { type Asked, api, approved, frames, paused, type Served, serve, start, tea } from './support.ts'
 
 type Right = 'anyone' | Role

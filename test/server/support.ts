@@ -1,10 +1,10 @@
 /** What tests of the server share: a real one on a port of its own, callers with tokens, and streams read by a parser that is not ours. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { afterEach } from 'vitest'
-import type { AppOptions } from '../../src/app.ts'
-import type { Role } from '../../src/domain/ports/records.ts'
+import type { AppOptions } from '../../src/index.ts'
 import { createServer, createToken, type Server, type ServerOptions } from '../../src/server/index.ts'
 import { envelope, local, open, rao, says, text } from '../journeys/support.ts'
+import type { Role } from '../seams/domain.ts'
 import { createConformance } from './openapi-support.ts'
 
 export { envelope, local, open, rao, says, text }

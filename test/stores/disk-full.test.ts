@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import { loadEvents } from '../../src/engine/journal/journal.ts'
-import { verifyHistory } from '../../src/engine/verify/verify.ts'
+import { loadEvents, verifyHistory } from '../seams/engine.ts'
 import { requireBuild, root } from '../support.ts'
 
 let folder: string

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/index.ts'
 import { envelope, local } from '../journeys/support.ts'
+import { openLibsql } from '../seams/stores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'proviso-columns-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
 /** A clock that is moved by hand. */
-import type { Clock } from '../../src/base/time/clock.ts'
+import type { Clock } from '../../src/index.ts'
 
 export interface HandClock extends Clock {
   /** Time passes; timers that are due call back in order. */

@@ -2,10 +2,9 @@
 import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemClock } from '../../src/base/time/clock.ts'
-import { createPace } from '../../src/base/time/pace.ts'
-import { createRedactor } from '../../src/domain/redaction/redact.ts'
-import { type StreamEnd, type StreamOptions, streamEvents } from '../../src/server/stream/sse.ts'
+import { createPace, systemClock } from '../seams/base.ts'
+import { createRedactor } from '../seams/domain.ts'
+import { type StreamEnd, type StreamOptions, streamEvents } from '../seams/server.ts'
 
 export interface Served {
   readonly url: string

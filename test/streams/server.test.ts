@@ -1,8 +1,8 @@
 /** Promises about streams as the server gives them. */
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../../src/adapters/stores/memory/memory.ts'
-import { ProvisoError } from '../../src/base/errors/error.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/index.ts'
+import { ProvisoError } from '../../src/output/index.ts'
 import { api, envelope, local, serve } from '../server/support.ts'
 
 const capabilities = [local('writer', () => ({ text: 'Tea' }))]

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createParser } from 'eventsource-parser'
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/sqlite.ts'
-import { getWakeups } from '../../src/server/stream/wakeups.ts'
-import { logEvent, newRun, runningHead, sampleEvent } from '../../src/testing/stores/sample.ts'
+import { getWakeups } from '../seams/server.ts'
+import { logEvent, newRun, runningHead, sampleEvent } from '../seams/stores.ts'
 import { serveStreams } from './serve.ts'
 
 export interface StalledTask {

@@ -3,8 +3,8 @@
  * is at the expected sequence: the second writer retries behind the first.
  */
 import { openPostgresStore } from '../../src/adapters/stores/postgres/postgres.ts'
-import { sampleEvent } from '../../src/testing/stores/sample.ts'
 import { Random } from '../random.ts'
+import { sampleEvent } from '../seams/stores.ts'
 
 export interface WriterTask {
   readonly url: string

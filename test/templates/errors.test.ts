@@ -1,6 +1,6 @@
 /** How templates fail: by the names of the error taxonomy, with expected and actual type, and never because of undeclared output. */
 import { describe, expect, it } from 'vitest'
-import { compileTemplate, parseTemplate, templateRefusal } from '../../src/pipeline/xml/index.ts'
+import { compileTemplate, parseTemplate, templateRefusal } from '../../src/pipeline/index.ts'
 import { runTemplate, template } from './support.ts'
 
 const declared = (type: string, schema?: string) =>

@@ -1,7 +1,7 @@
 /** What is wrong with a template is said before anything runs, all of it at once, each at its place. */
 import { describe, expect, it } from 'vitest'
-import { parseDraft } from '../../src/domain/draft/parse-draft.ts'
 import { parseTemplate } from '../../src/pipeline/index.ts'
+import { parseDraft } from '../seams/domain.ts'
 import { compiled, complaints, processorMs } from './support.ts'
 
 const task = '<task><description>Do it</description></task>'

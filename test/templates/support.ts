@@ -1,15 +1,13 @@
 /** What tests of templates share: a model that answers with texts, and a run of a template with it. */
 import { expect } from 'vitest'
-import { createApp, type RunResult } from '../../src/app.ts'
-import type { Json } from '../../src/base/json.ts'
-import type { ModelRequest, Provider } from '../../src/domain/ports/provider.ts'
-import type { TaskResult } from '../../src/domain/run/task-result.ts'
+import { createApp, type Json, type ModelRequest, type Provider, type RunResult } from '../../src/index.ts'
 import {
   compileTemplate,
   parseTemplate,
   type TemplateFile,
   templateResult,
-} from '../../src/pipeline/xml/index.ts'
+} from '../../src/pipeline/index.ts'
+import type { TaskResult } from '../seams/domain.ts'
 
 /** What a model writes for a node; it sees what a model sees. */
 export type Write = (request: ModelRequest, inputs: { readonly [name: string]: Json }) => string

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { z as z3 } from 'zod-3'
 import { z as z40 } from 'zod-4.0'
 import { z as z41 } from 'zod-4.1'
-import type { Json } from '../../../src/base/json.ts'
+import type { Json } from '../../../src/index.ts'
 import type { Random } from '../../random.ts'
 
 /** What the libraries build alike. The packages of Zod differ in their types, not in these calls. */

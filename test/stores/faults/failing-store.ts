@@ -1,7 +1,9 @@
 /** A store whose Nth operation fails: before it took effect, or after it did, without an answer. */
-import { ProvisoError } from '../../../src/base/errors/error.ts'
-import type { Append, NewRun, Store } from '../../../src/domain/ports/store.ts'
+
+import type { Store } from '../../../src/index.ts'
+import { ProvisoError } from '../../../src/output/index.ts'
 import type { Acknowledged } from '../../kill/effects.ts'
+import type { Append, NewRun } from '../../seams/stores.ts'
 
 export interface Fault {
   /** Which operation fails, counted from 1. */

@@ -1,0 +1,10 @@
+/** Test seam: parts of the engine that tests call alone: journals, replay, verification. */
+export { knowCapabilities } from '../../src/engine/capabilities/missing-capabilities.ts'
+export { decisionsOf } from '../../src/engine/decide/ask/asks.ts'
+export { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
+export { fact } from '../../src/engine/events.ts'
+export { loadEvents } from '../../src/engine/journal/journal.ts'
+export { lifecycleLimits } from '../../src/engine/journal/lifecycle-listeners.ts'
+export { replayRun } from '../../src/engine/replay/replay.ts'
+export { verifyHistory } from '../../src/engine/verify/verify.ts'
+export { loadAsks } from '../../src/engine/verify/verify-asks.ts'

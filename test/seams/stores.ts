@@ -1,0 +1,14 @@
+/** Test seam: what tests of stores need behind the entry points: sample journals, the file driver, types of writes. */
+export { openLibsql } from '../../src/adapters/stores/sqlite/open-sqlite.ts'
+export type { SampleQuery } from '../../src/domain/ports/sample.ts'
+export type { Append, NewRun } from '../../src/domain/ports/store.ts'
+export {
+  logEvent,
+  newRun,
+  planEvent,
+  runningHead,
+  sampleAsk,
+  sampleEvent,
+  startEvent,
+} from '../../src/testing/stores/sample.ts'
+export { type Attempt, attemptEvents, type TraceEntry } from '../../src/testing/stores/sampling.ts'
