@@ -117,6 +117,7 @@ export const wordRules = {
     { in: 'scripts/words.test.ts', reason: 'tests the words' },
     { in: 'src/cli/live/', word: 'room', reason: 'lines and columns of the terminal that are free' },
     { in: 'src/base/errors/issue.ts', word: 'span', reason: 'the key `at.span` of issues and repairs' },
+    { in: 'src/pipeline/text/source.ts', word: 'span', reason: 'the specified key `at.span` of an issue' },
     { in: 'src/domain/ports/', word: 'span', reason: 'a trace span' },
     { in: 'src/domain/ports/', word: 'spans', reason: 'trace spans' },
     { in: 'src/adapters/telemetry/', word: 'span', reason: 'a trace span' },

@@ -44,8 +44,8 @@ export { type JsonReport, reportJson } from './report/report-json.ts'
 export { reportSarif } from './report/report-sarif.ts'
 export { countIssues, type ReportColors, reportText } from './report/report-text.ts'
 export { rulePage } from './report/rule-page.ts'
+export { unifiedDiff } from './text/edits.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './text/source.ts'
-export { unifiedDiff } from './text/unified-diff.ts'
 export {
   type CompiledTemplate,
   compileTemplate,

@@ -20,7 +20,7 @@ import type { ServerSettings } from '../../pipeline/index.ts'
 import type { Unreadable } from '../read-input.ts'
 import { type JsonFile, readJson, unusable } from './read-json.ts'
 
-export interface RunFile {
+interface RunFile {
   readonly envelope: Envelope
   readonly draft?: Draft
   readonly capabilities: readonly DefinedCapability[]

@@ -10,6 +10,7 @@ import { env as own } from '../env.ts'
 import { exitCode } from '../exit-codes.ts'
 import { readSettings } from '../input/config-option.ts'
 import { readWork } from '../input/read-work.ts'
+import { onInterrupt } from '../interrupt.ts'
 import { readPort } from '../options/option-parsers.ts'
 import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
 import { colors, printNote, printText, refuse } from '../print.ts'
@@ -21,7 +22,6 @@ import { startRetention } from './retention.ts'
 import { chooseModels } from './serve-models.ts'
 import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
 import { serverLimits, settingFlags } from './setting-flags.ts'
-import { exitOnUnexpectedError, waitForStopSignal } from './stop.ts'
 import { findInvalidVariables, findUnusedVariables } from './unused-variables.ts'
 
 export interface ServeFlags {
@@ -207,4 +207,33 @@ function leaveAfter(ms: number): void {
     printNote('Shutdown timed out; exiting.')
     process.exit(exitCode('internal'))
   }, ms).unref()
+}
+
+// Ends a serving process: gracefully on the first signal, at once on the second or on an unexpected error.
+
+/** Resolves on the first SIGTERM or Ctrl-C; the next one, of either kind, exits at once. */
+function waitForStopSignal(): Promise<'SIGTERM' | 'SIGINT'> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    const onSignal = (signal: 'SIGTERM' | 'SIGINT') => {
+      if (isStopping) process.exit(exitCode('interrupted'))
+      isStopping = true
+      resolve(signal)
+    }
+    process.on('SIGTERM', () => onSignal('SIGTERM'))
+    onInterrupt(() => onSignal('SIGINT'))
+  })
+}
+
+/**
+ * Crash-only design: after an unexpected error the state of the process is unknown. Exiting is safe, because everything
+ * acknowledged is in the store and every run is claimed again.
+ */
+function exitOnUnexpectedError(): void {
+  const leave = (what: string) => (cause: unknown) => {
+    printNote(`${what}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+    process.exit(exitCode('internal'))
+  }
+  process.on('uncaughtException', leave('Uncaught exception'))
+  process.on('unhandledRejection', leave('Unhandled rejection'))
 }

@@ -1,14 +1,14 @@
 /** Parses a step of kind `step`: its worker, processing, limits and contract. */
-import { isObject } from '../../base/json.ts'
+import { isObject, type Json } from '../../base/json.ts'
+import type { Pointer } from '../../base/pointer.ts'
 import type { DraftNode } from '../../domain/plan.ts'
 import { isRaoError, readRaoContract } from '../../domain/rao/rao-contract.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { snake } from '../yaml/snake-keys.ts'
 import { common, type Data, type Given, raoKeys } from './given-step.ts'
 import { parseWorker } from './parse-worker.ts'
-import type { CallStep } from './pipeline.ts'
+import type { CallStep, Worker } from './pipeline.ts'
 import { checkInside, parseProcessing, type Reading } from './reading.ts'
-import { reportUnusedKeys } from './unused-keys.ts'
 
 export function parseCall(reading: Reading, given: Given): CallStep | undefined {
   const { data, at } = given
@@ -93,4 +93,67 @@ function nodeOf(data: Data): CallStep['node'] {
     }),
     ...(rao.length > 0 && { data: Object.fromEntries(rao) }),
   }
+}
+
+// * Reports keys of a step that have no effect on its worker, with where they belong. A key that is
+// accepted without effect would be relied upon.
+
+/** Hints by key. */
+type Remedies = Readonly<Record<string, string>>
+
+const inside = 'Set it on the steps of the imported pipeline'
+const ofAnswer = 'Set it on the step of the imported pipeline that answers'
+
+const forImports: Remedies = {
+  timeout: `${inside}, or limits: { deadline: SECONDS } in this file`,
+  max_retries: inside,
+  usage_limits: `${inside}, or limits: in this file`,
+  processing: `${inside}; output_schema says what this step must answer`,
+  ...Object.fromEntries(Object.keys(raoKeys).map((key) => [key, ofAnswer])),
+}
+
+const noModel = 'Remove it: no model is called, and the same input gives the same output'
+
+const forFunctions: Remedies = {
+  max_retries: noModel,
+  usage_limits: noModel,
+  processing: `${noModel}; output_schema says what the step must yield`,
+  ...Object.fromEntries(
+    Object.keys(raoKeys).map((key) => [key, 'Set it on the step whose model answers by the contract']),
+  ),
+}
+
+function reportUnusedKeys(reading: Reading, { data, at }: Given, worker: Worker): void {
+  const remedies = remediesFor(worker)
+  const complain = (pointer: Pointer, key: string, hint: string) =>
+    reading.issues.push(
+      reading.complain(pointer, {
+        code: 'pipeline/unread',
+        key: true,
+        message: `${key} has no effect on ${describe(worker)}`,
+        hint,
+      }),
+    )
+  for (const [key, hint] of Object.entries(remedies)) {
+    if (key === 'processing') {
+      const meta = isObject(data['meta']) ? (data['meta']['processing'] as Json | undefined) : undefined
+      for (const part of keysOf(data[key])) complain(`${at}/processing/${part}`, `processing.${part}`, hint)
+      for (const part of keysOf(meta)) complain(`${at}/meta/processing/${part}`, `processing.${part}`, hint)
+    } else if (data[key] !== undefined) complain(`${at}/${key}`, key, hint)
+  }
+}
+
+/** All keys but the schema, which applies to every step. */
+function keysOf(processing: Json | undefined): string[] {
+  return isObject(processing) ? Object.keys(processing).filter((key) => key !== 'schema') : []
+}
+
+function remediesFor({ kind, name }: Worker): Remedies {
+  if (kind === 'import') return forImports
+  if (kind === 'builtin') return name === 'extract_from_text' ? {} : forFunctions
+  return {}
+}
+
+function describe({ kind, name }: Worker): string {
+  return `a step that uses ${kind === 'import' ? 'imports.' : ''}${name}`
 }

@@ -1,6 +1,6 @@
 import { applyPatch } from 'diff'
 import { expect, it } from 'vitest'
-import { unifiedDiff } from './unified-diff.ts'
+import { unifiedDiff } from './edits.ts'
 
 it('shows what changes with three lines around it', () => {
   expect(unifiedDiff('p.yaml', 'a\nb\nc\nd\ne\n', 'a\nb\nc\nd\nE\n')).toBe(

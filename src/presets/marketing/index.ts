@@ -3,10 +3,11 @@ import type { DefinedCapability } from '../../domain/capability/define-capabilit
 import type { Facet } from '../../domain/facet.ts'
 import { marketingCapabilities } from './capabilities.ts'
 import { marketingFacets } from './facets.ts'
+import { escalate, scoreCopy } from './quality-tools.ts'
+import { analyzeAssets, planKnobs } from './strategy-tools.ts'
 
 export { marketingCapabilities, marketingRegistrations, type Registration } from './capabilities.ts'
 export { marketingFacets } from './facets.ts'
-export { marketingTools } from './tools.ts'
 
 /**
  * Everything a catalog needs for marketing flows.
@@ -21,3 +22,11 @@ export const marketing: {
   facets: marketingFacets,
   capabilities: marketingCapabilities,
 }
+
+// Tools for marketing flows that need no model (FLEX-103). Pass them to `createApp` as capabilities.
+
+/**
+ * @example
+ * await createApp({ facets: marketing.facets, capabilities: [...marketing.capabilities, ...marketingTools] })
+ */
+export const marketingTools: readonly DefinedCapability[] = [analyzeAssets, planKnobs, scoreCopy, escalate]

@@ -2,6 +2,8 @@
  * Compiles a sequence of steps: each sees the outputs before it, and its context entries are visible to later
  * steps.
  */
+
+import { mapOf } from '../../../schema/build/composite-schemas.ts'
 import {
   type CallStep,
   type ConditionalStep,
@@ -15,8 +17,10 @@ import {
   wrongSink,
 } from '../../parse/pipeline.ts'
 import {
+  addFunction,
   addNode,
   asBinding,
+  type CompileSteps,
   type ContextEntry,
   complain,
   innerScope,
@@ -27,7 +31,6 @@ import {
 import { hitlId } from '../capabilities.ts'
 import { inputOf, templateValue } from '../names.ts'
 import { mayBeObject, unknownValue, type Value } from '../value.ts'
-import { compileBranches } from './branches.ts'
 import { compileCall } from './call.ts'
 import { compileConditional } from './conditional.ts'
 import { compileImport } from './imports.ts'
@@ -146,4 +149,28 @@ function lookInside(scope: Scope, step: UnreadableStep): undefined {
     const prefix = `${scope.prefix}${step.name}/${index}/`
     compileSteps(innerScope(scope, { prefix, previous: unknownValue, locals }), steps)
   }
+}
+
+// Compiles `kind: parallel`: concurrent branches; the output maps branch names to their outputs.
+
+function compileBranches(scope: Scope, step: ParallelStep, compileSteps: CompileSteps): Value {
+  const before = scope.tails
+  const outputs: Record<string, Value> = {}
+  const tails: string[] = []
+  const added: ContextEntry[] = []
+  for (const [name, steps] of step.branches) {
+    const lane = innerScope(scope, { prefix: `${scope.prefix}${step.name}/${name}/`, tails: before })
+    outputs[name] = compileSteps(lane, steps)
+    tails.push(...lane.tails)
+    added.push(...lane.context.slice(scope.context.length))
+  }
+  scope.tails = [...new Set(tails)]
+  scope.context = [...scope.context, ...added]
+  const output = mapOf(outputs)
+  const inputs = Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, asBinding(value)]))
+  return nodeValue(
+    addFunction(scope, { id: `${scope.prefix}${step.name}`, name: 'pass', inputs, output }),
+    output,
+    scope.region,
+  )
 }
