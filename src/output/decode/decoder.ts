@@ -15,7 +15,6 @@ import { keyStart } from './keys.ts'
 import { isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
   AFTER_KEY,
-  createStringState,
   type DecoderOptions,
   type Frame,
   KEY,
@@ -23,6 +22,7 @@ import {
   type Machine,
   OBJECT,
   type PendingKey,
+  resetString,
   type StringState,
   VALUE,
 } from './machine.ts'
@@ -40,34 +40,35 @@ export class Decoder implements Machine {
   readonly stack: Frame[] = []
   spareFrame: Frame | undefined
   string: StringState | undefined
-  readonly strings = createStringState()
-  truncated = false
-  ambiguous = false
-  scanned = 0
-  unbalanced = 0
-  closedAt = -1
-  noRows = 0
+  // The cast is safe: every field is set.
+  readonly strings = resetString({} as StringState, 'root', 0)
+  declare truncated: boolean
+  declare ambiguous: boolean
+  declare scanned: number
+  declare unbalanced: number
+  declare closedAt: number
+  declare noRows: number
   looked = 0
   readonly noCommentEnd = { from: 0, to: -1 }
   readonly recent: (string | undefined)[] = []
   /** Look-ahead limit after which reading stops: the remaining step budget. Streams have no limit of their own. */
   mostLooked = Number.POSITIVE_INFINITY
-  tooDeep = false
+  declare tooDeep: boolean
   /** Marker of the fence around the value. Set it before `start`. */
   fence: string | undefined
-  thoughts = 0
-  crossed = false
+  declare thoughts: number
+  declare crossed: boolean
   /** What ended the value before its own brackets closed. */
   ended: 'fence' | 'thought' | undefined
   /** The root value is complete. */
-  done = false
+  declare done: boolean
 
-  gapStart = 0
-  gapCommas = 0
+  declare gapStart: number
+  declare gapCommas: number
   gapRule: RuleName | undefined
   pending: PendingKey | undefined
   /** Number of edits before the current value; withdrawing the value also withdraws its edits. */
-  valueMark = 0
+  declare valueMark: number
 
   readonly sink: Sink
   readonly options: DecoderOptions
@@ -75,6 +76,8 @@ export class Decoder implements Machine {
   constructor(sink: Sink, options: DecoderOptions) {
     this.sink = sink
     this.options = options
+    // Sets the declared fields.
+    this.start()
   }
 
   get top(): Frame | undefined {

@@ -34,17 +34,10 @@ export interface Frame {
 
 /** Creates the frame of a bracket just opened, by the text or `implicit`ly. */
 export function frameOf(kind: Frame['kind'], start: number, openEdit: number, implicit = false): Frame {
-  return {
-    kind,
-    state: kind === OBJECT ? KEY : VALUE,
-    count: 0,
-    implicit,
-    set: false,
-    spare: 0,
-    start,
-    openEdit,
-    round: kind === ROUND,
-  }
+  // The cast is safe: every field is set.
+  const frame = reuseFrame({} as Frame, kind, start, openEdit)
+  frame.implicit = implicit
+  return frame
 }
 
 /** Prepares a closed frame for another bracket: a text may open a million of them. */
@@ -120,36 +113,35 @@ export interface StringState {
   pending: PendingKey | undefined
 }
 
-/** The state of strings, reused for every string of a text: there may be a million. */
-export function createStringState(): StringState {
-  return {
-    role: 'root',
-    quote: 0,
-    closers: '',
-    start: 0,
-    delimiter: 1,
-    escaped: false,
-    acc: '',
-    seg: 0,
-    escapes: false,
-    rejects: 0,
-    rejectAt: -1,
-    rejectText: undefined,
-    braces: 0,
-    brackets: 0,
-    opens: 0,
-    shuts: 0,
-    fences: 0,
-    others: 0,
-    aheadUntil: 0,
-    aheadFound: undefined,
-    rule: undefined,
-    ruleBefore: undefined,
-    gapStart: 0,
-    gapCommas: 0,
-    gapRule: undefined,
-    pending: undefined,
-  }
+/** Prepares the state for a string whose content begins at `seg`. One object serves all strings: there may be a million. */
+export function resetString(s: StringState, role: Role, seg: number): StringState {
+  s.role = role
+  s.quote = 0
+  s.closers = ''
+  s.start = 0
+  s.delimiter = 1
+  s.escaped = false
+  s.acc = ''
+  s.seg = seg
+  s.escapes = false
+  s.rejects = 0
+  s.rejectAt = -1
+  s.rejectText = undefined
+  s.braces = 0
+  s.brackets = 0
+  s.opens = 0
+  s.shuts = 0
+  s.fences = 0
+  s.others = 0
+  s.aheadUntil = 0
+  s.aheadFound = undefined
+  s.rule = undefined
+  s.ruleBefore = undefined
+  s.gapStart = 0
+  s.gapCommas = 0
+  s.gapRule = undefined
+  s.pending = undefined
+  return s
 }
 
 export interface DecoderOptions {

@@ -1,7 +1,7 @@
 /** `"rows": [["a", "b"], "c", "d"], ["e", "f"]]`: a row in the middle of a table that lost its opening bracket. */
 import * as ch from './chars.ts'
 import { type Answer, MORE, NO, QUESTION, REACH, skip, YES } from './lookahead.ts'
-import { LIST, type Machine, OBJECT, VALUE } from './machine.ts'
+import { frameOf, LIST, type Machine, OBJECT } from './machine.ts'
 
 /** Maximum distance from the row to the end of the table. */
 const FARTHEST = 4 * REACH
@@ -97,16 +97,6 @@ export function openRow(d: Machine): void {
   d.sink.open('array', start)
   const openEdit = d.sink.mark()
   d.sink.edit('missing-opener', start, start, '[')
-  d.stack.push({
-    kind: LIST,
-    state: VALUE,
-    count: 0,
-    implicit: false,
-    set: false,
-    spare: 0,
-    start,
-    openEdit,
-    round: false,
-  })
+  d.stack.push(frameOf(LIST, start, openEdit))
   d.gapFrom(d.i)
 }

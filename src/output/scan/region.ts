@@ -122,15 +122,11 @@ export class Region {
 
   /** Whether any edit applies this rule. */
   uses(rule: RuleName): boolean {
-    for (let index = 0; index < this.#edits.length; index++)
-      if (this.#edits.ruleAt(index) === rule) return true
-    return false
+    return this.#edits.findRule((name) => name === rule) >= 0
   }
 
   usesOnly(rule: RuleName): boolean {
-    for (let index = 0; index < this.#edits.length; index++)
-      if (this.#edits.ruleAt(index) !== rule) return false
-    return true
+    return this.#edits.findRule((name) => name !== rule) < 0
   }
 
   /** Whether the reader, not the text, opened its brackets. */

@@ -4,7 +4,7 @@
  */
 import * as ch from '../chars.ts'
 import { type Answer, followedByColon, MORE, NO, YES } from '../lookahead.ts'
-import type { Machine, Role, StringState } from '../machine.ts'
+import { type Machine, type Role, resetString, type StringState } from '../machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
 import { DONE, ESCAPES, finish, finishBefore, flush } from './string-emit.ts'
 import { endOfTextInString } from './string-end.ts'
@@ -30,14 +30,13 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
   const doubled = role === 'key' && !escaped ? doubledBeforeKey(d, at, quote) : NO
   if (doubled === MORE) return false
   const delimiter = escaped ? 1 : doubled === YES ? 2 : delimiterAt(d.buf, at, quote)
-  const s = d.strings
+  const s = resetString(d.strings, role, at + delimiter)
   s.gapStart = d.gapStart
   s.gapCommas = d.gapCommas
   s.gapRule = d.gapRule
   s.pending = d.pending
-  if (role !== 'key') d.beginValue(d.base + d.i)
-  resetString(s, quote, at + delimiter)
-  s.role = role
+  s.quote = quote
+  s.closers = ch.closersOf(quote)
   s.start = d.base + d.i
   s.delimiter = delimiter
   s.escaped = escaped
@@ -48,31 +47,11 @@ export function openString(d: Machine, role: Role, escaped: boolean): boolean {
       : quote === ch.DQUOTE
         ? undefined
         : 'single-quotes'
+  if (role !== 'key') d.beginValue(s.start)
   d.string = s
   d.i = at + delimiter
   if (delimiter === 3 && quote === ch.BACKTICK) skipFenceLabel(d, s)
   return true
-}
-
-/** Prepares the state for the content that begins at `seg`. */
-function resetString(s: StringState, quote: number, seg: number): void {
-  s.quote = quote
-  s.closers = ch.closersOf(quote)
-  s.acc = ''
-  s.seg = seg
-  s.escapes = false
-  s.rejects = 0
-  s.rejectAt = -1
-  s.rejectText = undefined
-  s.braces = 0
-  s.brackets = 0
-  s.opens = 0
-  s.shuts = 0
-  s.fences = 0
-  s.others = 0
-  s.aheadUntil = 0
-  s.aheadFound = undefined
-  s.ruleBefore = undefined
 }
 
 function delimiterAt(buf: string, at: number, quote: number): number {

@@ -34,7 +34,6 @@ export class EditLog {
 
   /** Rewrites the replacement of an earlier edit. */
   replaceText(index: number, after: string): void {
-    if (index < 0 || index >= this.length) return
     this.#ranges[index * WIDTH + 2] = 0
     this.#afters[index] = after
   }
@@ -75,7 +74,6 @@ export class LoggedEdits {
   }
 
   static from(edits: readonly TextEdit[]): LoggedEdits {
-    if (edits.length === 0) return NO_EDITS
     const log = new EditLog()
     for (const { rule, start, end, after } of edits) {
       if (typeof after === 'string') log.addText(rule, start, end, after)
@@ -86,6 +84,12 @@ export class LoggedEdits {
 
   ruleAt(index: number): RuleName {
     return this.#log.ruleAt(this.#from + index)
+  }
+
+  /** Index of the first edit whose rule matches; -1 without one. */
+  findRule(matches: (rule: RuleName) => boolean): number {
+    for (let index = 0; index < this.length; index++) if (matches(this.ruleAt(index))) return index
+    return -1
   }
 
   at(index: number): TextEdit {

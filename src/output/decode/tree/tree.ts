@@ -83,7 +83,7 @@ export function isContainer({ kind }: Node): boolean {
   return kind === 'object' || kind === 'array'
 }
 
-/** The first items of a container, at most `most`; does not build the other nodes. */
+/** The first items of an object or list, at most `most`; does not build the other nodes. */
 export function firstItems(node: Node, most: number): readonly Node[] {
   return node.first?.(most) ?? node.items?.slice(0, most) ?? []
 }
@@ -158,15 +158,9 @@ export class LazyNode implements Node {
 
   first(most: number): readonly Node[] {
     if (!this.plain) return firstItems(this.#node, most)
-    const made: Node[] = []
-    const values = this.kind === 'array' ? (this.value as readonly unknown[]) : undefined
-    const keys = values === undefined ? (this.keys as readonly string[]) : undefined
-    const length = Math.min(most, (values ?? keys)?.length ?? 0)
-    for (let at = 0; at < length; at++) {
-      const inner =
-        values === undefined ? Reflect.get(this.value as object, keys?.[at] as string) : values[at]
-      made.push(new LazyNode(inner, () => this.items?.[at] as Node, false, true))
-    }
-    return made
+    const values = Array.isArray(this.value) ? this.value : Object.values(this.value as object)
+    return values
+      .slice(0, most)
+      .map((inner, index) => new LazyNode(inner, () => this.items?.[index] as Node, false, true))
   }
 }
