@@ -176,7 +176,7 @@ describe('simplifySchema', () => {
     defs['l20'] = { type: 'string' }
     const start = performance.now()
     const schema = simplifySchema({ $ref: '#/$defs/l0', $defs: defs as JsonSchema }).schema
-    expect(performance.now() - start).toBeLessThan(2_000)
+    expect(performance.now() - start).toBeLessThan(10_000)
     expect(JSON.stringify(schema).length).toBeLessThan(2_000_000)
   })
 })
