@@ -8,7 +8,7 @@ import {
   registerCapability,
 } from './routes/capabilities.ts'
 import { listAsks, resolveAsk, resolveAskOldPath } from './routes/hitl.ts'
-import { livez, readyz } from './routes/probes.ts'
+import { livez, readyz } from './routes/operations.ts'
 import { proveEnvelope } from './routes/prove.ts'
 import { runEvents } from './routes/run-events.ts'
 import { showRun } from './routes/run-page.ts'

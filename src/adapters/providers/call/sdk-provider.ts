@@ -1,13 +1,13 @@
 /** A provider of ours from a provider package of the AI SDK: one call, generated or streamed, and what it was asked for. */
-import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type { ModelAnswer, ModelRequest, Provider } from '../../../domain/ports/provider.ts'
 import { createRedactor } from '../../../domain/redaction/redact.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import type { DialectName } from '../structured-output/dialects.ts'
 import { planStructured, type Way } from '../structured-output/structured-plan.ts'
-import { answerOf, gather } from './answers.ts'
-import { failureOf, isFormatRefusal } from './failures.ts'
-import { readStream } from './streams.ts'
+import { answerOf, type Gathered, gather, usageOf } from './answers.ts'
+import { type FailureContext, failureOf, isFormatRefusal } from './failures.ts'
+import { refusalIn } from './refusal.ts'
 
 export interface SdkProviderOptions {
   readonly name: string
@@ -133,4 +133,57 @@ function legible(name: string): string {
 /** Providers quote keys in their messages; they go no further. */
 function redacted(answer: ModelAnswer, text: (text: string) => string): ModelAnswer {
   return 'message' in answer ? { ...answer, message: text(answer.message) } : answer
+}
+
+// Streams a call: passes every chunk on as it arrives, and returns the same answer as a call without streaming.
+
+type Growing = { -readonly [K in keyof Gathered]: Gathered[K] }
+
+async function readStream(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  onText: (chunk: string) => void,
+  context: FailureContext,
+): Promise<ModelAnswer> {
+  const all: Growing = { text: '', toolText: '', reasoning: '', refusal: '', finish: 'cut', usage: {} }
+  let broken: unknown
+  try {
+    for await (const part of stream) {
+      if (part.type === 'error') broken = part.error
+      else take(all, part, onText)
+    }
+  } catch (cause) {
+    broken = cause
+  }
+  if (context.signal.aborted) return { kind: 'cancelled', message: 'The call was cancelled' }
+  const something = all.text !== '' || all.toolText !== ''
+  if (broken !== undefined && !something) return failureOf(broken, context)
+  return answerOf(broken === undefined ? all : { ...all, finish: 'cut' })
+}
+
+function take(all: Growing, part: LanguageModelV3StreamPart, onText: (chunk: string) => void): void {
+  switch (part.type) {
+    case 'text-delta':
+      all.text += part.delta
+      onText(part.delta)
+      break
+    case 'tool-input-delta':
+      all.toolText += part.delta
+      if (all.text === '') onText(part.delta)
+      break
+    case 'tool-call':
+      if (all.toolText === '') all.toolText = part.input
+      break
+    case 'reasoning-delta':
+      all.reasoning += part.delta
+      break
+    case 'raw':
+      all.refusal += refusalIn(part.rawValue) ?? ''
+      break
+    case 'finish':
+      all.usage = usageOf(part.usage)
+      // A stream that ends without saying why was cut.
+      all.finish =
+        part.finishReason.unified === 'other' && !part.finishReason.raw ? 'cut' : part.finishReason.unified
+      break
+  }
 }

@@ -82,7 +82,7 @@ export function createNotifier(options: NotifyOptions): Notifier {
       'select (extract(epoch from clock_timestamp()) * 1000)::double precision as now',
     )
     offset = (rows[0]?.now ?? Date.now()) - Date.now()
-    if (since !== undefined) await notifyMissed(next, since)
+    if (since !== undefined) await notifyMissed(next, since, listeners)
     ready = true
     keepPinging(next)
   }
@@ -96,26 +96,16 @@ export function createNotifier(options: NotifyOptions): Notifier {
     asking.unref()
   }
 
-  async function notifyMissed(next: Client, since: number): Promise<void> {
-    const missed = await next.query<{ run_id: string; seq: number }>(
-      'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
-      [since],
-    )
-    for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq)
-  }
-
   function reconnect(since: number | undefined, failures = 1): void {
     if (closed) return
-    retry = setTimeout(
-      () => {
-        listen(since).catch(() => {
-          client?.end().catch(() => {})
-          client = undefined
-          reconnect(since, failures + 1)
-        })
-      },
-      backoffMs(reconnectPolicy, failures),
-    )
+    const connect = () =>
+      listen(since).catch(() => {
+        client?.end().catch(() => {})
+        client = undefined
+        reconnect(since, failures + 1)
+      })
+    // The first connection is opened at once.
+    retry = setTimeout(connect, failures === 0 ? 0 : backoffMs(reconnectPolicy, failures))
     retry.unref()
   }
 
@@ -139,6 +129,15 @@ export function createNotifier(options: NotifyOptions): Notifier {
       await last?.end().catch(() => {})
     },
   }
+}
+
+/** Notifies of the runs that changed while no connection listened. */
+async function notifyMissed(client: Client, since: number, listeners: Listeners): Promise<void> {
+  const missed = await client.query<{ run_id: string; seq: number }>(
+    'select run_id, seq from flex_runs where updated_at >= $1 limit 10000',
+    [since],
+  )
+  for (const { run_id, seq } of missed.rows) listeners.notify(run_id, seq)
 }
 
 /** Takes as many entries as fit into one message; an entry that is too long for any message is skipped. */

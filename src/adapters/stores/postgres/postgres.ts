@@ -18,8 +18,18 @@ import type { SqlDriver } from '../sql/sql-driver.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runStepsLater } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
-import { createConnection, createSockets, fromRow, type Sockets, toParameter } from './postgres-connection.ts'
-import { isLost, isOnesFault, isRace, isSilent, isStarting } from './postgres-errors.ts'
+import {
+  createConnection,
+  createSockets,
+  fromRow,
+  isLost,
+  isOnesFault,
+  isRace,
+  isSilent,
+  isStarting,
+  type Sockets,
+  toParameter,
+} from './postgres-connection.ts'
 import { createNotifier } from './postgres-notify.ts'
 
 export interface PostgresStoreOptions {

@@ -4,12 +4,11 @@
  * rows that are returned, in the transaction of the events.
  */
 import type { Json } from '../../../base/json.ts'
+import { corrections, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
 import { progressOf } from '../../../domain/plan/progress.ts'
-import type { CorrectionRow } from '../../../domain/ports/ledger.ts'
+import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
-import { correctionsOf } from './corrections.ts'
-import { messageOf } from './messages.ts'
 import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
 import { type PlanView, takeSnapshot } from './snapshot.ts'
 import { type StoredSpan, spanOf } from './spans.ts'
@@ -233,5 +232,75 @@ function outputRow(run: ProjectedRun, event: JournalEvent<'complete'>, facets: J
     // Both are JSON by construction; their interfaces only lack the index signature.
     ...(error !== undefined && { error: error as unknown as Json }),
     ...(provenance !== undefined && { provenance: provenance as unknown as Json }),
+  }
+}
+
+// Derives the rows of the correction ledger from the end of an attempt.
+
+function correctionsOf(
+  event: JournalEvent,
+  row: StoredNode | undefined,
+  signals: HealthAttributes | undefined,
+): CorrectionRow[] {
+  if (event.type !== 'attempt_end' || signals === undefined) return []
+  const { outcome, usage, model } = event.payload
+  const took = event.at - (row?.attemptStartedAt ?? event.at)
+  const provider = model ?? signals['aros.model_id']
+  return corrections(signals).map(({ stage, transforms, depth, schemaHash }, index) => ({
+    id: `${event.runId}:${event.seq}:${index}`,
+    timestamp: event.at,
+    stepName: event.nodeId ?? '',
+    ...(row?.capabilityId !== undefined && { agentId: row.capabilityId }),
+    ...(typeof provider === 'string' && { providerModel: provider }),
+    ...(schemaHash !== undefined && { schemaHash }),
+    coercionPolicyVersion,
+    stage,
+    repairDepth: depth,
+    transformsApplied: transforms,
+    ...(outcome === 'ok' && { latencyMsSaved: Math.round(took / Math.max(usage.calls, 1)) }),
+  }))
+}
+
+// Derives messages between people and a run (FLEX-86): one for each ask and one for its resolution.
+
+type Said = JournalEvent<'hitl_request' | 'hitl_resolved'>
+
+function messageOf(tenant: string, event: Said): MessageRow {
+  const { runId, seq, at } = event
+  const { requestId } = event.payload
+  const nodeId = event.nodeId ?? ('nodeId' in event.payload ? event.payload.nodeId : undefined)
+  return {
+    // The sequence number is last, so that message ids of two runs never collide.
+    messageId: `${runId}:message:${seq}`,
+    runId,
+    tenant,
+    seq,
+    at,
+    role: roleOf(event),
+    requestId,
+    ...(nodeId !== undefined && { nodeId }),
+    body: bodyOf(event),
+  }
+}
+
+/** An ask that expires has no human author. */
+function roleOf(event: Said): MessageRow['role'] {
+  if (event.type === 'hitl_request') return 'agent'
+  const { decision } = event.payload
+  return decision === 'expired' || decision === 'settled' || decision === 'withdrawn' ? 'system' : 'operator'
+}
+
+function bodyOf(event: Said): { readonly [name: string]: Json } {
+  if (event.type === 'hitl_request') {
+    const { kind, question, value } = event.payload
+    return { kind, question, value }
+  }
+  const { decision, by, note, value, rejectAction } = event.payload
+  return {
+    decision,
+    by,
+    ...(note !== undefined && { note }),
+    ...(value !== undefined && { value }),
+    ...(rejectAction !== undefined && { rejectAction }),
   }
 }
