@@ -19,7 +19,7 @@ const issue = (at: Pointer, said: string, hint?: string): Issue => ({
 export const must =
   (test: (value: unknown) => boolean, what: string, hint?: string): Check =>
   (value, at) =>
-    test(value) ? [] : [issue(at, `must be ${what}, and is ${shown(value)}`, hint)]
+    test(value) ? [] : [issue(at, `must be ${what}, got ${shown(value)}`, hint)]
 
 const isFunction = (value: unknown) => typeof value === 'function'
 export const has = (value: unknown, member: string, type: string) =>
@@ -38,7 +38,7 @@ export const each =
   (value, at) =>
     Array.isArray(value)
       ? value.flatMap((item, index) => check(item, child(at, index)))
-      : [issue(at, `must be a list, and is ${shown(value)}`)]
+      : [issue(at, `must be a list, got ${shown(value)}`)]
 
 /** Throws `option/invalid` with all issues; `what` names the owner of the options. */
 export function refuseOptions(what: string, options: unknown, rows: Rows): void {
@@ -48,7 +48,7 @@ export function refuseOptions(what: string, options: unknown, rows: Rows): void 
   // Issues of other checks, such as schema validation, do not name their location in the message.
   const pointer = 'pointer' in first.at ? first.at.pointer : ''
   const where = first.message.startsWith(pointer) ? '' : `${pointer}: `
-  const message = `The options of ${what} cannot be used: ${where}${first.message}`
+  const message = `Cannot use the options of ${what}: ${where}${first.message}`
   throw new ProvisoError('option/invalid', message, {
     at: first.at,
     issues,
@@ -70,7 +70,7 @@ function unknownOption(option: string, at: Pointer, rows: Rows): Issue {
   return issue(
     at,
     'is not an option',
-    meant === undefined ? `There are ${Object.keys(rows).join(', ')}` : `Did you mean "${meant}"?`,
+    meant === undefined ? `Use one of ${Object.keys(rows).join(', ')}` : `Did you mean "${meant}"?`,
   )
 }
 

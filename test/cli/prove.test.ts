@@ -81,7 +81,7 @@ steps: [{ name: each, kind: map, map: { iterable_input: "{{ input }}", body: [{ 
     })
     expect(done.code).toBe(3)
     expect(done.stdout).toMatch(/how to fix it\n.*\(total > 5\) and \(total < 3\)/)
-    expect(done.stdout).toContain('It contradicts low: see what is said of them together')
+    expect(done.stdout).toContain('Change it or low: no value satisfies all of them')
   })
 
   it('3: refuses a contract that nothing can satisfy', async () => {

@@ -25,8 +25,8 @@ export function createFacetCatalog(facets: readonly Facet[]): FacetCatalog {
   const byName = new Map(facets.map((facet) => [facet.name, facet]))
   const issues = [...repeatedNames(facets), ...lostDependencies(facets, byName)]
   if (issues.length > 0) {
-    throw new ProvisoError('option/invalid', `The facets cannot be a catalog: ${issues[0]?.message}`, {
-      hint: 'Give every facet a name of its own, and add the facets that others depend on',
+    throw new ProvisoError('option/invalid', `Cannot create the facet catalog: ${issues[0]?.message}`, {
+      hint: 'Give every facet a unique `name`, and add the facets that others depend on',
       issues,
     })
   }
@@ -99,7 +99,7 @@ function lostDependencies(facets: readonly Facet[], byName: ReadonlyMap<string, 
       .map((dependency) => ({
         code: 'facet/dependency',
         at: { pointer: `/${index}/metadata/dependencies` },
-        message: `the facet "${name}" depends on "${dependency}", which is not there`,
+        message: `the facet "${name}" depends on "${dependency}", which does not exist`,
       })),
   )
 }

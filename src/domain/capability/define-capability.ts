@@ -75,9 +75,13 @@ export function defineCapability(definition: CapabilityDefinition): DefinedCapab
       { issues: parsed.issues },
     )
   if (parsed.value.kind === 'local' && !run)
-    throw new ProvisoError('option/invalid', `The capability "${definition.capabilityId}" has no function`, {
-      hint: 'Add `run`, or set another `kind`',
-    })
+    throw new ProvisoError(
+      'option/invalid',
+      `Cannot use the capability "${definition.capabilityId}": it has no function`,
+      {
+        hint: 'Add `run`, or set another `kind`',
+      },
+    )
   return { capability: parsed.value, ...(run && { run }) }
 }
 

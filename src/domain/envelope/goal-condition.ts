@@ -46,7 +46,7 @@ function refuse(goal: GoalCondition, path: readonly string[], at: string): Issue
     return {
       code: 'contract/goal',
       at: { pointer: child(at, 'condition') },
-      message: 'conditions written as text are not read',
+      message: 'a condition must be JSON-Logic, got text',
       hint: 'Write the condition as JSON-Logic',
     }
   }
@@ -55,7 +55,7 @@ function refuse(goal: GoalCondition, path: readonly string[], at: string): Issue
     code: 'contract/goal',
     at: { pointer: child(at, 'path') },
     message: 'conditions cannot name properties that are empty or have dots',
-    hint: 'Say it in the schema of the contract',
+    hint: 'Express it in `outputContract.schema`',
   }
 }
 

@@ -53,5 +53,5 @@ function latestVersion(steps: Upcasters[EventType]): number {
 /** Read as one of today it would mean something else, and be decided on. */
 function fromTheFuture({ type, version, runId, seq }: WrittenEvent): ProvisoError {
   const what = `event ${seq} of the run "${runId}" is "${type}" in version ${version}`
-  return new ProvisoError('store/newer', `This version of proviso cannot read it: ${what}`)
+  return new ProvisoError('store/newer', `Cannot read the journal with this version of proviso: ${what}`)
 }

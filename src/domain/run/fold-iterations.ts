@@ -62,7 +62,8 @@ function itemAt({ inputs }: Iterations, index: number): Json {
 export function beginIteration(state: RunState, { of, index }: EventPayloads['iteration_start']): void {
   const node = state.nodes.get(of)
   const body = node?.node.body
-  if (!node?.iterations || !body) throw new Error(`iteration_start names no map or loop under way: ${of}`)
+  if (!node?.iterations || !body)
+    throw new Error(`Cannot fold iteration_start: "${of}" is not a running map or loop`)
   const { iterations } = node
   const id = instanceId(node.node, index)
   const given = givenTo(node, index)
@@ -92,7 +93,7 @@ export function endIteration(state: RunState, payload: EventPayloads['iteration_
   const { of, index, status, output, outcome = 'rejected', error } = payload
   const node = state.nodes.get(of)
   const iterations = node?.iterations
-  if (!node || !iterations) throw new Error(`iteration_end names no map or loop under way: ${of}`)
+  if (!node || !iterations) throw new Error(`Cannot fold iteration_end: "${of}" is not a running map or loop`)
   dropInstance(state, instanceId(node.node, index))
   if (status === 'cancelled') return
   const position = toPosition(node, index)

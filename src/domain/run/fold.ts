@@ -28,7 +28,8 @@ export function fold(events: Iterable<JournalEvent>, compileOptions?: CompileOpt
 
 /** The state after the first event of a run. */
 export function begin(runId: string, event: NewEvent, compileOptions?: CompileOptions): RunState {
-  if (event.type !== 'start') throw new Error(`A journal begins with start, not with ${event.type}`)
+  if (event.type !== 'start')
+    throw new Error(`Cannot fold the journal: the first event must be start, got ${event.type}`)
   const {
     envelope,
     correlationId,
@@ -102,7 +103,7 @@ const nothing = () => {}
 
 const appliers: Appliers = {
   start: () => {
-    throw new Error('A run starts once')
+    throw new Error('Cannot fold the journal: it has a second start event')
   },
   plan_requested(state, { payload }) {
     const previous = payload.attempt > 1 ? state.planning?.rejected : undefined
@@ -387,6 +388,6 @@ function charge({ budget }: RunState, usage: Usage | undefined): void {
 
 function nodeOf(state: RunState, event: { readonly nodeId?: string; readonly type: string }): NodeState {
   const node = event.nodeId === undefined ? undefined : state.nodes.get(event.nodeId)
-  if (!node) throw new Error(`${event.type} names a node that the plan does not have: ${event.nodeId}`)
+  if (!node) throw new Error(`Cannot fold ${event.type}: the plan has no node "${event.nodeId}"`)
   return node
 }

@@ -101,7 +101,7 @@ function problemWith(
   if (goes === 'bidirectional' || goes === direction) return undefined
   return createDiagnostic('plan/facet-direction', {
     constraint: `facet "${name}" is an ${direction}`,
-    suggestion: `"${name}" goes only in the direction ${goes}`,
+    suggestion: `Use "${name}" only in ${goes} contracts`,
     details: { facet: name, direction: goes },
   })
 }

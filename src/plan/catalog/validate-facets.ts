@@ -38,7 +38,7 @@ function ofDiagnostic({ details = {}, constraint = '', suggestion }: Diagnostic)
   return {
     code,
     at: { pointer },
-    message: `It does not hold that ${constraint}`,
+    message: `It must hold that ${constraint}`,
     ...(suggestion !== undefined && { hint: suggestion }),
     ...(facet !== undefined && { facet }),
     pointer,

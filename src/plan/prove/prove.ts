@@ -199,7 +199,7 @@ function inConflict({ diagnostic }: Judgement, conflict: Diagnostic | undefined)
   return [
     {
       ...diagnostic,
-      suggestion: `It contradicts ${others.join(', ')}: see what is said of them together`,
+      suggestion: `Change it or ${others.join(', ')}: no value satisfies all of them`,
       details: { ...diagnostic.details, conflictsWith: others },
     },
   ]
@@ -212,7 +212,7 @@ const unjudged = (goal: Goal): Judgement => ({ goal, met: false, enforcers: [], 
 function unchecked(what: string, error: unknown): Diagnostic {
   return createDiagnostic('plan/unchecked', {
     constraint: `the prover can check: ${what}`,
-    suggestion: 'The draft or the contract is not what it should be, or this is a fault of the prover',
+    suggestion: 'Check the draft and the contract; if both are valid, report a bug of the prover',
     details: { message: error instanceof Error ? error.message : String(error) },
   })
 }

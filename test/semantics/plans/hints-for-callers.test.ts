@@ -16,7 +16,7 @@ const noAnswer = { selection: { forbid: ['proviso.answer', 'proviso.structure'] 
 
 /** Words of drafts: only their authors can follow such advice. */
 const draftWords =
-  /add (a )?nodes?|put a node|\bbind\b|\bbinding\b|\bedge\b|\broutes? to\b|set capabilityId|callBudget|retries of the nodes|"derived"|timeoutMs|move the contract|do it without|side by side|another source|Use one of|There is no node/i
+  /add (a )?nodes?|put a node|\bbind\b|\bbinding\b|\bedge\b|\broutes? to\b|set capabilityId|callBudget|retries of the nodes|"derived"|timeoutMs|move the contract|replace the node|in parallel|another source|Use one of|route to another/i
 const callerWords =
   /`?inputs`?|outputContract|policies\.|constraints\.|[Rr]egist|contract of capability|`planner\.mode`|`prices`|constraint "|^Correct the other findings first/
 

@@ -90,7 +90,7 @@ function selection({ request, nodes: outermost }: Resolved): Diagnostic[] {
           constraintId: 'policy:forbid',
           nodeId: id,
           capabilityId,
-          suggestion: `Use another capability than ${capabilityId}`,
+          suggestion: `Use another capability instead of ${capabilityId}`,
         }),
       ),
   ]
@@ -136,7 +136,7 @@ function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] 
         constraint: `the plan has no node of kind "${kind}"`,
         constraintId: 'policy:forbiddenKinds',
         nodeId: id,
-        suggestion: `Do it without a node of kind ${kind}`,
+        suggestion: `Replace the node of kind ${kind}`,
       }),
     )
   }
@@ -145,7 +145,7 @@ function topology({ request, nodes: outermost, graph }: Resolved): Diagnostic[] 
       createDiagnostic('plan/policy-depth', {
         constraint: `depth <= ${maxDepth}`,
         constraintId: 'policy:maxDepth',
-        suggestion: 'Run nodes side by side, or leave some out',
+        suggestion: 'Run nodes in parallel, or remove some',
         details: { depth: graph.depth, maxDepth },
       }),
     )

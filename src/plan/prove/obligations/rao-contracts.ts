@@ -94,7 +94,7 @@ function unused({ id, selector = {} }: RaoPolicy, at: string, whole: Whole): Dia
   return createDiagnostic(wrong === undefined ? 'plan/rao-unused' : 'plan/rao-selector', {
     constraint: `RAO policy "${id}" selects a node`,
     constraintId: `policy:${id}`,
-    suggestion: wrong?.suggestion ?? 'No node of this plan matches: nothing is guarded by it',
+    suggestion: wrong?.suggestion ?? 'Change its selector: no node of this plan matches',
     details: { pointer: `${at}/selector${wrong ? `/${wrong.key}` : ''}` },
   })
 }

@@ -35,7 +35,7 @@ export function shape(resolved: Resolved): readonly Diagnostic[] {
       ? [
           createDiagnostic('plan/empty', {
             constraint: 'the plan has a node',
-            suggestion: 'Add nodes for what is wanted',
+            suggestion: 'Add nodes that supply the properties of the contract',
           }),
         ]
       : []),
@@ -192,7 +192,7 @@ function bindings({ draft, id }: ResolvedNode, resolved: Resolved): Diagnostic[]
     createDiagnostic('plan/edge', {
       constraint: `"${id}" routes to "${target}"`,
       nodeId: id,
-      suggestion: `There is no node "${target}"`,
+      suggestion: `Add a node "${target}", or route to another node`,
     }),
   )
   return [...named, ...routes]
