@@ -47,5 +47,5 @@ export async function readSettings({
   })
   return resolved.ok
     ? { config: resolved.config }
-    : { unreadable: cannotUse('The settings', resolved.issues) }
+    : { unreadable: cannotUse('the settings', resolved.issues) }
 }

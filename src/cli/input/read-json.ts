@@ -35,9 +35,9 @@ export async function readJson(
 
 /** Builds the error for JSON that cannot be used: every issue with `file:line:column` and its pointer. */
 export function unusable(file: JsonFile, issues: readonly Issue[]): Unreadable {
-  const count = issues.length === 1 ? 'one issue' : `${issues.length} issues`
+  const count = issues.length === 1 ? '1 issue' : `${issues.length} issues`
   return {
-    message: `${file.name} cannot be used: ${count}`,
+    message: `Cannot use ${file.name}: ${count}`,
     issues: issues.map(({ at, message, hint }) => {
       const pointer = 'pointer' in at ? at.pointer : ''
       const location = `${file.name}:${lineAndColumn(file.text, offsetOf(file.text, pointer))}`
@@ -59,7 +59,7 @@ function notJson(
   return {
     message: `${name}:${lineAndColumn(text, offset)}: ${what} is not JSON: ${error.message}`,
     position: createRanges(text)([offset, offset]).start,
-    hint: `It must be strict JSON, without comments or trailing commas`,
+    hint: `Write strict JSON, without comments or trailing commas`,
   }
 }
 

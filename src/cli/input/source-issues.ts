@@ -4,9 +4,9 @@ import type { Unreadable } from '../read-input.ts'
 
 /** Builds the error for a file that cannot be used; a failed import has its own exit code. */
 export function cannotUse(what: string, issues: readonly SourceIssue[]): Unreadable {
-  const count = issues.length === 1 ? 'one issue' : `${issues.length} issues`
+  const count = issues.length === 1 ? '1 issue' : `${issues.length} issues`
   return {
-    message: `${what} cannot be used: ${count}`,
+    message: `Cannot use ${what}: ${count}`,
     issues: issues.map(described),
     ...(issues.some(({ code }) => code.startsWith('import/')) && { outcome: 'importFailed' as const }),
   }

@@ -110,10 +110,10 @@ function unknownPreset(name: string): Unreadable {
 function cannotImport(file: string, error: unknown): Unreadable {
   const { code, url } = error as { code?: string; url?: string }
   if (code === 'ERR_MODULE_NOT_FOUND' && url === pathToFileURL(resolve(file)).href)
-    return { message: `cannot import ${file}: there is no such file`, hint: 'Give the path of an ES module' }
+    return { message: `Cannot import ${file}: no such file`, hint: 'Pass the path of an ES module' }
   const message = error instanceof Error ? error.message : String(error)
   return {
-    message: `cannot import ${file}: ${message}`,
-    hint: 'It must be an ES module (.mjs, or .js with "type": "module") that can be imported by itself',
+    message: `Cannot import ${file}: ${message}`,
+    hint: 'Pass an ES module (.mjs, or .js with "type": "module")',
   }
 }

@@ -158,7 +158,7 @@ async function findUpward(from: string): Promise<string | undefined> {
 
 async function readConfigFile(path: string) {
   const about = await stat(path).catch((error: NodeJS.ErrnoException) => error)
-  const why = about instanceof Error ? 'there is no such file' : about.isFile() ? undefined : 'it is no file'
+  const why = about instanceof Error ? 'no such file' : about.isFile() ? undefined : 'it is not a file'
   const tooLong =
     !(about instanceof Error) && about.size > longest ? `it has more than ${longest} bytes` : undefined
   const problem = why ?? tooLong
@@ -166,7 +166,7 @@ async function readConfigFile(path: string) {
   const issue = issueAt(createSource('', path), {
     code: 'config/file',
     range: [0, 0],
-    message: `cannot be read: ${problem}`,
+    message: `Cannot read the settings: ${problem}`,
     hint: 'Check --config and PROVISO_CONFIG',
   })
   return { ok: false as const, issues: [issue] }
@@ -215,8 +215,8 @@ function misspelled(env: NonNullable<ConfigRequest['env']>): SourceIssue[] {
       issueAt(createSource(name, `$${name}`), {
         code: 'config/value',
         range: [0, name.length],
-        message: 'there is no setting of this name',
-        hint: didYouMean(name, known, `Remove it; there are ${known.join(', ')}`),
+        message: 'no setting has this name',
+        hint: didYouMean(name, known, `Remove it, or use one of ${known.join(', ')}`),
       }),
     )
 }
@@ -253,11 +253,11 @@ function collect(
     const complaint =
       schema === undefined
         ? {
-            message: `there is no setting ${key}`,
+            message: `unknown setting ${key}`,
             hint: didYouMean(
               key,
               [...keys, ...serverKeys],
-              `There are ${[...keys, ...serverKeys].join(', ')}`,
+              `Use one of ${[...keys, ...serverKeys].join(', ')}`,
             ),
           }
         : compileSchema(schema).validate(value)[0]

@@ -56,7 +56,7 @@ async function readSmall(
     return { bytes: await readFile(file) }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    return { issue: fileIssue(file, code === 'ENOENT' ? 'there is no such file' : message) }
+    return { issue: fileIssue(file, code === 'ENOENT' ? 'no such file' : message) }
   }
 }
 
@@ -65,8 +65,8 @@ function fileIssue(file: string, why: string): SourceIssue {
   return issueAt(source, {
     code: 'pipeline/file',
     range: [0, 0],
-    message: `cannot be read: ${why}`,
-    hint: 'Give the path of a pipeline file',
+    message: `Cannot read the pipeline: ${why}`,
+    hint: 'Pass the path of a pipeline file',
   })
 }
 
@@ -156,7 +156,7 @@ async function withPipeline(given: Import, filling: Filling): Promise<Import> {
   issues.push(
     pipeline.issue(given.at, {
       code: 'import/failed',
-      message: `${given.path} cannot be used: it has ${count}`,
+      message: `Cannot import ${given.path}: it has ${count}`,
     }),
     ...loaded.issues,
   )

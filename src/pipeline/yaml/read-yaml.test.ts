@@ -95,7 +95,7 @@ describe('refusals, each with line, column and a caret', () => {
       "p.yaml:3:1: flow sequence in block collection must be sufficiently indented and end with a ]
         3 | 
           | ^
-        Line the keys of one map up under each other"
+        Align the keys of one map, and close every bracket"
     `)
   })
 

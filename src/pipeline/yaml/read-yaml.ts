@@ -95,7 +95,7 @@ const hints: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'Indent with spaces',
   MULTIPLE_DOCS: 'One file holds one document: remove the line with ---',
   TAG_RESOLVE_FAILED: 'Remove the tag: only plain values are read',
-  BAD_INDENT: 'Line the keys of one map up under each other',
+  BAD_INDENT: 'Align the keys of one map, and close every bracket',
   MISSING_CHAR: 'Close the quote or the bracket, or put a space after the colon',
   MULTILINE_IMPLICIT_KEY: 'Put the value on the line of its key, or quote it',
   BAD_SCALAR_START: 'Put the text in quotes',

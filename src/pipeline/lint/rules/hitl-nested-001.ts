@@ -8,7 +8,7 @@ export const hitlNested001: Rule = {
   id: 'HITL-NESTED-001',
   title: 'More questions than the run may ask',
   severity: 'warning',
-  help: `A \`hitl\` step, a step under a RAO contract (\`contract: true\`, whose answers a person may have to review) and a step with \`on_fail: ask\` ask once; inside a loop once in every round, inside a map once for every item. Together they can ask more often than \`limits.max_asks\` allows: the run then fails in the middle of its work, after people have answered.
+  help: `A \`hitl\` step, a step under a contract of Reasoning-Augmented Orchestration (RAO) (\`contract: true\`, whose answers a person may have to review) and a step with \`on_fail: ask\` ask once; inside a loop once in every round, inside a map once for every item. Together they can ask more often than \`limits.max_asks\` allows: the run then fails in the middle of its work, after people have answered.
 
 Raise \`max_asks\`, lower \`max_loops\` or \`max_items\`, or ask once, outside. Without \`max_asks\` a pipeline may ask as often as its steps can, and nothing is said.
 
