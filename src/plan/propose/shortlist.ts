@@ -6,7 +6,7 @@ import type { Capability } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
 import { isBuiltin } from '../builtin-capabilities.ts'
 import { isFacetList } from '../catalog/ports.ts'
-import { priceCandidates } from '../search/candidates/prices.ts'
+import { priceRequest } from '../search/candidates/prices.ts'
 import type { SearchRequest } from '../search/search-request.ts'
 
 export interface Shortlist {
@@ -22,11 +22,7 @@ export interface Shortlist {
 export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
   const { selection } = request.envelope.policies.planner
   const forbidden = new Set(selection?.forbid ?? [])
-  const { candidates, producers } = priceCandidates(request, {
-    banned: new Set(),
-    averse: new Map(),
-    shallow: false,
-  })
+  const { candidates, producers } = priceRequest(request, 'keep')
   const costs = new Map<Capability, number>()
   for (const candidate of candidates) {
     const cost = producers.getCost(candidate)

@@ -10,7 +10,7 @@ import { type ProveResult, prove } from '../prove/prove.ts'
 import { findUnparsedInput } from '../prove/unparsed-input.ts'
 import type { Aversion } from './candidates/costs.ts'
 import { findNodesToRedo } from './candidates/nodes-to-redo.ts'
-import { priceCandidates } from './candidates/prices.ts'
+import { priceCandidates, priceRequest } from './candidates/prices.ts'
 import { buildDraftIteration, type DraftIteration, type LearnedConstraints } from './draft/draft-iteration.ts'
 import { type Enforcement, enforce } from './draft/enforce.ts'
 import type { Choice, SearchRequest, SearchResult } from './search-request.ts'
@@ -41,7 +41,7 @@ export function search(request: SearchRequest): SearchResult {
     enforcement: noEnforcement,
     shallow: false,
   }
-  let priced = priceCandidates(request, learned)
+  let priced = learned.averse.size === 0 ? priceRequest(request, 'take') : priceCandidates(request, learned)
   let best: (SearchResult & { readonly faults: number }) | undefined
   const learnedChoices: Choice[] = []
   for (let round = 0; round < maxIterations; round++) {

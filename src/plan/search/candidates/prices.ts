@@ -2,6 +2,7 @@
  * Builds all candidates for a request with the minimum cost of each requirement. Recomputed only when learned
  * constraints change which capabilities may be used.
  */
+import type { Envelope } from '../../../domain/envelope.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Candidate, createSearchSpace, findDeclaredCandidates, type SearchSpace } from './candidates.ts'
@@ -58,6 +59,37 @@ export function priceCandidates(
     left,
     ...(reduced.length === 0 ? found : settle([...closed, ...open, ...reduced])),
   }
+}
+
+/** Prices by envelope, kept for the next step of the same plan. */
+const kept = new WeakMap<Envelope, { readonly request: SearchRequest; readonly priced: Priced }>()
+
+/**
+ * Prices a request without learned constraints, once per plan: the engine records the candidates before it calls the
+ * planner, which prices the same request.
+ */
+export function priceRequest(request: SearchRequest, use: 'keep' | 'take'): Priced {
+  const earlier = kept.get(request.envelope)
+  const priced =
+    earlier && isSameRequest(earlier.request, request)
+      ? { ...earlier.priced, space: { ...earlier.priced.space, request } }
+      : priceCandidates(request, { banned: new Set(), averse: new Map(), shallow: false })
+  // The search adds requirements to the space: the next plan must not see them.
+  if (use === 'take') kept.delete(request.envelope)
+  else kept.set(request.envelope, { request, priced })
+  return priced
+}
+
+/** Compares by identity; results of earlier nodes are not compared, so a plan with some is priced again. */
+function isSameRequest(a: SearchRequest, b: SearchRequest): boolean {
+  const hasResults = (request: SearchRequest) => (request.completed ?? []).length > 0
+  return (
+    a.facets === b.facets &&
+    a.capabilities === b.capabilities &&
+    a.cutoff === b.cutoff &&
+    !hasResults(a) &&
+    !hasResults(b)
+  )
 }
 
 /** Depth cost: one per node, with the cost as tie-breaker. */
