@@ -5,6 +5,7 @@
  * then starts the calls.
  */
 import type { RunState } from '../../domain/run.ts'
+import type { Start } from '../decide/start-nodes.ts'
 import { firstTimer, headOf } from '../journal/run-head.ts'
 import {
   type ActiveCall,
@@ -13,6 +14,7 @@ import {
   type Effect,
   type Input,
   nothingPending,
+  type Phase,
   type Turn,
   type WriteResult,
 } from './actor-state.ts'
@@ -22,78 +24,118 @@ import { isRunning, openRequest } from './pending-events.ts'
 const pauses = { first: 50, longest: 5_000 }
 
 export function turn(state: ActorState, input: Input): Turn {
+  // One copy per input, changed only here: the given state stays as it is, and copies cost more than most inputs.
+  const next: NextState = { ...state }
+  const effects: Effect[] = []
+  take(next, input, effects)
+  return { state: next, effects }
+}
+
+type NextState = { -readonly [K in keyof ActorState]: ActorState[K] }
+
+function take(next: NextState, input: Input, effects: Effect[]): void {
   switch (input.kind) {
     case 'wake':
-      return schedule(state)
+      schedule(next, effects)
+      return
     case 'paced':
-      return schedule({ ...state, isPaced: false })
+      next.isPaced = false
+      schedule(next, effects)
+      return
     case 'notified':
-      if (state.run !== undefined && input.seq <= state.run.seq) return { state, effects: [] }
-      return schedule({ ...state, latestSeq: Math.max(state.latestSeq, input.seq) })
+      if (next.run !== undefined && input.seq <= next.run.seq) return
+      next.latestSeq = Math.max(next.latestSeq, input.seq)
+      schedule(next, effects)
+      return
     case 'accepted':
-      return schedule(withPending(state, { accepted: [...state.pending.accepted, input.accepted] }))
+      next.pending = { ...next.pending, accepted: [...next.pending.accepted, input.accepted] }
+      schedule(next, effects)
+      return
     case 'ended':
-      return pace(withPending(state, { ended: [...state.pending.ended, input.ended] }))
+      next.pending = { ...next.pending, ended: [...next.pending.ended, input.ended] }
+      pace(next, effects)
+      return
     case 'planned':
-      return schedule({ ...withPending(state, { planned: input.planned }), isPlanning: false })
+      next.pending = { ...next.pending, planned: input.planned }
+      next.isPlanning = false
+      schedule(next, effects)
+      return
     case 'read':
-      if (input.run === undefined || state.isStopped) return lose({ ...state, phase: { kind: 'waiting' } })
-      return decide({ ...state, run: input.run }, input.run, true)
+      next.run = input.run
+      if (input.run !== undefined && !next.isStopped) {
+        decide(next, input.run, { isReread: true, effects })
+        return
+      }
+      next.phase = waiting
+      lose(next, effects)
+      return
     case 'decided':
-      return write(state, input)
+      write(next, input, effects)
+      return
     case 'leased':
-      return { state: { ...state, lease: input.lease }, effects: [] }
+      next.lease = input.lease
+      return
     case 'written':
-      return takeWriteResult(state, input.result)
+      takeWriteResult(next, input.result, effects)
+      return
     case 'released':
-      return state.phase.kind === 'releasing' ? rest(state, state.phase.decision) : { state, effects: [] }
+      if (next.phase.kind === 'releasing') rest(next, next.phase.decision, effects)
+      return
     case 'turn-ended':
-      return endTurn(state)
+      endTurn(next, effects)
+      return
     case 'failed':
-      return fail(state, input)
+      fail(next, input, effects)
+      return
     case 'crashed':
-      return stop(state, [{ kind: 'report-crash', cause: input.cause }])
+      stop(next, effects)
+      effects.push({ kind: 'report-crash', cause: input.cause })
+      return
     case 'stop':
-      return stop(state, [])
+      stop(next, effects)
+      return
   }
 }
 
-function withPending(state: ActorState, more: Partial<ActorState['pending']>): ActorState {
-  return { ...state, pending: { ...state.pending, ...more } }
-}
+const waiting: Phase = { kind: 'waiting' }
 
 /** Starts a turn, or another one after the current. */
-function schedule(state: ActorState): Turn {
-  if (state.isStopped) return { state, effects: [] }
-  if (state.phase.kind !== 'waiting') return { state: { ...state, isDue: true }, effects: [] }
-  return begin(state)
+function schedule(next: NextState, effects: Effect[]): void {
+  if (next.isStopped) return
+  if (next.phase.kind === 'waiting') begin(next, effects)
+  else next.isDue = true
 }
 
 /** Results of attempts wait for their share of the process, because many may arrive at once; one turn takes them all. */
-function pace(state: ActorState): Turn {
-  if (state.isStopped || state.isPaced) return { state, effects: [] }
-  return { state: { ...state, isPaced: true }, effects: [{ kind: 'pace' }] }
+function pace(next: NextState, effects: Effect[]): void {
+  if (next.isStopped || next.isPaced) return
+  next.isPaced = true
+  effects.push({ kind: 'pace' })
 }
 
-function begin(state: ActorState): Turn {
-  const { run, latestSeq } = state
-  if (run !== undefined && latestSeq <= run.seq) return decide({ ...state, isDue: false }, run, false)
-  return { state: { ...state, isDue: false, phase: { kind: 'reading' } }, effects: [{ kind: 'read' }] }
+function begin(next: NextState, effects: Effect[]): void {
+  const { run, latestSeq } = next
+  next.isDue = false
+  if (run !== undefined && latestSeq <= run.seq) {
+    decide(next, run, { isReread: false, effects })
+    return
+  }
+  next.phase = { kind: 'reading' }
+  effects.push({ kind: 'read' })
 }
 
 /** Takes the pending results into the turn. */
-function decide(state: ActorState, run: RunState, isReread: boolean): Turn {
-  const { pending, calls } = state
-  return {
-    state: {
-      ...state,
-      phase: { kind: 'deciding', expectedSeq: run.seq },
-      pending: nothingPending,
-      taken: pending,
-      calls: updateCalls(calls, pending),
-    },
-    effects: [{ kind: 'decide', run, isReread }],
-  }
+function decide(
+  next: NextState,
+  run: RunState,
+  { isReread, effects }: { readonly isReread: boolean; readonly effects: Effect[] },
+): void {
+  const { pending, calls } = next
+  next.phase = { kind: 'deciding', expectedSeq: run.seq }
+  next.pending = nothingPending
+  next.taken = pending
+  next.calls = updateCalls(calls, pending)
+  effects.push({ kind: 'decide', run, isReread })
 }
 
 /** Removes the calls that have ended, and marks the accepted ones. */
@@ -108,18 +150,21 @@ function updateCalls(calls: ActorState['calls'], { accepted, ended }: ActorState
   return next
 }
 
-function write(state: ActorState, { step, now }: Extract<Input, { kind: 'decided' }>): Turn {
-  const { runId, run, phase, lease, unsaved } = state
-  if (run === undefined || phase.kind !== 'deciding') return { state, effects: [] }
+function write(next: NextState, { step, now }: Extract<Input, { kind: 'decided' }>, effects: Effect[]): void {
+  const { runId, run, phase, lease, unsaved } = next
+  if (run === undefined || phase.kind !== 'deciding') return
   const { expectedSeq } = phase
   const isIdle =
     run.finished !== undefined ||
-    (run.running.size === 0 && !step.plan && !state.isPlanning && !step.atCapacity)
+    (run.running.size === 0 && !step.plan && !next.isPlanning && !step.atCapacity)
   const decision: Decision = { step, isIdle }
   // The turn for slots ends with the decision: other runs do not wait for this write.
-  const endSlotTurn: Effect = { kind: 'end-slot-turn', more: step.atCapacity }
+  effects.push({ kind: 'end-slot-turn', more: step.atCapacity })
   const events = unsaved.length === 0 ? step.events : [...unsaved, ...step.events]
-  if (events.length === 0) return proceed(state, { run, decision, isReleased: false, before: [endSlotTurn] })
+  if (events.length === 0) {
+    proceed(next, { run, decision, isReleased: false }, effects)
+    return
+  }
   const head = headOf(run, now)
   const written: Effect = lease
     ? {
@@ -128,49 +173,48 @@ function write(state: ActorState, { step, now }: Extract<Input, { kind: 'decided
         append: { runId, expectedSeq, events, head, lease, ...(isIdle && { release: true }) },
       }
     : { kind: 'create', run, events, head }
-  return { state: { ...state, phase: { kind: 'writing', decision } }, effects: [endSlotTurn, written] }
+  next.phase = { kind: 'writing', decision }
+  effects.push(written)
 }
 
-function takeWriteResult(state: ActorState, result: WriteResult): Turn {
-  const { run, phase, isStopped } = state
-  if (run === undefined || phase.kind !== 'writing') return { state, effects: [] }
+function takeWriteResult(next: NextState, result: WriteResult, effects: Effect[]): void {
+  const { run, phase, isStopped } = next
+  if (run === undefined || phase.kind !== 'writing') return
   const { decision } = phase
   if (isStopped || result === 'fenced' || result === 'missing') {
-    const undone = undo(state, decision)
-    const lost = lose(undone.state)
-    return { state: lost.state, effects: [...undone.effects, ...lost.effects] }
+    undo(next, decision, effects)
+    lose(next, effects)
+    return
   }
   if (result === 'conflict') {
-    const { state: undone, effects } = undo(state, decision)
-    return {
-      state: { ...undone, isDue: true, phase: { kind: 'ending' } },
-      effects: [...effects, { kind: 'end-turn' }],
-    }
+    undo(next, decision, effects)
+    next.isDue = true
+    next.phase = { kind: 'ending' }
+    effects.push({ kind: 'end-turn' })
+    return
   }
-  return proceed(state, { run, decision, isReleased: result === 'appended', before: [] })
+  proceed(next, { run, decision, isReleased: result === 'appended' }, effects)
 }
 
 /** Discards what was decided, and keeps the results for the next turn. */
-function undo(state: ActorState, { step }: Decision): Turn {
-  return {
-    state: restorePending(state),
-    effects: [{ kind: 'release-slots', capabilityIds: step.starts.map(({ capabilityId }) => capabilityId) }],
-  }
+function undo(next: NextState, { step }: Decision, effects: Effect[]): void {
+  restorePending(next)
+  effects.push({
+    kind: 'release-slots',
+    capabilityIds: step.starts.map(({ capabilityId }) => capabilityId),
+  })
 }
 
 /** Puts the results of the turn back before the ones that arrived since, and has the run read again. */
-function restorePending(state: ActorState): ActorState {
-  const { taken, pending } = state
-  return {
-    ...state,
-    phase: { kind: 'waiting' },
-    run: undefined,
-    taken: nothingPending,
-    pending: {
-      accepted: [...taken.accepted, ...pending.accepted],
-      ended: [...taken.ended, ...pending.ended],
-      planned: pending.planned ?? taken.planned,
-    },
+function restorePending(next: NextState): void {
+  const { taken, pending } = next
+  next.phase = waiting
+  next.run = undefined
+  next.taken = nothingPending
+  next.pending = {
+    accepted: [...taken.accepted, ...pending.accepted],
+    ended: [...taken.ended, ...pending.ended],
+    planned: pending.planned ?? taken.planned,
   }
 }
 
@@ -179,81 +223,81 @@ interface Written {
   readonly decision: Decision
   /** The lease was released with the append. */
   readonly isReleased: boolean
-  readonly before: readonly Effect[]
 }
 
 /** Carries out what is in the journal by now. */
-function proceed(state: ActorState, { run, decision, isReleased, before }: Written): Turn {
+function proceed(next: NextState, { run, decision, isReleased }: Written, effects: Effect[]): void {
   const { step, isIdle } = decision
-  const effects = [...before]
-  const { calls, unsent } = startCalls(state, run, { step, effects })
-  const isPlanDue = step.plan && !state.isPlanning && state.pending.planned === undefined
-  if (isPlanDue) effects.push({ kind: 'plan', run, request: openRequest(run) })
-  const next: ActorState = {
-    ...state,
-    unsaved: [],
-    opening: [],
-    taken: nothingPending,
-    pending: { ...state.pending, ended: state.pending.ended.filter((end) => isRunning(run, end)) },
-    calls,
-    unsent,
-    isPlanning: state.isPlanning || isPlanDue,
+  next.unsaved = nothing
+  next.opening = nothing
+  next.taken = nothingPending
+  interruptCalls(next, run, effects)
+  startCalls(next, run, { step, effects })
+  if (step.plan && !next.isPlanning && next.pending.planned === undefined) {
+    effects.push({ kind: 'plan', run, request: openRequest(run) })
+    next.isPlanning = true
   }
   if (!isIdle) {
     // While calls are in flight, timers are due here; once the run is idle, the store is polled for due runs.
     effects.push({ kind: 'set-timer', at: firstTimer(run) }, { kind: 'end-turn' })
-    return { state: { ...next, phase: { kind: 'ending' } }, effects }
+    next.phase = { kind: 'ending' }
+    return
   }
   if (isReleased || next.lease === undefined) {
-    const rested = rest(next, decision)
-    return { state: rested.state, effects: [...effects, ...rested.effects] }
+    rest(next, decision, effects)
+    return
   }
-  return {
-    state: { ...next, phase: { kind: 'releasing', decision } },
-    effects: [...effects, { kind: 'release-lease', lease: next.lease }],
-  }
+  next.phase = { kind: 'releasing', decision }
+  effects.push({ kind: 'release-lease', lease: next.lease })
 }
 
-/** Interrupts the calls whose attempt has ended in the journal, starts the new ones, and awaits the ones that another process made. */
+const nothing: readonly never[] = []
+
+/** Interrupts the calls whose attempt has ended in the journal. */
+function interruptCalls(next: NextState, run: RunState, effects: Effect[]): void {
+  const { calls, pending } = next
+  const over = [...calls.values()].filter((call) => !isRunning(run, call))
+  if (over.length > 0) {
+    next.calls = new Map([...calls].filter(([, call]) => !over.includes(call)))
+    effects.push({ kind: 'interrupt', calls: over })
+  }
+  // These arrived while the interrupt was being written.
+  const late = pending.ended.filter((end) => !isRunning(run, end))
+  if (late.length === 0) return
+  for (const ended of late) effects.push({ kind: 'report-late', ended })
+  next.pending = { ...pending, ended: pending.ended.filter((end) => !late.includes(end)) }
+}
+
+/** Starts the new calls, and awaits the ones that another process made. */
 function startCalls(
-  { calls: before, unsent: unsentBefore, pending }: ActorState,
+  next: NextState,
   run: RunState,
   { step, effects }: { readonly step: Decision['step']; readonly effects: Effect[] },
-): Pick<ActorState, 'calls' | 'unsent'> {
-  let calls = before
-  const editCalls = () => {
-    if (calls === before) calls = new Map(before)
-    return calls as Map<string, ActiveCall>
+): void {
+  const { calls: before, pending } = next
+  let added: Map<string, ActiveCall> | undefined
+  const start = (given: Start) => {
+    const call = toActiveCall(run, given.nodeId)
+    added ??= new Map(before)
+    added.set(given.nodeId, call)
+    effects.push({ kind: 'call', call, start: given, run })
   }
-  const over = [...before.values()].filter((call) => !isRunning(run, call))
-  for (const { nodeId } of over) editCalls().delete(nodeId)
-  if (over.length > 0) effects.push({ kind: 'interrupt', calls: over })
-  // These arrived while the interrupt was being written.
-  for (const ended of pending.ended) if (!isRunning(run, ended)) effects.push({ kind: 'report-late', ended })
-  let unsent = unsentBefore
-  for (const start of step.starts) {
-    const { nodeId, capabilityId } = start
+  for (const each of step.starts) {
+    const { nodeId, capabilityId } = each
     // The step that started it may also have interrupted it.
-    if (!run.running.has(nodeId)) {
-      effects.push({ kind: 'release-slots', capabilityIds: [capabilityId] })
-      continue
-    }
-    const call = toActiveCall(run, nodeId)
-    editCalls().set(nodeId, call)
-    if (unsent.has(nodeId)) unsent = new Map([...unsent].filter(([id]) => id !== nodeId))
-    effects.push({ kind: 'call', call, start, run })
+    if (run.running.has(nodeId)) start(each)
+    else effects.push({ kind: 'release-slots', capabilityIds: [capabilityId] })
+    if (next.unsent.has(nodeId)) next.unsent = new Map([...next.unsent].filter(([id]) => id !== nodeId))
   }
   for (const nodeId of run.running) {
     const { attempt } = run.nodes.get(nodeId) ?? {}
-    if (!attempt?.accepted || calls.has(nodeId) || pending.ended.some((end) => end.nodeId === nodeId))
-      continue
+    if (!attempt?.accepted || (added ?? before).has(nodeId)) continue
+    if (pending.ended.some((end) => end.nodeId === nodeId)) continue
     const { capabilityId, inputs } = attempt
-    const call = toActiveCall(run, nodeId)
-    editCalls().set(nodeId, call)
-    const start = { nodeId, capabilityId, inputs, events: [] }
-    effects.push({ kind: 'occupy-slot', capabilityId }, { kind: 'call', call, start, run })
+    effects.push({ kind: 'occupy-slot', capabilityId })
+    start({ nodeId, capabilityId, inputs, events: [] })
   }
-  return { calls, unsent }
+  if (added) next.calls = added
 }
 
 function toActiveCall({ nodes, planVersion }: RunState, nodeId: string): ActiveCall {
@@ -263,69 +307,64 @@ function toActiveCall({ nodes, planVersion }: RunState, nodeId: string): ActiveC
 }
 
 /** Ends the actor: the run is over, waits, or needs another process, and its lease is released. */
-function rest(state: ActorState, { step }: Decision): Turn {
-  const { run, isStopped, isDue, latestSeq } = state
-  const phase = { kind: 'waiting' } as const
-  if (isStopped || run === undefined) return { state: { ...state, phase }, effects: [] }
+function rest(next: NextState, { step }: Decision, effects: Effect[]): void {
+  const { run, isStopped, isDue, latestSeq } = next
+  next.phase = waiting
+  if (isStopped || run === undefined) return
+  next.isStopped = true
   const idle = { more: isDue || latestSeq > run.seq, missing: step.missing }
-  return {
-    state: { ...state, phase, isStopped: true },
-    effects: [{ kind: 'stop-waiting' }, { kind: 'report-idle', run, idle }],
-  }
+  effects.push({ kind: 'stop-waiting' }, { kind: 'report-idle', run, idle })
 }
 
-function endTurn(state: ActorState): Turn {
-  if (state.phase.kind !== 'ending') return { state, effects: [] }
-  const next: ActorState = { ...state, phase: { kind: 'waiting' }, storeFailures: 0 }
+function endTurn(next: NextState, effects: Effect[]): void {
+  if (next.phase.kind !== 'ending') return
+  next.phase = waiting
+  next.storeFailures = 0
   // In the same step as the check: an input in between would be lost.
-  return next.isDue && !next.isStopped ? begin(next) : { state: next, effects: [] }
+  if (next.isDue && !next.isStopped) begin(next, effects)
 }
 
 /** While the store is unavailable, calls continue, and their results are kept until it is back or another process has the run. */
-function fail(state: ActorState, { cause, isRetryable, now }: Extract<Input, { kind: 'failed' }>): Turn {
-  const { state: next, effects } =
-    state.phase.kind === 'writing'
-      ? undoUnanswered(state, state.phase.decision)
-      : { state: restorePending(state), effects: [] }
-  if (next.isStopped) return { state: next, effects }
-  if (next.lease === undefined || !isRetryable) {
-    const stopped = stop(
-      next,
-      next.lease ? [{ kind: 'report-crash', cause }] : [{ kind: 'report-lost' }, { kind: 'refuse', cause }],
-    )
-    return { state: stopped.state, effects: [...effects, ...stopped.effects] }
+function fail(
+  next: NextState,
+  { cause, isRetryable, now }: Extract<Input, { kind: 'failed' }>,
+  effects: Effect[],
+): void {
+  // First out of the line for slots: a released slot must not end the pause.
+  const isPause = !next.isStopped && next.lease !== undefined && isRetryable
+  if (isPause) effects.push({ kind: 'end-slot-turn', more: false })
+  if (next.phase.kind === 'writing') undoUnanswered(next, next.phase.decision, effects)
+  else restorePending(next)
+  if (next.isStopped) return
+  if (isPause) {
+    const pause = Math.min(pauses.first * 2 ** next.storeFailures, pauses.longest)
+    next.isDue = false
+    next.storeFailures++
+    effects.push({ kind: 'set-timer', at: now + pause })
+    return
   }
-  const pause = Math.min(pauses.first * 2 ** next.storeFailures, pauses.longest)
-  return {
-    state: { ...next, isDue: false, storeFailures: next.storeFailures + 1 },
-    // First out of the line for slots: a released slot must not end the pause.
-    effects: [{ kind: 'end-slot-turn', more: false }, ...effects, { kind: 'set-timer', at: now + pause }],
-  }
+  stop(next, effects)
+  if (next.lease) effects.push({ kind: 'report-crash', cause })
+  else effects.push({ kind: 'report-lost' }, { kind: 'refuse', cause })
 }
 
 /** The append may have been written: its attempts may be in the journal, and were never sent. */
-function undoUnanswered(state: ActorState, decision: Decision): Turn {
-  const { state: undone, effects } = undo(state, decision)
-  const unsent = new Map(state.unsent)
+function undoUnanswered(next: NextState, decision: Decision, effects: Effect[]): void {
+  const unsent = new Map(next.unsent)
   for (const { nodeId } of decision.step.starts)
-    unsent.set(nodeId, state.run?.nodes.get(nodeId)?.attempts ?? 0)
-  return { state: { ...undone, unsent }, effects }
+    unsent.set(nodeId, next.run?.nodes.get(nodeId)?.attempts ?? 0)
+  undo(next, decision, effects)
+  next.unsent = unsent
 }
 
-function lose(state: ActorState): Turn {
-  return stop(state, [{ kind: 'report-lost' }])
+function lose(next: NextState, effects: Effect[]): void {
+  stop(next, effects)
+  effects.push({ kind: 'report-lost' })
 }
 
 /** Releases the run: calls are abandoned, and nothing more is written. What is in the journal is whole, and its next owner continues from there. */
-function stop(state: ActorState, then: readonly Effect[]): Turn {
-  if (state.isStopped) return { state, effects: then }
-  return {
-    state: { ...state, isStopped: true },
-    effects: [
-      { kind: 'stop-waiting' },
-      { kind: 'abandon-calls' },
-      { kind: 'end-slot-turn', more: false },
-      ...then,
-    ],
-  }
+function stop(next: NextState, effects: Effect[]): void {
+  if (next.isStopped) return
+  next.isStopped = true
+  effects.push({ kind: 'stop-waiting' }, { kind: 'abandon-calls' }, { kind: 'end-slot-turn', more: false })
 }

@@ -107,9 +107,9 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'calls leave before they are in the journal',
     file: engine('run-loop/turn'),
-    find: 'effects: [endSlotTurn, written] }',
+    find: 'effects.push(written)',
     replace:
-      "effects: [endSlotTurn, ...step.starts.splice(0).map((start): Effect => ({ kind: 'call', call: toActiveCall(run, start.nodeId), start, run })), written] }",
+      "effects.push(...step.starts.splice(0).map((start): Effect => ({ kind: 'call', call: toActiveCall(run, start.nodeId), start, run })), written)",
     seed: 1,
   },
   {
@@ -136,8 +136,8 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'lost wake-up between two turns',
     file: engine('run-loop/turn'),
-    find: 'next.isDue && !next.isStopped ? begin(next)',
-    replace: 'next.isStopped ? begin(next)',
+    find: 'if (next.isDue && !next.isStopped) begin(next, effects)',
+    replace: '',
     seed: 382,
   },
   {
@@ -150,8 +150,8 @@ export const processMutants: readonly Mutant[] = [
   {
     name: 'places are not given back',
     file: engine('run-loop/turn'),
-    find: "[{ kind: 'release-slots', capabilityIds: step.starts.map(({ capabilityId }) => capabilityId) }]",
-    replace: '[]',
+    find: 'capabilityIds: step.starts.map(({ capabilityId }) => capabilityId),',
+    replace: 'capabilityIds: [],',
     seed: 7,
   },
   {
