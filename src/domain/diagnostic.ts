@@ -1,4 +1,4 @@
-/** The prover's findings about a draft, in the fixed format that planners read (FLEX-42…48). */
+/** The prover's diagnostics about a draft, in the fixed format that planners read (FLEX-42…48). */
 import type { Json } from '../base/json.ts'
 import type { Level } from './contract.ts'
 
@@ -30,12 +30,12 @@ export interface DiagnosticBundle {
   readonly infos: readonly Diagnostic[]
 }
 
-/** The first finding that is no consequence of another. */
+/** The first diagnostic that is no consequence of another. */
 export function rootOf(failures: readonly Diagnostic[]): Diagnostic | undefined {
   return failures.find((each) => !isConsequence(each)) ?? failures[0]
 }
 
-/** It follows from another node's finding, or from the conflict that it is a member of. */
+/** It follows from another node's diagnostic, or from the conflict that it is a member of. */
 export function isConsequence({ details }: Diagnostic): boolean {
   return details?.['consequenceOf'] !== undefined || details?.['conflictsWith'] !== undefined
 }
@@ -43,7 +43,7 @@ export function isConsequence({ details }: Diagnostic): boolean {
 /** `details.code` of the diagnostic that stands for a planner without a draft. */
 export const plannerFailed = 'plan/planner-failed'
 
-/** The findings as a planner reads them: with the suggestions that are about its draft. */
+/** The diagnostics as a planner reads them: with the suggestions that are about its draft. */
 export function forPlanner(bundle: DiagnosticBundle): DiagnosticBundle {
   const { failures, warnings, infos } = bundle
   return {

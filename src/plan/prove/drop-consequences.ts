@@ -1,13 +1,13 @@
 /**
- * Marks findings that may be consequences of another one: if the output of a node is unknown, everything it should
- * supply is reported as missing. No finding is removed, but consequences point to the root finding to fix first.
+ * Marks diagnostics that may be consequences of another one: if the output of a node is unknown, everything it should
+ * supply is reported as missing. No diagnostic is removed, but consequences point to the root diagnostic to fix first.
  */
 import type { Diagnostic } from '../../domain/diagnostic.ts'
 import type { DiagnosticCode } from '../diagnostics.ts'
 import { withBodies } from './obligations/policies.ts'
 import type { Resolved, ResolvedNode } from './proof-request.ts'
 
-/** After one of these findings the output of the node is unknown. */
+/** After one of these diagnostics the output of the node is unknown. */
 const roots: ReadonlySet<unknown> = new Set<DiagnosticCode>([
   'plan/capability-absent',
   'plan/capability-unknown',

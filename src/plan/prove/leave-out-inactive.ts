@@ -1,6 +1,6 @@
 /**
  * Removes alternates, and nodes that only a failure activates, if their capability cannot run here. Each removal is a
- * finding with the reason. Nodes that every run needs stay, and the check of capabilities rejects them.
+ * diagnostic with the reason. Nodes that every run needs stay, and the check of capabilities rejects them.
  */
 import { isObject } from '../../base/json.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'

@@ -1,6 +1,6 @@
 /**
  * Checks alternates against their own contracts. An alternate that can never accept the inputs of its node, or never
- * supplies its output, is removed from the plan with a finding. If that depends on the values, the engine validates the
+ * supplies its output, is removed from the plan with a diagnostic. If that depends on the values, the engine validates the
  * inputs before it calls the alternate, and the answers against the alternate's output contract as well as the node's.
  */
 import { canonicalJson } from '../../base/canonical.ts'

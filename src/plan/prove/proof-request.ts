@@ -32,14 +32,14 @@ export interface ProveRequest {
   readonly envelope: Envelope
   readonly draft: Draft
   /**
-   * Author of the draft: findings about a planner's draft are worded for the caller, who cannot change it. Default
+   * Author of the draft: diagnostics about a planner's draft are worded for the caller, who cannot change it. Default
    * `caller`.
    */
   readonly draftBy?: 'caller' | 'planner'
   readonly facets: readonly Facet[]
   /** Active capabilities; a draft that names another is rejected. */
   readonly capabilities: readonly Capability[]
-  /** Known capabilities that cannot run, with the reason, which findings about missing capabilities include. */
+  /** Known capabilities that cannot run, with the reason, which diagnostics about missing capabilities include. */
   readonly inactive?: ReadonlyMap<string, string>
   /** Estimates the minimum and maximum usage of the draft, which is compared with the limits of the run. */
   readonly estimate?: (draft: Draft) => DraftEstimate

@@ -145,12 +145,12 @@ export function prove(given: ProveRequest): ProveResult {
   return { ok: true, plan: buildPlan(resolved, judgements, bundle) }
 }
 
-/** Words a finding for its reader: the author of the draft, or a caller whose planner wrote it. */
+/** Words a diagnostic for its reader: the author of the draft, or a caller whose planner wrote it. */
 function addressed(diagnostic: Diagnostic, request: ProveRequest): Diagnostic {
   return request.draftBy === 'planner' ? forCaller(diagnostic, request) : diagnostic
 }
 
-/** Adds the inactive capabilities to a finding about a missing producer: one of them may be the producer. */
+/** Adds the inactive capabilities to a diagnostic about a missing producer: one of them may be the producer. */
 function withInactive(diagnostic: Diagnostic, { inactive }: ProveRequest): Diagnostic {
   const isMissing = diagnostic.cause === 'missing_producer' && diagnostic.severity === 'hard'
   if (!isMissing || inactive === undefined || inactive.size === 0) return diagnostic

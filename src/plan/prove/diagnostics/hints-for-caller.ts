@@ -1,5 +1,5 @@
 /**
- * Rewords findings about a planner's draft for the caller, who cannot change the draft: each suggestion names a key of
+ * Rewords diagnostics about a planner's draft for the caller, who cannot change the draft: each suggestion names a key of
  * the envelope, a registration or a setting. The suggestion for the planner is kept in `details.forPlanner`.
  */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
@@ -10,7 +10,7 @@ import { meantBy, suppliersOf } from './suggest.ts'
 
 type Wording = (diagnostic: Diagnostic, request: ProveRequest) => string
 
-/** Returns the finding as worded for the caller. */
+/** Returns the diagnostic as worded for the caller. */
 export function forCaller(diagnostic: Diagnostic, request: ProveRequest): Diagnostic {
   const { suggestion, details } = diagnostic
   const said = wordingFor(diagnostic)?.(diagnostic, request)
@@ -36,7 +36,7 @@ function wordingFor({ details, cause, constraintId }: Diagnostic): Wording | und
     : undefined
 }
 
-/** No key of the envelope causes the finding. */
+/** No key of the envelope causes the diagnostic. */
 const plannersOwn: Wording = () =>
   'The draft of the planner is at fault: start the run again, choose another planner (`planner.mode`), or send a `draft` with the envelope'
 

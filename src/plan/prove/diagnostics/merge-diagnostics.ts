@@ -1,4 +1,4 @@
-/** Merges findings into one bundle: deduplicated, in a fixed order, with the status and the score (FLEX-44…48). */
+/** Merges diagnostics into one bundle: deduplicated, in a fixed order, with the status and the score (FLEX-44…48). */
 import { canonicalJson } from '../../../base/canonical.ts'
 import { sha256Hex } from '../../../base/hash.ts'
 import type { Level } from '../../../domain/contract.ts'

@@ -1,6 +1,6 @@
 /**
  * Detects hard constraints that are satisfiable alone but not together, and reports a minimal unsatisfiable subset as
- * one finding.
+ * one diagnostic.
  */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
 import type { ParsedCondition } from '../../../schema/condition/condition.ts'

@@ -1,7 +1,7 @@
 /**
  * Reports names in the caller's policies that match nothing: an unknown capability, a metric that no node supplies, a
  * label that no node has. Such a policy has no effect, or another one than intended. The plan is accepted, because the
- * name may become known later; the finding suggests the closest name.
+ * name may become known later; the diagnostic suggests the closest name.
  */
 import { closest } from '../../../base/closest.ts'
 import type { Diagnostic } from '../../../domain/diagnostic.ts'

@@ -1,5 +1,5 @@
 /**
- * Obligation on the limits of a run: rejects the plan if even its minimum usage exceeds them, and reports a finding if
+ * Obligation on the limits of a run: rejects the plan if even its minimum usage exceeds them, and reports a diagnostic if
  * its maximum may.
  */
 
