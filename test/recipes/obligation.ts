@@ -9,14 +9,14 @@ export const obligation: Recipe = {
       'src/plan/prove/obligations/short-ids.ts',
       `/** Obligation: node ids have at most 40 characters, so that lists stay readable. */
 import type { Diagnostic } from '../../../domain/diagnostic.ts'
-import { finding } from '../../findings.ts'
+import { createDiagnostic } from '../../diagnostics.ts'
 import type { Resolved } from '../proof-request.ts'
 
 export function shortIds({ nodes }: Resolved): readonly Diagnostic[] {
   return nodes
     .filter(({ id }) => id.length > 40)
     .map(({ id: nodeId }) =>
-      finding('plan/long-id', {
+      createDiagnostic('plan/long-id', {
         constraint: \`the id "\${nodeId}" has at most 40 characters\`,
         nodeId,
         suggestion: 'Shorten the id of the node',
@@ -26,8 +26,8 @@ export function shortIds({ nodes }: Resolved): readonly Diagnostic[] {
 `,
     )
     insertAfter(
-      'src/plan/findings.ts',
-      'export const findingTable = {\n',
+      'src/plan/diagnostics.ts',
+      'export const diagnosticTable = {\n',
       "  'plan/long-id': hard('schema_incompatible', 'a node id is longer than 40 characters'),\n",
     )
     insertAfter(
@@ -37,7 +37,7 @@ export function shortIds({ nodes }: Resolved): readonly Diagnostic[] {
     )
     insertAfter(
       'src/plan/prove/prove.ts',
-      'export const obligations: Readonly<Record<string, Obligation>> = {\n',
+      'const obligations: Readonly<Record<string, Obligation>> = {\n',
       '  shortIds,\n',
     )
   },
