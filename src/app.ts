@@ -78,7 +78,7 @@ async function buildApp(options: AppOptions, opened: Opened): Promise<App> {
       options.onMissing?.(runId, capabilityIds)
     },
   })
-  if (tracing) engine.subscribeToLifecycle(tracing.runs.hear, { types: spanTypes })
+  if (tracing) engine.subscribeToLifecycle(tracing.runs.recordNotice, { types: spanTypes })
   await agents?.living.open()
   engine.open()
 

@@ -4,7 +4,7 @@ export interface Stop {
   readonly reason: unknown
   readonly signal: AbortSignal
   /** Calls the listener on abort, or at once if already aborted. Returns a function that removes the listener. */
-  listen(hear: () => void): () => void
+  listen(listener: () => void): () => void
   abort(reason: unknown): void
 }
 
@@ -25,16 +25,16 @@ export function createStop(): Stop {
       if (aborted) controller.abort(reason)
       return controller.signal
     },
-    listen(hear) {
-      if (aborted) hear()
-      else listeners.add(hear)
-      return () => listeners.delete(hear)
+    listen(listener) {
+      if (aborted) listener()
+      else listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     abort(why) {
       if (aborted) return
       aborted = true
       reason = why
-      for (const hear of listeners) hear()
+      for (const listener of listeners) listener()
       listeners.clear()
       controller?.abort(why)
     },

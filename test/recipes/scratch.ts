@@ -1,4 +1,4 @@
-/** A scratch copy of the sources, to which recipes are applied: type check and build tell whether they work. */
+/** A scratch copy of the sources, to which recipes are applied: type check and build show whether they work. */
 import { execFile } from 'node:child_process'
 import {
   cpSync,

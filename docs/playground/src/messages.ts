@@ -17,9 +17,9 @@ export type Answer =
 /** A repair or an issue, with its place in the text. */
 export interface Note {
   readonly kind: 'extract' | 'text' | 'value' | 'issue'
-  readonly span: readonly [start: number, end: number]
+  readonly range: readonly [start: number, end: number]
   /** Line and column, counted from one, and the pointer into the value if there is one. */
-  readonly place: string
+  readonly location: string
   readonly title: string
   readonly detail: string
   /** What was put where nothing was. */

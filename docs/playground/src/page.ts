@@ -49,10 +49,10 @@ export function startPage(startWorker: () => Worker): void {
   }
 
   /** Selects the place of a note in the text, or goes to the schema. */
-  function choose({ span, where }: Note): void {
+  function choose({ range, where }: Note): void {
     const field = where === 'schema' ? schema : text
     field.focus()
-    if (where === 'text') text.setSelectionRange(span[0], span[1])
+    if (where === 'text') text.setSelectionRange(range[0], range[1])
   }
 
   function readFragment(): boolean {

@@ -76,36 +76,36 @@ function toNotes(result: ParseResult): { readonly issues: Note[]; readonly repai
   const toRange = createRanges(raw)
   const placed = (
     at: Issue['at'],
-    { range: span, pointer }: Located,
-  ): Pick<Note, 'span' | 'place' | 'where'> => {
+    { range, pointer }: Located,
+  ): Pick<Note, 'range' | 'location' | 'where'> => {
     const path = pointer === '' ? '' : excerpt(pointer)
     // The fallback of what has no known place in the text.
-    if ('pointer' in at && at.pointer !== '' && span[0] === 0 && span[1] === raw.length)
-      return { span, place: path, where: 'unknown' }
-    const { line, character } = toRange(span).start
-    return { span, place: `${line + 1}:${character + 1}${path === '' ? '' : ` ${path}`}`, where: 'text' }
+    if ('pointer' in at && at.pointer !== '' && range[0] === 0 && range[1] === raw.length)
+      return { range, location: path, where: 'unknown' }
+    const { line, character } = toRange(range).start
+    return { range, location: `${line + 1}:${character + 1}${path === '' ? '' : ` ${path}`}`, where: 'text' }
   }
-  const notePairs = <T extends Issue | Repair>(list: readonly T[], places: readonly Located[]) =>
-    list.slice(0, limits.notes).map((one, at) => [one, places[at] as Located] as const)
+  const notePairs = <T extends Issue | Repair>(list: readonly T[], locations: readonly Located[]) =>
+    list.slice(0, limits.notes).map((one, at) => [one, locations[at] as Located] as const)
   return {
-    issues: notePairs(result.issues, located.issues).map(([issue, place]): Note => {
+    issues: notePairs(result.issues, located.issues).map(([issue, location]): Note => {
       const inSchema = {
-        span: place.range,
-        place: `schema ${excerpt(place.pointer) || '(root)'}`,
+        range: location.range,
+        location: `schema ${excerpt(location.pointer) || '(root)'}`,
         where: 'schema',
       } as const
       return {
         kind: 'issue',
-        ...(schemaCodes.includes(issue.code) ? inSchema : placed(issue.at, place)),
+        ...(schemaCodes.includes(issue.code) ? inSchema : placed(issue.at, location)),
         title: issue.code,
         detail: [issue.message, issue.hint].filter((part) => part !== undefined).join('. '),
       }
     }),
-    repairs: notePairs(result.repairs, located.repairs).map(([repair, place]): Note => {
+    repairs: notePairs(result.repairs, located.repairs).map(([repair, location]): Note => {
       const isInsertion = 'span' in repair.at && repair.before === ''
       return {
         kind: repair.stage === 'extract' ? 'extract' : 'span' in repair.at ? 'text' : 'value',
-        ...placed(repair.at, place),
+        ...placed(repair.at, location),
         title: repair.rule,
         detail: `${sentenceOf(repair)}: ${show(repair, repair.before)} → ${show(repair, repair.after)}`,
         ...(isInsertion && { inserted: excerpt(String(repair.after)) }),
@@ -133,7 +133,7 @@ function print(value: unknown): string {
   return `${text.slice(0, limits.value)}\n… ${text.length - limits.value} more characters`
 }
 
-/** Goes on where the last request ended if it is the same text, else begins again. */
+/** Continues where the last request ended if it is the same text, else begins again. */
 function createStream(): (state: State, schema: Schema, arrived: number) => Partial {
   let last: { key: string; reader: Reader<unknown>; at: number; shown: string } | undefined
   return (state, schema, arrived) => {

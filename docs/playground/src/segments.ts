@@ -9,7 +9,7 @@ const order: readonly Note['kind'][] = ['extract', 'text', 'value', 'issue']
 export function toSegments(text: string, notes: readonly Note[]): Segment[] {
   const inText = notes.filter(({ where }) => where === 'text')
   const starting = groupByStart(inText)
-  const cuts = [...new Set([0, text.length, ...inText.flatMap(({ span }) => [...span])])].sort(
+  const cuts = [...new Set([0, text.length, ...inText.flatMap(({ range }) => [...range])])].sort(
     (a, b) => a - b,
   )
   const keep = Math.max(40, Math.floor(limits.text / (cuts.length * 2)))
@@ -22,10 +22,10 @@ export function toSegments(text: string, notes: readonly Note[]): Segment[] {
         segments.push({ text: note.inserted, kind: 'inserted', title: titleOf(note) })
       }
     }
-    open = [...open, ...begun].filter(({ span }) => span[1] > start)
+    open = [...open, ...begun].filter(({ range }) => range[1] > start)
     const top = open.reduce<Note | undefined>((best, note) => (hides(best, note) ? best : note), undefined)
-    const piece = text.slice(start, cuts[at + 1] ?? start)
-    segments.push(...shorten(piece, keep, top && { kind: top.kind, title: titleOf(top) }))
+    const part = text.slice(start, cuts[at + 1] ?? start)
+    segments.push(...shorten(part, keep, top && { kind: top.kind, title: titleOf(top) }))
   }
   return segments
 }
@@ -41,9 +41,9 @@ function titleOf({ title, detail }: Note): string {
 function groupByStart(notes: readonly Note[]): Map<number, Note[]> {
   const groups = new Map<number, Note[]>()
   for (const note of notes) {
-    const group = groups.get(note.span[0])
+    const group = groups.get(note.range[0])
     if (group) group.push(note)
-    else groups.set(note.span[0], [note])
+    else groups.set(note.range[0], [note])
   }
   return groups
 }

@@ -51,8 +51,8 @@ function showNotes(id: string, notes: readonly Note[], choose: (note: Note) => v
     const item = document.createElement('li')
     const button = document.createElement('button')
     button.type = 'button'
-    button.textContent = note.place
-    button.setAttribute('aria-label', `Select ${note.place}: ${note.title}`)
+    button.textContent = note.location
+    button.setAttribute('aria-label', `Select ${note.location}: ${note.title}`)
     button.addEventListener('click', () => choose(note))
     const title = document.createElement('strong')
     title.textContent = note.title

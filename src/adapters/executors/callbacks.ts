@@ -17,7 +17,7 @@ export interface AttemptName {
   readonly runId: string
   readonly nodeId: string
   readonly attempt: number
-  /** Tells calls of the same number under different plans apart: how the idempotency key begins. */
+  /** Distinguishes calls of the same number under different plans: the beginning of the idempotency key. */
   readonly keyStart?: string
 }
 

@@ -48,7 +48,7 @@ export interface RunSpans {
     runId: string,
     of: { readonly began: Trace | undefined; readonly planning?: boolean },
   ): SpanParent
-  hear(notice: LifecycleNotice): void
+  recordNotice(notice: LifecycleNotice): void
   /** Ends what is open. */
   close(): void
 }
@@ -139,7 +139,7 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
       const trace = planning && stretch.plan ? traceOf(stretch.plan) : stretch.trace
       return { trace, recording: stretch.recording }
     },
-    hear(notice) {
+    recordNotice(notice) {
       if (notice.kind === 'appended') return appended(notice)
       const { runId, why, status } = notice
       finish(runId, why === 'rests' ? undefined : why, { ...(status && { 'proviso.run.status': status }) })

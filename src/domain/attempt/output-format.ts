@@ -48,10 +48,10 @@ export function expectedAnswerOf(
 /** The failure of an answer that is not as declared: what was expected, what came, and what to change. */
 export function answerFailure(
   { answer, change }: ExpectedAnswer,
-  { issues, output, raw: unread }: AttemptResult,
+  { issues, output, raw: unparsed }: AttemptResult,
 ): { readonly message: string; readonly details: { readonly hint: string } } {
   const [first] = issues
-  const raw = output?.raw ?? unread ?? first?.actual
+  const raw = output?.raw ?? unparsed ?? first?.actual
   const got = raw === undefined ? 'a text without one' : shorten(JSON.stringify(raw))
   const why = first === undefined ? '' : ` (${first.message})`
   return { message: `Expected ${answer}, got ${got}${why}`, details: { hint: change } }

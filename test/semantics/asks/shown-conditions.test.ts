@@ -44,12 +44,12 @@ describe.each(cases)('%s', (_, draft, more, kind) => {
     expect(asks).toMatchObject([{ kind, conditions: [isHigh] }])
     const { requestId, valueHash } = asks[0]!
     const decision = kind === 'task' ? 'answer' : 'edit'
-    const give = (value: number) =>
+    const sendScore = (value: number) =>
       call(`${api}/hitl/resolve`, { body: { requestId, valueHash, decision, value: { score: value } } })
-    const refused = await give(4)
+    const refused = await sendScore(4)
     expect(refused.status).toBe(422)
     expect(JSON.stringify(await refused.json())).toContain('score >= 5')
-    expect((await give(5)).status).toBe(200)
+    expect((await sendScore(5)).status).toBe(200)
     expect(await app.result(runId)).toMatchObject({ status: 'completed', output: { score: 5 } })
   })
 })

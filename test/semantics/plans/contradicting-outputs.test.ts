@@ -61,7 +61,7 @@ describe('an output contract of a node', () => {
     ],
     ['a list instead of an object', obj({ text: S }), { type: 'array' }, undefined],
     ['another type inside a member', obj({ a: obj({ b: S }) }), obj({ a: obj({ b: I }) }), 'a'],
-  ])('that requires %s is rejected where it stands', (_, supplied, own, property) => {
+  ])('that requires %s is rejected with its location', (_, supplied, own, property) => {
     const { status, found } = proved(supplied, own)
     expect(status).toBe('rejected')
     expect(found).toHaveLength(1)

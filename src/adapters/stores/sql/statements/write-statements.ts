@@ -133,7 +133,7 @@ function createJournalStatements(db: Kysely<Tables>, dialect: SqlDialect, templa
   }
 }
 
-/** Statements on the rows that are derived from events: read those that will change, upsert them. */
+/** Statements on the rows that are derived from events: read the rows that will change, upsert them. */
 function createProjectionStatements(db: Kysely<Tables>, templates: Templates) {
   /** Upserts rows. Keys are not set again: SQLite would rewrite their index. */
   const upsert = <T extends keyof typeof keys>(table: T) =>
