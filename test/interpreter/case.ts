@@ -116,6 +116,8 @@ export interface CaseNode {
   readonly labelled: boolean
   /** The score of its output must be at least this. */
   readonly leastScore?: number
+  /** The same, by the output contract of the node itself. */
+  readonly leastInContract?: number
   readonly iteration?: Iteration
   /** Part of the names of its capabilities where a new plan gives it to others. */
   readonly variant?: string
@@ -162,6 +164,17 @@ export interface CasePolicy {
   readonly action: 'emit' | 'fail' | 'pause' | 'hitl' | 'replan'
 }
 
+/**
+ * What a new plan changes of a node: a literal that it is called with, its capability, the least score by a post-condition
+ * or by its output contract (`least`), or the capability of a node of its body (`inner`).
+ */
+export interface Change {
+  readonly nodeId: string
+  readonly how: 'literal' | 'capability' | 'condition' | 'contract' | 'body'
+  readonly least?: number
+  readonly inner?: string
+}
+
 export interface Case extends Graph {
   readonly seed: number
   readonly inputs: { readonly [name: string]: Value }
@@ -175,8 +188,8 @@ export interface Case extends Graph {
   readonly sideEffectsAllowed: boolean
   /** The node that a new plan has besides those of the first one. */
   readonly extra: CaseNode
-  /** What a new plan changes of a node that keeps its id: what it is called with, or what does it. */
-  readonly change?: { readonly nodeId: string; readonly how: 'literal' | 'capability' }
+  /** What a new plan changes of a node that keeps its id. */
+  readonly change?: Change
   /** How many members the answer has at least, or at most. */
   readonly answerSize?: { readonly minProperties?: number; readonly maxProperties?: number }
   /** The run may make no more calls than it needs. */

@@ -132,7 +132,17 @@ export function replanned(given: Case): Case {
 /** The node as the new plan has it. */
 function changedNode({ change }: Case, node: CaseNode): CaseNode {
   if (node.id !== change?.nodeId) return node
-  if (change.how === 'capability') return { ...node, variant: '-other' }
+  const { how, least = 0, inner } = change
+  if (how === 'capability') return { ...node, variant: '-other' }
+  if (how === 'condition') return { ...node, leastScore: least }
+  if (how === 'contract') return { ...node, leastInContract: least }
+  if (how === 'body') {
+    const iteration = node.iteration!
+    const nodes = iteration.body.nodes.map((each) =>
+      each.id === inner ? { ...each, variant: '-other' } : each,
+    )
+    return { ...node, iteration: { ...iteration, body: { ...iteration.body, nodes } } }
+  }
   const other = (source: CaseSource): CaseSource =>
     'literal' in source
       ? { literal: typeof source.literal === 'number' ? (source.literal + 1) % 10 : 'changed' }
@@ -209,6 +219,11 @@ function workOf(node: CaseNode): object {
     ...(node.timeoutMs !== undefined && { timeoutMs: node.timeoutMs }),
     ...(node.onFail !== undefined && { onFail: node.onFail }),
     ...(getRaoOwner(node) === 'node' && { data: { contract: true } }),
+    ...(node.leastInContract !== undefined && {
+      contracts: {
+        output: { type: 'object', properties: { [`s${node.key}`]: { minimum: node.leastInContract } } },
+      },
+    }),
     ...(node.leastScore !== undefined && {
       postConditions: [{ '>=': [{ var: `s${node.key}` }, node.leastScore] }],
     }),

@@ -366,4 +366,18 @@ export const mutants: readonly Mutant[] = [
     replace: 'return call && inputs() !== undefined ? call : undefined',
     seed: 1265,
   },
+  {
+    name: 'a new plan keeps an output that breaks its new post-condition',
+    file: 'src/engine/run-loop/kept-nodes.ts',
+    find: 'if (brokenConditions(next, { ...before, node }, output.value, madeBy).length > 0) return false',
+    replace: '',
+    seed: 127,
+  },
+  {
+    name: 'a new plan keeps an output that breaks its new contract',
+    file: 'src/engine/run-loop/kept-nodes.ts',
+    find: 'validate(output.value).length > 0)',
+    replace: 'validate(output.value).length < 0)',
+    seed: 187,
+  },
 ]

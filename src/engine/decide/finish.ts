@@ -114,7 +114,7 @@ function unmetFacts(
   }
   const end = { status: 'failed', error, observedSatisfaction: unmet.satisfaction } as const
   if (state.answerJudged === state.planVersion) return endFacts(state, context.now, end)
-  const told = [
+  const reported = [
     factsFor(state, context.now)('validation_error', { scope: 'output', errors: issues }),
     feedbackFact(state, context.now, {
       source: 'goal',
@@ -129,7 +129,7 @@ function unmetFacts(
     fresh: output,
     failure: () => answerFailureAsk(state, output, issues),
   })
-  return [...told, ...(acted.length > 0 ? acted : endFacts(state, context.now, end))]
+  return [...reported, ...(acted.length > 0 ? acted : endFacts(state, context.now, end))]
 }
 
 /** Emits the final event, after expiring all open asks. */

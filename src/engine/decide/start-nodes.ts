@@ -64,8 +64,8 @@ export function decideStart(state: RunState, context: DecisionContext, node: Nod
   if (known === undefined) return { missing: capabilityId }
   const asked = askedFirst(state, context, node, inputs)
   if (asked) return { facts: asked }
-  const earlier = earlierCall(state, node, { capabilityId, inputs: () => told(inputs) })?.call
-  if (known.kind === 'human') return { facts: taskFacts(state, context, node, told(inputs)) }
+  const earlier = earlierCall(state, node, { capabilityId, inputs: () => redactInputs(inputs) })?.call
+  if (known.kind === 'human') return { facts: taskFacts(state, context, node, redactInputs(inputs)) }
   const reserved = reservation(state, node, {
     kind: known.kind,
     tokens: known.tokens,
@@ -126,7 +126,7 @@ function askedFirst(
   given: Json,
 ): NewEvent[] | undefined {
   const capabilityId = candidateOf(node)
-  const wanted = { capabilityId, inputs: () => told(given) }
+  const wanted = { capabilityId, inputs: () => redactInputs(given) }
   const unsure = unsureCall(node, wanted)
   const earlier = unsure === undefined ? earlierCall(state, node, wanted) : undefined
   const isRepeated = unsure ?? ownCall(node, wanted) ?? earlier
@@ -134,9 +134,9 @@ function askedFirst(
   const isUnchecked =
     context.capability(capabilityId)?.sideEffect === true && needsApproval(state, node, context)
   if ((isUnchecked || other) && !isApproved(state, node, wanted))
-    return sideEffectFacts(state, context, node, { inputs: told(given), isUnchecked, other })
+    return sideEffectFacts(state, context, node, { inputs: redactInputs(given), isUnchecked, other })
   if (unsure === undefined && !earlier?.mustAsk) return undefined
-  const about = { inputs: told(given), earlier: earlier?.call }
+  const about = { inputs: redactInputs(given), earlier: earlier?.call }
   return unknownFacts(state, context, node, about) ?? [tooManyAsks(state, context, node)]
 }
 
@@ -148,7 +148,7 @@ function startOf(state: RunState, context: DecisionContext, node: NodeState, cho
   if (!node.started) events.push(startFact(state, context, node))
   if (chosen.reserved) events.push(make('budget_reserved', { attempt, ...chosen.reserved }, { nodeId: id }))
   const allowed = durationOf(node)
-  const inputs = told(chosen.inputs)
+  const inputs = redactInputs(chosen.inputs)
   const { capabilityId } = chosen
   const repeated = ownCall(node, { capabilityId, inputs: () => inputs }) ?? chosen.earlier
   const payload: EventPayloads['attempt_start'] = {
@@ -175,11 +175,11 @@ function newKey({ runId }: RunState, { node, key }: NodeState, capabilityId: str
 }
 
 /** Estimates the prompt of a model: instructions, inputs, and the schema twice, as text and for the provider. */
-function promptBytes(state: RunState, told: NodeState, inputs: Json): number {
+function promptBytes(state: RunState, called: NodeState, inputs: Json): number {
   const { envelope } = state
-  const { node, clarifications } = told
-  const feedback = feedbackFor(state, node.id, ...around(state, told))
-  const schema = JSON.stringify(outputContractFor(node, candidateOf(told)))
+  const { node, clarifications } = called
+  const feedback = feedbackFor(state, node.id, ...around(state, called))
+  const schema = JSON.stringify(outputContractFor(node, candidateOf(called)))
   const words = [
     envelope.objective,
     ...envelope.specialInstructions,
@@ -196,7 +196,7 @@ const instructions = 1000
 const redactor = createRedactor()
 
 /** Redacts inputs for the journal and for asks; a call gets the real ones, which are assembled anew for every attempt. */
-function told(inputs: Json): Json {
+function redactInputs(inputs: Json): Json {
   return redactor.value(inputs) as Json
 }
 

@@ -35,7 +35,7 @@ const essences: Essences = {
   timer_set: ({ payload, at }) => [
     payload.timerId,
     payload.purpose,
-    // How long an ask stays open is a setting of whoever carries the run.
+    // How long an ask stays open is a setting of the process that executes the run.
     payload.purpose.kind === 'ask' ? null : payload.dueAt - at,
   ],
   timer_fired: ({ payload }) => [payload.timerId],

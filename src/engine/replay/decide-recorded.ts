@@ -10,7 +10,7 @@ import type { DecisionContext } from '../events.ts'
 import { lateResultLog } from '../input/late-result.ts'
 
 /**
- * `outside`: appended by whoever replied, cancelled, resumed or fired a policy, with nothing decided after it. `brought`: what
+ * `outside`: appended by a reply, a cancellation, a resume or a manual trigger, with nothing decided after it. `brought`: what
  * an engine heard of attempts and planners at the beginning of a turn. `decided`: the rest.
  */
 export type Source = 'outside' | 'brought' | 'decided'
@@ -40,7 +40,7 @@ export function sourceOf(event: JournalEvent, next?: JournalEvent): Source {
     case 'plan_updated':
     case 'plan_rejected':
       return 'brought'
-    // What a policy emits stands behind it in one decision; by itself it is what an attempt reported, or a late result.
+    // What a policy emits follows it in one decision; by itself it is what an attempt reported, or a late result.
     case 'log':
       return event.payload.event === lateResultLog ? 'outside' : 'brought'
     case 'timer_set':
@@ -75,7 +75,7 @@ export function decidedHere(
   return 'facts' in start ? start.facts : start.start.events
 }
 
-/** That somebody fired it is a fact; whether it may act, and how, is decided. */
+/** The manual trigger is a fact; whether it may act, and how, is decided. */
 function triggeredByHand(
   state: RunState,
   context: DecisionContext,
@@ -102,7 +102,7 @@ export function overdue(state: RunState, context: DecisionContext): readonly New
     const node = state.nodes.get(nodeId)
     const start = node && decideStart(state, context, node)
     if (start === undefined || start === 'later') continue
-    // There may have been no room for it, and then nobody looked further.
+    // It may have been at capacity: then no further node was considered.
     return 'facts' in start ? start.facts : []
   }
   return []

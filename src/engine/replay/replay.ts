@@ -61,7 +61,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
   const capability = knownOrRecorded(events, options.capability)
   // What was considered then is in the journal; decisions are compared by what they do.
   const considered = () => ({ capabilities: [] })
-  const momentOf = (now: number): DecisionContext => ({ now, askMs, capability, considered })
+  const contextAt = (now: number): DecisionContext => ({ now, askMs, capability, considered })
   let decisions = 0
   let at = 1
   let turn: Turn | undefined
@@ -87,23 +87,23 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
     const expected = decideFor(asWas)
     const instead = asChanged === asWas ? expected : decideFor(asChanged)
     if (isHere(expected)) take(expected.length)
-    // This engine would not have decided so: it goes on with the next decision that it would.
+    // This engine would not have decided so: it continues with the next decision that it would.
     else while (at < events.length && isUnknown(events[at]!)) take(1)
     const recorded = events.slice(from, at)
     if (!sameDecision(recorded, instead)) differ(from, recorded, instead)
     if (options.policies) countActs(asChanged, recorded, instead)
   }
   const isUnknown = (event: JournalEvent) =>
-    sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, momentOf(event.at), event))
+    sourceOf(event, events[at + 1]) === 'decided' && !isHere(decidedHere(asWas, contextAt(event.at), event))
 
   /** An engine does not leave a turn before everything is decided. */
   const endTurn = () => {
-    const due = turn ? overdue(asWas, momentOf(turn.at)) : []
+    const due = turn ? overdue(asWas, contextAt(turn.at)) : []
     if (due.length > 0) differ(at, [], due)
     turn = undefined
   }
 
-  const opening = (state: RunState) => openingFacts(state, momentOf(events[1]?.at ?? first.at))
+  const opening = (state: RunState) => openingFacts(state, contextAt(events[1]?.at ?? first.at))
   if (opening(asWas).length > 0 || opening(asChanged).length > 0) compare(opening)
   while (at < events.length) {
     const event = events[at]!
@@ -112,7 +112,7 @@ export function replayRun(events: readonly JournalEvent[], options: ReplayOption
       endTurn()
     const from = at
     if (source === 'decided' || event.type === 'policy_triggered')
-      compare((state) => decidedHere(state, momentOf(event.at), event))
+      compare((state) => decidedHere(state, contextAt(event.at), event))
     if (at === from) take(1)
     turn = source === 'outside' ? undefined : { at: event.at, decided: source === 'decided' }
   }
@@ -175,7 +175,7 @@ function countActs(state: RunState, recorded: readonly NewEvent[], instead: read
   count(instead, 1)
 }
 
-/** Of a capability that nobody here knows, what its first attempt says. */
+/** Of a capability that is not known here, what its first attempt says. */
 function knownOrRecorded(
   events: readonly JournalEvent[],
   known: DecisionContext['capability'],

@@ -1,5 +1,5 @@
 /**
- * What must hold of every event of a history, one rule each. A rule looks at the event, at the state before it, and at what
+ * What must hold of every event of a history, one rule each. A rule reads the event, the state before it, and what
  * it has noted itself; it does not ask the code that decided, so that a mistake there is not repeated here.
  */
 import {

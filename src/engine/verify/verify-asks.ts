@@ -1,4 +1,4 @@
-/** Holds the asks as people see them against the journal: a row says what was asked, how it stands and who decided what. */
+/** Holds the asks as people see them against the journal: a row has the question, its status and the decision. */
 import { canonicalJson } from '../../base/canonical.ts'
 import type { Json } from '../../base/json.ts'
 import type { JournalEvent } from '../../domain/event.ts'
@@ -6,7 +6,7 @@ import type { AskRow, Store } from '../../domain/ports/store.ts'
 
 type Members = { readonly [name: string]: Json }
 
-/** `report` is told the event that a row belongs to; a row that the journal knows nothing of belongs to the last. */
+/** `report` gets the event that a row belongs to; a row that the journal knows nothing of belongs to the last. */
 export function compareAsks(
   events: readonly JournalEvent[],
   asks: readonly AskRow[],
@@ -24,7 +24,7 @@ export function compareAsks(
     report(last, `the table of asks has "${requestId}", and the journal does not`)
 }
 
-/** The rows as the journal tells them, each with the event that last changed it. */
+/** The rows that follow from the journal, each with the event that last changed it. */
 function askedIn(events: readonly JournalEvent[]) {
   const first = events[0]
   const tenant = (first?.type === 'start' && first.payload.tenant) || 'default'
@@ -45,9 +45,9 @@ function askedIn(events: readonly JournalEvent[]) {
   return asked
 }
 
-function* differences(stored: AskRow, told: AskRow): Generator<string> {
-  const { requestId } = told
-  const [shown, asked] = [membersOf(stored), membersOf(told)]
+function* differences(stored: AskRow, expected: AskRow): Generator<string> {
+  const { requestId } = expected
+  const [shown, asked] = [membersOf(stored), membersOf(expected)]
   for (const name of new Set([...Object.keys(asked), ...Object.keys(shown)]))
     if (canonicalJson(shown[name] ?? null) !== canonicalJson(asked[name] ?? null))
       yield `the table of asks says something else of "${requestId}" (${name})`

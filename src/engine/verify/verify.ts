@@ -1,5 +1,5 @@
 /**
- * The one checker of histories: what must hold of every journal, whatever crashed while it was written. The simulation, the
+ * The one checker of histories: what must hold of every journal, after any crash. The simulation, the
  * kill tests and `proviso verify` all ask it.
  */
 import { canonicalJson } from '../../base/canonical.ts'

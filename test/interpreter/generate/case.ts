@@ -1,6 +1,6 @@
 /** A random case: the same for the same seed. */
 import { type Random, randomFor } from '../../sim/random.ts'
-import type { Case, CaseNode, CaseOutput, CasePolicy, CaseSource } from '../case.ts'
+import type { Case, CaseNode, CaseOutput, CasePolicy, CaseSource, Change } from '../case.ts'
 import { featuresOf } from './features.ts'
 import { makeGraph } from './graph.ts'
 import { makeSources, nodeSource, suppliesByName, withUnnamed } from './inputs.ts'
@@ -11,7 +11,9 @@ const nothingGiven = { v: [], s: [] }
 
 export function makeCase(seed: number): Case {
   const random = randomFor(seed, 'case')
-  const features = featuresOf(random, seed)
+  const drawnFeatures = featuresOf(random, seed)
+  const replans = seed % 10 === 7
+  const features = replans ? { ...drawnFeatures, steady: true } : drawnFeatures
   const inputs = {
     known: random.pick(['tea', 'jam']),
     level: random.int(10),
@@ -28,7 +30,9 @@ export function makeCase(seed: number): Case {
     features.policies && random.chance(0.3) ? withStall(random, graph.nodes, features) : undefined
   const nodes = stalled?.nodes ?? graph.nodes
   const onScores = features.policies ? (stalled?.policies ?? makePolicies(random, nodes, features)) : []
-  const policies = [...onScores, ...(stalled ? [] : policiesOnInvalid(seed, nodes, features))]
+  const ordered = replans && !stalled ? orderPlan(nodes) : []
+  const others = [...onScores, ...(stalled ? [] : policiesOnInvalid(seed, nodes, features))]
+  const policies = ordered.length > 0 ? ordered : others
   const askBeforeFinish = features.asks && random.chance(0.3)
   const sized = !features.namedOutputs && !askBeforeFinish && random.chance(0.15)
   const outputs = features.namedOutputs ? namedOutputs(random, nodes) : makeOutputs(random, nodes)
@@ -45,7 +49,8 @@ export function makeCase(seed: number): Case {
     sideEffectsAllowed: random.chance(0.5),
     extra: extraNode(random, nodes),
     ...makeChange(seed, nodes, policies),
-    ...(sized && { answerSize: answerSize(random, outputs.length) }),
+    // A new plan adds a member to the answer.
+    ...(sized && ordered.length === 0 && { answerSize: answerSize(random, outputs.length) }),
     tight: random.chance(0.15),
     shuffled: features.shuffled,
     concurrency: random.pick([1, 2, 16]),
@@ -94,21 +99,54 @@ function makeChange(
   policies: readonly CasePolicy[],
 ): Pick<Case, 'change'> {
   const random = randomFor(seed, 'change')
-  const calls = nodes.filter(
-    ({ id, role, executor, rao, scripts }) =>
-      role === 'work' &&
-      (executor === 'local' || executor === 'agent' || executor === 'courier') &&
-      !rao &&
-      scripts.length === 1 &&
-      scripts.every(({ answers }) => answers.every(({ kind }) => kind !== 'stall')) &&
-      policies.every(({ nodeId }) => nodeId !== id),
-  )
+  const isUnwatched = ({ id }: CaseNode) => policies.every(({ nodeId }) => nodeId !== id)
+  const calls = nodes.filter((node) => isChangeable(node) && isUnwatched(node))
+  const other = otherChange(seed, calls, nodes.filter(isUnwatched))
+  if (other) return { change: other }
   const hasLiteral = ({ inputs }: CaseNode) =>
     inputs.some(({ sources = [] }) => sources.some((source) => 'literal' in source))
   const literal = calls.filter(hasLiteral)
   if (calls.length === 0) return {}
   const how = literal.length > 0 && random.chance(0.5) ? 'literal' : 'capability'
   return { change: { nodeId: random.pick(how === 'literal' ? literal : calls).id, how } }
+}
+
+/** A new plan is ordered when the last call of the draft completes: it finds all others done. */
+function orderPlan(nodes: readonly CaseNode[]): CasePolicy[] {
+  const last = nodes.findLast(({ role, scripts }) => role === 'work' && scripts.length === 1)
+  if (last === undefined) return []
+  const always = { name: `s${last.key}`, value: 10 }
+  return [{ id: 'policy-0', nodeId: last.id, below: always, action: 'replan' }]
+}
+
+/** A node whose work a new plan may give to another capability. */
+function isChangeable({ role, executor, rao, scripts }: CaseNode): boolean {
+  return (
+    role === 'work' &&
+    (executor === 'local' || executor === 'agent' || executor === 'courier') &&
+    !rao &&
+    scripts.length === 1 &&
+    scripts.every(({ answers }) => answers.every(({ kind }) => kind !== 'stall'))
+  )
+}
+
+/** A new plan may ask more of an output, by a condition or a contract, or do the work of a body in another way. */
+function otherChange(
+  seed: number,
+  calls: readonly CaseNode[],
+  nodes: readonly CaseNode[],
+): Change | undefined {
+  const random = randomFor(seed, 'other change')
+  if (!random.chance(0.5)) return undefined
+  const bodies = nodes.flatMap(({ id, iteration }) =>
+    (iteration?.body.nodes ?? []).filter(isChangeable).map((inner) => ({ nodeId: id, inner: inner.id })),
+  )
+  if (bodies.length > 0 && random.chance(0.5)) return { ...random.pick(bodies), how: 'body' }
+  // Where an answer must not be asked for again without a person, people would let it be repeated for ever.
+  const possible = calls.filter(({ sideEffect, idempotent }) => idempotent || !sideEffect)
+  if (possible.length === 0) return undefined
+  const how = random.pick(['condition', 'contract'] as const)
+  return { nodeId: random.pick(possible).id, how, least: random.between(1, 8) }
 }
 
 /** One more node, for a new plan. */

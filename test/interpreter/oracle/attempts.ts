@@ -162,8 +162,7 @@ function callOne(work: Work, candidate: number): Result {
     const [least, most] = triesOf(node, answer, breaksOwn && own.by === 'schema')
     work.calls.push({ address, capabilityId: id, inputs, least, most, cost: costOf(node, answer) })
     if (answer.kind === 'stall') work.stalled = true
-    if (brings(answer) && score >= (node.leastScore ?? 0) && !breaksOwn)
-      return { kind: 'value', output, answer }
+    if (brings(answer) && score >= leastOf(node) && !breaksOwn) return { kind: 'value', output, answer }
     const acted = isInvalid(answer) ? actOnInvalid(work) : undefined
     if (acted) return acted
     if (isFinal(answer)) break
@@ -181,6 +180,11 @@ function callOne(work: Work, candidate: number): Result {
     else if (reply !== undefined) return reply
   }
   return { kind: 'failed' }
+}
+
+/** The least score that the post-condition and the output contract of a node allow. */
+function leastOf({ leastScore = 0, leastInContract = 0 }: CaseNode): number {
+  return Math.max(leastScore, leastInContract)
 }
 
 function brings(answer: Answer): boolean {

@@ -19,7 +19,7 @@ export function nodesOf(given: Case): CaseNode[] {
 
 /** With the nodes that a new plan gives to other capabilities. */
 function calledNodes(given: Case): CaseNode[] {
-  const others = replanned(given).nodes.filter(({ variant }) => variant !== undefined)
+  const others = allNodes(replanned(given)).filter(({ variant }) => variant !== undefined)
   return [...nodesOf(given), ...others]
 }
 

@@ -81,8 +81,8 @@ export function feedbackFor(state: RunState, ...nodeIds: readonly string[]): Fee
       return source === 'reply' && nodeIds.some((id) => followsRoundOf(state, id, nodes))
     producers ??= producingNodes(state)
     // If the map is gone, an item has no counterpart: the entry does not go to other items.
-    const told = nodes.every(isInItem) ? nodeIds.slice(0, 1) : nodeIds
-    return told.some((id) => producers?.includes(id))
+    const addressed = nodes.every(isInItem) ? nodeIds.slice(0, 1) : nodeIds
+    return addressed.some((id) => producers?.includes(id))
   }
   return latest(state.feedback.filter(concerns))
 }

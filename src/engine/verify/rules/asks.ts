@@ -106,7 +106,7 @@ export function reworkFollowsARejection(): Rule {
   }
 }
 
-/** Where the caller wants a person at a node, of whatever kind, it completes by a person's word only. */
+/** Where the caller wants a person at a node of any kind, it completes by a person's word only. */
 export function labelledNodesHaveAPerson(): Rule {
   return (event, before, report) => {
     if (event.type !== 'node_complete' || event.payload.person !== undefined) return

@@ -115,7 +115,7 @@ export function triesAreCounted(): Rule {
     if (isEnd && present && countsAsFailure.has(event.payload.outcome)) present.failed++
     if (isEnd && present && (event.payload.final || triedEnough.has(event.payload.outcome)))
       present.final = true
-    // Well as far as the attempt could tell, and found wanting by a condition.
+    // Valid for the attempt, and invalid by a condition.
     const result = before?.nodes.get(nodeId)?.attempt?.result
     if (event.type === 'validation_error' && present && result?.outcome === 'ok') present.failed++
     // Allowing a change of the world, or answering a question, is no wish for more tries.
