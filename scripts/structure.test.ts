@@ -10,6 +10,7 @@ const rules: StructureRules = {
   functionLines: 4,
   lists: { 'src/rules': 'one rule each' },
   suites: ['src/suites/', 'src/suite.ts'],
+  longer: { h: 6 },
 }
 
 const folders: string[] = []
@@ -121,4 +122,11 @@ it('lists the modules behind entry points that tests import, apart from those of
     modules: ['src/output/inner.ts'],
     behindSeams: ['src/output/parse.ts'],
   })
+})
+
+it('accepts a function that is still to be split up to its own limit', () => {
+  expect(check({ 'a.ts': lines(6, 'function h() {') })).toEqual([])
+  expect(check({ 'a.ts': lines(7, 'function h() {') })).toEqual([
+    'src/a.ts:1 function h has 7 lines; at most 4 fit into one function',
+  ])
 })
