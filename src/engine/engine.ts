@@ -13,8 +13,8 @@ import { createLifecycle } from './journal/lifecycle-listeners.ts'
 import { createRunWaiters } from './journal/run-waiters.ts'
 import { createChanges } from './journal/watch-changes.ts'
 import { replayRun } from './replay/replay.ts'
-import { createActiveRuns, releaseRuns } from './runs/active-runs.ts'
-import { resolveSettings } from './runs/engine-settings.ts'
+import { type ActiveRuns, createActiveRuns, releaseRuns } from './runs/active-runs.ts'
+import { type EngineSettings, resolveSettings } from './runs/engine-settings.ts'
 import { createLateAnswers } from './runs/late-answers.ts'
 import { createStart } from './runs/start-run.ts'
 
@@ -22,8 +22,7 @@ export type { Engine, EngineOptions, StartOptions } from './engine-options.ts'
 
 export function createEngine(options: EngineOptions): Engine {
   const settings = resolveSettings(options)
-  const { store, clock, decisionContext, redactor, catalogFor, owner, leaseMs, pollMs, compileOptions } =
-    settings
+  const { store, clock, decisionContext, catalogFor, owner, leaseMs, pollMs, compileOptions } = settings
   let isClosed = false
   const changes = createChanges(store, clock, pollMs)
   const lifecycle = createLifecycle()
@@ -85,37 +84,11 @@ export function createEngine(options: EngineOptions): Engine {
       return start(envelope, given)
     },
     settled: waiters.wait,
-    state: (runId) => loadState(store, runId, compileOptions),
-    async missing(runId, answer) {
-      const state = await loadState(store, runId, compileOptions)
-      return missingCapabilities(state, decisionContext(state.tenant).capability, answer)
-    },
-    async replay(runId, given = {}) {
-      const events = await loadEvents(store, runId)
-      const [first] = events
-      const { capability, askMs } = decisionContext(
-        (first?.type === 'start' && first.payload.tenant) || 'default',
-      )
-      return replayRun(events, { ...given, capability, askMs, compileOptions })
-    },
+    ...createReads(settings),
+    ...createInputs(settings, outside, wakeRun),
     watch: (runId, given = {}) => watchRun(store, changes, { ...given, runId }),
-    async reply(runId, given) {
-      wakeRun(runId, await reply(outside, runId, redactor.known(given)))
-    },
-    async cancel(runId, given) {
-      wakeRun(runId, await cancel(outside, runId, redactor.known(given)))
-    },
-    async resume(runId, given) {
-      wakeRun(runId, await resume(outside, runId, redactor.known(given)))
-    },
-    async trigger(runId, given) {
-      wakeRun(runId, await triggerPolicy(outside, runId, given))
-    },
     takeLateAnswer: lateAnswers.takeLateAnswer,
     logLateResult: lateAnswers.logLateResult,
-    async claim(runId) {
-      wakeRun(runId, await loadState(store, runId, compileOptions))
-    },
     subscribeToLifecycle: lifecycle.subscribe,
     open: poller.open,
     async close({ graceMs = 5_000 } = {}) {
@@ -133,6 +106,54 @@ export function createEngine(options: EngineOptions): Engine {
     },
     get attempts() {
       return runs.slots.taken
+    },
+  }
+}
+
+/** Methods that read the journal of a run. */
+function createReads({
+  store,
+  compileOptions,
+  decisionContext,
+}: EngineSettings): Pick<Engine, 'state' | 'missing' | 'replay'> {
+  return {
+    state: (runId) => loadState(store, runId, compileOptions),
+    async missing(runId, answer) {
+      const state = await loadState(store, runId, compileOptions)
+      return missingCapabilities(state, decisionContext(state.tenant).capability, answer)
+    },
+    async replay(runId, given = {}) {
+      const events = await loadEvents(store, runId)
+      const [first] = events
+      const { capability, askMs } = decisionContext(
+        (first?.type === 'start' && first.payload.tenant) || 'default',
+      )
+      return replayRun(events, { ...given, capability, askMs, compileOptions })
+    },
+  }
+}
+
+/** Methods that record external input to a run, and wake it. */
+function createInputs(
+  { store, compileOptions, redactor }: EngineSettings,
+  outside: Outside,
+  wakeRun: ActiveRuns['wakeRun'],
+): Pick<Engine, 'reply' | 'cancel' | 'resume' | 'trigger' | 'claim'> {
+  return {
+    async reply(runId, given) {
+      wakeRun(runId, await reply(outside, runId, redactor.known(given)))
+    },
+    async cancel(runId, given) {
+      wakeRun(runId, await cancel(outside, runId, redactor.known(given)))
+    },
+    async resume(runId, given) {
+      wakeRun(runId, await resume(outside, runId, redactor.known(given)))
+    },
+    async trigger(runId, given) {
+      wakeRun(runId, await triggerPolicy(outside, runId, given))
+    },
+    async claim(runId) {
+      wakeRun(runId, await loadState(store, runId, compileOptions))
     },
   }
 }
