@@ -17,5 +17,5 @@ export const structureRules = {
   /** Files whose functions are test suites, which may be longer. */
   suites: ['src/testing/store-suite.ts', 'src/testing/stores/'],
   /** Functions that are still to be split; they may not grow. */
-  longer: { createEngine: 116 },
+  longer: {},
 }
