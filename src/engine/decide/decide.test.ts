@@ -21,7 +21,7 @@ const context: DecisionContext = {
   considered: () => ({ capabilities: [] }),
 }
 
-/** The timers that fire, one after the other, of those that were set in this order. */
+/** The timers that fire, one after the other, of the timers set in this order. */
 function fired(...timers: readonly (readonly [timerId: string, dueAt: number])[]): string[] {
   const at = { now: 0, planVersion: 0 }
   const state = begin('r', fact('start', { envelope, correlationId: 'r', schemaHash: '' }, at))

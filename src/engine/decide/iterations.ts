@@ -123,8 +123,8 @@ function resultOf(state: RunState, node: NodeState, instance: Instance): Iterati
     const details = { nodeId: instance.fatal, ...error.details }
     return { status: 'failed', outcome, error: { ...error, details } }
   }
-  const place = { instance: instance.id, given: givenTo(node, instance.index) }
-  const output = node.node.body && composeOutput(state, outputIn(node.node.body.output, place))
+  const location = { instance: instance.id, given: givenTo(node, instance.index) }
+  const output = node.node.body && composeOutput(state, outputIn(node.node.body.output, location))
   if (output === undefined) {
     const message = `${instance.id} yields nothing: no node that its output is bound to has completed`
     return { status: 'failed', outcome: 'rejected', error: { code: 'node/failed', message } }
@@ -144,9 +144,9 @@ function failFacts(state: RunState, context: DecisionContext, { node, iterations
     const instance = state.instances.get(id)
     if (instance) return endFacts(state, context, { node, iterations, instance, status: 'cancelled' })
   }
-  const place = iterations.results.findIndex((result) => result && 'failure' in result)
+  const position = iterations.results.findIndex((result) => result && 'failure' in result)
   const { error, outcome } = iterations.failure ?? unexplained(node.node.id)
-  const where = instanceId(node.node, toIndex(node, place))
+  const where = instanceId(node.node, toIndex(node, position))
   return [nodeError(state, context, node, { outcome, ...error, message: `${where}: ${error.message}` })]
 }
 
@@ -209,11 +209,11 @@ function finish(state: RunState, context: DecisionContext, node: NodeState, valu
 /** Starts as many items as concurrency allows; for a loop, the next round. */
 function startFacts(state: RunState, context: DecisionContext, { node, iterations }: UnderWay): NewEvent[] {
   const make = factsFor(state, context.now)
-  const room = concurrencyOf(state, node) - iterations.active.size
+  const free = concurrencyOf(state, node) - iterations.active.size
   const facts: NewEvent[] = []
-  for (let place = iterations.next; facts.length < room && place < iterations.total; place++) {
-    if (iterations.results[place] !== undefined) continue
-    const index = toIndex(node, place)
+  for (let position = iterations.next; facts.length < free && position < iterations.total; position++) {
+    if (iterations.results[position] !== undefined) continue
+    const index = toIndex(node, position)
     const nodeId = instanceId(node.node, index)
     facts.push(make('iteration_start', { of: node.node.id, index }, { nodeId }))
   }

@@ -175,7 +175,7 @@ const maxQuestions = 3
  */
 function clarifyFacts(state: RunState, context: DecisionContext, node: NodeState): NewEvent[] {
   const { attempt, questions } = node
-  const { text, schema } = attempt?.result?.question ?? { text: 'It needs to be told more' }
+  const { text, schema } = attempt?.result?.question ?? { text: 'More information is needed' }
   const tooMany = questions > maxQuestions
   const ask = tooMany
     ? 'limit'

@@ -106,12 +106,12 @@ function selects(selector: Selector | undefined, node: NodeState | undefined): b
 function metric(name: string, signal: Signal): number | undefined {
   const named = signal.metrics && own(signal.metrics, name)
   if (typeof named === 'number') return named
-  let place: unknown = signal.fresh
+  let value: unknown = signal.fresh
   for (const part of name.split('.')) {
-    if (typeof place !== 'object' || place === null) return undefined
-    place = own(place, part)
+    if (typeof value !== 'object' || value === null) return undefined
+    value = own(value, part)
   }
-  return typeof place === 'number' ? place : undefined
+  return typeof value === 'number' ? value : undefined
 }
 
 /** Previous names of the actions, for clients that still read them. */
@@ -212,7 +212,7 @@ function plainAsk(state: RunState, { policyId, nodeId, shown }: Ordered): Wanted
   return {
     kind: 'policy',
     ...(nodeId !== undefined && { nodeId, producers: [nodeId] }),
-    question: `Policy "${policyId}" asks whether the run may go on`,
+    question: `Policy "${policyId}" asks whether the run may continue`,
     value: shown ?? node?.output?.value ?? null,
   }
 }

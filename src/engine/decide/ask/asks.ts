@@ -107,7 +107,7 @@ export function unaskedFailure(state: RunState, failure: Failure): Failure {
 }
 
 /**
- * Returns the default action after a rejection and those that a reply may choose instead. A policy's own action cannot be
+ * Returns the default action after a rejection and the actions that a reply may choose instead. A policy's own action cannot be
  * overridden by a reply.
  */
 function afterRejection(
@@ -209,7 +209,7 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
   if (reply.valueHash !== ask.valueHash)
     return {
       reason: 'stale',
-      message: 'The reply is about another value than the one shown: look at it again',
+      message: 'The reply is about another value than the one shown: read the ask again',
     }
   return checkValue(state, ask, reply)
 }
@@ -218,7 +218,7 @@ export function checkReply(state: RunState, now: number, reply: Reply): ReplyRef
 function whyClosed({ finished, unanswered }: RunState, requestId: string): string {
   const about = `The ask "${requestId}"`
   if (!unanswered?.has(requestId)) return `${about} has been answered already`
-  if (!finished) return `${about} was taken back or has expired: nobody can answer it `
+  if (!finished) return `${about} was withdrawn or has expired: it cannot be answered `
   const why = finished.error ? ` (${finished.error.code}: ${finished.error.message})` : ''
   return `${about} was not answered before the run ended: it is ${finished.status}${why}`
 }
@@ -303,6 +303,6 @@ function routeIssues(node: NodeState, value: Json): Issue[] {
   const isOwn = label === undefined && Object.hasOwn(node.node.inputs, 'route')
   if (given === undefined || given === label || isOwn) return []
   const message = `The conditions choose ${label === undefined ? 'a route without a label' : `the route ${JSON.stringify(label)}`}, not ${JSON.stringify(given)}`
-  const hint = 'Leave `route` out, and change the values that the conditions look at'
+  const hint = 'Leave `route` out, and change the values that the conditions read'
   return [{ code: 'ask/invalid', at: { pointer: '/route' }, message, hint }]
 }

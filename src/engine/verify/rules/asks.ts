@@ -49,7 +49,7 @@ export function whatIsDeniedDoesNotHappen(): Rule {
       else if (ask.policyId === undefined && ask.nodeId !== undefined) denied.add(ask.nodeId)
     }
     if ((event.type === 'attempt_start' || event.type === 'node_complete') && denied.has(nodeId))
-      report('denied', `"${nodeId}" goes on, although it was denied`)
+      report('denied', `"${nodeId}" continues although it was denied`)
     if (event.type === 'plan_updated') {
       denied.clear()
       deniedAnswer = undefined
@@ -153,7 +153,7 @@ export function theAnswerIsTheOneThatWasApproved(): Rule {
     const { askBeforeFinish } = before?.envelope.policies.planner.directives ?? {}
     if (askBeforeFinish !== true && asked === undefined) return
     if (approved !== valueHash(event.payload.output ?? null))
-      report('unapproved', 'the run completed with an answer that nobody has approved')
+      report('unapproved', 'the run completed with an answer that was not approved')
   }
 }
 

@@ -1,7 +1,7 @@
 /** Attempts start once and end once, are counted, and bring what their node completes with. */
 import { canonicalJson } from '../../../base/canonical.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
-import { settling } from './nodes.ts'
+import { nodeEndEvents } from './nodes.ts'
 import { type Rule, reopenedIn } from './rule.ts'
 
 export function attemptsStartOnceAndEndOnce(): Rule {
@@ -30,14 +30,14 @@ export function attemptsStartOnceAndEndOnce(): Rule {
       if (open.get(nodeId) !== key)
         report('end-without-start', `attempt ${event.payload.attempt} of "${nodeId}" is not open`)
       open.delete(nodeId)
-    } else if (settling.has(event.type) && open.has(nodeId))
+    } else if (nodeEndEvents.has(event.type) && open.has(nodeId))
       report('settled-open', `"${nodeId}" is settled while an attempt of it is open`)
   }
 }
 
 /**
- * A late result counts only for the attempt that an open ask is about, says what became of it, and closes that ask in the
- * same breath; nothing else closes an ask as `settled`.
+ * A late result counts only for the attempt that an open ask is about, records its result, and closes that ask in the
+ * same write; nothing else closes an ask as `settled`.
  */
 export function lateResultsSettleTheirAsk(): Rule {
   let settled: string | undefined
@@ -48,7 +48,7 @@ export function lateResultsSettleTheirAsk(): Rule {
       if (closing === undefined || closing !== event.nodeId)
         report('late', `"${event.payload.requestId}" is settled, and no late result says by what`)
       else if (before?.asks.get(event.payload.requestId)?.kind !== 'unknown_outcome')
-        report('late', `"${event.payload.requestId}" does not ask what became of an attempt`)
+        report('late', `"${event.payload.requestId}" does not ask about the outcome of an attempt`)
     } else if (closing !== undefined)
       report('late', `"${closing}" has a late result, and the ask about it stays open`)
     if (event.type !== 'attempt_settled') return

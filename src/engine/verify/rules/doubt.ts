@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../base/canonical.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import { downstreamOf } from '../../../domain/plan/downstream.ts'
 import type { RunState } from '../../../domain/run.ts'
-import { settling } from './nodes.ts'
+import { nodeEndEvents } from './nodes.ts'
 import { type Rule, reopenedIn } from './rule.ts'
 
 type Started = JournalEvent<'attempt_start'>
@@ -138,7 +138,7 @@ export function nothingInDoubtIsRepeatedUnasked(): Rule {
         if (!isOwn || !hasSameInputs(call, event)) waits.setAside(call, nodeId)
       }
       if (waits.ofNode(nodeId).length > 0 || waits.repeatedBy(event, before))
-        report('repeated-unasked', `"${nodeId}" is called again, and nobody said so`)
+        report('repeated-unasked', `"${nodeId}" is called again without a reply that allows it`)
       calls.set(nodeId, event)
     }
     if (event.type === 'attempt_end' && event.payload.outcome === 'outcome_unknown') {
@@ -161,7 +161,7 @@ export function doubtsAreNamedAtTheEnd(): Rule {
   const open = new Map<string, Started>()
   return (event, before, report) => {
     const nodeId = event.nodeId ?? ''
-    if (settling.has(event.type)) open.delete(nodeId)
+    if (nodeEndEvents.has(event.type)) open.delete(nodeId)
     if (event.type === 'attempt_start' || event.type === 'hitl_request') {
       const { continues } = event.payload
       for (const [id, call] of open) if (continues && isNamed(call, continues)) open.delete(id)
@@ -184,7 +184,7 @@ export function doubtsAreNamedAtTheEnd(): Rule {
     for (const [id, call] of open)
       if (call.planVersion < event.planVersion && !before?.nodes.has(id))
         if (!inDoubt.some((each) => isNamed(call, each)))
-          report('doubt', `what became of "${id}" is not known, and the end of the run does not say so`)
+          report('doubt', `the outcome of "${id}" is unknown, and the end of the run does not report it`)
   }
 }
 

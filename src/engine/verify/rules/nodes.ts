@@ -4,14 +4,14 @@ import type { Plan, PlanEdge, PlanNode } from '../../../domain/plan.ts'
 import { type Rule, reopenedIn } from './rule.ts'
 
 /** The events after which a node is done with. */
-export const settling: ReadonlySet<string> = new Set(['node_complete', 'node_error', 'node_skipped'])
+export const nodeEndEvents: ReadonlySet<string> = new Set(['node_complete', 'node_error', 'node_skipped'])
 
 /** Once under each plan; what a new plan takes over stays settled. */
 export function nodesSettleOnce(): Rule {
   const settled = new Map<string, { readonly seq: number; readonly type: string }>()
   return (event, _before, report) => {
     const nodeId = event.nodeId ?? ''
-    if (settling.has(event.type)) {
+    if (nodeEndEvents.has(event.type)) {
       const earlier = settled.get(nodeId)
       if (earlier?.type === 'node_complete' && event.type === 'node_complete')
         report('double-completion', `"${nodeId}" has completed before, at ${earlier.seq}`)
@@ -36,7 +36,7 @@ export function nodesSettleOnce(): Rule {
 export function nodesStartWhenTheWayIsOpen(): Rule {
   let graphs = new Map<string, Placed>()
   let ends = new Map<string, JournalEvent>()
-  const place = (prefix: string, graph: Graph) => {
+  const addGraph = (prefix: string, graph: Graph) => {
     for (const node of graph.nodes) graphs.set(prefix + node.id, { prefix, graph, node })
   }
   return (event, _before, report) => {
@@ -50,15 +50,15 @@ export function nodesStartWhenTheWayIsOpen(): Rule {
       const iterated = made.nodes.filter(({ body }) => body).flatMap(({ id }) => [`${id}[`, `${id}#`])
       const isKept = (id: string) => kept.has(id) || iterated.some((prefix) => id.startsWith(prefix))
       graphs = new Map()
-      place('', made)
+      addGraph('', made)
       ends = new Map([...ends].filter(([id, end]) => isKept(id) && end.type === 'node_complete'))
     }
     if (event.type === 'iteration_start') {
       const body = graphs.get(event.payload.of)?.node.body
-      if (body) place(`${event.nodeId}.`, body)
+      if (body) addGraph(`${event.nodeId}.`, body)
     }
     if (event.type === 'iteration_end') forget(`${event.nodeId}.`, graphs, ends)
-    if (settling.has(event.type)) ends.set(event.nodeId ?? '', event)
+    if (nodeEndEvents.has(event.type)) ends.set(event.nodeId ?? '', event)
     if (event.type === 'nodes_reopened')
       for (const id of [...ends.keys()].filter(reopenedIn(event))) ends.delete(id)
     if (event.type !== 'node_start' && event.type !== 'node_skipped') return

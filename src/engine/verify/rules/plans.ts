@@ -9,7 +9,7 @@ export function plansAnswerTheirRequest(): Rule {
   return (event, _before, report) => {
     if (event.type === 'plan_requested') {
       open = event.payload.attempt
-      if (over && open > 1) report('plan', `draft ${open} is asked for, and nobody was to be asked again`)
+      if (over && open > 1) report('plan', `draft ${open} is requested although planning had ended`)
       over = false
     }
     if (event.type === 'plan_rejected') {
@@ -19,7 +19,7 @@ export function plansAnswerTheirRequest(): Rule {
       open = undefined
     }
     if (event.type !== 'plan_generated' || event.payload.metadata.resumed) return
-    if (open === undefined) report('plan', 'a plan comes that nobody has asked for')
+    if (open === undefined) report('plan', 'a plan was recorded without a request')
     if (event.payload.planVersion !== version + 1)
       report('plan', `plan ${event.payload.planVersion} comes after plan ${version}`)
     open = undefined

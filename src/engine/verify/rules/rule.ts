@@ -7,7 +7,7 @@ export type Report = (rule: string, message: string) => void
 /** Called for each event in order, before it is folded in. */
 export type Rule = (event: JournalEvent, before: RunState | undefined, report: Report) => void
 
-/** Which nodes run again after a rejection: those that the event names, and all items and rounds of a map or loop among them. */
+/** Which nodes run again after a rejection: the nodes that the event names, and all items and rounds of a map or loop among them. */
 export function reopenedIn({ payload }: JournalEvent<'nodes_reopened'>): (nodeId: string) => boolean {
   const ids = [...payload.nodes, ...payload.downstream]
   return (nodeId) =>
