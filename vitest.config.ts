@@ -29,7 +29,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'measured', include: measured, maxWorkers: 1, sequence: { groupOrder: 0 } },
+        test: { name: 'measured', include: measured, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
@@ -38,7 +38,7 @@ export default defineConfig({
           name: 'apart',
           include: ['test/**/*.test.ts', 'scripts/**/*.test.ts', ...apart],
           exclude: [...measured, ...shared.filter((pattern) => !pattern.startsWith('src'))],
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -48,7 +48,7 @@ export default defineConfig({
           include: shared,
           exclude: apart,
           isolate: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

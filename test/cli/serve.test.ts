@@ -190,7 +190,10 @@ describe('proviso serve', () => {
     expect(none.code).toBe(2)
     expect(none.stderr).toMatch(/no token exists[\s\S]*proviso token create[\s\S]*FLEX_TOKEN[\s\S]*--dev/)
     const weak = await proviso(['serve', '--port', '0', '--store', store], { env: { FLEX_TOKEN: 'x' } })
-    expect(weak).toMatchObject({ code: 2, stderr: expect.stringContaining('fewer than 16 characters') })
+    expect(weak).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('FLEX_TOKEN must have at least 16 characters'),
+    })
   })
 
   it.each([
@@ -228,7 +231,7 @@ describe('proviso serve', () => {
     expect(await words(closed)).toContain('Agents cannot register: set PROVISO_SECRET_KEY')
     const dev = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect([await registered(dev, 'a'), await registered(dev, 'b')]).toEqual([201, 201])
-    expect((await words(dev)).split('stored in the clear')).toHaveLength(2)
+    expect((await words(dev)).split('stored unencrypted')).toHaveLength(2)
     const unused = await serve(['--dev', ...preset], { FLEX_TOKEN: '' })
     expect(await words(unused)).not.toContain('PROVISO_SECRET_KEY')
     const sealed = await serve(['--dev', ...preset], { FLEX_TOKEN: '', PROVISO_SECRET_KEY: 'cd'.repeat(32) })
@@ -246,7 +249,7 @@ describe('proviso serve', () => {
     server.child.kill('SIGTERM')
     expect(await server.ended).toBe(0)
     expect(server.stderr()).toContain('Development mode: no authentication, loopback only')
-    expect(server.stderr()).toContain(`proviso runs --store ${server.store} lists them`)
+    expect(server.stderr()).toContain(`list them with proviso runs --store ${server.store}`)
     const open = await proviso(['serve', '--dev', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
     expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('does not listen on 0.0.0.0') })
   })
