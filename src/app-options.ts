@@ -40,7 +40,7 @@ export interface AppOptions
   extends Partial<
     Pick<
       EngineOptions,
-      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'claim'
+      'leaseMs' | 'pollMs' | 'askMs' | 'limits' | 'owner' | 'onCrash' | 'onMissing' | 'claim' | 'storeRaw'
     >
   > {
   /** Where runs are stored: an open store, or `memory:` (default), `sqlite:PATH`, `postgres://…`. */
@@ -261,6 +261,7 @@ const appRows = {
   tracing: must((value) => value === false || isObject(value), 'an object or false'),
   http,
   ledger: flag,
+  storeRaw: flag,
   untrustedSchemas: flag,
 } satisfies RowsOf<AppOptions>
 

@@ -112,7 +112,7 @@ export function toEngineOptions(
   })
   return {
     ...pick(parts, ['store', 'clock', 'newId', 'redactor', 'onCrash', 'compileOptions']),
-    ...pick(options, ['pollMs', 'limits', 'claim', 'random']),
+    ...pick(options, ['pollMs', 'limits', 'claim', 'random', 'storeRaw']),
     ...readTimes(options, env),
     owner: options.owner ?? `${process.pid}-${randomUUID()}`,
     planner: tracing ? tracing.planner(planner) : planner,

@@ -21,12 +21,14 @@ function collect(pair: string, before: readonly string[]): readonly string[] {
 }
 
 /** Returns the run settings that do not concern parsing. */
-export function settingsOfWork({ correctionLedgerEnabled, telemetry }: Config['aros']): {
+export function settingsOfWork({ correctionLedgerEnabled, storeRaw, telemetry }: Config['aros']): {
   readonly ledger?: true
+  readonly storeRaw: boolean
   readonly verbose?: true
 } {
   return {
     ...(correctionLedgerEnabled && { ledger: true }),
+    storeRaw,
     ...(telemetry.verbose && { verbose: true }),
   }
 }

@@ -127,6 +127,8 @@ export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
   readonly planner?: ServerSettings['planner']
   /** Keep a ledger of corrections (`correction_ledger_enabled`). */
   readonly ledger?: boolean
+  /** Keep the redacted raw texts of models (`store_raw`). */
+  readonly storeRaw?: boolean
   /** Show the trace events of model calls while the run is executing (`telemetry.verbose`). */
   readonly verbose?: boolean
 }

@@ -59,7 +59,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
   if (file && 'unreadable' in file) return file
   const settings = await readSettings(flags)
   if ('unreadable' in settings) return settings
-  const { use, serve } = settings.config
+  const { aros, use, serve } = settings.config
   const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
   if ('unreadable' in used) return used
   if (file) printWarnings(file.warnings)
@@ -70,6 +70,7 @@ async function readRunWork(flags: WorkFlags): Promise<Work | { readonly unreadab
     facets: used.facets,
     stages: used.stages,
     planner: serve.planner,
+    storeRaw: aros.storeRaw,
   }
 }
 

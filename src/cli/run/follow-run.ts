@@ -1,5 +1,6 @@
 /** Executes one run until it ends or waits for a person, and shows it. Shared by `run`, `reply`, `resume` and `cancel`. */
 import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../../app.ts'
+import { pick } from '../../base/json.ts'
 import { frameOf } from '../../domain/event/frame.ts'
 import { withProvenance } from '../../domain/event/frame-provenance.ts'
 import type { JournalEvent } from '../../domain/event.ts'
@@ -20,7 +21,10 @@ import { missingError } from './missing-capabilities.ts'
 
 interface Session {
   readonly store: StoreChoice
-  readonly work: Pick<Work, 'capabilities' | 'facets' | 'stages' | 'ledger' | 'verbose' | 'planner'>
+  readonly work: Pick<
+    Work,
+    'capabilities' | 'facets' | 'stages' | 'ledger' | 'storeRaw' | 'verbose' | 'planner'
+  >
   /** Source of the work, for suggested commands. */
   readonly flags: WorkFlags
   /** Print events as lines on stdout instead of a tree on stderr. */
@@ -47,6 +51,7 @@ export async function executeRun(session: Session, begin: (app: App) => Promise<
     facets: work.facets,
     ...(work.stages && { stages: work.stages }),
     ...(work.ledger && { ledger: true }),
+    ...pick(work, ['storeRaw']),
     ...(work.planner && { planner: plannerOf(work.planner) }),
     // Claims only its own run: other runs of the store may need capabilities that are not loaded here.
     claim: 'own',

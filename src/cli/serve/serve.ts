@@ -80,6 +80,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
       http,
       ...models,
       planner: planned.planner,
+      storeRaw: config.aros.storeRaw,
     }
     const app = await createApp({
       untrustedSchemas: true,

@@ -13,6 +13,8 @@ export interface ArosConfig {
   readonly anyofStrategy: 'first-pass'
   readonly enableReasoningPrecheck: boolean
   readonly correctionLedgerEnabled: boolean
+  /** Keep the redacted raw texts of models in the store. */
+  readonly storeRaw: boolean
   readonly degradeOnUnexpectedBehavior: boolean
   readonly schemaSimplify: boolean
   /** Agents with an object or array schema get structured output unless it is configured otherwise (C14). */
@@ -72,6 +74,11 @@ export const arosTable = {
     schema: flag,
     otherwise: false,
     what: 'what was changed while reading is kept in a table of its own, made with the first run',
+  },
+  store_raw: {
+    schema: flag,
+    otherwise: true,
+    what: 'keeps the raw texts of models in the store, redacted; false stores only the values',
   },
   degrade_on_unexpected_behavior: {
     schema: flag,
@@ -142,6 +149,7 @@ export function arosConfig(given: Partial<Readonly<Record<ArosKey, Json>>> = {})
     anyofStrategy: at('anyof_strategy'),
     enableReasoningPrecheck: at('enable_reasoning_precheck'),
     correctionLedgerEnabled: at('correction_ledger_enabled'),
+    storeRaw: at('store_raw'),
     degradeOnUnexpectedBehavior: at('degrade_on_unexpected_behavior'),
     schemaSimplify: at('schema_simplify'),
     autoPromote: at('auto_promote'),
