@@ -20,7 +20,7 @@ function namesUnder(page: string, heading: string): string[] {
 describe('the reference names every', () => {
   it('option of createApp', async () => {
     const refused = await createApp({ nope: 1 } as object).catch((error: { hint: string }) => error.hint)
-    const options = String(refused).replace('There are ', '').split(', ')
+    const options = String(refused).replace('Use one of ', '').split(', ')
     expect(options.length).toBeGreaterThan(20)
     expect(namesUnder('engine.md', '## `createApp(options)`')).toEqual(expect.arrayContaining(options))
   })
