@@ -5,6 +5,7 @@ import { createApp, defineCapability } from '../../src/index.ts'
 import { mostPerTenant } from '../seams/agents.ts'
 import { readEnv, systemClock } from '../seams/base.ts'
 import { serve } from '../server/support.ts'
+import { createHandClock } from '../streams/hand-clock.ts'
 import { agent, api, copyVariants, isSigned, json, serveAgents, wanted, writer } from './support.ts'
 
 const address = 'http://127.0.0.1:9'
@@ -280,6 +281,21 @@ describe('how fresh the catalog is', () => {
     await expect(createApp({ capabilities: [bad], env: {} })).rejects.toThrow(
       'the facet "nothing" is not known',
     )
+  })
+
+  it('without a setting they are renewed every 5 minutes, by the clock of the app (FLEX-95)', async () => {
+    const clock = createHandClock()
+    const { call } = await serveAgents({ clock, env: {} })
+    const seenAt = async () => {
+      const { capabilities } = (await (await call(`${api}/capabilities`)).json()) as unknown as Listed
+      return capabilities.find(({ capabilityId }) => capabilityId === 'proviso.answer')?.['lastSeenAt']
+    }
+    const first = await seenAt()
+    expect(first).toBeDefined()
+    clock.elapse(299_000)
+    expect(await seenAt()).toBe(first)
+    clock.elapse(2_000)
+    expect(await seenAt()).not.toBe(first)
   })
 
   it('a store that does not answer leaves what was known, is reported, and is asked again', async () => {

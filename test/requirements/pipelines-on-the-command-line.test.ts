@@ -16,7 +16,12 @@ let count = 0
 /** Runs one step whose agent answers with these texts; events are those of the run. */
 async function run(
   texts: readonly string[],
-  { processing, schema, args = [] }: { processing: string; schema: string; args?: readonly string[] },
+  {
+    processing,
+    schema,
+    args = [],
+    step = '',
+  }: { processing: string; schema: string; args?: readonly string[]; step?: string },
 ) {
   const server = await serveModel(texts.map((text): Reply => ({ text })))
   const path = file(
@@ -25,7 +30,7 @@ async function run(
 agents:
   reader: { model: "compatible/${server.url}#m", system_prompt: "Count the cups.", output_schema: ${schema} }
 steps:
-  - { name: read, agent: reader, processing: ${processing} }
+  - { name: read, agent: reader, processing: ${processing}, ${step} }
 `,
   )
   const store = ['--store', `sqlite:${pathInFolder(`p${count}.db`)}`]
@@ -131,7 +136,8 @@ describe('falling back (FSD-08, 14, 15, 16)', () => {
     expect(done.seen).toHaveLength(2)
     expect(done.seen[1]).toContain('Count the cups')
     expect(done.seen[1]).not.toContain('I would say')
-    expect(done.seen[1]).toMatch(/JSON/)
+    expect(done.seen[1]).toContain('Return only JSON')
+    expect(done.seen[0]).not.toContain('Return only JSON')
   })
 
   it('then extracts from the text with the same schema', async () => {
@@ -143,6 +149,9 @@ describe('falling back (FSD-08, 14, 15, 16)', () => {
     expect(done.seen).toHaveLength(3)
     expect(done.seen[2]).toContain('extract structured data')
     expect(done.seen[2]).toContain('I would say')
+    const formats = done.seen.map((body) => JSON.parse(body).response_format)
+    expect(JSON.stringify(formats[0])).toContain('cups')
+    expect(formats[2]).toEqual(formats[0])
     expect(named(done.logs, 'aros.fallback.stage').map(({ stage }) => stage)).toContain('extractor')
   })
 
@@ -156,6 +165,26 @@ describe('falling back (FSD-08, 14, 15, 16)', () => {
     })
     expect(on).toMatchObject({ code: 0, output: { note: broken } })
     expect(on.stdout).toContain('"degraded"')
+  })
+
+  it('keeps the text where the schema accepts a text', async () => {
+    const done = await run(Array(4).fill(broken), {
+      processing: `{ structured_output: auto, aop: off, repair: { enable_llm: false }, fallback: { max_stages: 3, degrade_to_string: true } }`,
+      schema: '{ type: [object, string], properties: { note: { type: string } }, required: [note] }',
+    })
+    expect(done).toMatchObject({ code: 0, output: broken })
+    expect(done.stdout).toContain('"degraded"')
+  })
+
+  it('never degrades a step with a RAO contract', async () => {
+    const note = '{ type: object, properties: { note: { type: string } }, required: [note] }'
+    const done = await run(Array(4).fill(broken), {
+      processing: processing('max_stages: 3, degrade_to_string: true'),
+      schema: note,
+      step: 'contract: true',
+    })
+    expect(done).toMatchObject({ code: 3, status: 'failed' })
+    expect(done.stdout).not.toContain('"degraded"')
   })
 
   it.each([
@@ -179,7 +208,7 @@ it('streamed structured steps are aggregated, and read at the end of the stream 
   const whole = await run(said, { processing: streamed, schema: cups })
   expect(whole).toMatchObject({ code: 0, output: { cups: 42 } })
   const off = await run(said, {
-    processing: '{ structured_output: auto }',
+    processing: streamed,
     schema: cups,
     args: ['--config', settings],
   })

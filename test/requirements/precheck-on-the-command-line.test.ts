@@ -125,3 +125,20 @@ it.each([
     expect(done.writer.at(-1)?.prompt.startsWith('Guidance: Choose')).toBe(asked === 1)
   },
 )
+
+it('two short plans that disagree are only reported with mode observe (AROS-34)', async () => {
+  const done = await run({
+    precheck: `${checked}, consensus_samples: 2, mode: observe`,
+    input: 'Brew it.',
+    answer: ({ model, system, prompt }) => {
+      if (model === 'checker') return '{"ok": false, "feedback": "Choose"}'
+      if (!system.includes('five short lines')) return 'Tea.'
+      return prompt.includes('Sample 1') ? 'boil the water' : 'buy a kettle first'
+    },
+  })
+  expect(done.code, done.stderr).toBe(0)
+  expect(done.checker).toEqual([])
+  expect(done.events).toContain('aros.reasoning.consensus')
+  expect(done.writer).toHaveLength(3)
+  expect(done.writer.at(-1)?.prompt).not.toContain('Guidance')
+})

@@ -15,20 +15,30 @@ const named = {
   authorization: 'Bearer planted-bearer-6',
   credentials: { nested: 'planted-nested-7' },
   access_token: 'planted-token-8',
+  secret: 'planted-plain-9',
+  token: 'planted-plain-10',
 }
 const planted = [...Object.values(known), 'planted-api-key-4', 'planted-password-5', 'planted-bearer-6']
-const all = [...planted, 'planted-nested-7', 'planted-token-8', 'planted-thrown-9', 'planted-body-10']
+const all = [
+  ...planted,
+  'planted-nested-7',
+  'planted-token-8',
+  'planted-plain-9',
+  'planted-plain-10',
+  'planted-thrown-11',
+  'planted-body-12',
+]
 
-it('0 of 10 secrets in anything that a caller, an operator or a scraper can read', async () => {
+it('0 of 12 secrets in anything that a caller, an operator or a scraper can read', async () => {
   const lines: string[] = []
   const left: { [source: string]: string } = {}
   const { call } = await serve(
     {
-      secrets: [...Object.values(known), 'planted-thrown-9', 'planted-body-10'],
+      secrets: [...Object.values(known), 'planted-thrown-11', 'planted-body-12'],
       capabilities: [
         local('write', () => ({ text: 'Tea' })),
         local('fail', () => {
-          throw new Error(`401 for https://user:${known.url}@example.invalid: planted-thrown-9`)
+          throw new Error(`401 for https://user:${known.url}@example.invalid: planted-thrown-11`)
         }),
       ],
     },
@@ -48,14 +58,17 @@ it('0 of 10 secrets in anything that a caller, an operator or a scraper can read
   left['/metrics'] = await (await call('/metrics')).text()
   left['prove'] = await (await call(`${api}/prove`, { body: start({ inputs }) })).text()
   left['bad body'] = await (
-    await call(`${api}/runs`, { body: { envelope: { 'planted-body-10': 1 } } })
+    await call(`${api}/runs`, { body: { envelope: { 'planted-body-12': 1 } } })
   ).text()
-  left['bad path'] = await (await call(`${api}/runs/planted-body-10`)).text()
+  left['bad path'] = await (await call(`${api}/runs/planted-body-12`)).text()
   left['log'] = lines.join('')
   const hits = Object.entries(left).flatMap(([source, words]) =>
     all.filter((secret) => words.includes(secret)).map((secret) => `${secret} in ${source}`),
   )
   expect(hits).toEqual([])
+  const page = JSON.parse(left[`/runs/${runId}`] ?? '{}')
+  for (const key of ['apiKey', 'secret', 'token'])
+    expect(page.run.envelope.inputs[key], key).toBe('[redacted]')
   // The check can fail: what was planted went in, and is shown as taken out.
   expect(left['run.stream']).toContain('[redacted]')
   expect(left[`/runs/${runId}`]).toContain('[redacted]')

@@ -107,6 +107,49 @@ describe('node rows', () => {
     expect(page.output.facets).toEqual({ text: 'Slow' })
   })
 
+  it('of both versions are in the snapshots of flex_plan_snapshots (FLEX-83)', async () => {
+    const path = join(folder, 'snapshots.db')
+    const app = await open({ store: `sqlite:${path}`, capabilities, planner })
+    const done = await app.run(envelope({ policies: { runtime: [once] } }))
+    expect(done.status).toBe('completed')
+    await leave(app)
+    const db = openLibsql(path)
+    const rows = db.execute(
+      'select run_id, plan_version, plan, pending_node_ids from flex_plan_snapshots order by seq',
+    )
+    db.close()
+    const json = (column: unknown) => JSON.parse(String(column))
+    const snapshots = rows.map((row) => ({
+      runId: row['run_id'],
+      version: row['plan_version'],
+      nodes: (json(row['plan']) as { nodes: { id: string; capabilityId: string }[] }).nodes.map(
+        ({ id, capabilityId }) => [id, capabilityId],
+      ),
+      pending: json(row['pending_node_ids']),
+    }))
+    const { runId } = done
+    expect(snapshots).toEqual([
+      {
+        runId,
+        version: 1,
+        nodes: [
+          ['notes', 'note'],
+          ['write', 'quick'],
+        ],
+        pending: ['notes', 'write'],
+      },
+      {
+        runId,
+        version: 2,
+        nodes: [
+          ['research', 'note'],
+          ['write', 'slow'],
+        ],
+        pending: ['research', 'write'],
+      },
+    ])
+  })
+
   it('have the hash of their inputs and whether their output held, in the table too', async () => {
     const path = join(folder, 'columns.db')
     const picky = local('picky', () => ({ text: 'Tea' }), {

@@ -33,6 +33,24 @@ describe('unfolding of a text that was encoded too often', () => {
     expect(read(encoded([1, 2], times), { type: 'array', items: { type: 'integer' } }, options).ok).toBe(fits)
   })
 
+  it('is bounded in size and in work (AROS-13)', () => {
+    const big = { list: Array.from({ length: 2_000 }, (_, index) => ({ a: index })) }
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: { list: { type: 'array', items: counted } },
+      required: ['list'],
+    }
+    const text = encoded(big, 2)
+    expect(read(text, schema).value).toEqual(big)
+    const codes = (limits: ParseOptions['limits']) => {
+      const { result } = read(text, schema, { ...(limits && { limits }) })
+      return result.ok ? [] : result.issues.map(({ code }) => code)
+    }
+    expect(codes({ bytes: text.length })).toEqual([])
+    expect(codes({ bytes: text.length - 1 })).toEqual(['limit/bytes'])
+    expect(codes({ steps: 1_000 })).toContain('limit/steps')
+  })
+
   it('counts what was unfolded at the root also for strings inside', () => {
     const nested: JsonSchema = { type: 'object', properties: { o: counted }, required: ['o'] }
     const text = encoded({ o: encoded({ a: 1 }, 0) }, 1)

@@ -2,6 +2,7 @@
 import { createApp } from 'proviso'
 import { marketing, marketingTools } from 'proviso/presets/marketing'
 import { describe, expect, it } from 'vitest'
+import { serveModel } from '../../models/serve-model.ts'
 import { runCommand } from '../../support.ts'
 import { refusedStart, serve, useServeProcesses } from './serve-process.ts'
 
@@ -79,8 +80,34 @@ describe('a fresh server', () => {
       })
       const planned = JSON.stringify(frames.find(({ type }) => type === 'plan_generated')?.payload)
       expect(planned).toContain(agent)
-      expect(used.length).toBeGreaterThan(0)
+      expect(used).toContain(agent)
     }
+  })
+
+  it.each([
+    [0, 'failed'],
+    [1, 'completed'],
+    [5, 'completed'],
+    [6, 'failed'],
+  ])('with a model that writes %i variants: the run is %s (FLEX-100)', async (count, status) => {
+    const copyVariants = Array(count).fill(variants[0])
+    const model = await serveModel(() => ({ text: JSON.stringify({ copyVariants }) }))
+    const server = await serve({
+      args: ['--preset', 'marketing'],
+      env: { FLEX_OPENAI_DEFAULT_MODEL: `compatible/${model.url}#m` },
+    })
+    const given = { writerBrief: brief, planKnobs: {}, audienceProfile: { persona: 'founder' } }
+    const envelope = wanting('copyVariants', { type: 'array' }, given)
+    const inputs = Object.fromEntries(
+      ['toneOfVoice', ...Object.keys(given)].map((name) => [name, { envelope: `/inputs/${name}` }]),
+    )
+    const draft = { nodes: [{ id: 'write', capabilityId: agents[1], inputs }] }
+    const frames = await server.run({ envelope, draft })
+    expect(frames.at(-1), JSON.stringify(frames.at(-1))).toMatchObject({
+      type: 'complete',
+      payload: { status },
+    })
+    expect(JSON.stringify(frames).includes('output/post-condition')).toBe(status === 'failed')
   })
 
   it('refuses a preset that does not exist, with the one that was meant', async () => {

@@ -50,7 +50,7 @@ describe('a planner model', () => {
     await server.says(`Planner: auto (${id} first, then search; timeout 20000 ms`)
     const frames = await server.run({ envelope })
     expect(frames.map(({ type }) => type)).toContain('plan_rejected')
-    expect(planned(frames)?.metadata).toMatchObject({ plannerRuntime: 'model' })
+    expect(planned(frames)?.metadata).toMatchObject({ plannerRuntime: 'model', plannerModel: id })
     expect(frames.at(-1)).toMatchObject({
       type: 'complete',
       payload: { status: 'completed', output: { summary: 'Rain all week' } },
@@ -64,13 +64,15 @@ describe('a planner model', () => {
   it('of proviso.toml is followed by the search when it does not answer', async () => {
     const down = await modelServer({ status: 500, body: { error: { message: 'down' } } })
     const model = await modelServer(answer)
+    const id = `compatible/${down.url}#planner`
     const server = await serve({
-      toml: `[planner]\nmodel = "compatible/${down.url}#planner"\n`,
+      toml: `[planner]\nmodel = "${id}"\n`,
       env: { FLEX_OPENAI_DEFAULT_MODEL: `compatible/${model.url}#writer` },
     })
     const frames = await server.run({ envelope })
     expect(planned(frames)?.metadata).toMatchObject({
       plannerRuntime: 'search',
+      plannerModel: id,
       plannerFallback: expect.stringContaining('did not answer'),
     })
     expect(frames.at(-1)).toMatchObject({ payload: { status: 'completed' } })
