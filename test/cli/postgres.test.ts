@@ -57,7 +57,7 @@ describe.skipIf(missingPostgres() !== undefined)('proviso on PostgreSQL', () => 
       child.kill('SIGINT')
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (!text.includes('Ctrl-C again leaves at once')) return
+      if (!text.includes('Press Ctrl-C again to exit at once')) return
       pressed = performance.now()
       child.kill('SIGINT')
     })
