@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JournalEvent } from '../event.ts'
+import type { Output } from '../output.ts'
 import { createRedactor } from '../redaction/redact.ts'
 import { frameOf } from './frame.ts'
 
@@ -37,4 +38,17 @@ it('redacts payloads, but gives the answer as it is', () => {
     payload: { status: 'completed', output: { password: 'chosen' }, usage: { calls: 1 } },
   }
   expect(frameOf(complete, 'c', createRedactor()).payload).toMatchObject({ output: { password: 'chosen' } })
+})
+
+it('withholds an output that reports a confidence, because it may be suppressed', () => {
+  const result = { attempt: 1, outcome: 'ok', issues: [], usage: { calls: 1 } } as const
+  for (const type of ['attempt_end', 'attempt_settled'] as const) {
+    const frameWith = (output: Output) =>
+      frameOf({ ...common, type, nodeId: 'n', payload: { ...result, output } }, 'c', createRedactor())
+    expect(frameWith({ value: 'Tea', raw: '"Tea"', confidence: 0, reasoning: 'A guess' }).payload).toEqual({
+      ...result,
+      output: { confidence: 0, reasoning: 'A guess', withheld: true },
+    })
+    expect(frameWith({ value: 'Tea' }).payload).toEqual({ ...result, output: { value: 'Tea' } })
+  }
 })

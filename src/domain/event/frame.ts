@@ -5,6 +5,7 @@
 
 import { failureError, nodeError, rejectionError, validationErrors } from '../errors/failure-error.ts'
 import type { EventType, JournalEvent } from '../event.ts'
+import type { AttemptResult } from '../output.ts'
 import type { FacetProvenance } from '../plan.ts'
 import type { Redactor } from '../redaction/redact.ts'
 
@@ -15,6 +16,7 @@ export interface Frame {
   /** ISO 8601. */
   readonly timestamp: string
   readonly payload: unknown
+  /** What happened in one sentence, for people: of failures, rejections and asks. */
   readonly message?: string
   readonly runId: string
   readonly nodeId?: string
@@ -25,7 +27,8 @@ export interface Frame {
 
 /** Redacted, but for the answer itself: that is what the caller has asked for. */
 export function frameOf(event: JournalEvent, correlationId: string, redactor: Redactor): Frame {
-  const { type, seq, at, message, runId, nodeId, planVersion } = event
+  const { type, seq, at, runId, nodeId, planVersion } = event
+  const message = event.message ?? describeEvent(event)
   const payload = payloadOf(event)
   const provenance = 'facetProvenance' in event.payload ? event.payload.facetProvenance : undefined
   return {
@@ -33,7 +36,7 @@ export function frameOf(event: JournalEvent, correlationId: string, redactor: Re
     id: seq,
     timestamp: new Date(at).toISOString(),
     payload: type === 'complete' ? ended(payload, redactor) : redactor.value(payload),
-    ...(message !== undefined && { message }),
+    ...(message !== undefined && { message: redactor.value(message) as string }),
     runId,
     ...(nodeId !== undefined && { nodeId }),
     planVersion,
@@ -46,9 +49,37 @@ export function frameOf(event: JournalEvent, correlationId: string, redactor: Re
 const leaving: { readonly [T in EventType]?: (event: JournalEvent<T>) => object } = {
   start: ({ runId, payload }) => ({ runId, ...payload }),
   plan_rejected: ({ payload }) => ({ ...payload, error: rejectionError(payload) }),
+  attempt_end: ({ payload }) => withholdUndecided(payload),
+  attempt_settled: ({ payload }) => withholdUndecided(payload),
   node_error: ({ payload }) => ({ ...payload, error: nodeError(payload) }),
   validation_error: ({ payload }) => ({ ...payload, errors: validationErrors(payload) }),
   complete: ({ payload }) => ({ ...payload, ...(payload.error && { error: failureError(payload.error) }) }),
+}
+
+/**
+ * Removes the value of an output that reports a confidence: a RAO contract may still suppress it, and a suppressed answer
+ * must not reach a client (RAO-08). An accepted value follows in `node_complete`, a value to review in `hitl_request`. The
+ * journal keeps it as evidence.
+ */
+function withholdUndecided<R extends AttemptResult>(result: R): object {
+  if (result.output?.confidence === undefined) return result
+  const { value: _value, raw: _raw, ...rest } = result.output
+  return { ...result, output: { ...rest, withheld: true } }
+}
+
+/** One sentence for each type that reports a failure, a rejection or an ask. */
+const descriptions: { readonly [T in EventType]?: (event: JournalEvent<T>) => string | undefined } = {
+  plan_rejected: ({ payload }) => rejectionError(payload).message,
+  node_error: ({ payload }) => payload.error.message,
+  validation_error: ({ payload }) => payload.errors[0]?.message,
+  hitl_request: ({ payload }) => payload.question,
+  complete: ({ payload }) => payload.error?.message,
+}
+
+function describeEvent(event: JournalEvent): string | undefined {
+  // The table pairs each type with its own event, which the index access cannot express.
+  const describe = descriptions[event.type] as ((event: JournalEvent) => string | undefined) | undefined
+  return describe?.(event)
 }
 
 function payloadOf(event: JournalEvent): object {

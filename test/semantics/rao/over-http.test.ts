@@ -156,10 +156,20 @@ describe('an agent that registers with a RAO contract', () => {
     expect(seen.at(-1)).toMatchObject({
       payload: { status: 'failed', error: { details: { code: 'rao/suppressed' } } },
     })
-    const end = seen.filter(({ type }) => type === 'node_error' || type === 'complete')
-    expect(JSON.stringify(end)).not.toContain('Tea is warm')
     const asked = await server.run({ envelope: envelope({ onNodeFail: 'ask' }) })
     expect(await asksOf(server, asked[0]?.runId)).toMatchObject([{ kind: 'failure', value: null, rao }])
+    for (const stream of [seen, asked]) {
+      expect(JSON.stringify(stream)).not.toContain('Tea is warm')
+      expect(stream.filter(({ type }) => type === 'attempt_end')).toMatchObject([
+        { payload: { outcome: 'ok', output: { confidence: 0.2, withheld: true } } },
+      ])
+      const run = `${api}/runs/${stream[0]?.runId}`
+      for (const path of [run, `${run}/events?limit=1000`, `${api}/hitl?runId=${stream[0]?.runId}`]) {
+        const shown = await server.call(path)
+        expect(shown.status, path).toBe(200)
+        expect(await shown.text(), path).not.toContain('Tea is warm')
+      }
+    }
   })
 })
 
