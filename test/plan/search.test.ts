@@ -505,10 +505,10 @@ describe('transformations', () => {
     const result = find(envelope(object({ price: number() })), [price])
     expect(result.proof.ok).toBe(true)
     expect(kindsOf(result)).toEqual(['execution', 'transformation'])
-    expect(result.draft.metadata).toMatchObject({ normalizationInjected: true })
+    expect(result.proof.ok && result.proof.plan.metadata).toMatchObject({ normalizationInjected: true })
     const fits = find(envelope(object({ price: text })), [price])
     expect(kindsOf(fits)).toEqual(['execution'])
-    expect(fits.draft.metadata).toMatchObject({ normalizationInjected: false })
+    expect(fits.proof.ok && fits.proof.plan.metadata).toMatchObject({ normalizationInjected: false })
   })
 })
 

@@ -3,6 +3,7 @@ import type { Constraint } from '../../domain/contract.ts'
 import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { BodyPlan, Plan, PlanNode, Source } from '../../domain/plan.ts'
 import { membersOf } from '../../schema/build/members.ts'
+import { answerId } from '../builtin-capabilities.ts'
 import { applyContracts } from './apply-rao-contracts.ts'
 import type { Judgement } from './goals/goals.ts'
 import { limitsOf } from './limits.ts'
@@ -32,10 +33,16 @@ export function buildPlan(
       planVersionTag: `v${request.version}`,
       branches: nodes.filter(({ kind }) => kind === 'branch').length,
       derived,
+      normalizationInjected: nodes.some(isNormalization),
     },
   }
   // The brand exists only in the type; no other code may cast to it.
   return Object.freeze(plan) as Plan
+}
+
+/** Whether a node only converts a value that is supplied in another form (FLEX-32). */
+function isNormalization({ kind, draft }: ResolvedNode): boolean {
+  return kind === 'transformation' && draft.capabilityId === answerId
 }
 
 function planNode(node: ResolvedNode, judgements: readonly Judgement[], request: ProveRequest): PlanNode {

@@ -5,7 +5,7 @@
 import type { Draft } from '../../../domain/plan.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
 import type { SearchSpace } from '../candidates/candidates.ts'
-import { estimateTokens, type OptimisationGoal } from '../candidates/costs.ts'
+import { estimateTokens } from '../candidates/costs.ts'
 import type { Priced, Pricing } from '../candidates/prices.ts'
 import { getVariants, type Variants } from '../candidates/variants.ts'
 import type { Choice } from '../search-request.ts'
@@ -54,7 +54,7 @@ export function buildDraftIteration(priced: Priced, learned: LearnedConstraints)
     .filter(({ method }) => method !== 'done')
     .reduce((sum, { capability }) => sum + estimateTokens(capability), 0)
   return {
-    draft: { ...grown.draft, metadata: buildMetadata(goal, chosen, estimatedTokens) },
+    draft: { ...grown.draft, metadata: { plannerRuntime: 'search', goal, estimatedTokens } },
     assembled,
     constraints,
     estimatedTokens,
@@ -86,14 +86,4 @@ function collectExtraInstructions(
     if (lines.length > 0) byNode.set(key, lines)
   }
   return byNode
-}
-
-function buildMetadata(goal: OptimisationGoal, { plannedNodes }: Chosen, estimatedTokens: number) {
-  const ways = [...plannedNodes.values()].map(({ method }) => method)
-  return {
-    plannerRuntime: 'search',
-    goal,
-    estimatedTokens,
-    normalizationInjected: ways.includes('transformation'),
-  }
 }
