@@ -14,12 +14,16 @@ interface Given {
   /** Keys of `reasoning_precheck`. */
   readonly precheck: string
   readonly input?: string
+  /** Further keys of the step. */
+  readonly step?: string
   readonly answer: (asked: Asked) => string
 }
 
 let runs = 0
 
-async function run({ precheck, input = 'Brew it. <thinking>boil, then steep</thinking>', answer }: Given) {
+const planned = 'Brew it. <thinking>boil, then steep</thinking>'
+
+async function run({ precheck, input = planned, step = '', answer }: Given) {
   const asked: Asked[] = []
   const server = await serveModel(({ body }) => {
     const { model, messages } = body as unknown as {
@@ -41,7 +45,7 @@ agents:
     processing: { reasoning_precheck: { enabled: true, ${precheck} } }
   checker: { model: "compatible/${server.url}#checker", system_prompt: You check plans. }
 steps:
-  - { name: brew, agent: brewer, input: "${input}" }
+  - { name: brew, agent: brewer, input: "${input}"${step} }
 `,
   )
   const store = `sqlite:${pathInFolder(`precheck-${runs}.db`)}`
@@ -68,6 +72,35 @@ it('the checklist comes first: where a key is missing no validator is asked (ARO
   expect(done.events).toEqual(['aros.reasoning.precheck.fail checklist'])
   expect(done.checker).toEqual([])
   expect(done.writer[0]?.prompt).toMatch(/^Guidance: Missing: brand\n/)
+})
+
+it.each([
+  ['no schema', '{}', 'a schema', '"Tea."'],
+  ['an object without fields', '{ type: object }', 'fields in the schema', '{"cup":"Tea."}'],
+  [
+    'a required field that is not described',
+    '{ type: object, properties: { pot: { type: string } }, required: [cup, pot] }',
+    'a schema for "cup"',
+    '{"cup":"Tea.","pot":"warm"}',
+  ],
+])('the checklist reads the output schema: %s (AROS-31)', async (_, schema, missing, said) => {
+  const done = await run({ precheck: checked, step: `, output_schema: ${schema}`, answer: () => said })
+  expect(done.code, done.stderr).toBe(0)
+  expect(done.events).toEqual(['aros.reasoning.precheck.fail checklist'])
+  expect(done.checker).toEqual([])
+  expect(done.writer[0]?.prompt.split('\n')[0]).toBe(`Guidance: Missing: ${missing}`)
+})
+
+it('a schema that describes every required field passes the checklist (AROS-31)', async () => {
+  const schema = '{ type: object, properties: { cup: { type: string } }, required: [cup] }'
+  const done = await run({
+    precheck: checked,
+    step: `, output_schema: ${schema}`,
+    answer: ({ model }) => (model === 'checker' ? '{"ok": true}' : '{"cup":"Tea."}'),
+  })
+  expect(done.code, done.stderr).toBe(0)
+  expect(done.events).toEqual(['reasoning.validation', 'aros.reasoning.precheck.pass validator'])
+  expect(done.checker).toHaveLength(1)
 })
 
 it('a plan is validated, and what is wrong with it guides the step (AROS-32)', async () => {

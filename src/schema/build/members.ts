@@ -1,4 +1,5 @@
 /** The properties that a schema names at its root, and which of them it requires. */
+import { isObject } from '../../base/json.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { type Held, hold, listOf, openNode, recordOf } from '../values/schema-node.ts'
 
@@ -21,4 +22,23 @@ export function membersOf(schema: JsonSchema): readonly NamedMember[] {
   }
   visit(hold(schema), true, 0)
   return [...found].map(([name, required]) => ({ name, required }))
+}
+
+/** Returns the properties that a schema requires at its root without describing them by name or by pattern. */
+export function undescribedFields(schema: JsonSchema): readonly string[] {
+  const described = new Set<string>()
+  let describesAll = false
+  const visit = (held: Held, depth: number) => {
+    const { parts, unions } = openNode([], [held])
+    for (const { schema: part } of parts) {
+      for (const name of Object.keys(recordOf(part, 'properties'))) described.add(name)
+      const hasPatterns = Object.keys(recordOf(part, 'patternProperties')).length > 0
+      if (hasPatterns || isObject(part['additionalProperties'])) describesAll = true
+    }
+    if (depth > 3) return
+    for (const { branches } of unions) for (const branch of branches) visit(branch, depth + 1)
+  }
+  visit(hold(schema), 0)
+  if (describesAll) return []
+  return membersOf(schema).flatMap(({ name, required }) => (required && !described.has(name) ? [name] : []))
 }

@@ -8,6 +8,8 @@ import type { Bundle } from '../../../domain/ports/dispatcher.ts'
 import type { Provider } from '../../../domain/ports/provider.ts'
 import type { Redactor } from '../../../domain/redaction/redact.ts'
 import { parse } from '../../../output/index.ts'
+import { undescribedFields } from '../../../schema/build/members.ts'
+import type { JsonSchema } from '../../../schema/json-schema.ts'
 import type { Caller, OnEvent } from './model-caller.ts'
 import { taskPrompt } from './prompts.ts'
 
@@ -56,13 +58,25 @@ export async function precheck(task: PrecheckTask): Promise<Guidance> {
   return pass ? undefined : guidance(settings, feedback)
 }
 
-/** Keys that the inputs lack, and a contract that says nothing: without these no validator is worth its call. */
+/** Returns the missing basics, without which no validator is worth its call: context keys, then parts of the output schema. */
 function checklist({ inputs, bundle: { returns }, settings }: PrecheckTask): string[] {
   const missing = settings.requiredContextKeys.filter(
     (key) => !isObject(inputs) || own(inputs, key) === undefined || own(inputs, key) === null,
   )
-  const shapeless = returns === true || (isObject(returns) && Object.keys(returns).length === 0)
-  return shapeless ? [...missing, 'a schema'] : missing
+  return [...missing, ...missingInSchema(returns)]
+}
+
+/** Keys that only describe a schema, or say no more than that it is an object. */
+const shapelessKeys = new Set(['$schema', '$id', 'title', 'description', 'type'])
+
+/** Returns what the output schema lacks: a shape, the fields of an object, or the schema of a required field. */
+function missingInSchema(returns: JsonSchema): string[] {
+  if (!isObject(returns)) return returns === true ? ['a schema'] : []
+  const keys = Object.keys(returns)
+  if (keys.length === 0) return ['a schema']
+  if (returns['type'] === 'object' && keys.every((key) => shapelessKeys.has(key)))
+    return ['fields in the schema']
+  return undescribedFields(returns).map((name) => `a schema for "${name}"`)
 }
 
 /** The text between the delimiters, wherever the node was given it. */
