@@ -37,7 +37,7 @@ it('a degraded answer ends with 0, and the summary and `show` say what it is', a
   const { code, stdout, stderr, store } = await run('Tea is warm.')
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual({ summary: 'Tea is warm.' })
-  expect(stderr).toContain('degraded: the text of "write" stands in for an answer; satisfaction 0')
+  expect(stderr).toContain('degraded: the text of "write" replaces the answer; satisfaction 0')
   const runId = /run (\S+?),/.exec(stderr)?.[1] ?? ''
   expect((await runCommand(['show', runId, ...store])).stdout).toMatch(
     /degraded +a text stands in for the answer of write/,
