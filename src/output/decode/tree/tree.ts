@@ -120,6 +120,7 @@ export class LazyNode implements Node {
   readonly #read: () => Node
   readonly #special: boolean | undefined
   #whole: Node | undefined
+  #keys: readonly string[] | undefined
 
   /** `exact`: the text had no repeated keys and no value that the plain one only approximates. */
   constructor(value: unknown, read: () => Node, special?: boolean, exact = false) {
@@ -149,7 +150,9 @@ export class LazyNode implements Node {
 
   get keys(): readonly string[] | undefined {
     if (!this.plain) return this.#node.keys
-    return this.kind === 'object' ? Object.keys(this.value as object) : undefined
+    // One list per node: callers index its members by the list.
+    if (this.kind === 'object') this.#keys ??= Object.keys(this.value as object)
+    return this.#keys
   }
 
   get items(): readonly Node[] | undefined {
