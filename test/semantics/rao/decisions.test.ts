@@ -1,6 +1,6 @@
 /** RAO contracts: the decision is an event, the reviewer sees the reasoning, and a misspelled field is an error. */
 import { expect, it } from 'vitest'
-import { envelope, journal, open, says } from '../../journeys/support.ts'
+import { answer, envelope, journal, open, says, text } from '../../journeys/support.ts'
 
 const answered = (confidence: number, more: object = {}) =>
   JSON.stringify({
@@ -67,4 +67,20 @@ it('a misspelled field refuses the draft, with the field that was meant', async 
     code: 'draft/invalid',
     issues: [{ hint: expect.stringContaining('Did you mean "autoApproveAbove"?') }],
   })
+})
+
+it('a suppressed text stays hidden when a person replaced it and the whole answer fails', async () => {
+  const app = await open({ capabilities: [says('write', [answered(0.2)])] })
+  const short = { ...text, properties: { text: { type: 'string', maxLength: 5 } } }
+  const look = { id: 'look', trigger: { kind: 'onValidationFail' }, action: { type: 'hitl' } }
+  const given = envelope({
+    outputContract: { schema: short },
+    policies: { onNodeFail: 'ask', runtime: [look] },
+  })
+  const { runId } = await app.run(given, { draft: draft() })
+  await answer(app, runId, 'answer', { text: 'By hand' })
+  await app.result(runId)
+  const [ask] = await app.store.asks({ runId, status: 'pending' })
+  expect(ask).toMatchObject({ kind: 'failure', value: { text: 'By hand' }, producers: ['write'] })
+  expect(JSON.stringify(ask)).not.toContain('Tea is warm')
 })

@@ -72,7 +72,7 @@ export function answerFailureAsk(state: RunState, value: Json, issues: readonly 
   const { schema } = state.envelope.outputContract
   const producers = producingNodes(state, issues)
   const feedback = feedbackFor(state, ...producers)
-  const [only, ...others] = producers.map((id) => state.nodes.get(id)?.attempt?.result?.output?.raw)
+  const [only, ...others] = producers.map((id) => state.nodes.get(id)?.output?.raw)
   return {
     kind: 'failure',
     question:
