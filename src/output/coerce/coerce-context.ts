@@ -1,9 +1,10 @@
 /**
- * Shared types of the conversions: the guide (schema, settings, step budget) and the record of changes. `coerce.ts` is
- * the traversal.
+ * What the conversions share: the guide (schema, settings, step budget), the interface of the traversal in `coerce.ts`,
+ * the path to the current value, and the test whether a value needs a conversion at all.
  */
 import type { Issue } from '../../base/errors/issue.ts'
-import type { Pointer } from '../../base/pointer.ts'
+import { type JsonType, jsonType } from '../../base/json.ts'
+import { child, type Pointer } from '../../base/pointer.ts'
 import type { CompiledSchema } from '../../schema/compile/compile.ts'
 import type { Shape, Shapes, Where } from '../../schema/shape.ts'
 import type { Node } from '../decode/tree/tree.ts'
@@ -58,4 +59,43 @@ export interface Coercing {
   unfold(text: string, node: Node, work: () => unknown): unknown
   /** The source text of this node. */
   sourceOf(node: Node): string
+}
+
+/** Path from the root to the current value. The JSON pointer of each level is built once and cached. */
+export class Trail {
+  readonly steps: (string | number)[] = []
+  readonly #pointers: Pointer[] = []
+
+  enter(step: string | number): void {
+    this.steps.push(step)
+  }
+
+  leave(): void {
+    this.steps.pop()
+    if (this.#pointers.length > this.steps.length) this.#pointers.pop()
+  }
+
+  get pointer(): Pointer {
+    const pointers = this.#pointers
+    for (let depth = pointers.length; depth < this.steps.length; depth++)
+      pointers.push(child(pointers[depth - 1] ?? '', this.steps[depth] as string | number))
+    return pointers.at(-1) ?? ''
+  }
+}
+
+/** Whether the shape allows values of this type: the cheap test before any conversion. */
+export function allowsType(shape: Shape, type: JsonType): boolean {
+  if (shape.types.length === 0) return true
+  return shape.types.includes(type) || (type === 'integer' && shape.types.includes('number'))
+}
+
+/** Whether a scalar has an allowed type, is a listed value, and is exact (not `NaN` or digits kept as text). */
+export function fits(value: unknown, node: Node | undefined, shape: Shape): boolean {
+  if (node?.kind === 'constant')
+    return shape.types.length > 0 ? shape.types.includes('null') : shape.values === undefined
+  if (node?.big && (shape.types.includes('integer') || shape.types.includes('number')))
+    return shape.types.includes('string')
+  const type = jsonType(value)
+  if (type === undefined || !allowsType(shape, type)) return false
+  return shape.values === undefined || shape.values.includes(value)
 }

@@ -11,12 +11,18 @@ import { LazyNode, makeNode, type Node, type NodeKind } from '../decode/tree/tre
 import type { RuleName } from '../rules.ts'
 import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { VISIT } from '../step-budget.ts'
-import type { Coercing, Coercion, Guide, Held } from './coerce-context.ts'
+import {
+  allowsType,
+  type Coercing,
+  type Coercion,
+  fits,
+  type Guide,
+  type Held,
+  Trail,
+} from './coerce-context.ts'
 import { convert } from './convert.ts'
 import { Spellings } from './match-names.ts'
-import { allowsType, fits } from './matches-type.ts'
 import { ConversionRecord } from './record.ts'
-import { Trail } from './trail.ts'
 import { Unions } from './unions.ts'
 
 /** Input of the coercion: a plain value and, on demand, its source node. */

@@ -11,7 +11,6 @@ import type { RuleName } from '../rules.ts'
 import * as ch from './chars.ts'
 import { onCloser } from './closers.ts'
 import { endsAll } from './ends.ts'
-import { keyStart } from './keys.ts'
 import { isEllipsis, isEscapedSpace, MORE, skipComment } from './lookahead.ts'
 import {
   AFTER_KEY,
@@ -29,7 +28,7 @@ import {
 import { readPlain } from './plain.ts'
 import { openString, readString } from './strings/strings.ts'
 import type { Sink } from './tree/tree.ts'
-import { beginString, valueStart } from './values.ts'
+import { beginString, keyStart, valueStart } from './values.ts'
 
 export class Decoder implements Machine {
   buf = ''

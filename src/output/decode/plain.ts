@@ -147,7 +147,7 @@ function closesPlainly(stack: readonly Frame[], frame: Frame, c: number): boolea
   const depth = stack.length
   if (depth < 2 || frame.spare > 0 || frame.implicit || frame.round) return false
   if (frame.kind === OBJECT) return c === ch.RBRACE && frame.state === KEY
-  // A list in a list may be the row of a table: see `rows.ts`.
+  // A list in a list may be the row of a table: see `rowFollows`.
   return c === ch.RBRACKET && !frame.set && stack[depth - 2]?.kind !== LIST
 }
 

@@ -6,8 +6,7 @@ import * as ch from '../chars.ts'
 import { type Answer, followedByColon, MORE, NO, YES } from '../lookahead.ts'
 import { type Machine, type Role, resetString, type StringState } from '../machine.ts'
 import { BEFORE_KEY, closes } from './string-close.ts'
-import { DONE, ESCAPES, finish, finishBefore, flush } from './string-emit.ts'
-import { endOfTextInString } from './string-end.ts'
+import { DONE, ESCAPES, endOfTextInString, finish, finishBefore, flush } from './string-emit.ts'
 
 /** Maximum length of a key without its closing quote, including its value on the same line. */
 const LONGEST_KEY = 400

@@ -1,7 +1,7 @@
 /** Numbers as people write them: read when the meaning is beyond doubt, left alone otherwise. */
 import { describe, expect, it } from 'vitest'
 import { classify } from '../decode/unquoted.ts'
-import { readNumber } from './numbers.ts'
+import { readNumber } from './convert.ts'
 
 const free = { maximum: undefined }
 
