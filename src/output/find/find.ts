@@ -1,18 +1,17 @@
 /** Finds the value in the text: lists the candidates, tries each against the schema, and chooses with `rank`. */
-
-import { ANSWER } from '../scan/cues.ts'
-import type { Scan } from '../scan/scan.ts'
+import { isObject } from '../../base/json.ts'
+import { ANSWER, isCorrection, tierOf } from '../scan/cues.ts'
+import type { Region } from '../scan/region.ts'
+import { decodeBare, type Scan, type ScanOptions, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import { type Attempt, attempt, type Trial, trialOf } from './attempt.ts'
 import { lastResorts } from './last-resorts.ts'
 import { best, type Ranked } from './rank.ts'
-import { fromRegions } from './readings.ts'
-import { restarted } from './restart.ts'
-import { scalarAttempts } from './scalars.ts'
-import { survey } from './survey.ts'
+import { fromRegions, strangeness, together, unescaped } from './readings.ts'
+import { quotedWhole, scalarAttempts, textRegion } from './scalars.ts'
+import { isData, isSlight, LONGEST_BARE, scanOptionsOf, survey } from './survey.ts'
 import { keywordCalls } from './tool-calls.ts'
 import { lifted } from './unwrap.ts'
-import { readFreely } from './without-schema.ts'
 
 // Texts altered in transit: quoted like e-mail, or with HTML entities. Undone only when nothing else fits.
 
@@ -108,4 +107,119 @@ function scalarsFirst(trial: Trial, seen: Scan): Ranked[] {
     ...(trial.settings.aop === 'full' ? lifted(trial, region, new Set()) : []),
   ])
   return [...direct, ...plain(inside)]
+}
+
+// Handles a model that broke off and began again: finds the second beginning inside the unfinished first value.
+
+/** Reads the text that an unfinished value consumed as a value of its own. */
+function restarted(trial: Trial, seen: Scan, declared: ReadonlySet<string>): Ranked[] {
+  const broken = seen.regions.find((region) => region.editCount > 0)
+  if (broken === undefined) return []
+  for (const index of restarts(trial.text, broken)) {
+    const cut = broken.with({ end: proseStart(trial.text, index) })
+    const prose = trial.text.slice(Math.max(cut.end, index - 300), index).trimEnd()
+    if (!/[:.!]$/.test(prose) || !/\p{L}{2}/u.test(prose) || /["{}[\]]/.test(prose)) continue
+    const again = scan(trial.text, scanOptionsOf(trial), index).regions.filter(
+      (region) => !isSlight(region.value),
+    )
+    return fromRegions(trial, [cut, ...again], declared).filter((r) => r.attempt.region !== cut)
+  }
+  return []
+}
+
+/** Blank lines inside a region that are followed by the beginning of a value; at most a few. */
+function restarts(text: string, within: Region): number[] {
+  const found: number[] = []
+  let blank = -1
+  for (
+    let at = text.indexOf('\n', within.start);
+    at >= 0 && at < within.end && found.length < 8;
+    at = text.indexOf('\n', at + 1)
+  ) {
+    if (blank < 0 && !mayBreak(text, at + 1)) continue
+    const line = text.slice(at + 1, at + 80)
+    const ink = line.trimStart()
+    if (/^\s*\n|^[`~]{3,}/.test(line)) blank = blank < 0 ? at : blank
+    else {
+      if (blank >= 0 && /^[{[｛［]\s*["'“„‘«＂{[]/.test(ink)) found.push(blank)
+      blank = -1
+    }
+  }
+  return found
+}
+
+/** Whether the line at `from` may be blank or a fence: a cheap test that avoids copying most lines. */
+function mayBreak(text: string, from: number): boolean {
+  let i = from
+  while (text[i] === ' ' || text[i] === '\t') i++
+  return i >= text.length || !/[^\s`~]/.test(text[i] as string)
+}
+
+/** Start of the paragraph that ends at `index`. */
+function proseStart(text: string, index: number): number {
+  return Math.max(0, text.lastIndexOf('\n\n', index - 1))
+}
+
+// Reads text without a schema: the first substantial value, else the values of the bare text, else the text itself.
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+function readFreely(trial: Trial, seen: Scan): Attempt | undefined {
+  const { text } = trial
+  const options = scanOptionsOf(trial)
+  const quoted = quotedWhole(trial)
+  if (quoted !== undefined) return attempt(trial, quoted)
+  const members = membersWithoutBraces(text, options)
+  if (members !== undefined) return attempt(trial, members)
+  const lines = sequence(text, seen.regions)
+  if (lines !== undefined) return attempt(trial, lines)
+  const lossy = seen.regions.find((region) => region.uses('stray-value'))
+  if (lossy !== undefined) return attempt(trial, lossy)
+  if (seen.regions.length > 0) return best(bySubstance(trial, seen.regions), trial.settings)
+  if (seen.tooDeep || !/[\p{L}\p{N}]/u.test(text)) return undefined
+  for (const [start, end] of [
+    ...seen.blocks.map((b) => [b.start, b.end] as const),
+    [0, text.length] as const,
+  ]) {
+    if (end - start > LONGEST_BARE) continue
+    const region = decodeBare(text, start, end, options)
+    if (region !== undefined && isData(region)) return attempt(trial, region)
+  }
+  return attempt(trial, textRegion(trial, text.length - text.trimStart().length, text.trimEnd().length))
+}
+
+/** `"a": 1, "b": 2` without the braces. */
+function membersWithoutBraces(text: string, options: ScanOptions): Region | undefined {
+  if (!/^\s*"[^"\n]{1,100}"\s*:/.test(text.slice(0, 200))) return undefined
+  const region = decodeBare(text, 0, text.length, options)
+  return isObject(region?.value) ? region : undefined
+}
+
+/** Values on separate lines or separated by commas, with nothing else in the text. */
+function sequence(text: string, regions: readonly Region[]): Region | undefined {
+  if (regions.length < 2 || regions.some((region) => region.fence !== undefined || region.reasoning))
+    return undefined
+  let at = 0
+  for (const region of regions) {
+    const between = text.slice(at, region.start).replace(/\/\*[^*]*\*\//g, '')
+    if (!/^[\s,]*$/.test(between) || (at > 0 && !/[\n,]/.test(between))) return undefined
+    at = region.end
+  }
+  if (!/^[\s,;]*$/.test(text.slice(at))) return undefined
+  const full = regions.filter((region) => strangeness(region.value, NO_NAMES) === 0)
+  return full.length === 1 ? full[0] : together(regions)
+}
+
+/** Ranks objects and lists of values before citations and placeholders in prose. */
+function bySubstance(trial: Trial, regions: readonly Region[]): Ranked[] {
+  return regions.map((region, index) => {
+    const previous = regions[index - 1]
+    const slight = region.fence === undefined && regions.length > 1 && isSlight(region.value)
+    return {
+      attempt: unescaped(trial, region) ?? attempt(trial, region),
+      tier: tierOf(trial.text, region, previous, undefined) + (slight ? 0.5 : 0),
+      correction: isCorrection(trial.text, region, previous),
+      extra: strangeness(region.value, NO_NAMES),
+    }
+  })
 }

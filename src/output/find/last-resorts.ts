@@ -1,11 +1,11 @@
 /** Fallbacks when no region fits: members without braces, regions that began too early, lines of key and value. */
-
+import { normalForm } from '../coerce/match-names.ts'
+import { makeNode, type Node } from '../decode/tree/tree.ts'
 import { ANSWER } from '../scan/cues.ts'
-import type { Region } from '../scan/region.ts'
+import { Region } from '../scan/region.ts'
 import { decodeBare, type Scan, scan } from '../scan/scan.ts'
 import type { Guided } from '../schema/target.ts'
 import { attempt, type Trial } from './attempt.ts'
-import { bulletLines, keyLines } from './key-lines.ts'
 import type { Ranked } from './rank.ts'
 import { fromRegions, listWanted } from './readings.ts'
 import { isData, LONGEST_BARE, scanOptionsOf } from './survey.ts'
@@ -65,4 +65,124 @@ function bareRanges({ text, allowance }: Trial, seen: Scan): [number, number][] 
       ranges.push([block.start, block.end])
   }
   return ranges.slice(0, 20)
+}
+
+// Reads lines of `key: value` where an object is expected: answers that resemble YAML, a form or a bulleted list.
+
+const LINE =
+  /^\s*(?:[-*+•]\s+)?(?:\*\*|__|["'`])?([\p{L}_$][\p{L}\p{M}\p{N}_$ .-]{0,60}?)(?:\*\*|__|["'`])?\s*(?:[:：=]|[:：]\*\*|[:：]__)\s*(?:\*\*|__)?[^\S\n]*(.*)$/u
+const BULLET = /^\s*(?:[-*+•]|\d+[.)])\s+(.+)$/
+
+/** Longer lines are prose. */
+const LONGEST = 1_000
+
+/**
+ * Builds an object from lines whose keys the schema declares; undefined if a required key is missing or the text
+ * contains JSON.
+ */
+function keyLines(text: string, guided: Guided): Region | undefined {
+  if (
+    text.length > 100_000 ||
+    guided.root.names.length === 0 ||
+    /^[^\S\n]*(?:[{[]|"[^"\n]*"\s*:)/m.test(text)
+  )
+    return undefined
+  const known = new Map(guided.root.names.map((name) => [normalForm(name), name]))
+  const members = new Map<string, Node>()
+  const lines = text.split('\n').map((line) => (line.length > LONGEST ? '' : line))
+  for (let at = 0; at < lines.length; at++) {
+    const match = LINE.exec(lines[at] as string)
+    if (match === null) continue
+    const name = known.get(normalForm(match[1] as string))
+    if (name === undefined || members.has(name)) continue
+    const value = (match[2] as string).trim().replace(/,$/, '')
+    const node =
+      value === '' ? bullets(lines, at + 1) : /^[|>][+-]?$/.test(value) ? block(lines, at + 1) : word(value)
+    // A nested object by indentation is not supported; give up instead of dropping it silently.
+    if (node === undefined && /^\s+\S/.test(lines[at + 1] ?? '')) return undefined
+    if (node !== undefined) members.set(name, node)
+  }
+  if (members.size === 0 || [...guided.root.required].some((name) => !members.has(name))) return undefined
+  return region(text, [...members])
+}
+
+/** The bulleted lines that follow, as a list. */
+function bullets(lines: readonly string[], from: number): Node | undefined {
+  const items: Node[] = []
+  for (let at = from; at < lines.length; at++) {
+    const bullet = BULLET.exec(lines[at] as string)
+    if (bullet === null && (lines[at] as string).trim() !== '') break
+    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
+  }
+  return items.length === 0 ? undefined : listNode(items)
+}
+
+/** The indented lines that follow, as one text. */
+function block(lines: readonly string[], from: number): Node {
+  const indent = /^\s+/.exec(lines[from] ?? '')?.[0] ?? ' '
+  const taken: string[] = []
+  for (
+    let at = from;
+    at < lines.length && ((lines[at] as string).startsWith(indent) || lines[at] === '');
+    at++
+  ) {
+    taken.push((lines[at] as string).slice(indent.length))
+  }
+  return makeNode('string', taken.join('\n').trimEnd(), 0, 0)
+}
+
+/** A list with one bulleted or numbered line per item, if nothing else in the text looks like an answer. */
+function bulletLines(text: string): Region | undefined {
+  if (text.length > 100_000) return undefined
+  const items: Node[] = []
+  for (const line of text.split('\n')) {
+    const bullet = line.length > LONGEST ? null : BULLET.exec(line)
+    if (bullet !== null) items.push(word((bullet[1] as string).trim()))
+  }
+  if (items.length === 0) return undefined
+  const node: Node = { ...listNode(items), start: 0, end: text.length }
+  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
+}
+
+function word(text: string): Node {
+  const quoted = /^(["'`])(.*)\1$/.exec(text)
+  if (quoted === null) return { ...makeNode('string', text, 0, 0), bare: true }
+  return makeNode('string', quoted[1] === '"' ? resolved(text) : quoted[2], 0, 0)
+}
+
+/** The decoded JSON string; the text between the quotes if it is not valid JSON. */
+function resolved(text: string): string {
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return text.slice(1, -1)
+  }
+}
+
+function listNode(items: Node[]): Node {
+  return {
+    ...makeNode(
+      'array',
+      items.map((item) => item.value),
+      0,
+      0,
+    ),
+    items,
+  }
+}
+
+function region(text: string, entries: readonly (readonly [string, Node])[]): Region {
+  const node: Node = {
+    ...makeNode(
+      'object',
+      Object.fromEntries(entries.map(([key, item]) => [key, item.value])),
+      0,
+      text.length,
+    ),
+    keys: entries.map(([key]) => key),
+    items: entries.map(([, item]) => item),
+  }
+  const edits = [{ rule: 'key-lines' as const, start: 0, end: text.length, after: node }]
+  return new Region({ value: node.value, edits, start: 0, end: text.length }, { at: () => node })
 }

@@ -1,7 +1,8 @@
-/** Human-readable report of what the reader changed and why. Used by the command line, logs and debugging. */
+/** Reports in words: to people, what the reader changed and why (`explain`); to models, what to correct (`feedback`). */
 import type { Issue, Location } from '../../base/errors/issue.ts'
+import { tokens } from '../../base/pointer.ts'
+import type { JsonSchema } from '../../schema/compile/compile.ts'
 import type { ParseResult, Repair, Stage } from '../types.ts'
-import { excerpt, excerptValue, visible } from './excerpt.ts'
 import { ruleSentence } from './rule-table.ts'
 
 /**
@@ -124,4 +125,140 @@ function count(n: number, noun: string): string {
 
 function indent(line: string): string {
   return `  ${line}`
+}
+
+// Turns issues into instructions for a model. Called by the generation fallback steps for model repair and stricter
+// retries (FSD-14, FSD-38).
+
+export interface FeedbackOptions {
+  /** Appended in compact form if it fits. Default: omitted. */
+  readonly schema?: JsonSchema
+  /** Maximum length of the feedback, in UTF-16 units. Default 2000. */
+  readonly maxLength?: number
+}
+
+const OPENING = 'The JSON is not valid yet. Correct this:'
+const CLOSING = 'Return only the corrected JSON.'
+
+/**
+ * One line per issue, sorted by location, independent of the input order. Contains only what the issues contain.
+ *
+ * @example
+ * feedback([{ code: 'schema/type', at: { pointer: '/qty' }, message: 'Wrong type', expected: 'integer', actual: 'two' }])
+ * // The JSON is not valid yet. Correct this:
+ * // - /qty: Wrong type. Expected "integer", got "two".
+ * // Return only the corrected JSON.
+ */
+export function feedback(issues: readonly Issue[], options: FeedbackOptions = {}): string {
+  const { schema, maxLength = 2000 } = options
+  if (issues.length === 0) return CLOSING
+  const lines = [...new Set([...issues].sort(byLocation).map(line))]
+  const budget = maxLength - OPENING.length - CLOSING.length - 2
+  const message = [OPENING, ...whatFits(lines, budget), CLOSING].join('\n')
+  const wanted = schema === undefined ? '' : `The schema: ${JSON.stringify(schema)}`
+  if (wanted && message.length + wanted.length + 1 <= maxLength) {
+    return `${message.slice(0, -CLOSING.length)}${wanted}\n${CLOSING}`
+  }
+  return message.length <= maxLength ? message : CLOSING
+}
+
+/** The instruction of a stricter retry: only JSON, in the shape of the schema. */
+export function strictInstruction(schema?: JsonSchema): string {
+  const strict = 'Return only JSON. No extra text.'
+  return schema === undefined || schema === true
+    ? strict
+    : `${strict}\nThe JSON must satisfy this JSON Schema:\n${JSON.stringify(schema)}`
+}
+
+/** As many whole lines as fit, and the number of omitted lines. */
+function whatFits(lines: readonly string[], budget: number): string[] {
+  const fitting: string[] = []
+  let used = 0
+  for (const [index, text] of lines.entries()) {
+    const rest = `- and ${lines.length - index} more.`
+    const isLast = index === lines.length - 1
+    if (used + text.length + 1 + (isLast ? 0 : rest.length + 1) > budget) return [...fitting, rest]
+    fitting.push(text)
+    used += text.length + 1
+  }
+  return fitting
+}
+
+function line({ at, message, expected, actual }: Issue): string {
+  const said = excerpt(message.trim(), 300).replace(/[.!]?$/, '.')
+  const expectation = expected === undefined ? '' : `expected ${excerptValue(expected, 200)}`
+  const got = actual === undefined ? '' : `got ${excerptValue(actual)}`
+  const both = [expectation, got].filter(Boolean).join(', ')
+  return `- ${describeLocation(at)}: ${said}${both && ` ${both.charAt(0).toUpperCase()}${both.slice(1)}.`}`
+}
+
+function describeLocation(at: Location): string {
+  if ('span' in at) return `characters ${at.span[0]} to ${at.span[1]}`
+  return at.pointer === '' ? 'whole value' : visible(at.pointer)
+}
+
+/** Sort order: locations in the text first, then locations in the value in document order; ties by code and message. */
+function byLocation(a: Issue, b: Issue): number {
+  return compareLocations(a.at, b.at) || compare(a.code, b.code) || compare(a.message, b.message)
+}
+
+function compareLocations(a: Location, b: Location): number {
+  if ('span' in a) return 'span' in b ? a.span[0] - b.span[0] || a.span[1] - b.span[1] : -1
+  if ('span' in b) return 1
+  const [left, right] = [tokens(a.pointer), tokens(b.pointer)]
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const order = compareTokens(left[i] ?? '', right[i] ?? '')
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+const INDEX = /^\d+$/
+
+function compareTokens(a: string, b: string): number {
+  return INDEX.test(a) && INDEX.test(b) ? Number(a) - Number(b) : compare(a, b)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+// Short excerpts of texts and values, with invisible characters shown.
+
+/** Maximum length of an excerpt, in UTF-16 units. */
+const MAX_LENGTH = 60
+
+const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/** Invisible characters: control, zero-width, direction and separator characters, and unpaired surrogates. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u00a0]/gu
+
+/** The beginning of a text on one line, with invisible characters spelled out. */
+export function excerpt(text: string, maxLength = MAX_LENGTH): string {
+  const shown = visible(text.slice(0, maxLength + 1))
+  if (text.length <= maxLength && shown.length <= maxLength) return shown
+  const cut = shown.slice(0, maxLength - 1)
+  return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`
+}
+
+/** A value as JSON, cut like a text; a value that JSON cannot represent is shown by its type. */
+export function excerptValue(value: unknown, maxLength = MAX_LENGTH): string {
+  return excerpt(toJson(value), maxLength)
+}
+
+function visible(text: string): string {
+  return text.replace(INVISIBLE, (char) => NAMED[char] ?? spelled(char.codePointAt(0) ?? 0))
+}
+
+function spelled(code: number): string {
+  const hex = code.toString(16)
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? typeof value
+  } catch {
+    return typeof value
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * Resolves one level of a JSON Schema: follows local references and merges `allOf`. Called by `simplify.ts` and
- * `schema-summary.ts`; never used to validate.
+ * for its summaries; never used to validate.
  */
 import { isObject, own, setOwn } from '../../base/json.ts'
 import { valueAt } from '../../base/pointer.ts'

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
-import { simplifySchema } from './simplify.ts'
+import { simplifySchema, summariseSchema } from './simplify.ts'
 
 const order = {
   type: 'object',
@@ -230,5 +230,32 @@ describe('restore', () => {
     const { value } = flat.restore({ __proto___polluted: 'yes', constructor: 'c' })
     expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":"yes"},"constructor":"c"}')
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+})
+
+describe('summariseSchema', () => {
+  it.each([
+    [{ type: 'string' }, 'string'],
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ const: 'a' }, '"a"'],
+    [{ enum: [1, 'b', null] }, '1 | "b" | null'],
+    [{ type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'number' }] } }, '(string | number)[]'],
+    [{ type: 'array' }, 'array'],
+    [{ properties: { a: { type: 'integer' }, 'b c': true }, required: ['a'] }, '{ a: integer, "b c"?: any }'],
+    [{ type: 'object', additionalProperties: { type: 'number' } }, '{ [name]: number }'],
+    [{ type: 'object', properties: { a: false } }, '{ a?: nothing }'],
+    [{}, 'any'],
+  ])('draws %j', (schema, drawn) => {
+    expect(summariseSchema(schema, schema)).toBe(drawn)
+  })
+
+  it('stops at a part that leads back to itself', () => {
+    const root = { type: 'object', properties: { next: { $ref: '#' } } }
+    expect(summariseSchema({ $ref: '#' }, root)).toBe('{ next?: JSON }')
+  })
+
+  it('ends in … when there is too much to draw', () => {
+    const many = { enum: Array.from({ length: 1000 }, (_, i) => i) }
+    expect(summariseSchema(many, many)).toMatch(/\| 99 \| …$/)
   })
 })
