@@ -8,7 +8,7 @@ import { isObject, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import { clip } from './describe.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { librarySchema } from './libraries/library-schema.ts'
+import { librarySchema } from './library-schema.ts'
 
 /** Libraries make their schemas objects or functions; both carry `~standard`. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {

@@ -11,7 +11,7 @@ export {
   parseCondition,
 } from '../../src/schema/condition/condition.ts'
 export { type Draft, draftOf } from '../../src/schema/dialects/draft.ts'
-export { normalise } from '../../src/schema/dialects/normalise.ts'
+export { normalise } from '../../src/schema/dialects/read-schema.ts'
 export { fitOf } from '../../src/schema/fit/fit.ts'
 export { createInterpreter } from '../../src/schema/interpreter/interpreter.ts'
 export { formats } from '../../src/schema/patterns/formats.ts'
