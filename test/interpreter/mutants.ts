@@ -380,4 +380,12 @@ export const mutants: readonly Mutant[] = [
     replace: 'validate(output.value).length < 0)',
     seed: 187,
   },
+  {
+    name: 'a new plan keeps a list whose body it changes',
+    file: 'src/engine/run-loop/kept-nodes.ts',
+    find: `    body,
+    loop,`,
+    replace: '    loop,',
+    seed: 357,
+  },
 ]

@@ -13,7 +13,8 @@ export function makeCase(seed: number): Case {
   const random = randomFor(seed, 'case')
   const drawnFeatures = featuresOf(random, seed)
   const replans = seed % 10 === 7
-  const features = replans ? { ...drawnFeatures, steady: true } : drawnFeatures
+  const withBodies = { iterations: drawnFeatures.iterations || changesBody(seed) }
+  const features = replans ? { ...drawnFeatures, ...withBodies, steady: true } : drawnFeatures
   const inputs = {
     known: random.pick(['tea', 'jam']),
     level: random.int(10),
@@ -130,6 +131,11 @@ function isChangeable({ role, executor, rao, scripts }: CaseNode): boolean {
   )
 }
 
+/** Half of the cases in which a new plan is ordered have maps and loops, and the new plan changes the body of one. */
+function changesBody(seed: number): boolean {
+  return seed % 20 === 17
+}
+
 /** A new plan may ask more of an output, by a condition or a contract, or do the work of a body in another way. */
 function otherChange(
   seed: number,
@@ -137,11 +143,12 @@ function otherChange(
   nodes: readonly CaseNode[],
 ): Change | undefined {
   const random = randomFor(seed, 'other change')
-  if (!random.chance(0.5)) return undefined
+  if (!random.chance(0.5) && !changesBody(seed)) return undefined
   const bodies = nodes.flatMap(({ id, iteration }) =>
     (iteration?.body.nodes ?? []).filter(isChangeable).map((inner) => ({ nodeId: id, inner: inner.id })),
   )
-  if (bodies.length > 0 && random.chance(0.5)) return { ...random.pick(bodies), how: 'body' }
+  if (bodies.length > 0 && (random.chance(0.5) || changesBody(seed)))
+    return { ...random.pick(bodies), how: 'body' }
   // Where an answer must not be asked for again without a person, people would let it be repeated for ever.
   const possible = calls.filter(({ sideEffect, idempotent }) => idempotent || !sideEffect)
   if (possible.length === 0) return undefined

@@ -5,7 +5,7 @@
  */
 import type { Case, CaseNode, CasePolicy, Value } from '../case.ts'
 import { replanned } from '../draft.ts'
-import { editedAnswer, refuses, type Values } from '../values.ts'
+import { decisionAt, editedAnswer, refuses, type Values } from '../values.ts'
 import type { Ends, Expected, NodeEnd, Scope } from './expected.ts'
 import { firstSupplied, interpretGraph, sourcesByName } from './graph.ts'
 
@@ -14,7 +14,26 @@ export function interpret(given: Case): Expected {
   if (!ordersPlan(given, first.nodes)) return first
   // A new plan keeps what is done, or does it again: every attempt ends alike where new plans are ordered. What it changes
   // is done anew, and so is all that was made from it: the answer is that of the new plan alone.
-  return { ...interpretPlan(replanned(given)), earlier: first.nodes }
+  const second = interpretPlan(replanned(given))
+  const nodes = new Map(
+    [...second.nodes].map(([id, end]) => [id, first.nodes.has(id) ? sentBackBefore(given, end) : end]),
+  )
+  return { ...second, nodes, earlier: first.nodes }
+}
+
+/**
+ * A node that people send back: how often they do so counts over all plans, and it depends on who was faster how often they
+ * did before the new plan came. So each of its calls happens at least once under the new plan, and the repetitions may not.
+ */
+function sentBackBefore(given: Case, end: NodeEnd): NodeEnd {
+  const seen = new Set<string>()
+  const calls = end.calls.map((call) => {
+    const key = JSON.stringify([call.address, call.capabilityId, call.inputs])
+    const isRepeated = seen.has(key)
+    seen.add(key)
+    return isRepeated && /retry|reject/.test(decisionAt(given, call.address)) ? { ...call, least: 0 } : call
+  })
+  return { ...end, calls }
 }
 
 /**
