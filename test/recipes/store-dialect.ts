@@ -30,7 +30,7 @@ import { createSqlStore } from '../sql/sql-store.ts'
 import { runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
 import { openLibsql } from '../sqlite/open-sqlite.ts'
-import { sqliteBuilder } from '../sqlite/sqlite-builder.ts'
+import { sqliteBuilder } from '../sqlite/open-sqlite.ts'
 
 export async function openVolatileStore({ ledger = false }: { readonly ledger?: boolean } = {}): Promise<Store> {
   const connection = openLibsql(':memory:')

@@ -4,6 +4,7 @@ import { ProvisoError } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
+import type { PlanView } from '../../../domain/plan/progress.ts'
 import type { CorrectionQuery, CorrectionRow } from '../../../domain/ports/ledger.ts'
 import type {
   AskRow,
@@ -30,12 +31,11 @@ import {
 } from '../projections/heads.ts'
 import type { StoredNode } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
-import type { PlanView } from '../projections/snapshot.ts'
+import { sampleRuns } from '../projections/span-signals.ts'
 import type { StoredSpan } from '../projections/spans.ts'
 import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'
-import { sampleRuns } from './memory-sample.ts'
 
 export interface MemoryStoreOptions {
   /** Clock of leases and wake-ups. Default: the system's. */

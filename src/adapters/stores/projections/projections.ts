@@ -6,11 +6,10 @@
 import type { Json } from '../../../base/json.ts'
 import { corrections, type HealthAttributes } from '../../../domain/event/health-attributes.ts'
 import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts'
-import { progressOf } from '../../../domain/plan/progress.ts'
+import { type PlanView, progressOf } from '../../../domain/plan/progress.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
 import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
-import { type PlanView, takeSnapshot } from './snapshot.ts'
 import { type StoredSpan, spanOf } from './spans.ts'
 
 export interface ProjectedRun {
@@ -302,5 +301,22 @@ function bodyOf(event: Said): { readonly [name: string]: Json } {
     ...(note !== undefined && { note }),
     ...(value !== undefined && { value }),
     ...(rejectAction !== undefined && { rejectAction }),
+  }
+}
+
+/** What a run knows at one moment: the plan, what is still to do, and the values that its nodes have supplied. */
+function takeSnapshot(
+  event: JournalEvent,
+  plan: PlanView,
+  node: (nodeId: string) => StoredNode | undefined,
+): SnapshotRow {
+  return {
+    runId: event.runId,
+    planVersion: event.planVersion,
+    seq: event.seq,
+    at: event.at,
+    ...progressOf(plan, node),
+    // A plan is JSON by construction; its brand is a type only.
+    plan: plan as unknown as Json,
   }
 }

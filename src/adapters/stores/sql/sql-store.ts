@@ -5,6 +5,7 @@ import type { Store } from '../../../domain/ports/store.ts'
 import { publicHead } from '../projections/heads.ts'
 import { defaultLimits } from '../shared/list-order.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { createTails, type Tails } from './hot-runs.ts'
 import { createSqlLedger } from './ledger.ts'
 import { createPrune, type TransactionEnds } from './prune.ts'
 import { toChunks } from './rows/chunk.ts'
@@ -39,7 +40,6 @@ import type {
   SnapshotTable,
   SpanTable,
 } from './tables.ts'
-import { createTails, type Tails } from './tails.ts'
 import { writeBatch } from './write/write-batch.ts'
 import { encodeEvents, type Write, type WriteResult } from './writes.ts'
 

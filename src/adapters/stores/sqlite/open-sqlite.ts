@@ -2,9 +2,9 @@
  * The one file that knows a SQLite driver. `libsql` has its binary in the registry package; another driver (`node:sqlite`,
  * `better-sqlite3`) needs only the few functions of `SqliteConnection`.
  */
-
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { Kysely, SqliteDialect } from 'kysely'
 import { fromColumn, toColumn } from '../shared/column-text.ts'
 import type { Row } from '../sql/steps.ts'
 
@@ -130,4 +130,24 @@ function syncFile(path: string): DiskSync {
     syncNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   }
+}
+
+/** SQLite for kysely: its own dialect over our connection. It builds queries and runs migrations. */
+export function sqliteBuilder<T>(connection: SqliteConnection): Kysely<T> {
+  return new Kysely<T>({
+    dialect: new SqliteDialect({
+      database: {
+        prepare: (sql) => ({
+          // Every statement may have rows, as far as kysely is concerned: those without give none.
+          reader: true,
+          // A transaction that begins by reading can fail when it comes to write; kysely knows only that kind.
+          all: (parameters) => [...connection.execute(sql === 'begin' ? 'begin immediate' : sql, parameters)],
+          run: () => ({ changes: 0, lastInsertRowid: 0 }),
+          iterate: (parameters) => connection.execute(sql, parameters)[Symbol.iterator](),
+        }),
+        // The store closes the connection.
+        close: () => {},
+      },
+    }),
+  })
 }

@@ -14,10 +14,9 @@ import {
   startEvent,
 } from '../../../testing/stores/sample.ts'
 import { sqliteDialect } from '../sql/dialects/sqlite-dialect.ts'
-import { listMigrations } from '../sql/migrations/migrations.ts'
-import { openLibsql } from './open-sqlite.ts'
+import { listMigrations } from '../sql/migrations/migrate.ts'
+import { openLibsql, sqliteBuilder } from './open-sqlite.ts'
 import { openSqliteStore } from './sqlite.ts'
-import { sqliteBuilder } from './sqlite-builder.ts'
 
 const long = process.env['PROVISO_LONG'] === '1'
 let folder: string

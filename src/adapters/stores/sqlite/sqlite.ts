@@ -2,7 +2,7 @@
  * The SQLite store in one file: the default for one process. It uses a write-ahead log, synced before a write is
  * acknowledged; concurrent appends share one commit. One process writes, any number may read (`readOnly`).
  */
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import { ProvisoError } from '../../../base/errors/error.ts'
 import { type Clock, systemClock } from '../../../base/time/clock.ts'
 import type { Pace } from '../../../base/time/pace.ts'
@@ -15,11 +15,9 @@ import { migrate } from '../sql/migrations/migrate.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import { runSteps, type Steps } from '../sql/steps.ts'
 import type { Tables } from '../sql/tables.ts'
-import { type OpenSqlite, openLibsql, type SqliteConnection } from './open-sqlite.ts'
-import { sqliteBuilder } from './sqlite-builder.ts'
+import { type OpenSqlite, openLibsql, type SqliteConnection, sqliteBuilder } from './open-sqlite.ts'
 import { createDurability, type Durability } from './sqlite-durability.ts'
 import { followFile } from './sqlite-follow.ts'
-import { lockWriter } from './writer-lock.ts'
 
 export interface SqliteStoreOptions {
   /** The file; it and its companions (`-wal`, `-shm`, `-writer`) are made when they are missing. */
@@ -208,6 +206,87 @@ function onlyRead(path: string): ProvisoError {
 function unavailable(path: string, cause: unknown): ProvisoError {
   const message = cause instanceof Error ? cause.message : String(cause)
   return new ProvisoError('store/unavailable', `Cannot use SQLite at ${path}: ${message}`, { cause })
+}
+
+/** Files that this process writes to, to distinguish a second store in this process from another process. */
+const writing = new Set<string>()
+
+/**
+ * Ensures one writing process per file: acquires a lock or throws, and returns a function that releases it. A lock file next
+ * to the database is held by an open transaction; the operating system releases the lock when the process ends.
+ */
+function lockWriter(path: string, open: OpenSqlite): () => void {
+  const file = realFile(path)
+  const lock = openLock(path, file, open)
+  try {
+    lock.execute('pragma busy_timeout = 0')
+    lock.execute('begin exclusive')
+  } catch (cause) {
+    lock.close()
+    if (!isBusy(cause)) throw noLock(path, file, cause)
+    throw writing.has(file) ? heldHere(path, cause) : heldByOtherProcess(path, cause)
+  }
+  writing.add(file)
+  return () => {
+    writing.delete(file)
+    lock.execute('rollback')
+    lock.close()
+  }
+}
+
+function isBusy(cause: unknown): boolean {
+  return String((cause as { code?: unknown }).code).startsWith('SQLITE_BUSY')
+}
+
+/** The lock is not held by another process: it cannot be used at all. */
+function noLock(path: string, file: string, cause: unknown): ProvisoError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ProvisoError('store/unavailable', `Cannot lock ${path} for writing: ${message}`, {
+    hint: `Check ${lockOf(file)}: only the writing process uses it, and it may be removed while no process writes`,
+    cause,
+  })
+}
+
+function heldByOtherProcess(path: string, cause: unknown): ProvisoError {
+  return new ProvisoError('store/locked', `Another process is writing to ${path}`, { cause })
+}
+
+function heldHere(path: string, cause: unknown): ProvisoError {
+  return new ProvisoError('store/locked', `This process is writing to ${path} already`, {
+    hint: 'Share the store that is open, close it first, or open this one with readOnly',
+    cause,
+  })
+}
+
+const lockOf = (file: string) => `${file}-writer`
+
+/**
+ * Resolves the file behind links: SQLite follows links, and a lock next to each of them would let two processes write to one
+ * file. The file is created if it is missing, because only then its location is certain.
+ */
+function realFile(path: string): string {
+  try {
+    closeSync(openSync(path, 'a'))
+    return realpathSync(path)
+  } catch (cause) {
+    throw cannotOpen(path, cause)
+  }
+}
+
+function openLock(path: string, file: string, open: OpenSqlite): ReturnType<OpenSqlite> {
+  try {
+    return open(lockOf(file))
+  } catch (cause) {
+    throw cannotOpen(path, cause)
+  }
+}
+
+/** Usually the folder does not exist. */
+function cannotOpen(path: string, cause: unknown): ProvisoError {
+  return new ProvisoError('store/unavailable', `Cannot open ${path} with SQLite`, {
+    hint: 'Check that the folder exists and is writable',
+    cause,
+  })
 }
 
 export type { OpenSqlite, SqliteConnection }

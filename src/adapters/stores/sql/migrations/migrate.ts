@@ -3,7 +3,17 @@ import { type Kysely, type Migration, Migrator, sql } from 'kysely'
 import { ProvisoError } from '../../../../base/errors/error.ts'
 import type { SqlDialect } from '../dialects/sql-dialect.ts'
 import { ledgerMigrations, ledgerMigrationTable } from '../ledger.ts'
-import { listMigrations } from './migrations.ts'
+import { createFirstTables } from './first-tables.ts'
+import {
+  addKeys,
+  addNumbers,
+  addOptionalNumbers,
+  addOptionalTexts,
+  addPrimaryKey,
+  addTexts,
+  clusterByKey,
+  number,
+} from './table-columns.ts'
 
 const migrationTableName = 'proviso_migrations'
 
@@ -75,4 +85,159 @@ async function readExecuted(db: Kysely<unknown>, table: string, dialect: SqlDial
     if (dialect.isMissingTable(error)) return []
     throw error
   }
+}
+
+/**
+ * Returns the history of the tables, in order, for every database. A migration that was released is never edited; a new one
+ * is added below, and must leave the tables usable for a process of the version before (expand first, contract a release
+ * later).
+ */
+export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
+  const migration = (up: (db: Kysely<unknown>, dialect: SqlDialect) => Promise<void>): Migration => ({
+    up: (db: Kysely<unknown>) => up(db, dialect),
+  })
+  return {
+    '0001_first_tables': migration(createFirstTables),
+    '0002_server_tables': migration(addServerTables),
+    '0003_value_uses': migration(addValueUses),
+    '0004_health_columns': migration(addHealthColumns),
+    '0005_messages': migration(addMessageColumns),
+    '0006_pipeline_names': migration(addPipelineNames),
+    '0007_node_versions': migration(addNodeVersions),
+  }
+}
+
+/**
+ * Tables of the server. `flex_capabilities` has been empty since the first migration. A column that is added to a table
+ * needs a default, because processes of the previous version still insert rows.
+ */
+async function addServerTables(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  const added = [
+    ['endpoint', 'text', 'null'],
+    ['token_id', 'text', ''],
+    ['ttl_ms', number, 0],
+  ] as const
+  for (const [name, type, value] of added) {
+    await db.schema
+      .alterTable('flex_capabilities')
+      .addColumn(name, type, (column) => column.notNull().defaultTo(value))
+      .execute()
+  }
+  const index = (table: string, name: string, ...columns: string[]) =>
+    db.schema.createIndex(`${table}_${name}`).on(table).columns(columns).execute()
+  await index('flex_capabilities', 'oldest', 'registered_at', 'tenant', 'capability_id')
+
+  let tokens = addKeys(db.schema.createTable('api_tokens'), dialect, 'token_id', 'tenant', 'hash')
+  tokens = addOptionalTexts(addTexts(tokens, 'role', 'name'), 'capability_id')
+  tokens = addOptionalNumbers(addNumbers(tokens, 'created_at'), 'expires_at', 'revoked_at')
+  await addPrimaryKey(tokens, 'api_tokens', 'token_id').execute()
+  await index('api_tokens', 'hash', 'hash')
+  await index('api_tokens', 'tenant', 'tenant', 'created_at', 'token_id')
+
+  const names = addKeys(db.schema.createTable('once_names'), dialect, 'name_hash')
+  await addPrimaryKey(
+    addNumbers(addTexts(names, 'name', 'body', 'take_id'), 'taken_at', 'expires_at'),
+    'once_names',
+    'name_hash',
+  ).execute()
+  await index('once_names', 'expired', 'expires_at')
+}
+
+/**
+ * Tracks which run uses which large value, so that unused values can be deleted. The uses of earlier values are unknown:
+ * they belong to a run without a name, and are kept. While a process of the previous version writes, do not prune, because
+ * it does not record its uses.
+ */
+async function addValueUses(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  const table = addKeys(db.schema.createTable('flex_value_uses'), dialect, 'hash', 'run_id')
+  await addPrimaryKey(table, 'flex_value_uses', 'hash', 'run_id').execute()
+  await db.schema.createIndex('flex_value_uses_run').on('flex_value_uses').column('run_id').execute()
+  await sql`insert into ${sql.table('flex_value_uses')} select hash, '' from ${sql.table('flex_values')}`.execute(
+    db,
+  )
+}
+
+/**
+ * Adds the columns that health figures are computed from, and a partial index of the attempts that called a model, by time.
+ * Where the database allows it, the index covers the queries. Earlier spans are null in the new columns and not counted.
+ */
+async function addHealthColumns(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  const add = (table: string, name: string, type: 'text' | typeof number) =>
+    db.schema.alterTable(table).addColumn(name, type).execute()
+  await add('flex_plan_nodes', 'signals', 'text')
+  const names = ['node_id', 'model_id', 'signals']
+  const amounts = ['calls', 'input_tokens', 'output_tokens', 'cost_usd', 'cost_unknown'].map(
+    (name) => `repair_${name}`,
+  )
+  for (const name of names) await add('spans', name, 'text')
+  for (const name of amounts) await add('spans', name, number)
+  const covered = dialect.columns.pickCovering([...names, 'run_id', ...amounts])
+  await db.schema
+    .createIndex('spans_health')
+    .on('spans')
+    .columns(['ended_at', ...covered])
+    .where(sql.ref('signals'), 'is not', null)
+    .execute()
+}
+
+/**
+ * Adds the missing columns of messages, and an index that returns the messages of a run in order. Asks and their audit get
+ * the run id under the name that messages have, so that all three can be joined by it (FLEX-86); the column is generated,
+ * so that a process of the previous version writes as before. Earlier asks have no messages.
+ */
+async function addMessageColumns(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  const added = [
+    ['tenant', dialect.columns.key, ''],
+    ['request_id', 'text', ''],
+    ['seq', number, 0],
+  ] as const
+  for (const [name, type, value] of added) {
+    await db.schema
+      .alterTable('agent_messages')
+      .addColumn(name, type, (column) => column.notNull().defaultTo(value))
+      .execute()
+  }
+  await db.schema
+    .createIndex('agent_messages_order')
+    .on('agent_messages')
+    .columns(['flex_run_id', 'seq'])
+    .execute()
+  await db.schema.dropIndex('agent_messages_run').execute()
+  for (const table of ['hitl_requests', 'hitl_events']) {
+    await db.schema
+      .alterTable(table)
+      .addColumn('flex_run_id', dialect.columns.key, (column) =>
+        dialect.columns.storeGenerated(column.generatedAlwaysAs(sql.ref('run_id'))),
+      )
+      .execute()
+  }
+}
+
+/** The pipeline of a run; unknown for earlier runs. */
+async function addPipelineNames(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('flex_runs').addColumn('pipeline', 'text').execute()
+}
+
+/**
+ * Keeps nodes by plan version, with the hash of their input and the validation status of their output; outputs get the
+ * final facets. Earlier rows keep their version.
+ */
+async function addNodeVersions(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  const table = 'flex_plan_nodes'
+  for (const name of ['context_hash', 'validation_status'])
+    await db.schema.alterTable(table).addColumn(name, 'text').execute()
+  await db.schema.alterTable('flex_run_outputs').addColumn('facets', 'text').execute()
+  const columns = ['run_id', 'node_id', 'plan_version']
+  await dialect.columns.replacePrimaryKey(db, {
+    table,
+    columns,
+    async createCopy(name) {
+      let nodes = addKeys(db.schema.createTable(name), dialect, 'run_id', 'node_id')
+      nodes = addNumbers(addTexts(nodes, 'kind', 'status'), 'position', 'plan_version', 'attempts')
+      nodes = addOptionalTexts(nodes, 'capability_id', 'label', 'output', 'error')
+      nodes = addOptionalNumbers(nodes, 'started_at', 'ended_at', 'attempt_started_at')
+      nodes = addOptionalTexts(nodes, 'signals', 'context_hash', 'validation_status')
+      await clusterByKey(nodes, dialect, table, ...columns).execute()
+    },
+  })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sqliteBuilder } from '../../sqlite/sqlite-builder.ts'
+import { sqliteBuilder } from '../../sqlite/open-sqlite.ts'
 import { createTemplates } from './templates.ts'
 
 interface Tables {

@@ -1,8 +1,8 @@
 /** Projects the new events of a batch onto the rows that are there. */
 import type { JournalEvent } from '../../../../domain/event.ts'
+import type { PlanView } from '../../../../domain/plan/progress.ts'
 import type { HeadCore } from '../../projections/heads.ts'
 import { type Before, type Changes, project } from '../../projections/projections.ts'
-import type { PlanView } from '../../projections/snapshot.ts'
 import { decode } from '../../shared/codec.ts'
 import type { HotRuns } from '../hot-runs.ts'
 import { loadValues } from '../rows/load-values.ts'

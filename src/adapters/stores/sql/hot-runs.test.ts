@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { numbered } from '../../../domain/event/numbered.ts'
 import type { JournalEvent } from '../../../domain/event.ts'
 import { sampleEvent } from '../../../testing/stores/sample.ts'
-import { createTails } from './tails.ts'
+import { createTails } from './hot-runs.ts'
 
 const events = (runId: string, after: number, count: number): JournalEvent[] =>
   numbered(
