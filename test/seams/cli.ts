@@ -1,11 +1,11 @@
 /** Test seam: what commands print and how they locate problems. */
+
+export { describeHealth } from '../../src/cli/commands/health-check.ts'
 export { type Diagnostic, diagnosticsOf, problemLine } from '../../src/cli/diagnostics/diagnostics.ts'
 export { locateResult } from '../../src/cli/diagnostics/locate-result.ts'
 export { exitTable } from '../../src/cli/exit-codes.ts'
 export { createProgress } from '../../src/cli/live/progress.ts'
-export { treeLines } from '../../src/cli/live/tree.ts'
+export { treeLines } from '../../src/cli/live/screen.ts'
 export { colors } from '../../src/cli/print.ts'
-export { describeHealth } from '../../src/cli/render/describe-health.ts'
-export { describeRun } from '../../src/cli/render/describe-run.ts'
-export { loadRun } from '../../src/cli/render/load-run.ts'
-export { isOn, logOptions, sandboxOf } from '../../src/cli/serve/serve-telemetry.ts'
+export { describeRun, loadRun } from '../../src/cli/render/describe-run.ts'
+export { isOn, logOptions, sandboxOf } from '../../src/cli/serve/serve.ts'

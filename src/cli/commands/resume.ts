@@ -5,12 +5,12 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import type { RunHead } from '../../domain/run.ts'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addFileOption, addUseOption, readWork } from '../input/read-work.ts'
+import { refuseMissing } from '../missing-capabilities.ts'
 import { addByOption, chooseName } from '../options/by-option.ts'
 import { wholeNumber } from '../options/option-parsers.ts'
 import { addStoreOption, chooseExistingStore } from '../options/store-option.ts'
 import { printNote, refuse } from '../print.ts'
 import { executeRun } from '../run/follow-run.ts'
-import { refuseMissing } from '../run/missing-capabilities.ts'
 import { addRecordOnlyOption, recordOnly } from '../run/record-only.ts'
 
 interface Flags {

@@ -5,7 +5,7 @@ import { addUseOption } from '../input/read-work.ts'
 import { readPort } from '../options/option-parsers.ts'
 import { addStoreOption } from '../options/store-option.ts'
 import type { ServeFlags } from '../serve/serve.ts'
-import { addSettingFlags } from '../serve/setting-flags.ts'
+import { addSettingFlags } from '../serve/serve-settings.ts'
 
 const examples = `
 Authentication: tokens of the store (\`proviso token create\`), or FLEX_TOKEN for a server with one user. With --dev no token is

@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import { describeExitCodes } from '../exit-codes.ts'
 import { addStoreOption, chooseExistingStore, readStore } from '../options/store-option.ts'
 import { printJson, printText, redactor } from '../print.ts'
-import { describeRun } from '../render/describe-run.ts'
-import { loadRun } from '../render/load-run.ts'
+import { describeRun, loadRun } from '../render/describe-run.ts'
 
 interface Flags {
   readonly store?: string

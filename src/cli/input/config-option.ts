@@ -1,9 +1,8 @@
 /** Loads the settings of a command. Precedence: `--config` and `--set`, then the environment, then `proviso.toml`. */
 import type { Command } from 'commander'
-import { type Config, resolveConfig, type SettingFlag } from '../../pipeline/index.ts'
+import { type Config, resolveConfig, type SettingFlag, type SourceIssue } from '../../pipeline/index.ts'
 import { env } from '../env.ts'
 import type { Unreadable } from '../read-input.ts'
-import { cannotUse } from './source-issues.ts'
 
 export interface ConfigFlags {
   readonly config?: string
@@ -50,4 +49,19 @@ export async function readSettings({
   return resolved.ok
     ? { config: resolved.config }
     : { unreadable: cannotUse('the settings', resolved.issues) }
+}
+
+/** Builds the error for a file that cannot be used; a failed import has its own exit code. */
+export function cannotUse(what: string, issues: readonly SourceIssue[]): Unreadable {
+  const count = issues.length === 1 ? '1 issue' : `${issues.length} issues`
+  return {
+    message: `Cannot use ${what}: ${count}`,
+    issues: issues.map(described),
+    ...(issues.some(({ code }) => code.startsWith('import/')) && { outcome: 'importFailed' as const }),
+  }
+}
+
+/** Formats an issue in a source file, with its line and a caret. */
+export function described({ file, line, column, message, excerpt, hint }: SourceIssue) {
+  return { location: `${file}:${line}:${column}`, message, excerpt, ...(hint !== undefined && { hint }) }
 }

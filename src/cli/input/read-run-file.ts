@@ -11,16 +11,13 @@ import { parseCapability } from '../../domain/capability/parse-capability.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { Envelope } from '../../domain/envelope.ts'
-import type { Facet } from '../../domain/facet.ts'
 import { addBelow, type FoundIssues } from '../../domain/parse/parsed.ts'
 import type { Draft } from '../../domain/plan.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
-import type { CustomStage } from '../../output/index.ts'
-import type { ServerSettings } from '../../pipeline/index.ts'
 import type { Unreadable } from '../read-input.ts'
 import { type JsonFile, readJson, unusable } from './read-json.ts'
 
-interface RunFile {
+export interface RunFile {
   readonly envelope: Envelope
   readonly draft?: Draft
   readonly capabilities: readonly DefinedCapability[]
@@ -116,19 +113,4 @@ function readCapabilities(given: Json | undefined, findings: FoundIssues): Defin
     })
     return []
   })
-}
-
-/** The input of a command: envelope and draft, and the capabilities that execute them. */
-export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
-  readonly capabilities: readonly DefinedCapability[]
-  readonly facets: readonly Facet[]
-  readonly stages?: readonly CustomStage[]
-  /** Planner for envelopes without a draft. */
-  readonly planner?: ServerSettings['planner']
-  /** Keep a ledger of corrections (`correction_ledger_enabled`). */
-  readonly ledger?: boolean
-  /** Keep the redacted raw texts of models (`store_raw`). */
-  readonly storeRaw?: boolean
-  /** Show the trace events of model calls while the run is executing (`telemetry.verbose`). */
-  readonly verbose?: boolean
 }

@@ -1,14 +1,47 @@
-/** Reads the input of a run from files: the run file combined with the modules of `--use`. */
+/** Reads what a command executes: a run file, a YAML pipeline or an XML template, combined with the settings and with the modules of `--use`. */
 import type { Command } from 'commander'
-import { printWarnings } from '../print.ts'
-import type { Unreadable } from '../read-input.ts'
-import { type ConfigFlags, readSettings } from './config-option.ts'
-import { isPipelineFile, readPipelineFile } from './read-pipeline-file.ts'
-import { readRunFile, type Work } from './read-run-file.ts'
-import { isTemplateFile, readTemplateFile } from './read-template-file.ts'
-import { useModules } from './use-modules.ts'
+import { type DefinedCapability, defineCapability } from '../../app.ts'
+import { isObject, type Json, setOwn } from '../../base/json.ts'
+import { parseDraft } from '../../domain/draft/parse-draft.ts'
+import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
+import type { Facet } from '../../domain/facet.ts'
+import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
+import { type CustomStage, detectJson } from '../../output/index.ts'
+import {
+  capabilitiesOf,
+  compilePipeline,
+  compileTemplate,
+  loadPipeline,
+  type ParsedTemplate,
+  parseTemplate,
+  type ServerSettings,
+  type TemplateFile,
+  templateCapabilities,
+  xmlLimits,
+  xmlTooLarge,
+} from '../../pipeline/index.ts'
+import { printNote, printWarnings } from '../print.ts'
+import { readInput, type Unreadable } from '../read-input.ts'
+import { type ConfigFlags, cannotUse, described, readSettings, settingsOfWork } from './config-option.ts'
+import { readBytes } from './read-bytes.ts'
+import { readJson } from './read-json.ts'
+import { type RunFile, readRunFile } from './read-run-file.ts'
+import { type Used, useModules } from './use-modules.ts'
 
-export type { Work } from './read-run-file.ts'
+/** The input of a command: envelope and draft, and the capabilities that execute them. */
+export interface Work extends Partial<Pick<RunFile, 'envelope' | 'draft'>> {
+  readonly capabilities: readonly DefinedCapability[]
+  readonly facets: readonly Facet[]
+  readonly stages?: readonly CustomStage[]
+  /** Planner for envelopes without a draft. */
+  readonly planner?: ServerSettings['planner']
+  /** Keep a ledger of corrections (`correction_ledger_enabled`). */
+  readonly ledger?: boolean
+  /** Keep the redacted raw texts of models (`store_raw`). */
+  readonly storeRaw?: boolean
+  /** Show the trace events of model calls while the run is executing (`telemetry.verbose`). */
+  readonly verbose?: boolean
+}
 
 export interface WorkFlags extends ConfigFlags {
   readonly file?: string
@@ -98,4 +131,190 @@ export function addFileOption(command: Command): Command {
 
 function collect(file: string, before: readonly string[]): readonly string[] {
   return [...before, file]
+}
+
+function isPipelineFile(file: string): boolean {
+  return /\.ya?ml$/i.test(file)
+}
+
+interface PipelineFlags extends ConfigFlags {
+  readonly file: string
+  readonly use: readonly string[]
+  readonly preset?: readonly string[]
+  /** JSON, text, `@FILE`, or `-` for stdin. Absent if only the capabilities are needed. */
+  readonly input?: string
+  readonly wanted: 'run' | 'capabilities'
+}
+
+/** Loads a YAML pipeline with its imports, and compiles it with the effective settings and the input. */
+async function readPipelineFile(flags: PipelineFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const loaded = await loadPipeline(flags.file)
+  if (!loaded.ok) return { unreadable: cannotUse(flags.file, loaded.issues) }
+  const settings = await readSettings(flags)
+  if ('unreadable' in settings) return settings
+  const { use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
+  if ('unreadable' in used) return used
+  const brought: readonly DefinedCapability[] = capabilitiesOf(loaded.pipeline)
+  const work = {
+    capabilities: [...brought, ...used.capabilities],
+    facets: used.facets,
+    stages: used.stages,
+    ...settingsOfWork(settings.config.aros),
+  }
+  if (flags.wanted === 'capabilities') return work
+  const given = await readGiven(flags.input)
+  if ('unreadable' in given) return given
+  const compiled = compilePipeline(loaded.pipeline, {
+    input: given.input,
+    aros: settings.config.aros,
+    capabilities: capabilitiesIn(used),
+    stages: used.stages.map(({ name }) => name),
+  })
+  if (!compiled.ok) return { unreadable: cannotUse(flags.file, compiled.issues) }
+  const { envelope: raw, draft: made, notes } = compiled.compiled
+  for (const { location, message } of notes.map(described)) printNote(`note ${location}  ${message}`)
+  const envelope = parseEnvelope(raw, { checkCondition: conditionIssues })
+  const draft = parseDraft(made, { checkCondition: conditionIssues })
+  if (envelope.ok && draft.ok) return { ...work, envelope: envelope.value, draft: draft.value }
+  const issues = [...(envelope.ok ? [] : envelope.issues), ...(draft.ok ? [] : draft.issues)]
+  return {
+    unreadable: {
+      message: `${flags.file} cannot be run`,
+      issues: issues.map(({ at, message, hint }) => ({
+        location: 'pointer' in at ? at.pointer : '',
+        message,
+        ...(hint !== undefined && { hint }),
+      })),
+    },
+  }
+}
+
+function capabilitiesIn({ capabilities }: Used) {
+  return capabilities.map(({ capability }) => capability)
+}
+
+/** Reads the pipeline's input: as JSON if it parses as JSON, else as text. */
+async function readGiven(given: string | undefined): Promise<{ input: Json } | { unreadable: Unreadable }> {
+  if (given === undefined) return { input: null }
+  const file = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
+  if (file === undefined) return { input: jsonOrText(given) }
+  const read = await readInput(file, { maxBytes: 16 * 1024 * 1024 })
+  return 'unreadable' in read ? read : { input: jsonOrText(read.text) }
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+// `--input` for templates: a JSON object, a file that contains one, or NAME=VALUE.
+
+type Inputs = { readonly [name: string]: Json }
+
+/** Later inputs win. A VALUE that parses as JSON is that value, else text. */
+async function readInputs(
+  given: readonly string[],
+): Promise<{ readonly inputs: Inputs } | { readonly unreadable: Unreadable }> {
+  const inputs: { [name: string]: Json } = {}
+  for (const each of given) {
+    const read = await readOne(each)
+    if ('unreadable' in read) return read
+    for (const [name, value] of Object.entries(read.inputs)) setOwn(inputs, name, value)
+  }
+  return { inputs }
+}
+
+async function readOne(
+  given: string,
+): Promise<{ readonly inputs: Inputs } | { readonly unreadable: Unreadable }> {
+  if (given.startsWith('@') || given === '-') {
+    const file = await readJson(given.replace(/^@/, ''), 'the input')
+    if ('unreadable' in file) return file
+    if (isObject(file.value)) return { inputs: file.value as Inputs }
+    return { unreadable: { message: `${file.name} is not a JSON object`, hint } }
+  }
+  const detected = detectJson(given)
+  if (detected.isParsed && isObject(detected.value)) return { inputs: detected.value as Inputs }
+  const [, name, value = ''] = /^([^=\s{]+)=([\s\S]*)$/.exec(given) ?? []
+  if (name !== undefined) return { inputs: { [name]: detectJson(value).value as Json } }
+  return { unreadable: { message: `--input ${given.slice(0, 60)} cannot be read`, hint } }
+}
+
+const hint = `Write --input name=value, --input '{"name": "value"}' or --input @file.json`
+
+function isTemplateFile(file: string): boolean {
+  return /\.xml$/i.test(file)
+}
+
+interface TemplateFlags extends ConfigFlags {
+  readonly file: string
+  readonly use: readonly string[]
+  readonly preset?: readonly string[]
+  /** Every `--input`. */
+  readonly given?: readonly string[]
+  /** `capabilities`: for commands that continue a run and need only what it calls. */
+  readonly wanted: 'run' | 'capabilities'
+}
+
+const options = { checkCondition: conditionIssues }
+
+/** Reads an XML template and compiles it with the given inputs; returns all issues if it is invalid. */
+async function readTemplateFile(flags: TemplateFlags): Promise<Work | { readonly unreadable: Unreadable }> {
+  const { file, given = [], wanted } = flags
+  const read = await readBytes(file, xmlLimits.bytes)
+  if ('unreadable' in read) return read
+  const parsed = 'tooLarge' in read ? tooLarge(file, read.tooLarge) : parseTemplate(read.bytes, file)
+  if (!parsed.ok) return { unreadable: cannotUse(file, parsed.issues) }
+  const settings = await readSettings(flags)
+  if ('unreadable' in settings) return settings
+  const { aros, use, serve } = settings.config
+  const used = await useModules([...use, ...flags.use], [...serve.presets, ...(flags.preset ?? [])])
+  if ('unreadable' in used) return used
+  const capabilities = [...without(defined(parsed.file), used.capabilities), ...used.capabilities]
+  const work = { capabilities, facets: used.facets, stages: used.stages, ...settingsOfWork(aros) }
+  if (wanted === 'capabilities') return work
+  const inputs = await readInputs(given)
+  if ('unreadable' in inputs) return inputs
+  const result = compileTemplate(parsed.file, inputs.inputs, { aros })
+  if (!result.ok) return { unreadable: cannotUse(file, result.issues) }
+  const envelope = parseEnvelope(result.compiled.envelope, options)
+  const draft = parseDraft(result.compiled.draft, options)
+  if (envelope.ok && draft.ok) return { ...work, envelope: envelope.value, draft: draft.value }
+  // The compiled template is not a valid envelope or draft with these inputs: too deep or too long, for example.
+  const issues = [...(envelope.ok ? [] : envelope.issues), ...(draft.ok ? [] : draft.issues)]
+  return {
+    unreadable: {
+      message: `${file} cannot be run with these inputs`,
+      issues: issues.map(({ at, message, hint }) => ({
+        location: 'pointer' in at ? at.pointer : '',
+        message,
+        ...(hint !== undefined && { hint }),
+      })),
+    },
+  }
+}
+
+function tooLarge(file: string, bytes: number): ParsedTemplate {
+  const refused = xmlTooLarge(file, bytes)
+  if (refused.ok) throw new Error('A file that is too large is refused')
+  return refused
+}
+
+function defined(file: TemplateFile): readonly DefinedCapability[] {
+  return templateCapabilities(file).map(({ capability, run }) =>
+    defineCapability({ ...capability, ...(run && { run }) }),
+  )
+}
+
+/** Drops the template's placeholder for a model if a module defines a capability of the same name. */
+function without(
+  own: readonly DefinedCapability[],
+  used: readonly DefinedCapability[],
+): readonly DefinedCapability[] {
+  const taken = new Set(used.map(({ capability }) => capability.capabilityId))
+  return own.filter(({ capability }) => !taken.has(capability.capabilityId))
 }

@@ -1,7 +1,8 @@
-/** Executes one reading of `proviso parse`: loads text and schema from their files, then parses the value. */
+/** Executes one reading of `proviso parse`: loads text and schema from their files, parses the value, and prints the result. */
 import type { Issue } from '../../base/errors/issue.ts'
 import {
   createReader,
+  explain,
   type JsonSchema,
   type ParseOptions,
   type ParseResult,
@@ -11,10 +12,13 @@ import {
 import {
   type Diagnostic,
   diagnosticsOf,
+  problemLine,
   type SourceFile,
   unreadableDiagnostic,
 } from '../diagnostics/diagnostics.ts'
+import { exitCode } from '../exit-codes.ts'
 import { readSchema } from '../input/read-schema.ts'
+import { printIssues, printJson, printNote, refuse } from '../print.ts'
 import { inputName, readInput, type Unreadable } from '../read-input.ts'
 
 export interface ReadingRequest {
@@ -100,7 +104,7 @@ export function readingAsData(reading: Reading): Record<string, unknown> {
 }
 
 /** Returns the diagnostics of a reading, for editors. */
-export function readingDiagnostics(reading: Reading): readonly Diagnostic[] {
+function readingDiagnostics(reading: Reading): readonly Diagnostic[] {
   if (reading.kind === 'unusable') return reading.diagnostics
   return diagnosticsOf(reading.result, reading.name, reading.schema)
 }
@@ -136,4 +140,36 @@ export function unusableInput(name: string, why: Unreadable): Unusable {
     ...(hint !== undefined && { hint }),
   }
   return { kind: 'unusable', why, issues: [issue], diagnostics: [unreadableDiagnostic(name, why)] }
+}
+
+export interface ReportFlags {
+  readonly json?: true
+  readonly stream?: true
+  readonly explain?: true
+  readonly shadow?: true
+  readonly problems?: true
+}
+
+/** Prints one reading and returns its exit code. */
+export function reportReading(reading: Reading, flags: ReportFlags): number {
+  if (flags.problems) for (const one of readingDiagnostics(reading)) printNote(problemLine(one))
+  const asData = flags.json || flags.stream
+  if (reading.kind === 'unusable') {
+    if (asData) printJson(readingAsData(reading), 'line')
+    return flags.problems ? exitCode('usage') : refuse(reading.why)
+  }
+  const { result, name } = reading
+  const explained = flags.explain || flags.shadow
+  if (explained) printNote(explain(result))
+  if (asData) printJson(readingAsData(reading), 'line')
+  else if (result.ok) {
+    printJson(result.value, 'indented')
+    if (!flags.problems)
+      for (const { message, hint } of result.issues) printNote(`${message}. ${hint ?? ''}`.trim())
+  } else if (!explained && !flags.problems) {
+    printIssues(result.issues, name, result.raw)
+    if (result.truncated) printNote('The text ends before the value does.')
+    printNote('Add --explain to see what was found and changed.')
+  }
+  return exitCode(result.ok ? 'ok' : 'unmet')
 }

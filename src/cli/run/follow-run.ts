@@ -1,23 +1,30 @@
-/** Executes one run until it ends or waits for a person, and shows it. Shared by `run`, `reply`, `resume` and `cancel`. */
+/** Executes one run until it ends or waits for a person, shows it, and reports its result. Shared by `run`, `reply`, `resume` and `cancel`. */
 import { type App, createApp, fallbackModel, type PlannerChoice, type RunResult } from '../../app.ts'
 import { pick } from '../../base/json.ts'
+import { failureHint } from '../../domain/attempt/failure-code.ts'
+import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
 import { frameOf } from '../../domain/event/frame.ts'
 import { withProvenance } from '../../domain/event/frame-provenance.ts'
-import type { JournalEvent } from '../../domain/event.ts'
+import type { Failure, JournalEvent } from '../../domain/event.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { readEnv } from '../../env.ts'
+import { env } from '../env.ts'
+import { exitCode, type Outcome } from '../exit-codes.ts'
 import type { Work, WorkFlags } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { createProgress, type Progress } from '../live/progress.ts'
 import { createScreen, type Screen } from '../live/screen.ts'
+import { missingError } from '../missing-capabilities.ts'
+import { count, spell } from '../one-line.ts'
 import type { StoreChoice } from '../options/store-option.ts'
-import { printJson, printNote } from '../print.ts'
-import type { Again } from '../render/describe-ask.ts'
-import { reportRun } from '../render/report-run.ts'
-import { chooseServedPlanner } from '../serve/choose-planner.ts'
-import { missingError } from './missing-capabilities.ts'
+import { colors, printIssues, printJson, printNote, printProblem } from '../print.ts'
+import { type Again, againFlags, describeAnswer, describeAsk } from '../render/describe-ask.ts'
+import { describeFindings } from '../render/describe-proof.ts'
+import { describeDoubts } from '../render/describe-run.ts'
+import { chooseServedPlanner } from '../serve/choose-models.ts'
+import { commandLine } from '../shell.ts'
 
 interface Session {
   readonly store: StoreChoice
@@ -169,4 +176,94 @@ function createCrash() {
       })
     },
   }
+}
+
+interface Report {
+  readonly result: RunResult
+  readonly state: RunState
+  readonly again: Again
+  /** In-memory store: its data ends with this process. */
+  readonly forgets: boolean
+  /** The status that counts as success. */
+  readonly wanted: RunStatus
+  /** The user pressed Ctrl-C. */
+  readonly interrupted: boolean
+  /** The events are already printed: print only what needs a person. */
+  readonly quiet: boolean
+}
+
+const outcomes: Record<RunStatus, Outcome> = {
+  completed: 'ok',
+  failed: 'unmet',
+  cancelled: 'unmet',
+  awaiting_hitl: 'waiting',
+  awaiting_human: 'waiting',
+  pending: 'internal',
+  running: 'internal',
+}
+
+/** Prints the output of the run on stdout, or its failure on stderr, and returns the exit code. */
+function reportRun(report: Report): number {
+  const { result, state, quiet, interrupted, wanted } = report
+  if (result.status === 'completed' && !quiet) printDone(result, state)
+  const { warnings = [] } = state.plan?.diagnostics ?? {}
+  if (!quiet) for (const line of describeFindings({ failures: [], warnings }, colors)) printNote(line)
+  if (result.inDoubt && !quiet) printNote(`${colors.yellow('!')} in doubt: ${describeDoubts(result.inDoubt)}`)
+  const error = state.finished?.error
+  if (result.status === wanted && wanted !== 'completed') {
+    if (!quiet) printNote(`${colors.green('✓')} ${error?.message ?? result.status}: run ${result.runId}`)
+    return exitCode('ok')
+  }
+  if (error && !quiet) printFailure(result.runId, error, report)
+  if (outcomes[result.status] === 'waiting') printWaiting(report)
+  if (interrupted && result.status === 'cancelled') return exitCode('interrupted')
+  return exitCode(result.failure === 'budget/exhausted' ? 'budget' : outcomes[result.status])
+}
+
+function printDone(result: RunResult, state: RunState): void {
+  const usage = count(state.budget.calls, 'call')
+  printNote(colors.dim(`completed: run ${result.runId}, plan version ${state.planVersion}, ${usage}`))
+  if (result.degraded) printNote(`${colors.yellow('!')} ${describeDegraded(result.degraded, state)}`)
+  printJson(result.output, 'indented')
+}
+
+function describeDegraded(nodes: readonly string[], { finished }: RunState): string {
+  const names = nodes.map((node) => `"${node}"`).join(', ')
+  const satisfaction = finished?.observedSatisfaction
+  return `degraded: the text of ${names} replaces the answer; satisfaction ${satisfaction ?? 'unknown'}`
+}
+
+function printFailure(runId: string, error: Failure, { again, forgets }: Report): void {
+  const diagnostics = error.details?.['diagnostics'] as unknown as DiagnosticBundle | undefined
+  printProblem(
+    diagnostics ? 'the plan was rejected: it is not shown that it can satisfy the contract' : error.message,
+  )
+  if (diagnostics) for (const line of describeFindings(diagnostics, colors)) printNote(line)
+  printIssues(error.issues ?? [], 'the answer', '')
+  // Findings of a proof, and issues with a hint, already say how to fix them.
+  const hasHint = diagnostics !== undefined || error.issues?.some(({ hint }) => hint !== undefined)
+  const hint = hasHint ? undefined : failureHint(error.code)
+  if (hint !== undefined) printNote(colors.dim(`  ${hint}`))
+  const look = forgets ? '' : `, ${commandLine([...env.program, 'show', runId, ...again.store])}`
+  printNote(colors.dim(`  ${error.code}: run ${runId}${look}`))
+}
+
+function printWaiting({ result, state, again, forgets }: Report): void {
+  const { runId, openAsks } = result
+  if (forgets)
+    printNote(
+      'The run waits for a person, but its store is this process and ends now: it cannot be answered. Run it with --store sqlite:PATH to keep it.',
+    )
+  for (const requestId of openAsks) {
+    const ask = state.asks.get(requestId)
+    if (!ask) continue
+    const how = forgets ? [] : describeAnswer(ask, again, colors)
+    for (const line of [...describeAsk(ask, colors), ...how]) printNote(line)
+  }
+  if (openAsks.length > 0) return
+  const waited = spell(Date.now() - state.startedAt)
+  printNote(`${colors.yellow('‖')} paused after ${waited}: ${state.paused?.reason ?? 'by a policy'}`)
+  if (forgets) return
+  const version = ['--expected-plan-version', String(state.planVersion)]
+  printNote(`    ${commandLine([...env.program, 'resume', runId, ...version, ...againFlags(again)])}`)
 }

@@ -4,25 +4,29 @@ import { ProvisoError } from '../../base/errors/error.ts'
 import { pick } from '../../base/json.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { commaList, type EnvConfig, readEnv } from '../../env.ts'
-import type { Config } from '../../pipeline/index.ts'
-import { createServer, defaultPort, type Server, shortestToken } from '../../server/index.ts'
+import type { Config, ServerSettings } from '../../pipeline/index.ts'
+import {
+  createServer,
+  defaultPort,
+  type Route,
+  type Server,
+  type ServerOptions,
+  sandboxRoutes,
+  shortestToken,
+} from '../../server/index.ts'
 import { env as own } from '../env.ts'
 import { exitCode } from '../exit-codes.ts'
 import { readSettings } from '../input/config-option.ts'
 import { readWork } from '../input/read-work.ts'
 import { onInterrupt } from '../interrupt.ts'
-import { readPort } from '../options/option-parsers.ts'
+import { createMissingCapabilityNotice } from '../missing-capabilities.ts'
+import { duration, readPort } from '../options/option-parsers.ts'
 import { chooseLastingStore, type StoreChoice } from '../options/store-option.ts'
 import { colors, printNote, printText, refuse } from '../print.ts'
 import { commandLine } from '../shell.ts'
 import { version } from '../version.ts'
-import { chooseServedPlanner } from './choose-planner.ts'
-import { createMissingCapabilityNotice } from './missing-capability-notice.ts'
-import { startRetention } from './retention.ts'
-import { chooseModels } from './serve-models.ts'
-import { isOn, logOptions, sandboxOf } from './serve-telemetry.ts'
-import { serverLimits, settingFlags } from './setting-flags.ts'
-import { findInvalidVariables, findUnusedVariables } from './unused-variables.ts'
+import { chooseModels, chooseServedPlanner } from './choose-models.ts'
+import { findInvalidVariables, findUnusedVariables, serverLimits, settingFlags } from './serve-settings.ts'
 
 export interface ServeFlags {
   readonly port?: number
@@ -237,4 +241,57 @@ function exitOnUnexpectedError(): void {
   }
   process.on('uncaughtException', leave('Uncaught exception'))
   process.on('unhandledRejection', leave('Unhandled rejection'))
+}
+
+interface Retention {
+  stop(): void
+}
+
+/** Deletes finished runs that are older than the retention, at start and then at intervals. */
+function startRetention(
+  store: Store,
+  { keep, everyMinutes }: ServerSettings['retention'],
+  onError: (cause: unknown) => void,
+): Retention {
+  if (keep === undefined) return { stop() {} }
+  const ms = duration(keep)
+  const prune = () => {
+    store.prune({ before: Date.now() - ms }).catch(onError)
+  }
+  prune()
+  const timer = setInterval(prune, everyMinutes * 60_000)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}
+
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+/**
+ * Logs JSON lines on standard error; off in development, where a person reads it, unless `PROVISO_LOG` overrides this.
+ * `verbose` comes from the settings; the environment variable also enables it.
+ */
+export function logOptions(
+  env: EnvConfig,
+  { dev, verbose }: { readonly dev: boolean; readonly verbose: boolean },
+): Pick<ServerOptions, 'log'> {
+  const given = env.log ?? (dev ? 'silent' : 'info')
+  const level = levels.find((one) => one === given)
+  if (level === undefined)
+    throw new ProvisoError('option/invalid', `PROVISO_LOG is no level: ${given}`, {
+      hint: `Set it to one of ${levels.join(', ')}`,
+    })
+  if (level === 'silent') return {}
+  const destination = { write: (line: string) => void process.stderr.write(line) }
+  return { log: { level, verbose: verbose || isOn(env.telemetryVerbose), destination } }
+}
+
+/** Returns the sandbox routes if the flag enables them (FLEX-104). */
+export function sandboxOf(env: EnvConfig, app: App): readonly Route[] {
+  if (!isOn(env.sandbox)) return []
+  const { sandboxTemplateDir: templateDir } = env
+  return sandboxRoutes({ generate: app.generate, ...(templateDir !== undefined && { templateDir }) })
+}
+
+export function isOn(flag: string | undefined): boolean {
+  return flag !== undefined && /^(1|true|yes|on)$/i.test(flag)
 }

@@ -11,7 +11,7 @@ import {
   readProfileFile,
 } from '../../pipeline/index.ts'
 import type { Unreadable } from '../read-input.ts'
-import { cannotWrite } from './fix-file.ts'
+import { cannotWrite } from './fix-pipeline.ts'
 
 /** `--rules`: a file if one of that name exists, else a profile. */
 export function chooseProfile(

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { describe, expect, it } from 'vitest'
 import type { NodeView } from './progress.ts'
-import { changeLine, treeLines } from './tree.ts'
+import { changeLine, treeLines } from './screen.ts'
 
 const colors = pc.createColors(false)
 const now = 10_000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMissingCapabilityNotice } from './missing-capability-notice.ts'
+import { createMissingCapabilityNotice } from './missing-capabilities.ts'
 
 it('prints each missing set of a run once, however often the engine retries it', () => {
   const lines: string[] = []

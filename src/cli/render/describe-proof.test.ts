@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { expect, it } from 'vitest'
-import { describeFindings } from './describe-plan-findings.ts'
+import { describeFindings } from './describe-proof.ts'
 
 it('reports what is missing, where, why and how to fix it', () => {
   const failure = {

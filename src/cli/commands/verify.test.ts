@@ -3,7 +3,7 @@ import { createApp } from '../../app.ts'
 import { defineCapability } from '../../domain/capability/define-capability.ts'
 import type { EventType } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
-import { verifyRuns } from './verify-runs.ts'
+import { verifyRuns } from './verify.ts'
 
 async function storeOf(runs: number) {
   const app = await createApp()
