@@ -17,7 +17,7 @@ export { openStore } from './adapters/stores/open-store.ts'
 export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracing.ts'
 export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
-export type { RunResult } from './app/run-result.ts'
+export type { RunIssueCode, RunResult } from './app/run-result.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
 export type {
   CapabilityDefinition,

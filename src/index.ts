@@ -1,4 +1,5 @@
 /** The main entry point, `import … from 'proviso'`. To parse model text only, import `proviso/output`. */
+
 export type {
   App,
   AppOptions,
@@ -8,6 +9,7 @@ export type {
   HttpOptions,
   LocalContext,
   LocalFunction,
+  RunIssueCode,
   RunOptions,
   RunResult,
   TracingOptions,
@@ -36,7 +38,8 @@ export type {
 } from './domain/event/lifecycle.ts'
 export type { EventPayloads, EventType, Failure, JournalEvent, Provenance } from './domain/event.ts'
 export type { Facet } from './domain/facet.ts'
-export type { AttemptResult, Outcome, Output, Usage } from './domain/output.ts'
+export type { AttemptIssueCode, AttemptResult, Outcome, Output, Usage } from './domain/output.ts'
+export type { ParseIssueCode } from './domain/parse/issue-table.ts'
 export type {
   Binding,
   Draft,
@@ -93,6 +96,8 @@ export type {
   Pushed,
   Reader,
   ReaderEvent,
+  ReaderIssue,
+  ReaderIssueCode,
   Repair,
   Stage,
   TextRange,

@@ -1,13 +1,22 @@
 /** The result of a run that is over or waits for a person, as `run` and `result` return it. */
+
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { FailureCode } from '../domain/attempt/failure-code.ts'
-import type { Diagnostic } from '../domain/diagnostic.ts'
+import type { Cause, Diagnostic } from '../domain/diagnostic.ts'
 import type { ErrorEnvelope } from '../domain/errors/error-envelope.ts'
 import { failureError } from '../domain/errors/failure-error.ts'
 import type { CallInDoubt, Provenance } from '../domain/event.ts'
+import type { AttemptIssueCode } from '../domain/output.ts'
 import type { RunStatus } from '../domain/status.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { DiagnosticCode } from '../plan/index.ts'
+
+/**
+ * Code of an issue of a run: of the failed attempt, of the failure itself, or of the diagnostics of its plan. Open, because
+ * capabilities report codes of their own.
+ */
+export type RunIssueCode = AttemptIssueCode | FailureCode | DiagnosticCode | `plan/${Cause}`
 
 /** The status of a run that is over or needs a person to continue. */
 export interface RunResult {
@@ -15,14 +24,14 @@ export interface RunResult {
   readonly status: RunStatus
   readonly output?: Json
   /** Why there is no output; empty for a run that has one. */
-  readonly issues: readonly Issue[]
+  readonly issues: readonly Issue<RunIssueCode>[]
   readonly provenance: readonly Provenance[]
   /** Nodes whose text replaces a structured answer (`degrade_to_string`); absent if there are none. */
   readonly degraded?: readonly string[]
   /** Calls of earlier plans that may have had side effects and were not repeated; absent if there are none. */
   readonly inDoubt?: readonly CallInDoubt[]
   /** Warnings of the plan's proof, such as a label in `hitlRequiredFor` that no node has; absent if there are none. */
-  readonly warnings?: readonly Issue[]
+  readonly warnings?: readonly Issue<RunIssueCode>[]
   /** Ids of the open asks. */
   readonly openAsks: readonly string[]
   /** Failure code, such as `plan/rejected`. */
@@ -55,7 +64,7 @@ export async function runResult(
   }
 }
 
-function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic): Issue {
+function toIssue({ constraint, cause, suggestion, nodeId, details }: Diagnostic): Issue<RunIssueCode> {
   return {
     code: String(details?.['code'] ?? `plan/${cause}`),
     at: { pointer: nodeId === undefined ? '' : `/nodes/${nodeId}` },

@@ -1,7 +1,10 @@
 /** The output of an attempt, and the possible outcomes of a call. */
+
 import type { Issue } from '../base/errors/issue.ts'
 import { isObject, type Json } from '../base/json.ts'
+import type { ReaderIssueCode } from '../output/index.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
+import type { attemptIssueTable } from './attempt-issue-table.ts'
 import { checkSchema } from './parse/check-schema.ts'
 import { plainCopy } from './parse/plain-copy.ts'
 
@@ -74,13 +77,23 @@ export interface Output {
   readonly raw?: string
 }
 
+/**
+ * Code of an issue of an attempt: how it ended, what the engine or an executor reports, what the reader reports. Open,
+ * because capabilities report codes of their own; editors still complete the known ones.
+ */
+export type AttemptIssueCode =
+  | `attempt/${Outcome}`
+  | keyof typeof attemptIssueTable
+  | ReaderIssueCode
+  | (string & {})
+
 /** How one attempt ended. */
 export interface AttemptResult {
   readonly outcome: Outcome
   readonly output?: Output
   /** Without an output: the text from which no value could be read. Redacted, and absent where none is stored. */
   readonly raw?: string
-  readonly issues: readonly Issue[]
+  readonly issues: readonly Issue<AttemptIssueCode>[]
   readonly usage: Usage
   readonly model?: string
   /** With `throttled`: the last pause that the other side asked for. */

@@ -2,12 +2,13 @@
  * Parses model text into a value of the caller's schema. Fast path: strict JSON that validates is returned unchanged.
  * Otherwise the parser finds the value, decodes it tolerantly, applies the allowed conversions and validates again.
  */
-import type { Issue } from '../base/errors/issue.ts'
+
 import { once } from '../base/once.ts'
 import { beginsTooDeep, deeperThan, parseQuietly, parseStrict } from './decode/strict.ts'
 import { type Attempt, type Trial, trialOf } from './find/attempt.ts'
 import { find } from './find/find.ts'
 import type { Infer } from './infer.ts'
+import type { ReaderIssue } from './issue-table.ts'
 import { describeFault } from './json-error.ts'
 import { sendEvents } from './report/events.ts'
 import { type CustomChange, countOf, type Made, madeBy, materialise } from './report/repairs.ts'
@@ -41,7 +42,7 @@ export function parse<const S extends AnySchema = AnySchema>(
 }
 
 /** Appends the notes for the schema's author after the issues of the value. */
-function withNotes(result: ParseResult, notes: readonly Issue[]): ParseResult {
+function withNotes(result: ParseResult, notes: readonly ReaderIssue[]): ParseResult {
   return notes.length === 0 ? result : { ...result, issues: [...result.issues, ...notes] }
 }
 
@@ -102,11 +103,11 @@ function success(raw: string, value: unknown): ParseSuccess<unknown> {
   }
 }
 
-function failure(raw: string, issues: readonly Issue[]): ParseFailure {
+function failure(raw: string, issues: readonly ReaderIssue[]): ParseFailure {
   return { ok: false, issues, repairs: NONE, repairCount: 0, truncated: false, branches: NO_BRANCHES, raw }
 }
 
-function tooLong(text: string, limit: number): Issue {
+function tooLong(text: string, limit: number): ReaderIssue {
   return {
     code: 'limit/bytes',
     at: { span: [limit, text.length] },
@@ -127,7 +128,7 @@ function readStrictly(
   return { ...failure(text, target.explain(strict.value)), candidate: strict.value }
 }
 
-function notJson(text: string): Issue {
+function notJson(text: string): ReaderIssue {
   const reason =
     parseQuietly(text) === undefined ? describeFault(text) : 'it holds a number that would lose digits'
   return {
@@ -154,7 +155,7 @@ function read(trial: Trial, shadow: boolean): ParseResult {
  * Reports that the step budget ran out before every reading was tried: an untried reading might have been the right
  * one.
  */
-function stepsIssue({ text, allowance }: Trial): readonly Issue[] {
+function stepsIssue({ text, allowance }: Trial): readonly ReaderIssue[] {
   if (!allowance.exhausted) return NONE
   return [
     {
@@ -173,7 +174,7 @@ const NOTHING_MADE: Made = {
   custom: NONE,
 }
 
-function depthIssue(text: string, settings: Settings): Issue {
+function depthIssue(text: string, settings: Settings): ReaderIssue {
   const { depth } = settings.limits
   return {
     code: 'limit/depth',
@@ -183,7 +184,7 @@ function depthIssue(text: string, settings: Settings): Issue {
   }
 }
 
-function nothingFound(text: string): Issue {
+function nothingFound(text: string): ReaderIssue {
   const empty = text.trim() === ''
   return {
     code: empty ? 'output/empty' : 'output/not-found',
@@ -250,7 +251,7 @@ const LAZY = {
 }
 
 /** Builds the result with lazy `repairs` and `repairCount`: most callers never read them, and the list can be long. */
-function resultOf(account: Account, found: { value: unknown; issues?: readonly Issue[] }): ParseResult {
+function resultOf(account: Account, found: { value: unknown; issues?: readonly ReaderIssue[] }): ParseResult {
   const { text, attempt } = account
   const { value, issues } = found
   const { branches } = attempt
@@ -265,7 +266,11 @@ function resultOf(account: Account, found: { value: unknown; issues?: readonly I
   return Object.defineProperty(result, 'repairCount', LAZY.repairCount) as ParseResult
 }
 
-function allIssues(own: readonly Issue[], found: readonly Issue[], attempt: Attempt): readonly Issue[] {
+function allIssues(
+  own: readonly ReaderIssue[],
+  found: readonly ReaderIssue[],
+  attempt: Attempt,
+): readonly ReaderIssue[] {
   if (own.length === 0 && found.length === 0) return [nothingFound('text')]
   const doubted = new Set(own.map((issue) => JSON.stringify(issue.at)))
   const issues = [...own, ...found.filter((issue) => !doubted.has(JSON.stringify(issue.at)))]
@@ -278,7 +283,7 @@ function allIssues(own: readonly Issue[], found: readonly Issue[], attempt: Atte
 function runStages(
   trial: Trial,
   attempt: Attempt,
-): { value: unknown; custom: CustomChange[]; issues: readonly Issue[] } {
+): { value: unknown; custom: CustomChange[]; issues: readonly ReaderIssue[] } {
   const stages = trial.settings.options.stages ?? []
   const custom: CustomChange[] = []
   let value = attempt.plain

@@ -1,9 +1,10 @@
 /** Public types of the reader: options and results (DECISIONS 1–6). Types only. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Issue, Location } from '../base/errors/issue.ts'
+import type { Location } from '../base/errors/issue.ts'
 import type { Pointer } from '../base/pointer.ts'
 import type { JsonSchema } from '../schema/compile/compile.ts'
 import type { PartialValue } from './infer.ts'
+import type { ReaderIssue } from './issue-table.ts'
 
 /** The stage of the chain that made a change (AROS-56). */
 export type Stage = 'extract' | 'tolerant' | 'syntactic' | 'semantic' | 'custom'
@@ -148,12 +149,12 @@ export interface ParseSuccess<T> extends Common {
   readonly ok: true
   readonly value: T
   /** Notes on the schema (`schema/unknown-dialect`, `schema/unguided`); empty otherwise. */
-  readonly issues: readonly Issue[]
+  readonly issues: readonly ReaderIssue[]
 }
 
 export interface ParseFailure extends Common {
   readonly ok: false
-  readonly issues: readonly Issue[]
+  readonly issues: readonly ReaderIssue[]
   /** The best value found, unvalidated, for diagnosis only; absent when none was found. */
   readonly candidate?: unknown
 }

@@ -22,12 +22,12 @@ export {
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
 export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/baseline.ts'
 export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
-export { type LintOptions, type LintResult, lint, type Profile } from './lint/lint.ts'
+export { type LintIssueCode, type LintOptions, type LintResult, lint, type Profile } from './lint/lint.ts'
 export { seeImports } from './lint/lint-imports.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
 export { namedProfile, type Profiles, readProfileFile } from './lint/profile.ts'
 export type { LintIssue, Rule, Severity } from './lint/rule.ts'
-export { ruleNamed, ruleTable } from './lint/rule-table.ts'
+export { type RuleId, ruleNamed, ruleTable } from './lint/rule-table.ts'
 export {
   findUnneededRule,
   renderUnneededRule,
@@ -45,6 +45,7 @@ export { reportSarif } from './report/report-sarif.ts'
 export { countIssues, type ReportColors, reportText } from './report/report-text.ts'
 export { rulePage } from './report/rule-page.ts'
 export { unifiedDiff } from './text/edits.ts'
+export type { PipelineIssueCode } from './text/issue-table.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './text/source.ts'
 export {
   type CompiledTemplate,

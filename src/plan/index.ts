@@ -1,6 +1,7 @@
 /** Entry point for plans: `import { prove, search } from 'proviso/plan'`. */
 export { createFacetCatalog, type FacetCatalog } from '../domain/capability/collect-catalog.ts'
 export { isConsequence, rootOf } from '../domain/diagnostic.ts'
+export type { ParseIssue, ParseIssueCode } from '../domain/parse/issue-table.ts'
 export type { Parsed } from '../domain/parse/parsed.ts'
 export type { FacetIssue } from '../domain/plan/facet-issue.ts'
 export { nodeContractOf, type RaoNodeContract, type RaoRow, raoRows } from '../domain/plan/rao-rows.ts'
@@ -32,6 +33,7 @@ export { type CapabilityScore, defaultCutoff, scoreTable, tierTable } from './ca
 export { createTenantCatalogs, type TenantCatalogs, type TenantEntry } from './catalog/tenant-catalogs.ts'
 export { type FacetCheck, validateFacetInputs, validateFacetOutputs } from './catalog/validate-facets.ts'
 export { type DiagnosticCode, diagnosticTable } from './diagnostics.ts'
+export type { FacetIssueCode, RegisterIssueCode } from './issue-table.ts'
 export {
   parseCapability,
   parseContract,

@@ -2,11 +2,13 @@
  * Schemas of other libraries (Zod, ArkType, Valibot …) through the Standard Schema interface.
  * Their JSON Schema of the *input* guides the reader; their validator has the last word, and its output is the value.
  */
+
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { Issue } from '../base/errors/issue.ts'
 import { isObject, own } from '../base/json.ts'
 import { child, type Pointer } from '../base/pointer.ts'
 import { clip } from './describe.ts'
+import type { SchemaIssueCode } from './issue-table.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { librarySchema } from './library-schema.ts'
 
@@ -34,7 +36,7 @@ export function standardJsonSchema(schema: StandardSchemaV1, given?: JsonSchema)
 }
 
 /** Says that nothing guides the reader: silence would look like a reader that does not convert. */
-export function unguidedNote(schema: StandardSchemaV1): Issue {
+export function unguidedNote(schema: StandardSchemaV1): Issue<SchemaIssueCode> {
   return {
     code: 'schema/unguided',
     at: { pointer: '' },
@@ -61,7 +63,7 @@ function fromLibrary(schema: StandardSchemaV1): JsonSchema | undefined {
   return undefined
 }
 
-type StandardResult<T> = { readonly value: T } | { readonly issues: Issue[] }
+type StandardResult<T> = { readonly value: T } | { readonly issues: Issue<SchemaIssueCode>[] }
 
 /** Asks a Standard Schema about a value. Never throws and never waits: an asynchronous validator is an issue. */
 export function validateStandard<S extends StandardSchemaV1>(
@@ -95,11 +97,15 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-function failed(code: string, message: string, more: { readonly hint: string }): { issues: Issue[] } {
+function failed(
+  code: SchemaIssueCode,
+  message: string,
+  more: { readonly hint: string },
+): { issues: Issue<SchemaIssueCode>[] } {
   return { issues: [{ code, at: { pointer: '' }, message, ...more }] }
 }
 
-function toIssue(issue: StandardSchemaV1.Issue, root: unknown): Issue {
+function toIssue(issue: StandardSchemaV1.Issue, root: unknown): Issue<SchemaIssueCode> {
   let pointer: Pointer = ''
   let actual: unknown = root
   for (const segment of issue.path ?? []) {

@@ -156,3 +156,13 @@ export const errorStatus: Readonly<Record<ErrorCode, ProblemRow>> = {
 }
 
 export type RefusalCode = keyof typeof refusalTable
+
+/** Codes of the issues that the server itself reports; the others are those of the parsers and of the catalog. */
+export const requestIssueTable = {
+  'request/json': 'the body is not JSON',
+  'request/body': 'the route takes no body',
+  'request/resume': 'the members of the body do not fit together',
+  'request/payload': 'the payload does not fit the ask',
+  'capability/inactive': 'warning: the capability is registered and not active',
+  'capability/wire': 'the registration cannot be used over HTTP',
+} as const satisfies Record<string, string>

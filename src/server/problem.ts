@@ -1,9 +1,17 @@
 /** Converts errors to RFC 9457 `application/problem+json`. Statuses are in `problem-table.ts`; internal details are left out. */
+
 import { type ErrorCode, errorTable, ProvisoError } from '../base/errors/error.ts'
 import type { Issue } from '../base/errors/issue.ts'
 import type { Json } from '../base/json.ts'
 import type { Redactor } from '../domain/redaction/redact.ts'
-import { errorStatus, type ProblemRow, type RefusalCode, refusalTable } from './problem-table.ts'
+import type { RegisterIssueCode } from '../plan/index.ts'
+import {
+  errorStatus,
+  type ProblemRow,
+  type RefusalCode,
+  refusalTable,
+  type requestIssueTable,
+} from './problem-table.ts'
 
 export interface Problem {
   readonly type: string
@@ -11,7 +19,7 @@ export interface Problem {
   readonly status: number
   readonly detail: string
   /** Stable code, `area/reason`. */
-  readonly code: string
+  readonly code: RefusalCode | ErrorCode
   /** How to fix it. */
   readonly hint: string
   /** Every problem with its location. */
@@ -19,9 +27,17 @@ export interface Problem {
   readonly traceId: string
 }
 
+/** Code of an issue of a problem. Open, because issues of runs have codes of capabilities. */
+export type ProblemIssueCode =
+  | keyof typeof requestIssueTable
+  | RegisterIssueCode
+  | RefusalCode
+  | ErrorCode
+  | (string & {})
+
 export interface ProblemIssue {
   readonly pointer: string
-  readonly code: string
+  readonly code: ProblemIssueCode
   readonly message: string
   readonly hint?: string
 }

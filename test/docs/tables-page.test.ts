@@ -5,10 +5,21 @@ import { diagnosticTable, planLimits } from '../../src/plan/index.ts'
 import { errorStatus, refusalTable } from '../../src/server/index.ts'
 import { errorTable } from '../seams/base.ts'
 import { exitTable } from '../seams/cli.ts'
-import { errorTypes, eventTable, failureError, failureTable, outcomeTable } from '../seams/domain.ts'
+import {
+  attemptIssueTable,
+  errorTypes,
+  eventTable,
+  failureError,
+  failureTable,
+  outcomeTable,
+  parseIssueTable,
+} from '../seams/domain.ts'
 import { decisionsOf } from '../seams/engine.ts'
-import { ruleTable } from '../seams/output.ts'
+import { readerIssueTable, ruleTable } from '../seams/output.ts'
+import { pipelineIssueTable } from '../seams/pipeline.ts'
+import { catalogIssueTable } from '../seams/plan.ts'
 import { conditionLimits, operatorTable, schemaLimits } from '../seams/schema.ts'
+import { requestIssueTable } from '../seams/server.ts'
 
 /** Where the reason is a finding's or a resource's, no one of them stands for all. */
 function reasonText(type: string, reason: string): string {
@@ -21,6 +32,14 @@ type Cell = string | number | undefined
 function table(title: string, head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const line = (cells: readonly Cell[]) => `| ${cells.map((cell) => String(cell ?? '')).join(' | ')} |`
   return [`## ${title}`, '', line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}
+
+function codes(title: string, rows: Readonly<Record<string, string>>): string {
+  return table(
+    title,
+    ['code', 'what it says'],
+    Object.entries(rows).map(([code, says]) => [`\`${code}\``, says]),
+  )
 }
 
 it('prints the tables of the reference from the code', async () => {
@@ -38,6 +57,7 @@ it('prints the tables of the reference from the code', async () => {
         rule.sentence,
       ]),
     ),
+    codes('Issues of the reader', readerIssueTable),
     table(
       'Limits of untrusted schemas',
       ['limit', 'value'],
@@ -70,6 +90,14 @@ it('prints the tables of the reference from the code', async () => {
         row.sentence,
       ]),
     ),
+    codes(
+      'Issues of the parsers of envelopes, policies, contracts, facets, capabilities and drafts',
+      parseIssueTable,
+    ),
+    codes('Issues of runs, besides those of the reader, of failures and of the prover', attemptIssueTable),
+    codes('Issues of requests, besides those of the parsers and the catalog', requestIssueTable),
+    codes('Issues of pipelines, templates and configuration files', pipelineIssueTable),
+    codes('Issues of the catalog, besides those of the parser of capabilities', catalogIssueTable),
     table(
       'Errors',
       ['code', 'what can be done', 'exit code', 'hint'],

@@ -68,6 +68,7 @@ it('what they share of the module is how a file is read, its nouns and the setti
       "parse/reading.ts",
       "templates/filters.ts",
       "templates/templates.ts",
+      "text/issue-table.ts",
       "text/source.ts",
       "yaml/snake-keys.ts",
     ]

@@ -11,7 +11,7 @@ export const lintRule: Recipe = {
 import type { Rule } from '../rule.ts'
 import { entryOf } from '../view/lint-view.ts'
 
-export const todo001: Rule = {
+export const todo001: Rule<'TODO-001'> = {
   id: 'TODO-001',
   title: 'A step called todo',
   severity: 'warning',

@@ -2,6 +2,7 @@
 export type { paths } from '../../src/client/api.ts'
 export { abandonedMs } from '../../src/server/http/idempotency.ts'
 export { problemSchema } from '../../src/server/problem.ts'
+export { requestIssueTable } from '../../src/server/problem-table.ts'
 export {
   type StreamEnd,
   type StreamOptions,

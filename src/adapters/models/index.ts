@@ -1,7 +1,7 @@
 /** Entry point `proviso/models`: values under contract from models without an engine, and data about models and prices. */
 
 export type { GivenProcessing } from '../../domain/draft/processing.ts'
-export type { AttemptResult, Outcome, Output, Usage } from '../../domain/output.ts'
+export type { AttemptIssueCode, AttemptResult, Outcome, Output, Usage } from '../../domain/output.ts'
 export type {
   ModelAnswer,
   ModelRequest,

@@ -7,9 +7,9 @@ export type TextRange = readonly [start: number, end: number]
 /** A location: a range of the text, or a pointer into the value. */
 export type Location = { readonly span: TextRange } | { readonly pointer: Pointer }
 
-export interface Issue {
-  /** Stable machine-readable code, `area/problem`. */
-  readonly code: string
+export interface Issue<Code extends string = string> {
+  /** Stable machine-readable code, `area/problem`; each entry point exports the union of its codes. */
+  readonly code: Code
   readonly at: Location
   /** What happened, in words that the reader can act on. */
   readonly message: string

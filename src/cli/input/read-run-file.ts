@@ -2,6 +2,7 @@
  * Reads the file of `proviso run` and `proviso prove`: an envelope alone, or with a draft and with capabilities that need
  * no program. Returns all issues if it is invalid.
  */
+
 import { type DefinedCapability, defineCapability } from '../../app.ts'
 import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/errors/issue.ts'
@@ -11,6 +12,7 @@ import { parseCapability } from '../../domain/capability/parse-capability.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import type { Envelope } from '../../domain/envelope.ts'
+import type { ParseIssueCode } from '../../domain/parse/issue-table.ts'
 import { addBelow, type FoundIssues } from '../../domain/parse/parsed.ts'
 import type { Draft } from '../../domain/plan.ts'
 import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
@@ -35,9 +37,14 @@ export async function readRunFile(file: string): Promise<RunFile | { readonly un
 
 function parseRunFile(file: JsonFile): RunFile | { readonly unreadable: Unreadable } {
   const { value } = file
-  const findings: FoundIssues = { issues: [], warnings: [] }
+  const findings: FoundIssues<RunFileIssueCode> = { issues: [], warnings: [] }
   if (!isObject(value)) {
-    const issue = { code: 'run-file/shape', at: { pointer: '' }, message: 'must be an object', hint: shape }
+    const issue: Issue<RunFileIssueCode> = {
+      code: 'run-file/shape',
+      at: { pointer: '' },
+      message: 'must be an object',
+      hint: shape,
+    }
     return { unreadable: unusable(file, [issue]) }
   }
   if (isEnvelope(value)) return parseAlone(file, value)
@@ -75,11 +82,13 @@ function parseAlone(file: JsonFile, value: object): RunFile | { readonly unreada
 
 const shape = `Start from {"envelope": {"objective": "…", "outputContract": {"schema": {}}}, "draft": {"nodes": []}, "capabilities": []}`
 
-function missing(key: string): Issue {
+type RunFileIssueCode = ParseIssueCode | `run-file/${'shape' | 'missing' | 'unknown' | 'function'}`
+
+function missing(key: string): Issue<RunFileIssueCode> {
   return { code: 'run-file/missing', at: { pointer: '' }, message: `has no "${key}"`, hint: shape }
 }
 
-function unknownKeys(value: object): Issue[] {
+function unknownKeys(value: object): Issue<RunFileIssueCode>[] {
   return Object.keys(value)
     .filter((key) => !keys.includes(key))
     .map((key) => {
@@ -93,7 +102,10 @@ function unknownKeys(value: object): Issue[] {
     })
 }
 
-function readCapabilities(given: Json | undefined, findings: FoundIssues): DefinedCapability[] {
+function readCapabilities(
+  given: Json | undefined,
+  findings: FoundIssues<RunFileIssueCode>,
+): DefinedCapability[] {
   if (given === undefined) return []
   if (!Array.isArray(given)) {
     const at = { pointer: '/capabilities' }

@@ -1,11 +1,12 @@
 /** Index of all known facets by name: registrations are checked against it and contracts are compiled from it. */
+
 import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { child } from '../../base/pointer.ts'
 import type { Capability, ContractSide } from '../capability.ts'
 import type { Direction, Facet } from '../facet.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import type { Parsed } from '../parse/parsed.ts'
 
 /** Which way a facet goes through a node. */
@@ -17,7 +18,7 @@ export interface FacetCatalog {
   /** The facets of these names, in this order; unknown names and wrong directions are issues at their index. */
   resolveMany(names: readonly string[], side: Side): Parsed<readonly Facet[]>
   /** What keeps a capability from being registered: facets that are unknown or go the other way. */
-  check(capability: Pick<Capability, 'inputContract' | 'outputContract'>): Issue[]
+  check(capability: Pick<Capability, 'inputContract' | 'outputContract'>): ParseIssue[]
 }
 
 /** Throws `option/invalid` for facets that share a name or depend on one that is not there. */
@@ -50,7 +51,7 @@ export function createFacetCatalog(facets: readonly Facet[]): FacetCatalog {
 }
 
 /** A facet, or what to say about its absence once its place is known. */
-type Found = Facet | ((pointer: string) => Issue)
+type Found = Facet | ((pointer: string) => ParseIssue)
 
 function findOne(byName: ReadonlyMap<string, Facet>, name: string, side: Side): Found {
   const facet = byName.get(name)
@@ -78,7 +79,7 @@ function goes(direction: Direction, side: Side): boolean {
   return direction === side || direction === 'bidirectional'
 }
 
-function located(found: readonly Found[], at: string): Issue[] {
+function located(found: readonly Found[], at: string): ParseIssue[] {
   return found.flatMap((facet, index) => (typeof facet === 'function' ? [facet(child(at, index))] : []))
 }
 
@@ -87,12 +88,12 @@ function namesOf(side: ContractSide): readonly string[] {
   return Array.isArray(side) ? side : []
 }
 
-function repeatedNames(facets: readonly Facet[]): Issue[] {
+function repeatedNames(facets: readonly Facet[]): ParseIssue[] {
   const names = facets.map(({ name }) => name)
   return repeatIssues(names, 'facet', { code: 'facet/duplicate', pointer: (index) => `/${index}/name` })
 }
 
-function lostDependencies(facets: readonly Facet[], byName: ReadonlyMap<string, Facet>): Issue[] {
+function lostDependencies(facets: readonly Facet[], byName: ReadonlyMap<string, Facet>): ParseIssue[] {
   return facets.flatMap(({ name, metadata: { dependencies = [] } }, index) =>
     dependencies
       .filter((dependency) => !byName.has(dependency))

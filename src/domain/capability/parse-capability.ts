@@ -1,9 +1,10 @@
 /** Parses a registration, from the API or hand-written, into a Capability with all defaults. */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { own } from '../../base/json.ts'
 import type { Capability, ContractSide } from '../capability.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { raoSettingsIssues } from '../rao/settings.ts'
@@ -61,7 +62,11 @@ function withDefaults(given: GivenCapability): Capability {
   }
 }
 
-function checkSide(side: ContractSide, at: string, { facetsOnly = false }: ParseCapabilityOptions): Issue[] {
+function checkSide(
+  side: ContractSide,
+  at: string,
+  { facetsOnly = false }: ParseCapabilityOptions,
+): ParseIssue[] {
   if (isFacetList(side)) {
     return repeatIssues(side, 'facet', { code: 'capability/duplicate', pointer: (index) => `${at}/${index}` })
   }
@@ -76,7 +81,7 @@ const oldFields: Readonly<Record<string, string>> = {
   '/agentId': 'The capabilityId is enough; keep other names in metadata',
 }
 
-function explainOld(issue: Issue): Issue {
+function explainOld(issue: ParseIssue): ParseIssue {
   const hint = 'pointer' in issue.at ? own(oldFields, issue.at.pointer) : undefined
   return typeof hint === 'string' ? { ...issue, hint } : issue
 }

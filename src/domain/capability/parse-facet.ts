@@ -1,8 +1,9 @@
 /** Parses a facet in either spelling of the specification into the one stored form (C31). */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import type { Json } from '../../base/json.ts'
 import type { Direction, Facet } from '../facet.ts'
 import { checkNoun, checkSchema } from '../parse/check-schema.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import { type FoundIssues, type Parsed, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { facetSchema } from '../schemas/facet-schema.ts'
@@ -52,9 +53,9 @@ function instructions({ semantics, instruction }: GivenFacet): string[] {
   return [said, instruction].filter((text) => text !== undefined)
 }
 
-function contradictions(facet: GivenFacet): Issue[] {
+function contradictions(facet: GivenFacet): ParseIssue[] {
   const { direction, directionality } = facet.metadata
-  const issues: Issue[] = []
+  const issues: ParseIssue[] = []
   if (direction !== undefined && directionality !== undefined && direction !== directionality) {
     issues.push(twice('/metadata/directionality', 'direction and directionality say different things'))
   }
@@ -64,6 +65,6 @@ function contradictions(facet: GivenFacet): Issue[] {
   return issues
 }
 
-function twice(pointer: string, message: string): Issue {
+function twice(pointer: string, message: string): ParseIssue {
   return { code: 'facet/contradiction', at: { pointer }, message, hint: 'Keep one of the two' }
 }

@@ -4,11 +4,11 @@
  */
 
 import { closest } from '../../base/closest.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import { below, type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { type Draft, type DraftNode, givenNames, isIterated } from '../plan.ts'
@@ -25,7 +25,7 @@ type Data = { readonly [key: string]: unknown }
 const settings: readonly string[] = [...raoFields, 'processing', 'knowledge', 'outputFormat']
 
 /** Keys that are misspelled, nested in `rao`, or need `contract` and lack it. */
-export function checkNodeData(data: Data | undefined, at: Pointer): Issue[] {
+export function checkNodeData(data: Data | undefined, at: Pointer): ParseIssue[] {
   if (data === undefined) return []
   const absent = settings.filter((name) => own(data, name) === undefined)
   const issues = Object.keys(data)
@@ -35,7 +35,7 @@ export function checkNodeData(data: Data | undefined, at: Pointer): Issue[] {
 }
 
 /** A setting that is there was not meant by another key. */
-function checkKey(key: string, absent: readonly string[], at: Pointer): Issue[] {
+function checkKey(key: string, absent: readonly string[], at: Pointer): ParseIssue[] {
   const pointer = child(at, key)
   if (key === 'rao')
     return [
@@ -58,7 +58,7 @@ function checkKey(key: string, absent: readonly string[], at: Pointer): Issue[] 
   ]
 }
 
-function checkOptIn(data: Data, at: Pointer): Issue[] {
+function checkOptIn(data: Data, at: Pointer): ParseIssue[] {
   if (own(data, 'contract') !== undefined) return []
   const field = raoFields.find((name) => own(data, name) !== undefined)
   if (field === undefined) return []
@@ -93,8 +93,8 @@ export function parseDraft(given: unknown, options: ParseNounOptions = {}): Pars
 }
 
 /** What is wrong with the nodes of a draft or of a body. */
-function nodeIssues({ nodes }: Draft, at: string, options: ParseNounOptions): Issue[] {
-  const issues: Issue[] = []
+function nodeIssues({ nodes }: Draft, at: string, options: ParseNounOptions): ParseIssue[] {
+  const issues: ParseIssue[] = []
   for (const [index, node] of nodes.entries()) {
     const here = `${at}/nodes/${index}`
     for (const check of nodeChecks) for (const issue of check(node, here, options)) issues.push(issue)
@@ -132,7 +132,7 @@ const notOfIterations = [
   'constraints',
 ] as const satisfies readonly (keyof DraftNode)[]
 
-type NodeCheck = (node: DraftNode, at: string, options: ParseNounOptions) => Issue[]
+type NodeCheck = (node: DraftNode, at: string, options: ParseNounOptions) => ParseIssue[]
 
 /** What the schema cannot say of a node, one row per thing. */
 const nodeChecks: readonly NodeCheck[] = [
@@ -167,7 +167,7 @@ const nodeChecks: readonly NodeCheck[] = [
       }))
   },
   function bodyIsWhole(node, at) {
-    const issue = (key: string, message: string, hint: string): Issue[] => [
+    const issue = (key: string, message: string, hint: string): ParseIssue[] => [
       { code: 'draft/body', at: { pointer: `${at}${key}` }, message, hint },
     ]
     if (!isIterated(node))

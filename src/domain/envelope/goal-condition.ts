@@ -3,11 +3,12 @@
  * facet, a constraint reads the whole answer, so every variable gets the facet's path as prefix. Called by
  * `parse-envelope.ts`.
  */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { isObject, type Json } from '../../base/json.ts'
 import { child, tokens } from '../../base/pointer.ts'
 import type { Constraint } from '../contract.ts'
 import { checkCondition } from '../parse/check-schema.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import type { ParseNounOptions } from '../parse/parsed.ts'
 import { identified } from './parse-contract.ts'
 
@@ -20,7 +21,7 @@ export interface GoalCondition {
 
 interface Goals {
   readonly constraints: readonly Constraint[]
-  readonly issues: readonly Issue[]
+  readonly issues: readonly ParseIssue[]
 }
 
 /** The constraints that goal conditions stand for. Expects one or a list that satisfies the envelope's schema. */
@@ -29,7 +30,7 @@ export function goalConstraints(
   options: ParseNounOptions,
 ): Goals {
   const constraints: Constraint[] = []
-  const issues: Issue[] = []
+  const issues: ParseIssue[] = []
   for (const [index, goal] of [given].flat().entries()) {
     const at = Array.isArray(given) ? child('', index) : ''
     const path = [goal.facet, ...tokens(goal.path ?? '')]
@@ -41,7 +42,7 @@ export function goalConstraints(
   return { constraints, issues }
 }
 
-function refuse(goal: GoalCondition, path: readonly string[], at: string): Issue | undefined {
+function refuse(goal: GoalCondition, path: readonly string[], at: string): ParseIssue | undefined {
   if (Object.hasOwn(goal.condition, 'dsl')) {
     return {
       code: 'contract/goal',

@@ -1,12 +1,12 @@
 /** Parses the caller's output contract: a schema that compiles, constraints with ids and levels. */
 
 import { canonicalJson } from '../../base/canonical.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { sha256Hex } from '../../base/hash.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { Constraint, OutputContract } from '../contract.ts'
 import { checkCondition, checkNoun, checkSchema } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
 import { contractSchema } from '../schemas/envelope-schema.ts'
@@ -44,7 +44,7 @@ function isBareSchema(value: Json): boolean {
   )
 }
 
-const bareSchema: Issue = {
+const bareSchema: ParseIssue = {
   code: 'schema/required',
   at: { pointer: '/schema' },
   message: 'the property "schema" is missing: this is the JSON Schema itself',
@@ -55,7 +55,7 @@ type GivenContract = Omit<OutputContract, 'constraints'> & {
   readonly constraints?: readonly GivenConstraint[]
 }
 
-function missingLevels({ constraints = [] }: GivenContract): Issue[] {
+function missingLevels({ constraints = [] }: GivenContract): ParseIssue[] {
   return constraints.flatMap(({ level }, index) => {
     if (level !== undefined) return []
     const message = 'the constraint has no level and was taken as hard'

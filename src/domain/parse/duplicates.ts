@@ -1,13 +1,14 @@
 /** Checks lists for duplicate names. */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import type { Pointer } from '../../base/pointer.ts'
+import type { ParseIssue, ParseIssueCode } from './issue-table.ts'
 
 /** Returns one issue per repeated name; `pointer` locates the name with a given index. */
 export function repeatIssues(
   names: readonly string[],
   what: string,
-  { code, pointer }: { readonly code: string; readonly pointer: (index: number) => Pointer },
-): Issue[] {
+  { code, pointer }: { readonly code: ParseIssueCode; readonly pointer: (index: number) => Pointer },
+): ParseIssue[] {
   const seen = new Set<string>()
   return names.flatMap((name, index) => {
     if (!seen.has(name)) {

@@ -1,15 +1,16 @@
 /** Finds misspelled keys in free objects, so that a misspelled limit or gate is not ignored silently. */
+
 import { closest } from '../../base/closest.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { isObject } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
+import type { ParseIssue } from './issue-table.ts'
 
 /** Every key beginning like this is meant as a limit. */
 const looksLikeLimit = /^max[A-Z_]/
 
-export function nearMisses(given: unknown, known: readonly string[], at: Pointer): Issue[] {
+export function nearMisses(given: unknown, known: readonly string[], at: Pointer): ParseIssue[] {
   if (!isObject(given)) return []
-  return Object.keys(given).flatMap((key): Issue[] => {
+  return Object.keys(given).flatMap((key): ParseIssue[] => {
     if (known.includes(key)) return []
     const meant = closest(key, known) ?? completed(key, known)
     const isLimit = looksLikeLimit.test(key) && known.some((name) => looksLikeLimit.test(name))

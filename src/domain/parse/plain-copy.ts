@@ -2,14 +2,17 @@
  * Copies submitted input as plain JSON: the caller cannot change the copy later, and parsers may rely on it having no
  * functions, no cycles and bounded depth.
  */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { type Json, setOwn } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { isForeignSchema } from '../../schema/standard.ts'
+import type { ParseIssue } from './issue-table.ts'
 
 export const plainLimits = { depth: 100, nodes: 1_000_000 } as const
 
-type PlainCopy = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly issue: Issue }
+type PlainCopy =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly issue: ParseIssue }
 
 interface Visit {
   readonly value: unknown
@@ -88,6 +91,11 @@ function refuseSchema(pointer: Pointer): PlainCopy {
 }
 
 function refuse(pointer: Pointer, what: string, hint = 'Pass plain JSON data'): PlainCopy {
-  const issue = { code: 'json/unrepresentable', at: { pointer }, message: `the value ${what}`, hint }
+  const issue: ParseIssue = {
+    code: 'json/unrepresentable',
+    at: { pointer },
+    message: `the value ${what}`,
+    hint,
+  }
   return { ok: false, issue }
 }

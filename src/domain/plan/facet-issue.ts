@@ -3,7 +3,7 @@ import type { Issue } from '../../base/errors/issue.ts'
 import { type Pointer, tokens } from '../../base/pointer.ts'
 import type { FacetProvenance } from '../plan.ts'
 
-export interface FacetIssue extends Issue {
+export interface FacetIssue<Code extends string = string> extends Issue<Code> {
   /** Absent for what no facet speaks about. Several that share the property are named together. */
   readonly facet?: string
   readonly pointer: Pointer

@@ -2,10 +2,11 @@
  * Converts the flat policies of older callers (`requiresHitlApproval: true` beside `planner` and `runtime`): one row
  * maps each. None is dropped silently; a policy without a row is rejected by name. Called by `parse-policies.ts`.
  */
+
 import { closest } from '../../base/closest.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, jsonEqual, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import type { PlannerPolicy } from '../policy.ts'
 import type { flatPolicySchemas } from '../schemas/policy-schema.ts'
 
@@ -13,8 +14,8 @@ import type { flatPolicySchemas } from '../schemas/policy-schema.ts'
 interface FlatEffects {
   readonly planner: PlannerPolicy
   readonly inputs: { readonly [name: string]: Json }
-  readonly issues: readonly Issue[]
-  readonly warnings: readonly Issue[]
+  readonly issues: readonly ParseIssue[]
+  readonly warnings: readonly ParseIssue[]
 }
 
 interface FlatRow {
@@ -58,7 +59,7 @@ export const flatPolicies: Readonly<Record<FlatPolicyName, FlatRow>> = {
 }
 
 /** Names that are neither flat policies nor today's; refused by name. */
-export function refuseUnknown(policies: object): Issue[] {
+export function refuseUnknown(policies: object): ParseIssue[] {
   const names = ['planner', 'runtime', 'onNodeFail', 'rejectAction', ...Object.keys(flatPolicies)]
   return Object.keys(policies)
     .filter((name) => !names.includes(name))
@@ -78,8 +79,8 @@ export function refuseUnknown(policies: object): Issue[] {
 
 /** Applies the flat policies that are there. Expects policies that satisfy their schema. */
 export function applyFlatPolicies(policies: object, planner: PlannerPolicy): FlatEffects {
-  const issues: Issue[] = []
-  const warnings: Issue[] = []
+  const issues: ParseIssue[] = []
+  const warnings: ParseIssue[] = []
   const found = { topology: { ...planner.topology }, directives: { ...planner.directives }, inputs: {} }
   for (const [name, row] of Object.entries(flatPolicies)) {
     const value = own(policies, name) as Json | undefined
@@ -129,9 +130,9 @@ function withParts(
 export function withFacts(
   inputs: { readonly [name: string]: Json },
   facts: { readonly [name: string]: Json },
-): { readonly inputs: { readonly [name: string]: Json }; readonly warnings: readonly Issue[] } {
+): { readonly inputs: { readonly [name: string]: Json }; readonly warnings: readonly ParseIssue[] } {
   const merged: Record<string, Json> = { ...inputs }
-  const warnings: Issue[] = []
+  const warnings: ParseIssue[] = []
   for (const [name, fact] of Object.entries(facts)) {
     const given = own(inputs, name) as Json | undefined
     merged[name] = isObject(given) && isObject(fact) ? ({ ...fact, ...given } as Json) : (given ?? fact)

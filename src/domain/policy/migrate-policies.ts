@@ -2,10 +2,11 @@
  * Migrates older spellings of runtime policies: convertible ones are moved with a warning, removed ones are rejected
  * with a hint. Works on a copy owned by `parse-policies.ts`, before schema validation.
  */
+
 import { closest } from '../../base/closest.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, own } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import type { FoundIssues } from '../parse/parsed.ts'
 
 interface Migration extends FoundIssues {
@@ -159,6 +160,6 @@ function oldAction(type: string): { readonly message: string; readonly hint: str
 /** The dispatcher's verbs of earlier versions. */
 const renamedActions: Readonly<Record<string, string>> = { hitl_pause: 'hitl', fail_run: 'fail' }
 
-function removed(pointer: Pointer, message: string, hint: string): Issue {
+function removed(pointer: Pointer, message: string, hint: string): ParseIssue {
   return { code: 'policy/removed', at: { pointer }, message, hint }
 }

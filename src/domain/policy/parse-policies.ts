@@ -1,11 +1,11 @@
 /** Parses policies: migrates older forms, validates, fills defaults. Used for envelopes and on its own. */
 
 import { closest } from '../../base/closest.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import { checkCondition, checkNoun } from '../parse/check-schema.ts'
 import { repeatIssues } from '../parse/duplicates.ts'
+import type { ParseIssue } from '../parse/issue-table.ts'
 import { nearMisses } from '../parse/near-misses.ts'
 import { type FoundIssues, type Parsed, type ParseNounOptions, settle } from '../parse/parsed.ts'
 import { plainCopy } from '../parse/plain-copy.ts'
@@ -21,8 +21,8 @@ import { migratePolicies } from './migrate-policies.ts'
 export const engineMetrics: readonly string[] = ['confidence', 'satisfaction']
 
 /** Metrics that are nearly one of the engine's: such a policy would never act. */
-function checkMetrics(runtime: readonly object[]): Issue[] {
-  return runtime.flatMap((policy, index): Issue[] => {
+function checkMetrics(runtime: readonly object[]): ParseIssue[] {
+  return runtime.flatMap((policy, index): ParseIssue[] => {
     const metric = metricOf(policy)
     if (metric === undefined || engineMetrics.includes(metric)) return []
     const meant = closest(metric, engineMetrics)
@@ -118,13 +118,13 @@ function directivesIn(policies: Json): unknown {
 type GivenPolicy = Omit<Policies['runtime'][number], 'enabled'> & { readonly enabled?: boolean }
 
 /** Whether a refusal has already reported this location: the schema check then adds nothing. */
-function isReported(issue: Issue, refused: readonly Issue[]): boolean {
+function isReported(issue: ParseIssue, refused: readonly ParseIssue[]): boolean {
   const at = pointerOf(issue)
   return refused.some((reported) => at === pointerOf(reported) || at.startsWith(`${pointerOf(reported)}/`))
 }
 
 /** Located where the caller wrote it, not where it was moved. */
-function asGiven(issue: Issue, moved: ReadonlyMap<Pointer, Pointer>): Issue {
+function asGiven(issue: ParseIssue, moved: ReadonlyMap<Pointer, Pointer>): ParseIssue {
   const at = pointerOf(issue)
   for (const [today, given] of moved) {
     if (at === today || at.startsWith(`${today}/`)) {
@@ -134,11 +134,11 @@ function asGiven(issue: Issue, moved: ReadonlyMap<Pointer, Pointer>): Issue {
   return issue
 }
 
-function pointerOf(issue: Issue): Pointer {
+function pointerOf(issue: ParseIssue): Pointer {
   return 'pointer' in issue.at ? issue.at.pointer : ''
 }
 
-function conditionIssues(runtime: Policies['runtime'], options: ParseNounOptions): Issue[] {
+function conditionIssues(runtime: Policies['runtime'], options: ParseNounOptions): ParseIssue[] {
   return runtime.flatMap((policy, index) => {
     if (isRaoPolicy(policy)) return []
     const { trigger } = policy
@@ -148,7 +148,7 @@ function conditionIssues(runtime: Policies['runtime'], options: ParseNounOptions
   })
 }
 
-function raoIssues(runtime: Policies['runtime']): Issue[] {
+function raoIssues(runtime: Policies['runtime']): ParseIssue[] {
   return runtime.flatMap((policy, index) =>
     isRaoPolicy(policy) ? raoSettingsIssues(policy.rao, 'policy/rao', `/runtime/${index}/rao`) : [],
   )

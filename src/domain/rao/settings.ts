@@ -1,6 +1,7 @@
 /** A RAO contract as capabilities and policies state it: the keys that nodes have in their data. Stating it switches it on. */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { child, type Pointer } from '../../base/pointer.ts'
+import type { ParseIssue, ParseIssueCode } from '../parse/issue-table.ts'
 import {
   type ConfidenceType,
   isRaoError,
@@ -24,7 +25,11 @@ export function readRaoSettings(settings: RaoSettings): RaoContract | RaoError |
 }
 
 /** What the schema of settings cannot say: that the thresholds are in order. */
-export function raoSettingsIssues(settings: RaoSettings | undefined, code: string, at: Pointer): Issue[] {
+export function raoSettingsIssues(
+  settings: RaoSettings | undefined,
+  code: ParseIssueCode,
+  at: Pointer,
+): ParseIssue[] {
   const contract = settings && readRaoSettings(settings)
   if (!isRaoError(contract)) return []
   const pointer = contract.error === 'InvalidField' ? child(at, contract.field) : at

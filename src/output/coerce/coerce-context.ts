@@ -2,12 +2,12 @@
  * What the conversions share: the guide (schema, settings, step budget), the interface of the traversal in `coerce.ts`,
  * the path to the current value, and the test whether a value needs a conversion at all.
  */
-import type { Issue } from '../../base/errors/issue.ts'
 import { type JsonType, jsonType } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { CompiledSchema } from '../../schema/compile/compile.ts'
 import type { Shape, Shapes, Where } from '../../schema/shape.ts'
 import type { Node } from '../decode/tree/tree.ts'
+import type { ReaderIssue, ReaderIssueCode } from '../issue-table.ts'
 import type { RuleName } from '../rules.ts'
 import type { Settings } from '../settings.ts'
 import type { Allowance } from '../step-budget.ts'
@@ -54,7 +54,7 @@ export interface Coercing {
   decode(text: string): Node | undefined
   /** Records a change of the current value, or of its member `below`. */
   change(rule: RuleName, before: unknown, after: unknown, below?: string): void
-  issue(code: string, message: string, more?: Partial<Issue>, below?: string): void
+  issue(code: ReaderIssueCode, message: string, more?: Partial<ReaderIssue>, below?: string): void
   /** Runs `work` on the node decoded from a string, with that string as the text. */
   unfold(text: string, node: Node, work: () => unknown): unknown
   /** The source text of this node. */

@@ -3,11 +3,12 @@
  * conversions, and records each. Ajv then validates the result. The traversal works on plain values; nodes (with their
  * source text) are fetched only where a conversion needs them.
  */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { setOwn } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import type { Shape, Where } from '../../schema/shape.ts'
 import { LazyNode, makeNode, type Node, type NodeKind } from '../decode/tree/tree.ts'
+import type { ReaderIssue, ReaderIssueCode } from '../issue-table.ts'
 import type { RuleName } from '../rules.ts'
 import { decodeInner, mayHold } from '../scan/nested-json.ts'
 import { VISIT } from '../step-budget.ts'
@@ -114,7 +115,7 @@ class Run implements Coercing {
     this.record.change({ rule, pointer: this.pointer(below), before, after })
   }
 
-  issue(code: string, message: string, more: Partial<Issue> = {}, below?: string): void {
+  issue(code: ReaderIssueCode, message: string, more: Partial<ReaderIssue> = {}, below?: string): void {
     this.record.issue({ code, at: { pointer: this.pointer(below) }, message, ...more })
   }
 

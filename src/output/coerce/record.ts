@@ -3,8 +3,9 @@
  * back to a mark and replaying a recorded part are O(1): unions nest, and copying the record at every level would
  * multiply the cost by the depth.
  */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import type { Pointer } from '../../base/pointer.ts'
+import type { ReaderIssue } from '../issue-table.ts'
 import { type RuleName, rules } from '../rules.ts'
 
 /** A change of the value. Changes are kept in the order in which they were made. */
@@ -17,7 +18,7 @@ export interface ValueChange {
 
 type Entry =
   | { readonly kind: 'change'; readonly change: ValueChange }
-  | { readonly kind: 'issue'; readonly issue: Issue }
+  | { readonly kind: 'issue'; readonly issue: ReaderIssue }
   | { readonly kind: 'branch'; readonly pointer: Pointer; readonly index: number }
   | { readonly kind: 'again'; readonly part: Part; readonly from: Pointer; readonly to: Pointer }
 
@@ -42,7 +43,7 @@ export interface Part {
 
 export interface Recorded {
   readonly changes: readonly ValueChange[]
-  readonly issues: readonly Issue[]
+  readonly issues: readonly ReaderIssue[]
   /** A later choice for a pointer replaces an earlier one. */
   readonly branches: Readonly<Record<Pointer, number>>
   readonly cost: number
@@ -70,7 +71,7 @@ export class ConversionRecord {
     }
   }
 
-  issue(issue: Issue): void {
+  issue(issue: ReaderIssue): void {
     this.#add({ kind: 'issue', issue }, { issues: this.#at.issues + 1 })
   }
 
@@ -102,7 +103,7 @@ export class ConversionRecord {
   /** All entries, in order. */
   read(): Recorded {
     const changes: ValueChange[] = []
-    const issues: Issue[] = []
+    const issues: ReaderIssue[] = []
     const branches: [Pointer, number][] = []
     for (const entry of entriesOf({ from: START, to: this.#at })) {
       if (entry.kind === 'change') changes.push(entry.change)
@@ -159,7 +160,7 @@ function moved(entry: Exclude<Entry, { kind: 'again' }>, move: Move): Entry {
   }
 }
 
-function movedIssue(issue: Issue, move: Move): Issue {
+function movedIssue(issue: ReaderIssue, move: Move): ReaderIssue {
   return 'pointer' in issue.at ? { ...issue, at: { pointer: movedPointer(issue.at.pointer, move) } } : issue
 }
 

@@ -2,7 +2,7 @@
  * Evaluates one candidate: decodes it, converts it toward the schema, validates it, and computes the cost of the
  * changes.
  */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { once } from '../../base/once.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import { coerce, type Source } from '../coerce/coerce.ts'
@@ -10,6 +10,7 @@ import type { Guide } from '../coerce/coerce-context.ts'
 import type { ValueChange } from '../coerce/record.ts'
 import type { Strict } from '../decode/strict.ts'
 import { isSpecial, type Node } from '../decode/tree/tree.ts'
+import type { ReaderIssue } from '../issue-table.ts'
 import { rules } from '../rules.ts'
 import type { Region } from '../scan/region.ts'
 import type { Guided, Target } from '../schema/target.ts'
@@ -27,7 +28,7 @@ export interface Attempt {
   readonly valid: boolean
   readonly cost: number
   /** Doubts found on the way; an attempt with any of them is not valid. */
-  readonly issues: readonly Issue[]
+  readonly issues: readonly ReaderIssue[]
 }
 
 /** The inputs of an attempt. */
@@ -156,7 +157,7 @@ function check(
 const NOT_CHECKED = { ok: false } as const
 
 /** Reports values without a key or position: dropping them would be a silent loss. */
-function strayValues(region: Region): Issue[] {
+function strayValues(region: Region): ReaderIssue[] {
   const edit = region.summary.stray
   if (edit === undefined) return []
   return [
@@ -170,7 +171,7 @@ function strayValues(region: Region): Issue[] {
 }
 
 /** Reports edits that exceed the tolerance. */
-function intolerable(region: Region, settings: Settings): Issue[] {
+function intolerable(region: Region, settings: Settings): ReaderIssue[] {
   if (settings.tolerance >= region.summary.level) return []
   const edit = region.edits.find((e) => rules[e.rule].level > settings.tolerance)
   if (edit === undefined) return []

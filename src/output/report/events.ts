@@ -1,7 +1,8 @@
 /** Emits the named trace events (AROS-54…56), only when something was changed or failed (C12). */
-import type { Issue } from '../../base/errors/issue.ts'
+
 import { type JsonType, jsonType } from '../../base/json.ts'
 import { valueAt } from '../../base/pointer.ts'
+import type { ReaderIssue } from '../issue-table.ts'
 import { rules } from '../rules.ts'
 import { conversions, isConversion } from '../settings.ts'
 import type { ParseResult, ReaderEvent, Stage } from '../types.ts'
@@ -41,7 +42,7 @@ export function sendEvents(send: Send, made: Made, result: ParseResult, shadow: 
 /**
  * The failed stage, derived from the first issue; a value that does not match the schema failed in the semantic stage.
  */
-function failedStage({ edits, custom }: Made, issue: Issue | undefined): Stage {
+function failedStage({ edits, custom }: Made, issue: ReaderIssue | undefined): Stage {
   const code = issue?.code ?? 'output/not-found'
   if (code === 'output/stage') return 'custom'
   if (code === 'output/tolerance' || code === 'output/stray-value') {

@@ -79,7 +79,7 @@ describe('explain', () => {
 
   it('reports issues with what was expected, what came, and what to do', () => {
     const issue = {
-      code: 'schema/type',
+      code: 'schema/type' as const,
       at: { pointer: '/n' },
       message: 'Not an integer',
       hint: 'Give a whole number',

@@ -1,7 +1,7 @@
 /** The compiled target of a parse: the caller's schema with its shapes and its validator. */
 import { ProvisoError } from '../../base/errors/error.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import { type CompiledSchema, compileSchema, type JsonSchema } from '../../schema/compile/compile.ts'
+import type { RefusedSchemaCode } from '../../schema/issue-table.ts'
 import { regexEngine } from '../../schema/patterns/regex.ts'
 import { type Shape, Shapes } from '../../schema/shape.ts'
 import {
@@ -10,6 +10,7 @@ import {
   unguidedNote,
   validateStandard,
 } from '../../schema/standard.ts'
+import type { ReaderIssue } from '../issue-table.ts'
 import type { AnySchema, ParseOptions } from '../types.ts'
 import { namedSchema } from './shorthand.ts'
 
@@ -25,16 +26,16 @@ export interface Guided {
 
 export interface Target {
   /** Why the schema cannot be used; empty if it can. */
-  readonly refused: readonly Issue[]
+  readonly refused: readonly ReaderIssue[]
   /** Notes for the author of a schema that can be used. */
-  readonly notes: readonly Issue[]
+  readonly notes: readonly ReaderIssue[]
   /** Absent without a schema, or for one that can only validate. */
   readonly guided: Guided | undefined
   readonly jsonSchema: JsonSchema | undefined
   /** Validates the value and returns it as transformed by the validator. */
   check(value: unknown): Checked
   /** The same, with every violation. */
-  explain(value: unknown): readonly Issue[]
+  explain(value: unknown): readonly ReaderIssue[]
 }
 
 export type Checked = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
@@ -81,7 +82,8 @@ function makeTarget(schema: AnySchema, options: ParseOptions): Target {
 
 /** The target of an unusable schema: rejects every value and reports why. */
 function refusedTarget({ code, message, at, hint }: ProvisoError): Target {
-  const issue: Issue = { code, at: at ?? { pointer: '' }, message, hint }
+  // The compiler of schemas throws no other codes.
+  const issue: ReaderIssue = { code: code as RefusedSchemaCode, at: at ?? { pointer: '' }, message, hint }
   return {
     refused: [issue],
     notes: [],

@@ -3,10 +3,11 @@
  * deadline or use more memory than a limit. A separate entry point, because it needs Node.
  */
 import { ProvisoError } from '../../base/errors/error.ts'
-import type { Issue } from '../../base/errors/issue.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { checkSize } from '../../schema/compile/limits.ts'
+import type { RefusedSchemaCode } from '../../schema/issue-table.ts'
 import { isForeignSchema } from '../../schema/standard.ts'
+import type { ReaderIssue } from '../issue-table.ts'
 import { namedSchema } from '../schema/shorthand.ts'
 import type { AnySchema, ParseOptions, ParseResult } from '../types.ts'
 import type { Answer, PortableOptions, Refusal } from './off-thread-messages.ts'
@@ -33,7 +34,7 @@ export interface OffThreadCall {
 
 export type OffThreadCompiled =
   | { readonly ok: true; readonly hash: string }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly issues: readonly ReaderIssue[] }
 
 export interface OffThreadReader {
   /**
@@ -63,7 +64,7 @@ export function createOffThreadReader(options: OffThreadOptions = {}): OffThread
   const pool = createPool({ url, workers, deadlineMs, memoryMb, waiting, idleMs })
 
   /** The issue of an exceeded limit. */
-  function limitIssue(outcome: Outcome, at: Issue['at']): Issue | undefined {
+  function limitIssue(outcome: Outcome, at: ReaderIssue['at']): ReaderIssue | undefined {
     if (outcome.kind === 'deadline') {
       const message = `was not read within ${deadlineMs} ms`
       return {
@@ -162,7 +163,7 @@ function portable<T>(value: T, what: string): T {
   }
 }
 
-function failure(text: string, issue: Issue): ParseResult {
+function failure(text: string, issue: ReaderIssue): ParseResult {
   return {
     ok: false,
     issues: [issue],
@@ -184,6 +185,8 @@ function revived({ code, message, hint, at }: Refusal): ProvisoError {
   return new ProvisoError(code, message, { ...(hint !== undefined && { hint }), ...(at && { at }) })
 }
 
-function refusalIssue({ code, message, hint, at }: ProvisoError): Issue {
-  return { code, message, at: at ?? { pointer: '' }, ...(hint !== undefined && { hint }) }
+/** The issue of a schema that cannot be used; the code was compared by the caller. */
+function refusalIssue({ code, message, hint, at }: ProvisoError): ReaderIssue {
+  const refused = code as RefusedSchemaCode
+  return { code: refused, message, at: at ?? { pointer: '' }, ...(hint !== undefined && { hint }) }
 }

@@ -2,16 +2,19 @@
  * Compiles a pipeline to an envelope, a draft and capabilities. Maps and loops become nodes with a body, so
  * the whole plan is proved before the first call, whatever the length of a list.
  */
+
 import type { Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { parseDraft } from '../../domain/draft/parse-draft.ts'
+import type { ParseIssueCode } from '../../domain/parse/issue-table.ts'
 import { countAsks, defaultMaxAsks } from '../../domain/plan/count-asks.ts'
 import type { Draft, DraftNode } from '../../domain/plan.ts'
 import { planLimits } from '../../plan/index.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
 import { type ArosConfig, arosConfig } from '../config/aros-config.ts'
 import type { Pipeline } from '../parse/pipeline.ts'
+import type { PipelineIssueCode } from '../text/issue-table.ts'
 import type { SourceIssue } from '../text/source.ts'
 import { asBinding, type Build, isFull, type OpenNode, type Scope } from './build.ts'
 import { capabilitiesOf } from './capabilities.ts'
@@ -138,11 +141,17 @@ function draftIssues(pipeline: Pipeline, { nodes, origins }: Build): SourceIssue
     const node = nodeAt(nodes, tokens(pointer))
     const origin = (node && origins.get(node as OpenNode)) ?? { pipeline, at: '/steps' }
     return origin.pipeline.issue(origin.at, {
-      code: code.replace(/^(draft|schema)\//, 'pipeline/'),
+      code: toPipelineCode(code),
       message,
       ...(hint !== undefined && { hint }),
     })
   })
+}
+
+/** The code of an issue of a draft that was compiled from a pipeline. */
+function toPipelineCode(code: ParseIssueCode): PipelineIssueCode {
+  // The other codes of drafts are those of conditions, which pipelines share.
+  return code.replace(/^(draft|schema)\//, 'pipeline/') as PipelineIssueCode
 }
 
 /** The innermost node that a pointer leads into. */

@@ -1,11 +1,19 @@
 /** Reads `proviso.toml` into values by dotted name, or into issues with their lines. */
+
 import { parse, TomlError } from 'smol-toml'
 import type { TextRange } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { tokens } from '../../base/pointer.ts'
 import { checkNoun } from '../../domain/parse/check-schema.ts'
 import { closed, map } from '../../domain/schemas/parts.ts'
-import { createSource, issueAt, positionOf, type Source, type SourceIssue } from '../text/source.ts'
+import {
+  createSource,
+  issueAt,
+  positionOf,
+  type Source,
+  type SourceIssue,
+  toFileCode,
+} from '../text/source.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import { arosSchema, presets } from './aros-config.ts'
 import { serverSchema } from './server-settings.ts'
@@ -59,7 +67,7 @@ export function readConfig(text: string, name = 'proviso.toml'): ReadConfig {
       const path = 'pointer' in at ? tokens(at.pointer) : []
       const range = rangeOf(ranges, path)
       return issueAt(source, {
-        code: code.replace('schema/', 'config/'),
+        code: toFileCode('config', code),
         range,
         message: `${path.join('.')}: ${message}`,
         ...(hint !== undefined && { hint }),

@@ -147,7 +147,7 @@ function name(steps: readonly object[], prefix = 's'): object[] {
 function findFixable(text: string) {
   const read = readYaml(text)
   if (!read.ok) throw new Error(JSON.stringify(read.issues))
-  const rules = new Set(fixableRules.map(({ id }) => id))
+  const rules = new Set<string>(fixableRules.map(({ id }) => id))
   return lint(read.document)
     .issues.filter(({ code }) => rules.has(code))
     .map(({ code, step, message, cannotFix }) => ({ code, step, message, cannotFix }))

@@ -3,12 +3,13 @@
 import { closest } from '../../base/closest.ts'
 import type { TextRange } from '../../base/errors/issue.ts'
 import { parsePipeline } from '../parse/parse-pipeline.ts'
+import type { PipelineIssueCode } from '../text/issue-table.ts'
 import { issueAt } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
 import { matches } from './glob.ts'
 import type { LintSettings } from './lint-settings.ts'
 import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
-import { ruleTable } from './rule-table.ts'
+import { type RuleId, ruleTable } from './rule-table.ts'
 import { findUnneededRule } from './rules-not-needed.ts'
 import { type NamedRule, namedInComment, namedInMeta, suppression } from './suppress.ts'
 import { type LintView, lintView, type SeenImports } from './view/lint-view.ts'
@@ -23,9 +24,12 @@ export interface LintOptions {
 
 export type Profile = readonly (readonly [glob: string, severity: Severity])[]
 
+/** Code of an issue of `lint` and `validatePipeline`: a rule, or what the parser and the compiler report. */
+export type LintIssueCode = RuleId | PipelineIssueCode | typeof unknownRuleCode
+
 export interface LintResult {
   /** In the order of the file. */
-  readonly issues: readonly LintIssue[]
+  readonly issues: readonly LintIssue<LintIssueCode>[]
   /** Number of issues that the file itself suppresses. */
   readonly suppressed: number
 }
@@ -38,7 +42,7 @@ export interface LintResult {
 export function lint(document: YamlDocument, options: LintOptions = {}): LintResult {
   const view = lintView(document, options)
   const isSuppressed = suppression(view)
-  const issues: LintIssue[] = []
+  const issues: LintIssue<LintIssueCode>[] = []
   let suppressed = 0
   for (const rule of ruleTable) {
     for (const finding of rule.check(view)) {
@@ -61,7 +65,7 @@ export function lint(document: YamlDocument, options: LintOptions = {}): LintRes
 }
 
 /** Returns what the parser of pipelines rejects, unless a rule reports an error at the same range. */
-function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue[] {
+function misread(document: YamlDocument, said: readonly LintIssue[]): LintIssue<LintIssueCode>[] {
   const parsed = parsePipeline(document)
   if (parsed.ok) return []
   const covers = (issue: LintIssue, [start, end]: TextRange) =>
@@ -76,12 +80,12 @@ function severityOf(rule: Pick<Rule, 'id' | 'severity'>, finding: RuleFinding, p
 }
 
 interface Judged {
-  readonly rule: Rule
+  readonly rule: Rule<RuleId>
   readonly finding: RuleFinding
   readonly severity: Exclude<Severity, 'off'>
 }
 
-function issueOf(view: LintView, { rule, finding, severity }: Judged): LintIssue {
+function issueOf(view: LintView, { rule, finding, severity }: Judged): LintIssue<LintIssueCode> {
   const { range, message, hint, step } = finding
   const fix = rule.fixer?.fix(view, finding)
   return {

@@ -36,18 +36,25 @@ import { vT4 } from './rules/v-t4.ts'
 import { vT5 } from './rules/v-t5.ts'
 import { vT6 } from './rules/v-t6.ts'
 
-export const ruleTable: readonly Rule[] = [
+const rules = [
   ...[vA1, vA2, vA2Strict, vA2Type, vA3, vA4, vA5, vA6, vA7, vA8],
   ...[vC1, vC2, vC3, vCF1, vCtx1, vF1, vI4, vI5, vL1, vP1, vP2, vP3],
   ...[vS1, vS2, vS3, vSM1, vT1, vT2, vT3, vT4, vT5, vT6],
   ...[template001, loop001, hitlNested001],
-]
+] as const
+
+/** Id of a lint rule. */
+export type RuleId = (typeof rules)[number]['id']
+
+export const ruleTable: readonly Rule<RuleId>[] = rules
 
 export function ruleNamed(id: string): Rule | undefined {
   return ruleTable.find((rule) => rule.id.toUpperCase() === id.toUpperCase())
 }
 
+type FixableRule = Rule<RuleId> & { readonly fixer: Fixer }
+
 /** The rules that carry a fixer, in the order in which their fixes are applied. */
-export const fixableRules: readonly (Rule & { readonly fixer: Fixer })[] = fixStages.flatMap((stage) =>
-  ruleTable.filter((rule): rule is Rule & { readonly fixer: Fixer } => rule.fixer?.stage === stage),
+export const fixableRules: readonly FixableRule[] = fixStages.flatMap((stage) =>
+  ruleTable.filter((rule): rule is FixableRule => rule.fixer?.stage === stage),
 )

@@ -8,9 +8,9 @@ export const severities = ['error', 'warning', 'note', 'off'] as const
 /** An error fails the check, a warning only with `--fail-on-warn`, a note never. */
 export type Severity = (typeof severities)[number]
 
-export interface Rule {
+export interface Rule<Id extends string = string> {
   /** Id used in reports, baselines and suppressions, such as `V-A8`. */
-  readonly id: string
+  readonly id: Id
   /** What the rule reports, in one line. */
   readonly title: string
   readonly severity: Severity
@@ -56,10 +56,8 @@ export interface RuleFinding {
   readonly severity?: Severity
 }
 
-/** A finding as reported. */
-export interface LintIssue extends SourceIssue {
-  /** The rule id, or the code of a parse error. */
-  readonly code: string
+/** A finding as reported. Its code is the rule id, or the code of a parse error. */
+export interface LintIssue<Code extends string = string> extends SourceIssue<Code> {
   readonly severity: Exclude<Severity, 'off'>
   /** Name of the step. */
   readonly step?: string

@@ -10,7 +10,7 @@ import { parsePipeline } from '../parse/parse-pipeline.ts'
 import type { Pipeline } from '../parse/pipeline.ts'
 import type { SourceIssue } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
-import { type LintOptions, type LintResult, lint } from './lint.ts'
+import { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint.ts'
 import type { LintIssue } from './rule.ts'
 import type { SeenImports } from './view/lint-view.ts'
 
@@ -89,6 +89,6 @@ function isWarning({ code }: SourceIssue): boolean {
   return ['pipeline/precheck-key', 'pipeline/import-limits'].includes(code)
 }
 
-function asFinding(issue: SourceIssue, severity: 'error' | 'warning'): LintIssue {
+function asFinding(issue: SourceIssue, severity: 'error' | 'warning'): LintIssue<LintIssueCode> {
   return { ...issue, severity, fixable: false }
 }

@@ -31,7 +31,7 @@ export function parsePipeline(document: YamlDocument): ParsedPipeline {
   const file = snakeKeys(document.value)
   if (!isObject(file)) {
     const said = {
-      code: 'pipeline/shape',
+      code: 'pipeline/shape' as const,
       message: 'a pipeline is a map with steps',
       hint: 'Start with steps:',
     }

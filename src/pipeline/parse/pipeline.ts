@@ -1,10 +1,12 @@
 /** The parsed model of a pipeline: agents, imports and steps, with normalised keys and their locations. */
+
 import { isObject, type Json, own } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import type { Condition } from '../../domain/contract.ts'
 import type { GivenProcessing } from '../../domain/draft/processing.ts'
 import type { DraftNode, Limits } from '../../domain/plan.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
+import type { PipelineIssueCode } from '../text/issue-table.ts'
 import type { SourceIssue } from '../text/source.ts'
 
 /** Names of the whole context in templates of the original project. */
@@ -46,7 +48,7 @@ export interface Pipeline {
 export type Complain = (at: Pointer, said: Complaint) => SourceIssue
 
 export interface Complaint {
-  readonly code: string
+  readonly code: PipelineIssueCode
   readonly message: string
   readonly hint?: string
   /** The exact words that are wrong, if the value contains them. */

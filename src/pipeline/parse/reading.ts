@@ -2,13 +2,14 @@
  * Shared state and checks of the pipeline parsers: reporting issues, and validating a part of the file
  * against its schema.
  */
+
 import { closest } from '../../base/closest.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import type { Pointer } from '../../base/pointer.ts'
 import { checkNoun, checkSchema } from '../../domain/parse/check-schema.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
-import type { SourceIssue } from '../text/source.ts'
+import { type SourceIssue, toFileCode } from '../text/source.ts'
 import { snakeKeys } from '../yaml/snake-keys.ts'
 import type { Complain, StepProcessing } from './pipeline.ts'
 
@@ -31,7 +32,7 @@ export function check(reading: Reading, schema: JsonSchema, value: Json, at: Poi
     const { code, message } = issue
     reading.issues.push(
       reading.complain(at + pointer, {
-        code: code.replace('schema/', 'pipeline/'),
+        code: toFileCode('pipeline', code),
         message,
         hint: hintOf(issue),
         ...(isKey && { key: true as const }),

@@ -1,6 +1,9 @@
 /** A source file with its line starts: converts offsets to lines and columns, and renders excerpts with a caret. */
+
 import type { Issue, TextRange } from '../../base/errors/issue.ts'
 import type { Pointer } from '../../base/pointer.ts'
+import type { ViolationCode } from '../../schema/issue-table.ts'
+import type { FileViolationCode, PipelineIssueCode } from './issue-table.ts'
 
 // Makes one line printable above a caret: replaces every invisible character by a visible one.
 
@@ -20,7 +23,7 @@ export interface Source {
 }
 
 /** An issue in a source file, ready to be printed. */
-export interface SourceIssue extends Issue {
+export interface SourceIssue<Code extends string = PipelineIssueCode> extends Issue<Code> {
   readonly at: { readonly span: TextRange }
   /** The file it is in. */
   readonly file: string
@@ -35,9 +38,15 @@ export interface SourceIssue extends Issue {
 }
 
 /** A finding at a range; the source adds line, column and excerpt. */
-export interface Finding extends Omit<Issue, 'at'> {
+export interface Finding<Code extends string = PipelineIssueCode> extends Omit<Issue<Code>, 'at'> {
   readonly range: TextRange
   readonly pointer?: Pointer
+}
+
+/** The code of a violation of the schema of a file. */
+export function toFileCode(kind: 'pipeline' | 'config', code: ViolationCode): FileViolationCode {
+  // `replace` returns any text; the result has the type that the function says.
+  return code.replace('schema', kind) as FileViolationCode
 }
 
 export function createSource(text: string, name = 'pipeline'): Source {
@@ -50,7 +59,10 @@ export function createSource(text: string, name = 'pipeline'): Source {
   return { name, text, lineStarts }
 }
 
-export function issueAt(source: Source, { range, ...said }: Finding): SourceIssue {
+export function issueAt<Code extends string>(
+  source: Source,
+  { range, ...said }: Finding<Code>,
+): SourceIssue<Code> {
   const { line, column } = positionOf(source, range[0])
   return { ...said, at: { span: range }, file: source.name, line, column, excerpt: excerptAt(source, range) }
 }
@@ -96,7 +108,14 @@ function excerptAt(source: Source, [start, end]: TextRange): string {
 }
 
 /** Renders `file:line:column: message`, the excerpt and the hint. */
-export function describeSourceIssue({ file, line, column, message, excerpt, hint }: SourceIssue): string {
+export function describeSourceIssue({
+  file,
+  line,
+  column,
+  message,
+  excerpt,
+  hint,
+}: SourceIssue<string>): string {
   const head = `${file}:${line}:${column}: ${message}`
   return [head, excerpt, ...(hint === undefined ? [] : [`  ${hint}`])].join('\n')
 }

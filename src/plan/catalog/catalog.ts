@@ -3,6 +3,7 @@
  * and there are no timers; the status is computed on read. Planners, prover and engine use it through the `Catalog`
  * port.
  */
+
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
 import { createFacetCatalog } from '../../domain/capability/collect-catalog.ts'
@@ -14,6 +15,7 @@ import type { Parsed } from '../../domain/parse/parsed.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { withBuiltins } from '../builtin-capabilities.ts'
+import type { RegisterIssueCode } from '../issue-table.ts'
 import { compileContract } from './compile-facets.ts'
 import { type Derived, derive, supportOf } from './derive.ts'
 import { hintsOf } from './hints.ts'
@@ -63,7 +65,7 @@ export interface Ranked {
 
 export interface CapabilityCatalog extends Catalog {
   /** Adds or replaces an entry. Returns issues if it cannot be parsed, names unknown facets, or the catalog is full. */
-  register(given: unknown, options?: RegisterOptions): Parsed<CatalogEntry>
+  register(given: unknown, options?: RegisterOptions): Parsed<CatalogEntry, RegisterIssueCode>
   /** Records a heartbeat; false if the capability is unknown. */
   heartbeat(capabilityId: string): boolean
   deregister(capabilityId: string): boolean
@@ -127,7 +129,7 @@ export function createCatalog(options: CatalogOptions): CapabilityCatalog {
       const parsed = parseCapability(given, parsing)
       if (!parsed.ok) return parsed
       const capability = parsed.value
-      const wrong = facetCatalog.check(capability)
+      const wrong: Issue<RegisterIssueCode>[] = facetCatalog.check(capability)
       const before = held.get(capability.capabilityId)
       if (wrong.length === 0 && before === undefined && !held.ensureCapacity()) wrong.push(full(maxEntries))
       const contracts = contractsOf(capability, facets)
@@ -274,7 +276,7 @@ function timeoutOf({ heartbeat }: Capability, usual: number | undefined): number
   return heartbeat?.intervalSeconds === undefined ? usual : heartbeat.intervalSeconds * 1_000 * missable
 }
 
-function full(maxEntries: number): Issue {
+function full(maxEntries: number): Issue<RegisterIssueCode> {
   return {
     code: 'catalog/full',
     at: { pointer: '' },
@@ -285,7 +287,7 @@ function full(maxEntries: number): Issue {
 
 /** Compiles both contracts; contradicting facets become issues of the registration. */
 function contractsOf(capability: Capability, catalog: readonly Facet[]) {
-  const issues: Issue[] = []
+  const issues: Issue<RegisterIssueCode>[] = []
   const side = (direction: 'input' | 'output'): JsonSchema => {
     const given = direction === 'input' ? capability.inputContract : capability.outputContract
     if (!isFacetList(given)) return given

@@ -2,6 +2,7 @@
  * Compiles facets into the contract of one side of a node: an object schema with one property per facet, and for every
  * violation the facet it belongs to. Schemas of facets that share a property are intersected, never overwritten.
  */
+
 import type { Issue } from '../../base/errors/issue.ts'
 import { child, tokens } from '../../base/pointer.ts'
 import type { Diagnostic } from '../../domain/diagnostic.ts'
@@ -10,6 +11,7 @@ import type { FacetIssue } from '../../domain/plan/facet-issue.ts'
 import type { FacetProvenance } from '../../domain/plan.ts'
 import { both, placed, refers } from '../../schema/build/combine.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
+import type { ViolationCode } from '../../schema/issue-table.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/has-no-values.ts'
 import { createDiagnostic } from '../diagnostics.ts'
@@ -29,7 +31,7 @@ export interface CompiledContract {
   /** Problems of the facets themselves: unknown, wrong direction, or contradicting each other. */
   readonly diagnostics: readonly Diagnostic[]
   /** Returns every violation of a value, with the facet it belongs to. */
-  validate(value: unknown): readonly FacetIssue[]
+  validate(value: unknown): readonly FacetIssue<ViolationCode>[]
 }
 
 /**
@@ -125,7 +127,10 @@ interface Attribution {
  * Attributes a violation to the facet of its property; of several facets, to the one whose own schema rejects the
  * value.
  */
-function attributed(issue: Issue, { value, byKey, options }: Attribution): FacetIssue {
+function attributed(
+  issue: Issue<ViolationCode>,
+  { value, byKey, options }: Attribution,
+): FacetIssue<ViolationCode> {
   const pointer = 'pointer' in issue.at ? issue.at.pointer : ''
   const [key] = tokens(pointer)
   const facets = key === undefined ? [] : (byKey.get(key) ?? [])

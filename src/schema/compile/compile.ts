@@ -1,4 +1,5 @@
 /** Compiled JSON Schemas, cached: what the reader and every contract above it validate with. */
+
 import { checkedJson } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
 import type { Issue } from '../../base/errors/issue.ts'
@@ -8,6 +9,7 @@ import type { Draft } from '../dialects/draft.ts'
 import { readSchema } from '../dialects/read-schema.ts'
 import { findMalformed } from '../dialects/well-formed.ts'
 import { createInterpreter, type Session } from '../interpreter/interpreter.ts'
+import type { SchemaIssueCode, ViolationCode } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { checkPatterns } from '../patterns/patterns.ts'
 import { regexEngine } from '../patterns/regex.ts'
@@ -30,11 +32,11 @@ export interface CompiledSchema {
   /** The schema rewritten as 2020-12. */
   readonly schema: JsonSchema
   /** What the author of the schema should know, although it can be used: an unknown `$schema`. */
-  readonly notes: readonly Issue[]
+  readonly notes: readonly Issue<SchemaIssueCode>[]
   /** True when the value satisfies the schema; the fast question. */
   accepts(value: unknown): boolean
   /** Every violation (at most `limit`, default 100), located by JSON pointer; empty when the value is valid. */
-  validate(value: unknown, limit?: number): Issue[]
+  validate(value: unknown, limit?: number): Issue<ViolationCode>[]
   /** The same question for the sub-schema at a JSON pointer into this schema, e.g. `/properties/a/anyOf/0`. */
   acceptsAt(schemaPointer: string, value: unknown): boolean
   /** For many questions about one text. */
@@ -133,7 +135,7 @@ function compileFresh(given: string, mode: keyof typeof byIdentity): CompiledSch
     if (isWorthCompiling()) compiled = compileWithAjv(schema, graph(), patterns) ?? interpreter.accepts
     return interpreter.accepts(value)
   }
-  function validate(value: unknown, limit = 100): Issue[] {
+  function validate(value: unknown, limit = 100): Issue<ViolationCode>[] {
     // Most values are valid, and code says so soonest; only the interpreter knows what is wrong.
     if (isWorthCompiling() && accepts(value)) return []
     return toIssues(interpreter.violations(value), value, limit)

@@ -5,10 +5,11 @@ import { isObject, jsonType, own } from '../../base/json.ts'
 import { child, valueAt } from '../../base/pointer.ts'
 import { clip, describe, plural } from '../describe.ts'
 import type { Kept } from '../interpreter/violation.ts'
+import type { ViolationCode } from '../issue-table.ts'
 
 /** At most `limit` issues for the violations of one validation of `root`. */
-export function toIssues(violations: readonly Kept[], root: unknown, limit: number): Issue[] {
-  const issues: Issue[] = []
+export function toIssues(violations: readonly Kept[], root: unknown, limit: number): Issue<ViolationCode>[] {
+  const issues: Issue<ViolationCode>[] = []
   const open: Kept[] = [...violations].reverse()
   for (let kept = open.pop(); kept !== undefined && issues.length < limit; kept = open.pop()) {
     issues.push(toIssue(kept, root))
@@ -27,7 +28,7 @@ function informative({ error, branches }: Kept): Kept[] {
 
 const dull = new Set(['type', 'const', 'enum'])
 
-function toIssue(kept: Kept, root: unknown): Issue {
+function toIssue(kept: Kept, root: unknown): Issue<ViolationCode> {
   const { error } = kept
   const actual = error.propertyName ?? valueAt(root, error.instancePath)
   const { property = error.propertyName, message, ...rest } = explain(kept, actual)

@@ -2,10 +2,12 @@
  * Conditions: boolean expressions over a value, written as JSON-Logic with a closed operator set (DECISIONS 18). Contracts,
  * routes, policies and guards use what this file exports and nothing else of the files beside.
  */
+
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 import { clip } from '../describe.ts'
+import type { ConditionIssueCode } from '../issue-table.ts'
 import {
   conditionLimits,
   type Expr,
@@ -26,7 +28,7 @@ export { conditionVars, describeCondition, testedForAbsence } from './text.ts'
 
 export type ConditionResult =
   | { readonly ok: true; readonly condition: ParsedCondition }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly issues: readonly Issue<ConditionIssueCode>[] }
 
 const known = new WeakMap<object, ConditionResult>()
 
@@ -46,7 +48,7 @@ export function parseCondition(json: unknown): ConditionResult {
 }
 
 interface Reading {
-  readonly issues: Issue[]
+  readonly issues: Issue<ConditionIssueCode>[]
   bytes: number
   /** A limit was hit: continuing would cost what it forbids. */
   stopped: boolean
@@ -242,7 +244,7 @@ function spend(json: unknown, spot: Spot, reading: Reading): boolean {
   return false
 }
 
-function fail(reading: Reading, spot: Spot, said: Omit<Issue, 'at'>): Expr {
+function fail(reading: Reading, spot: Spot, said: Omit<Issue<ConditionIssueCode>, 'at'>): Expr {
   if (!reading.stopped) reading.issues.push({ ...said, at: { pointer: spot.pointer } })
   return nothing
 }

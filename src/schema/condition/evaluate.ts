@@ -2,9 +2,11 @@
  * The one evaluator of conditions: strict, without coercion, on a fixed allowance of fuel. The engine, policies and guards
  * ask it at run time; the prover's verdicts are about exactly what it does.
  */
+
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject } from '../../base/json.ts'
 import { describe } from '../describe.ts'
+import type { ConditionIssueCode } from '../issue-table.ts'
 import { conditionLimits, type Expr, type Order, type ParsedCondition, type Var } from './expr.ts'
 import { describeExpr } from './text.ts'
 
@@ -14,7 +16,7 @@ export interface Evaluation {
    * With `error`, why. With `true` or `false`, the first operand that was missing or had the wrong type: it explains a
    * failure to people and never changes the verdict.
    */
-  readonly issue?: Issue
+  readonly issue?: Issue<ConditionIssueCode>
 }
 
 /** What a path leads to when it leads nowhere; never null, which is a value. */
@@ -42,10 +44,10 @@ interface Run {
   readonly root: unknown
   /** Below zero nothing is evaluated any more, and the result is ignored. */
   fuel: number
-  issue: Issue | undefined
+  issue: Issue<ConditionIssueCode> | undefined
 }
 
-const outOfFuel: Issue = {
+const outOfFuel: Issue<ConditionIssueCode> = {
   code: 'condition/fuel',
   at: { pointer: '' },
   message: 'The condition needs more steps than it is allowed',

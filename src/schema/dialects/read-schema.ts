@@ -1,8 +1,10 @@
 /** The entrance of every schema: its dialect is found out, and it is rewritten as 2020-12. */
+
 import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, own } from '../../base/json.ts'
 import { tokens, valueAt } from '../../base/pointer.ts'
 import { clip } from '../describe.ts'
+import type { SchemaIssueCode } from '../issue-table.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { partsOf, type SchemaObject } from '../keywords.ts'
 import { fragmentOf } from '../local-reference.ts'
@@ -15,7 +17,7 @@ interface ReadSchema {
   /** The same as JSON text. */
   readonly text: string
   /** What the author of the schema should know, although it can be used. */
-  readonly notes: readonly Issue[]
+  readonly notes: readonly Issue<SchemaIssueCode>[]
 }
 
 /**
@@ -52,7 +54,7 @@ export function toLatest(given: JsonSchema): JsonSchema {
   return latest
 }
 
-function unknown(schema: JsonSchema): Issue {
+function unknown(schema: JsonSchema): Issue<SchemaIssueCode> {
   const declared = typeof schema === 'boolean' ? undefined : own(schema, '$schema')
   return {
     code: 'schema/unknown-dialect',

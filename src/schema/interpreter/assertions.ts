@@ -1,5 +1,7 @@
 /** Checks of keywords that apply to one value: its type, number, text or size. One row per keyword. */
+
 import { isObject, jsonEqual } from '../../base/json.ts'
+import type { ViolatedKeyword } from '../issue-table.ts'
 import type { SchemaObject } from '../keywords.ts'
 import { formats } from '../patterns/formats.ts'
 import type { RegexEngine } from '../patterns/regex.ts'
@@ -87,7 +89,7 @@ export const assertions: Readonly<Record<string, Row>> = {
       let ok = true
       for (const [property, names] of needs) {
         if (!has(value, property)) continue
-        const where = { site, run, keyword: 'dependentRequired', property }
+        const where = { site, run, keyword: 'dependentRequired', property } as const
         if (!requireNames(names, value, where)) ok = false
         if (!ok && !run.collecting) return false
       }
@@ -104,7 +106,7 @@ export function has(value: object, name: string): boolean {
 interface Missing {
   readonly site: Site
   readonly run: Run
-  readonly keyword: string
+  readonly keyword: ViolatedKeyword
   readonly property?: string
 }
 
@@ -121,7 +123,11 @@ function requireNames(names: readonly string[], value: object, where: Missing): 
   return ok
 }
 
-function bound(keyword: string, sign: string, holds: (value: number, limit: number) => boolean): Row {
+function bound(
+  keyword: ViolatedKeyword,
+  sign: string,
+  holds: (value: number, limit: number) => boolean,
+): Row {
   return (held, { site }) => {
     const limit = held as number
     return (value, run) =>
@@ -132,7 +138,7 @@ function bound(keyword: string, sign: string, holds: (value: number, limit: numb
 }
 
 function counted(
-  keyword: string,
+  keyword: ViolatedKeyword,
   of: 'string' | 'array' | 'object',
   holds: (count: number, limit: number) => boolean,
 ): Row {

@@ -63,7 +63,7 @@ export class Run {
 
   report(
     site: Site,
-    keyword: string,
+    keyword: Violation['keyword'],
     found: { readonly params: Violation['params']; readonly branches?: readonly Kept[] },
   ): false {
     if (!this.collecting) return false

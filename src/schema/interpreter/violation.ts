@@ -1,8 +1,9 @@
 /** What an interpreter reports: one violated keyword at one place, with the violations of the branches of a union below it. */
 import type { Pointer } from '../../base/pointer.ts'
+import type { ViolatedKeyword } from '../issue-table.ts'
 
 interface Violation {
-  readonly keyword: string
+  readonly keyword: ViolatedKeyword
   readonly instancePath: Pointer
   // biome-ignore lint/suspicious/noExplicitAny: each keyword has parameters of its own, read by the row of its message
   readonly params: Readonly<Record<string, any>>

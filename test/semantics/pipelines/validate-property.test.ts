@@ -67,7 +67,7 @@ function loaded(pipeline: Pipeline, seen: SeenImports): Pipeline {
   return { ...pipeline, imports: new Map(imports) } as Pipeline
 }
 
-const said = (issues: readonly SourceIssue[]) =>
+const said = (issues: readonly SourceIssue<string>[]) =>
   issues.map(({ code, line, message }) => `${line} ${code}: ${message}`)
 
 it('a random pipeline is judged the same by validate and by the compiler, before and after --fix', () => {

@@ -1,4 +1,5 @@
 /** Evaluates conditions for the engine. A condition that cannot be evaluated has its own verdict, so that no gate opens by mistake. */
+
 import type { Issue } from '../../../base/errors/issue.ts'
 import { isObject, type Json } from '../../../base/json.ts'
 import type { Condition } from '../../../domain/contract.ts'
@@ -8,6 +9,7 @@ import {
   evaluate,
   parseCondition,
 } from '../../../schema/condition/condition.ts'
+import type { ConditionIssueCode } from '../../../schema/issue-table.ts'
 
 export type Verdict = 'yes' | 'no' | 'undecided'
 
@@ -44,7 +46,7 @@ export function isComplete(condition: Condition, value: Json): boolean {
 }
 
 /** Returns why a condition cannot be parsed; passed to the parsers of domain types as `checkCondition`. */
-export function conditionIssues(condition: Condition): readonly Issue[] {
+export function conditionIssues(condition: Condition): readonly Issue<ConditionIssueCode>[] {
   const parsed = parseCondition(condition)
   return parsed.ok ? [] : parsed.issues
 }

@@ -91,7 +91,7 @@ function answeredShare(state: RunState): number {
  */
 export function checkAnswer(state: RunState, answer: Json): { issues: Issue[]; satisfaction: number } {
   const { schema, constraints } = state.envelope.outputContract
-  const issues = compileSchema(schema, state.compileOptions).validate(answer)
+  const issues: Issue[] = compileSchema(schema, state.compileOptions).validate(answer)
   const share = answeredShare(state)
   if (constraints.length === 0) return { issues, satisfaction: share }
   const known = withAnswer(assembleInputs(state, state.plan?.aside ?? {}), answer)

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { around } from '../view/step-scope.ts'
 
-export const hitlNested001: Rule = {
+export const hitlNested001: Rule<'HITL-NESTED-001'> = {
   id: 'HITL-NESTED-001',
   title: 'More questions than the run may ask',
   severity: 'warning',

@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts'
 import type { LintStep, LintView } from '../view/lint-view.ts'
 import { around, bodyAround, type Named, stepNamed } from '../view/step-scope.ts'
 
-export const loop001: Rule = {
+export const loop001: Rule<'LOOP-001'> = {
   id: 'LOOP-001',
   title: 'A step of a loop or a map that cannot be seen from here',
   severity: 'error',

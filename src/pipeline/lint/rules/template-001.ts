@@ -3,7 +3,7 @@
 import type { Rule } from '../rule.ts'
 import { entryOf } from '../view/lint-view.ts'
 
-export const template001: Rule = {
+export const template001: Rule<'TEMPLATE-001'> = {
   id: 'TEMPLATE-001',
   title: 'A statement in a template',
   severity: 'error',

@@ -3,7 +3,7 @@
 import type { Rule } from '../rule.ts'
 import { entryOf } from '../view/lint-view.ts'
 
-export const vA1: Rule = {
+export const vA1: Rule<'V-A1'> = {
   id: 'V-A1',
   title: 'A step without an agent',
   severity: 'error',

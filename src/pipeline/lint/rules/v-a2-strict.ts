@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts'
 import { openAt } from '../view/known-members.ts'
 import { referred } from '../view/step-schema.ts'
 
-export const vA2Strict: Rule = {
+export const vA2Strict: Rule<'V-A2-STRICT'> = {
   id: 'V-A2-STRICT',
   title: 'A member of an output whose schema names none',
   severity: 'note',

@@ -6,7 +6,7 @@ import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { outputSchema, usable } from '../view/step-schema.ts'
 
-export const vA2Type: Rule = {
+export const vA2Type: Rule<'V-A2-TYPE'> = {
   id: 'V-A2-TYPE',
   title: 'Schemas of one value that exclude each other',
   severity: 'error',

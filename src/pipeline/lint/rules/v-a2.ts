@@ -11,7 +11,7 @@ import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-vie
 import { kindOf } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
 
-export const vA2: Rule = {
+export const vA2: Rule<'V-A2'> = {
   id: 'V-A2',
   title: 'A value of the wrong kind for the step',
   severity: 'error',

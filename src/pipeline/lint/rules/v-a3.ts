@@ -6,7 +6,7 @@ import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
 import { perView } from '../view/per-view.ts'
 import { around, stepNamed, stepsByLabel } from '../view/step-scope.ts'
 
-export const vA3: Rule = {
+export const vA3: Rule<'V-A3'> = {
   id: 'V-A3',
   title: 'A step that hides another of the same name',
   severity: 'warning',

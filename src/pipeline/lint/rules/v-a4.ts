@@ -6,7 +6,7 @@ import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, textAt } from '../view/lint-view.ts'
 import { builtinName, schemaOf } from '../view/output-kind.ts'
 
-export const vA4: Rule = {
+export const vA4: Rule<'V-A4'> = {
   id: 'V-A4',
   title: 'Parameters that the step does not take',
   severity: 'error',

@@ -11,7 +11,7 @@ import { outputSchema } from '../view/step-schema.ts'
 import { consumes, isNamed } from '../view/step-uses.ts'
 import { keepOutput } from '../wrapper-step.ts'
 
-export const vA5: Rule = {
+export const vA5: Rule<'V-A5'> = {
   id: 'V-A5',
   title: 'An output that nothing uses',
   severity: 'warning',

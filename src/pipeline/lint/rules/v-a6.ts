@@ -3,7 +3,7 @@ import { closest } from '../../../base/closest.ts'
 import type { Rule } from '../rule.ts'
 import { agentName, entryOf, textAt } from '../view/lint-view.ts'
 
-export const vA6: Rule = {
+export const vA6: Rule<'V-A6'> = {
   id: 'V-A6',
   title: 'An unknown agent',
   severity: 'error',

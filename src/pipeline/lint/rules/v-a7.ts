@@ -6,7 +6,7 @@ import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
 
 const least: Readonly<Record<string, number>> = { timeout: Number.MIN_VALUE, max_retries: 0 }
 
-export const vA7: Rule = {
+export const vA7: Rule<'V-A7'> = {
   id: 'V-A7',
   title: 'An invalid timeout or number of retries',
   severity: 'error',

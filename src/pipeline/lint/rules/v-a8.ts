@@ -7,7 +7,7 @@ import { aliasAt } from '../view/alias-at.ts'
 import { entryOf, type LintView, plainAt } from '../view/lint-view.ts'
 import { callsNoModel, kindOf, outputKind, processingOf, schemaOf } from '../view/output-kind.ts'
 
-export const vA8: Rule = {
+export const vA8: Rule<'V-A8'> = {
   id: 'V-A8',
   title: 'A schema without structured output',
   severity: 'warning',

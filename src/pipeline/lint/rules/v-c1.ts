@@ -12,7 +12,7 @@ const words: Partial<Record<OutputKind, string>> = {
   scalar: 'a single value',
 }
 
-export const vC1: Rule = {
+export const vC1: Rule<'V-C1'> = {
   id: 'V-C1',
   title: 'updates_context with an output that is not an object',
   severity: 'error',

@@ -11,7 +11,7 @@ import { outputKind } from '../view/output-kind.ts'
 import { perView } from '../view/per-view.ts'
 import { contextOf } from '../view/step-schema.ts'
 
-export const vC2: Rule = {
+export const vC2: Rule<'V-C2'> = {
   id: 'V-C2',
   title: 'sink_to that is not one member of the context',
   severity: 'error',

@@ -7,7 +7,7 @@ import { entryOf, type LintView } from '../view/lint-view.ts'
 /** Characters. */
 const large = 50_000
 
-export const vC3: Rule = {
+export const vC3: Rule<'V-C3'> = {
   id: 'V-C3',
   title: 'A very long text',
   severity: 'warning',

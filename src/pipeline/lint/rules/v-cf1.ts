@@ -5,7 +5,7 @@ import { keysWritten, mergedBy } from '../view/context-writes.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { within } from '../view/step-scope.ts'
 
-export const vCF1: Rule = {
+export const vCF1: Rule<'V-CF1'> = {
   id: 'V-CF1',
   title: 'An exit condition that no round can change',
   severity: 'warning',

@@ -6,7 +6,7 @@ import { inBranches, keysWritten } from '../view/context-writes.ts'
 import type { LintStep, LintView } from '../view/lint-view.ts'
 import { contextOf } from '../view/step-schema.ts'
 
-export const vCtx1: Rule = {
+export const vCtx1: Rule<'V-CTX1'> = {
   id: 'V-CTX1',
   title: 'A branch that reads what a branch beside it writes',
   severity: 'warning',

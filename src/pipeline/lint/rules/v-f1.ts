@@ -3,7 +3,7 @@
 import type { Rule } from '../rule.ts'
 import { agentName, entryOf, textAt } from '../view/lint-view.ts'
 
-export const vF1: Rule = {
+export const vF1: Rule<'V-F1'> = {
   id: 'V-F1',
   title: 'A fallback to the same agent',
   severity: 'warning',

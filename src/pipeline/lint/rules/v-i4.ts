@@ -3,7 +3,7 @@
 import type { Rule } from '../rule.ts'
 import { entryOf, textAt } from '../view/lint-view.ts'
 
-export const vI4: Rule = {
+export const vI4: Rule<'V-I4'> = {
   id: 'V-I4',
   title: 'Findings in an imported pipeline',
   severity: 'warning',

@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts'
 import { entryOf, textAt } from '../view/lint-view.ts'
 import { givenSchema } from '../view/step-schema.ts'
 
-export const vI5: Rule = {
+export const vI5: Rule<'V-I5'> = {
   id: 'V-I5',
   title: 'An input that the imported pipeline cannot take',
   severity: 'warning',

@@ -3,7 +3,7 @@
 import type { Rule } from '../rule.ts'
 import { entryOf } from '../view/lint-view.ts'
 
-export const vL1: Rule = {
+export const vL1: Rule<'V-L1'> = {
   id: 'V-L1',
   title: 'A loop without an exit condition',
   severity: 'warning',

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { conflictsIn } from '../view/branch-conflicts.ts'
 import { findWriteRange } from '../view/context-writes.ts'
 
-export const vP1: Rule = {
+export const vP1: Rule<'V-P1'> = {
   id: 'V-P1',
   title: 'Parallel branches that merge the same member into the context',
   severity: 'warning',

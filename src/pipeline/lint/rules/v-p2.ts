@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { conflictsIn } from '../view/branch-conflicts.ts'
 import { findWriteRange } from '../view/context-writes.ts'
 
-export const vP2: Rule = {
+export const vP2: Rule<'V-P2'> = {
   id: 'V-P2',
   title: 'Parallel branches with the same sink_to',
   severity: 'warning',

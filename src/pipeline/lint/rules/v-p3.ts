@@ -8,7 +8,7 @@ import { previousOf } from '../view/step-schema.ts'
 
 type Kind = 'a list' | 'an object'
 
-export const vP3: Rule = {
+export const vP3: Rule<'V-P3'> = {
   id: 'V-P3',
   title: 'Parallel branches that expect different inputs',
   severity: 'warning',

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../../../base/json.ts'
 import { plainValue } from '../../yaml/yaml-node.ts'
 import type { Rule } from '../rule.ts'
 
-export const vS1: Rule = {
+export const vS1: Rule<'V-S1'> = {
   id: 'V-S1',
   title: 'A schema without its parts',
   severity: 'note',

@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts'
 import { kindOf } from '../view/output-kind.ts'
 import { referred } from '../view/step-schema.ts'
 
-export const vS2: Rule = {
+export const vS2: Rule<'V-S2'> = {
   id: 'V-S2',
   title: 'An object or a list in the middle of a text',
   severity: 'note',

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { entryOf, plainAt } from '../view/lint-view.ts'
 import { outputKind, processingOf } from '../view/output-kind.ts'
 
-export const vS3: Rule = {
+export const vS3: Rule<'V-S3'> = {
   id: 'V-S3',
   title: 'Structured output of a text',
   severity: 'warning',

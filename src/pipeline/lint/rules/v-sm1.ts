@@ -7,7 +7,7 @@ import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, type LintView, plainAt } from '../view/lint-view.ts'
 import { referred } from '../view/step-schema.ts'
 
-export const vSM1: Rule = {
+export const vSM1: Rule<'V-SM1'> = {
   id: 'V-SM1',
   title: 'A branch that is never reached, or a value without a branch',
   severity: 'warning',

@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts'
 import type { LintStep } from '../view/lint-view.ts'
 import { schemaOf } from '../view/output-kind.ts'
 
-export const vT1: Rule = {
+export const vT1: Rule<'V-T1'> = {
   id: 'V-T1',
   title: 'previous_step.output',
   severity: 'warning',

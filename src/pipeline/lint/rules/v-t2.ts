@@ -3,7 +3,7 @@
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
 
-export const vT2: Rule = {
+export const vT2: Rule<'V-T2'> = {
   id: 'V-T2',
   title: '"this" in a template',
   severity: 'error',

@@ -4,7 +4,7 @@ import { closest } from '../../../base/closest.ts'
 import { templateFilters } from '../../templates/filters.ts'
 import type { Rule } from '../rule.ts'
 
-export const vT3: Rule = {
+export const vT3: Rule<'V-T3'> = {
   id: 'V-T3',
   title: 'An unknown filter in a template',
   severity: 'error',

@@ -6,7 +6,7 @@ import type { LintStep, LintView } from '../view/lint-view.ts'
 import { stepNamed, stepsByLabel } from '../view/step-scope.ts'
 import { bodyBetween } from './loop-001.ts'
 
-export const vT4: Rule = {
+export const vT4: Rule<'V-T4'> = {
   id: 'V-T4',
   title: 'A template that names an unknown step',
   severity: 'error',

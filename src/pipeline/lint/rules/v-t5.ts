@@ -7,7 +7,7 @@ import type { Rule } from '../rule.ts'
 import { leadsNowhere, openAt } from '../view/known-members.ts'
 import { referred } from '../view/step-schema.ts'
 
-export const vT5: Rule = {
+export const vT5: Rule<'V-T5'> = {
   id: 'V-T5',
   title: 'A member that the schema does not have',
   severity: 'error',

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts'
 import { entryOf, type LintStep, textAt } from '../view/lint-view.ts'
 import { builtinName } from '../view/output-kind.ts'
 
-export const vT6: Rule = {
+export const vT6: Rule<'V-T6'> = {
   id: 'V-T6',
   title: 'JSON put together as text',
   severity: 'warning',
