@@ -19,7 +19,6 @@ const insideOnly = {
     'executors/http.ts',
     'executors/local.ts',
     'executors/model.ts',
-    'executors/scripted.ts',
     'providers/provider-table.ts',
   ],
   // The app imports this file without loading the web framework.

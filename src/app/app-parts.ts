@@ -1,8 +1,7 @@
 /** What an app consists of before it has an engine: providers, redaction, tracing, the catalog, the planner, dispatchers. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { localDispatcher } from '../adapters/executors/local.ts'
+import { localDispatcher, scriptedDispatcher } from '../adapters/executors/local.ts'
 import { modelDispatcher } from '../adapters/executors/model.ts'
-import { scriptedDispatcher } from '../adapters/executors/scripted.ts'
 import { type EstimateContext, providersFromKeys } from '../adapters/models/index.ts'
 import { createTracing } from '../adapters/telemetry/tracing.ts'
 import type { AppOptions } from '../app-options.ts'

@@ -37,17 +37,12 @@ export function acme({ apiKey, fetch }: AcmeOptions): Provider {
 `,
     )
   },
-  entries: [
-    'src/adapters/providers/acme.ts',
-    'src/adapters/providers/provider-table.ts',
-    'src/adapters/providers/providers-from-keys.ts',
-    'src/env.ts',
-  ],
+  entries: ['src/adapters/providers/acme.ts', 'src/adapters/providers/provider-table.ts', 'src/env.ts'],
   async check({ import: load }) {
     const { readEnv } = await load<typeof import('../../src/env.ts')>('src/env.ts')
-    const { providersFromKeys } = await load<
-      typeof import('../../src/adapters/providers/providers-from-keys.ts')
-    >('src/adapters/providers/providers-from-keys.ts')
+    const { providersFromKeys } = await load<typeof import('../../src/adapters/providers/provider-table.ts')>(
+      'src/adapters/providers/provider-table.ts',
+    )
     expect(providersFromKeys(readEnv({ ACME_API_KEY: 'k' })).map(({ name }) => name)).toContain('acme')
     const { acme } = await load<{
       acme(options: object): import('../../src/domain/ports/provider.ts').Provider

@@ -1,11 +1,11 @@
 /** Test seam: calls to models: prompts, budgets, structured output. */
 export { modelDispatcher } from '../../src/adapters/executors/model.ts'
-export { mostTokens } from '../../src/adapters/models/generate/call-budget.ts'
+export { mostTokens } from '../../src/adapters/models/generate/model-caller.ts'
 export { agreement } from '../../src/adapters/models/generate/precheck.ts'
 export { costOf } from '../../src/adapters/models/prices.ts'
 export { retryAfterMs } from '../../src/adapters/net/connection-failures.ts'
 export { splitServer } from '../../src/adapters/providers/call/split-server.ts'
-export { jsonModeOf } from '../../src/adapters/providers/profiles.ts'
 export { dialects } from '../../src/adapters/providers/structured-output/dialects.ts'
 export { lowerSchema } from '../../src/adapters/providers/structured-output/lower-schema.ts'
+export { jsonModeOf } from '../../src/adapters/providers/structured-output/structured-plan.ts'
 export { roughTokens } from '../../src/base/rough-tokens.ts'

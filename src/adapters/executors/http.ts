@@ -3,7 +3,9 @@
  * and calls back. Everything it sends is untrusted and is parsed by the reader.
  */
 
+import { randomBytes } from 'node:crypto'
 import { ProvisoError } from '../../base/errors/error.ts'
+import { sha256Hex } from '../../base/hash.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { type Endpoint, endpointSecrets, liveSecrets } from '../../domain/capability/endpoint.ts'
 import type { Capability } from '../../domain/capability.ts'
@@ -12,12 +14,11 @@ import type { Dispatch, Dispatcher } from '../../domain/ports/dispatcher.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
 import { watchStream } from '../models/generate/stream-watch.ts'
 import type { Guard } from '../net/guard.ts'
-import type { PendingCallbacks } from './callbacks.ts'
-import { readArriving, readAskedText, readPosted } from './http-answer.ts'
-import { callParts } from './http-call.ts'
+import { callIdOf, type PendingCallbacks } from './callbacks.ts'
 import { ended, failureEnd, refusedAddress, statusEnd, usage } from './http-failures.ts'
 import type { NodePartial } from './model.ts'
-import { readAnswer } from './read-answer.ts'
+import { readAnswer, readArriving, readAskedText, readPosted } from './read-answer.ts'
+import { signatureHeaders as names, type Signed, sign } from './signature.ts'
 
 export interface HttpDispatcherOptions {
   readonly guard: Guard
@@ -225,4 +226,68 @@ function withoutSecrets(result: AttemptResult, secrets: readonly string[]): Atte
   const text = JSON.stringify({ issues: result.issues, output: result.output })
   const clean = createRedactor({ secrets }).text(text)
   return clean === text ? result : { ...result, ...JSON.parse(clean) }
+}
+
+interface CallParts {
+  readonly body: string
+  readonly headers: { readonly [name: string]: string }
+}
+
+interface CallContext {
+  readonly secrets: readonly string[]
+  readonly bearer?: string
+  /** Public URL of this server; without it, agents must answer synchronously. */
+  readonly callbackBase?: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Builds the request to an agent: the body, and headers that identify the caller and the attempt. */
+function callParts(call: Dispatch, { secrets, bearer, callbackBase, now }: CallContext): CallParts {
+  const { runId, nodeId, attempt, capability, bundle, rao, idempotencyKey } = call
+  const body = JSON.stringify({
+    runId,
+    nodeId,
+    attempt,
+    capabilityId: capability.capabilityId,
+    ...bundle,
+    ...(rao && { rao }),
+    ...callback(callbackBase, call),
+  })
+  const nonce = randomBytes(16).toString('hex')
+  const signed: Signed = { timestamp: String(Math.floor(now / 1_000)), nonce, runId, nodeId, attempt, body }
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream, text/plain',
+      // The response is limited by counting bytes, which compression would defeat.
+      'accept-encoding': 'identity',
+      'user-agent': 'proviso',
+      'idempotency-key': idempotencyKey,
+      traceparent: call.trace?.traceparent ?? toTraceparent(call),
+      [names.timestamp]: signed.timestamp,
+      [names.nonce]: nonce,
+      [names.runId]: encodeURIComponent(runId),
+      [names.nodeId]: encodeURIComponent(nodeId),
+      [names.attempt]: String(attempt),
+      [names.signature]: sign(signed, secrets),
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    },
+  }
+}
+
+/** Maximum length of a URL segment; a node with a longer id must be answered synchronously. */
+const longestId = 500
+
+function callback(base: string | undefined, call: Dispatch): { callbackUrl?: string } {
+  const callId = callIdOf(call)
+  if (base === undefined || callId.length > longestId) return {}
+  return { callbackUrl: `${base.replace(/\/+$/, '')}/api/v1/flex/callbacks/${callId}` }
+}
+
+/** Without tracing, all calls of a run still share one trace: its id is derived from the run id. */
+function toTraceparent({ runId, nodeId, attempt }: Dispatch): string {
+  const parentId = sha256Hex(JSON.stringify([runId, nodeId, attempt])).slice(0, 16)
+  return `00-${sha256Hex(runId).slice(0, 32)}-${parentId}-01`
 }

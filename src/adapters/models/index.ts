@@ -10,10 +10,10 @@ export type {
   StructuredOutcome,
 } from '../../domain/ports/provider.ts'
 export { type ModelId, parseModelId } from '../providers/model-id.ts'
-export { type Keys, providersFromKeys } from '../providers/providers-from-keys.ts'
+export { type Keys, providersFromKeys } from '../providers/provider-table.ts'
 export type { DialectName } from '../providers/structured-output/dialects.ts'
+export { type Portability, portability } from '../providers/structured-output/lower-schema.ts'
 export type { LoweringNote } from '../providers/structured-output/lowering-walk.ts'
-export { type Portability, portability } from '../providers/structured-output/portability.ts'
 export {
   type Estimate,
   type EstimateContext,

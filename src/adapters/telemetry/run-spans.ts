@@ -1,12 +1,24 @@
 /**
  * Creates the spans of runs: one `invoke_workflow` for every stretch in which this process runs a run, with `plan` inside. A
- * stretch after a pause or a crash of another process is a trace of its own, linked to the start of the run.
+ * stretch after a pause or a crash of another process is a trace of its own, linked to the start of the run. Below is what
+ * every span needs: between what travels (a traceparent) and what the OpenTelemetry API wants (a context with a span).
  */
-import { type Span, SpanKind } from '@opentelemetry/api'
+import {
+  type Attributes,
+  type Context,
+  isSpanContextValid,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
 import type { AppendedNotice, LifecycleNotice } from '../../domain/event/lifecycle.ts'
 import type { EventType, JournalEvent } from '../../domain/event.ts'
-import type { Trace } from '../../domain/ports/trace.ts'
-import { endSpan, linkTo, parentIn, type Tracers, traceOf } from './span-context.ts'
+import { parseTraceparent, type Trace, traceparentOf } from '../../domain/ports/trace.ts'
 
 interface Stretch {
   readonly span: Span
@@ -148,4 +160,52 @@ export function createRunSpans({ tracer }: Pick<Tracers, 'tracer'>): RunSpans {
       for (const runId of [...stretches.keys()]) finish(runId, 'closed')
     },
   }
+}
+
+export interface Tracers {
+  readonly tracer: Tracer
+  /** Whether spans may contain the text of prompts and answers. Default false. */
+  readonly captureContent: boolean
+  /** What must not leave; content goes through it. */
+  readonly redact: (text: string) => string
+}
+
+/** The tracer that the host has set up, or will; until then nothing happens. */
+export function hostTracer(): Tracer {
+  return trace.getTracer('proviso')
+}
+
+function spanContextIn(traceparent: string | undefined): SpanContext | undefined {
+  const ids = parseTraceparent(traceparent)
+  if (ids === undefined) return undefined
+  return { traceId: ids.traceId, spanId: ids.spanId, traceFlags: ids.flags, isRemote: true }
+}
+
+/** The place in a trace to which a new span is added; a new trace where there is none. */
+export function parentIn(traceparent: string | undefined): Context {
+  const context = spanContextIn(traceparent)
+  return context ? trace.setSpanContext(ROOT_CONTEXT, context) : ROOT_CONTEXT
+}
+
+function linkTo(traceparent: string | undefined): Link[] {
+  const context = spanContextIn(traceparent)
+  return context ? [{ context }] : []
+}
+
+/** Nothing without a tracer, unless the caller came with a trace, which is passed on. */
+export function traceOf(span: Span, about?: Trace['about']): Trace | undefined {
+  const context = span.spanContext()
+  if (!isSpanContextValid(context)) return undefined
+  const { traceId, spanId, traceFlags } = context
+  return { traceparent: traceparentOf({ traceId, spanId, flags: traceFlags }), ...(about && { about }) }
+}
+
+/** How a span ends: the error is named by its kind, never by words that could be anybody's. */
+export function endSpan(span: Span, errorType: string | undefined, attributes: Attributes = {}): void {
+  span.setAttributes(attributes)
+  if (errorType !== undefined) {
+    span.setAttribute('error.type', errorType)
+    span.setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
 }

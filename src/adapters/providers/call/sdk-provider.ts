@@ -5,9 +5,16 @@ import { createRedactor } from '../../../domain/redaction/redact.ts'
 import { schemaHash } from '../../../schema/hash.ts'
 import type { DialectName } from '../structured-output/dialects.ts'
 import { planStructured, type Way } from '../structured-output/structured-plan.ts'
-import { answerOf, type Gathered, gather, usageOf } from './answers.ts'
-import { type FailureContext, failureOf, isFormatRefusal } from './failures.ts'
-import { refusalIn } from './refusal.ts'
+import {
+  answerOf,
+  type FailureContext,
+  failureOf,
+  type Gathered,
+  gather,
+  isFormatRefusal,
+  refusalIn,
+  usageOf,
+} from './answers.ts'
 
 export interface SdkProviderOptions {
   readonly name: string

@@ -2,11 +2,11 @@
  * Rewrites an author's schema into a provider's dialect: closed objects, nullable optionals, references, with a note for
  * everything that is changed, weakened or not supported there. Pure; the caller decides what to do with a refusal.
  */
-import { isObject, setOwn } from '../../../base/json.ts'
+import { isObject, jsonType, setOwn } from '../../../base/json.ts'
 import { child, type Pointer } from '../../../base/pointer.ts'
 import { lookUp, mergeAll } from '../../../schema/build/merge.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import type { Dialect } from './dialects.ts'
+import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import {
   type Here,
   type Keywords,
@@ -16,7 +16,6 @@ import {
   startWalk,
   type Walk,
 } from './lowering-walk.ts'
-import { annotations, impliedType, nullable, show, structural } from './schema-words.ts'
 
 export interface Lowered {
   /** Absent when a part was refused. */
@@ -208,4 +207,74 @@ function lowerList(schema: Keywords, result: Keywords, { pointer, walk }: Here):
     result['items'] = walk.lower({ anyOf: prefix }, child(pointer, 'prefixItems'), inside)
   else if (items !== false && (items !== undefined || !walk.dialect.anything))
     result['items'] = walk.lower(items ?? true, child(pointer, 'items'), inside)
+}
+
+/** Words for people and machines that ask nothing of a value. */
+const annotations: ReadonlySet<string> = new Set(
+  '$schema $id $anchor $comment $defs definitions title description default examples deprecated readOnly writeOnly contentMediaType contentEncoding'.split(
+    ' ',
+  ),
+)
+
+/** Keywords that have a lowering of their own. */
+const structural: ReadonlySet<string> = new Set([
+  'properties',
+  'required',
+  'additionalProperties',
+  'items',
+  'prefixItems',
+  'anyOf',
+  'oneOf',
+  'type',
+])
+
+/** The same schema, or null. */
+function nullable(schema: Keywords): Keywords {
+  const { type } = schema
+  if (Array.isArray(schema['enum']) || 'const' in schema || '$ref' in schema || type === undefined)
+    return { anyOf: [schema, { type: 'null' }] }
+  const types = Array.isArray(type) ? type : [type]
+  return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] }
+}
+
+function impliedType(schema: Keywords): unknown {
+  if (isObject(schema['properties'])) return 'object'
+  if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return 'array'
+  const values = 'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? schema['enum'] : []
+  const types = [...new Set(values.map(jsonType))]
+  return types.length === 1 ? types[0] : types.length > 1 ? types : undefined
+}
+
+function show(keyword: string, value: unknown): string {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > 40 ? keyword : `${keyword} ${text}`
+}
+
+/** How a provider supports a schema: for `proviso schema portability`, and for choosing a provider. */
+export interface Portability {
+  readonly provider: DialectName
+  /** `enforced`: fully enforced; `weakened`: some keywords are only checked after the call; `refused`: the schema goes into the prompt. */
+  readonly verdict: 'enforced' | 'weakened' | 'refused'
+  readonly notes: readonly LoweringNote[]
+  /** What would be sent; absent when it is refused. */
+  readonly schema?: JsonSchema
+}
+
+/**
+ * Compares how each provider supports a schema.
+ *
+ * @example
+ * portability({ type: 'object', properties: { a: { type: 'string', minLength: 2 } } })[0]?.verdict // 'weakened'
+ */
+export function portability(schema: JsonSchema): readonly Portability[] {
+  return Object.values(dialects).map((dialect) => {
+    const { schema: lowered, notes } = lowerSchema(schema, dialect)
+    const weakened = notes.some(({ kind }) => kind === 'weakened')
+    return {
+      provider: dialect.name,
+      verdict: lowered === undefined ? 'refused' : weakened ? 'weakened' : 'enforced',
+      notes,
+      ...(lowered && { schema: lowered }),
+    }
+  })
 }

@@ -29,10 +29,9 @@ import {
   released,
   type StoredHead,
 } from '../projections/heads.ts'
-import type { StoredNode } from '../projections/node-steps.ts'
+import type { StoredNode, StoredSpan } from '../projections/node-steps.ts'
 import { project, rowKey } from '../projections/projections.ts'
 import { sampleRuns } from '../projections/span-signals.ts'
-import type { StoredSpan } from '../projections/spans.ts'
 import { defaultLimits, newestFirst, oldestFirst, order } from '../shared/list-order.ts'
 import { createListeners, type Listeners } from '../shared/listeners.ts'
 import { createMemoryRecords } from './memory-records.ts'

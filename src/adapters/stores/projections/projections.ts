@@ -9,8 +9,16 @@ import type { EventType, JournalEvent, NewEvent } from '../../../domain/event.ts
 import { type PlanView, progressOf } from '../../../domain/plan/progress.ts'
 import { type CorrectionRow, coercionPolicyVersion } from '../../../domain/ports/ledger.ts'
 import type { AskRow, AuditRow, MessageRow, OutputRow, SnapshotRow } from '../../../domain/ports/store.ts'
-import { nodeOf, patched, type StoredNode, signalOf, stepNode, stepSignals } from './node-steps.ts'
-import { type StoredSpan, spanOf } from './spans.ts'
+import {
+  nodeOf,
+  patched,
+  type StoredNode,
+  type StoredSpan,
+  signalOf,
+  spanOf,
+  stepNode,
+  stepSignals,
+} from './node-steps.ts'
 
 export interface ProjectedRun {
   readonly runId: string

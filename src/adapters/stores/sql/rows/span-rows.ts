@@ -1,7 +1,7 @@
 /** Spans ↔ their rows, with the columns that health figures are added up from. */
 import type { SpanRow } from '../../../../domain/ports/store.ts'
+import type { StoredSpan } from '../../projections/node-steps.ts'
 import { spanSignals } from '../../projections/span-signals.ts'
-import type { StoredSpan } from '../../projections/spans.ts'
 import { decode } from '../../shared/codec.ts'
 import type { SpanTable } from '../tables.ts'
 import type { Encode, Values } from './rows.ts'
