@@ -1,4 +1,4 @@
-/** The health report as data: printed by `--json`, and the source of the page and the CSV files (AROS-62, AROS-64). */
+/** The health report as data: printed by `--json`, the source of the page, and exported as CSV files (AROS-62, AROS-64). */
 import { fallbackStages, stages } from '../domain/event/health-attributes.ts'
 import {
   byCount,
@@ -206,4 +206,44 @@ function share(part: number, whole: number): number | null {
 /** Rounds to a millionth of a dollar, because sums of fractions have rounding errors. */
 function money(usd: number): number {
   return Math.round(usd * 1e6) / 1e6
+}
+
+export const csvParts = ['steps', 'models', 'transforms'] as const
+type CsvPart = (typeof csvParts)[number]
+
+/** Exports the rankings of a report as CSV (RFC 4180): steps, models and transforms, one file each. */
+export function healthCsv(report: HealthReport): { readonly [P in CsvPart]: string } {
+  return {
+    steps: csv(report.steps),
+    models: csv(report.models),
+    transforms: csv(report.transforms, ['name', 'count']),
+  }
+}
+
+const columns = [
+  'name',
+  'runs',
+  'attempts',
+  'coercions',
+  'per_100_runs',
+  'failed',
+  'soe_applied',
+  'soe_skipped',
+  'precheck_fail_rate',
+  'repair_calls',
+  'repair_cost_usd',
+]
+
+function csv(rows: readonly object[], heads: readonly string[] = columns): string {
+  const lines = rows.map((row) => heads.map((head) => formatCell((row as Record<string, unknown>)[head])))
+  return [heads, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+}
+
+/** Formats a cell. Text that a spreadsheet would read as a formula gets a leading quote, because names come from plans and providers. */
+function formatCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'number') return String(value)
+  const text = String(value)
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

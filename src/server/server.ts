@@ -1,30 +1,26 @@
 /** The HTTP server: mounts every route of the table on one request pipeline and shuts down gracefully. */
 import { setMaxListeners } from 'node:events'
-import createFastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
+import createFastify, { type FastifyError, type FastifyInstance } from 'fastify'
 import { ProvisoError } from '../base/errors/error.ts'
 import { type Clock, systemClock } from '../base/time/clock.ts'
-import { type AuthOptions, anonymous, createAuthenticate } from './auth/authenticate.ts'
-import { createRateLimit, type RateOptions } from './auth/rate-limit.ts'
-import { createRunQuota } from './auth/run-quota.ts'
+import { type AuthOptions, createAuthenticate } from './auth/authenticate.ts'
+import { createRateLimit, createRunQuota, type RateOptions } from './auth/rate-limit.ts'
+import { readBody } from './http/read-parts.ts'
 import {
-  corsHeaders,
+  createRequestContexts,
   isLoopbackAddress,
   isLoopbackName,
   preflightHeaders,
   requireOrigins,
-  securityHeaders,
-} from './http/cross-origin.ts'
-import { answerMalformed, fromFastify, readTraceId, unreadable } from './http/fastify-errors.ts'
-import { readBody } from './http/read-parts.ts'
-import { type Known, type Mounting, mountRoute, sendRefusal } from './mount.ts'
-import { getStatus, refusal } from './problem.ts'
+} from './http/request-context.ts'
+import { type Mounting, mountRoute, sendRefusal } from './mount.ts'
+import { answerMalformed, fromFastify, getStatus, refusal, unreadable } from './problem.ts'
 import { createMethodLookup, type Route } from './route.ts'
 import { coreRoutes } from './route-table.ts'
 import { metricsRoute, openApiRoute } from './routes/operations.ts'
 import type { Served } from './served.ts'
 import { createStreams, type Streams } from './stream/streams.ts'
-import type { LogOptions } from './telemetry/log.ts'
-import { createTelemetry } from './telemetry/telemetry.ts'
+import { createTelemetry, type LogOptions } from './telemetry/telemetry.ts'
 
 export interface ServerOptions {
   /** Authentication in addition to the tokens in the store. */
@@ -133,24 +129,6 @@ export function createServer(given: Served, options: ServerOptions = {}): Server
     get streams() {
       return streams.open
     },
-  }
-}
-
-/** Returns a function that finds or creates the context of a request. */
-function createRequestContexts(cors: readonly string[]): Mounting['known'] {
-  const requests = new WeakMap<FastifyRequest, Known>()
-  return (request) => {
-    const found = requests.get(request)
-    if (found) return found
-    const traceparent = request.headers['traceparent']
-    const fresh: Known = {
-      traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
-      headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
-      caller: anonymous,
-      rawBody: new Uint8Array(),
-    }
-    requests.set(request, fresh)
-    return fresh
   }
 }
 

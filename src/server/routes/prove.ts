@@ -9,7 +9,7 @@ import { conditionIssues } from '../../engine/decide/checks/conditions.ts'
 import { prove, search } from '../../plan/index.ts'
 import type { Route } from '../route.ts'
 import { api, ok, refusals } from './parts.ts'
-import { readStart, startBody } from './start-run.ts'
+import { readStart, startBody } from './run-stream.ts'
 
 export const proveEnvelope: Route = {
   method: 'POST',

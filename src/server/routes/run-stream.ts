@@ -1,10 +1,26 @@
-/** `POST run.stream`: starts a run and streams its events. */
+/** `POST run.stream`: starts a run and streams its events. Below is what all routes that start runs share. */
+
+import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
+import { isObject, type Json, own } from '../../base/json.ts'
+import { child } from '../../base/pointer.ts'
+import { parseTraceparent } from '../../domain/ports/trace.ts'
+import { closed, map, text } from '../../domain/schemas/parts.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import { refusal } from '../problem.ts'
 import type { Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { api, eventStream, refusals, requireRun, signature } from './parts.ts'
-import { readConstraint, readStart, type Start, startBody, startRun } from './start-run.ts'
+
+/** The parsers of envelopes and drafts report issues inside them, with better messages than this schema. */
+export const startBody: JsonSchema = {
+  type: 'object',
+  description:
+    'An envelope; or an object with an envelope, and optionally a draft, threadId and correlationId',
+  if: { required: ['envelope'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: closed({ envelope: map, draft: map, threadId: text, correlationId: text }, ['envelope']),
+}
 
 export const runStream: Route = {
   method: 'POST',
@@ -69,4 +85,59 @@ async function resumeByEnvelope(
       warning: '299 - "constraints.resumeRunId is deprecated: use run.resume, or runs/:id/events"',
     },
   } as const
+}
+
+/** A request body as it is read: an envelope, or an object with an envelope, a draft and ids. */
+interface Start {
+  readonly envelope: { readonly [key: string]: Json }
+  readonly draft?: Json
+  readonly threadId?: string
+  readonly correlationId?: string
+}
+
+/** Reads a body that is valid against `startBody`. */
+export function readStart(body: Json): Start {
+  const given = body as { readonly [key: string]: Json }
+  assertNotMisspelled(given)
+  const whole = own(given, 'envelope') === undefined ? { envelope: given } : given
+  const start = whole as unknown as Start
+  const threadId = start.threadId ?? readConstraint(start, 'threadId')
+  return { ...start, ...(threadId !== undefined && { threadId }) }
+}
+
+/** Throws if the key `envelope` is misspelled: otherwise, a body without it is read as an envelope. */
+function assertNotMisspelled(body: { readonly [key: string]: Json }): void {
+  if (Object.hasOwn(body, 'envelope')) return
+  const key = Object.keys(body).find((name) => closest(name, ['envelope']) !== undefined)
+  if (key === undefined) return
+  const message = `the body: the property ${JSON.stringify(key)} is not allowed`
+  const hint = 'Did you mean "envelope"?'
+  const issue = { code: 'schema/additionalProperties', at: { pointer: child('', key) }, message, hint }
+  throw new ProvisoError('envelope/invalid', `Cannot read the request: ${message}`, { hint, issues: [issue] })
+}
+
+/** Reads a value that may be set in the envelope's constraints. */
+export function readConstraint({ envelope }: Start, name: string): string | undefined {
+  const constraints = own(envelope, 'constraints')
+  const value = isObject(constraints) ? own(constraints, name) : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Starts the run and returns its id. With an `Idempotency-Key` the id is derived from the key, so a retry finds the run. */
+export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }: Start): Promise<string> {
+  const { tenant } = call.caller
+  const traceparent = call.headers['traceparent']
+  const runId = call.onceId === undefined ? undefined : `flex_${call.onceId.slice(0, 32)}`
+  try {
+    return await app.start(envelope, {
+      ...rest,
+      tenant,
+      ...(runId !== undefined && { runId }),
+      ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
+    })
+  } catch (cause) {
+    const begun = runId !== undefined && cause instanceof ProvisoError && cause.code === 'run/exists'
+    if (begun && (await app.store.head(runId))?.tenant === tenant) return runId
+    throw cause
+  }
 }

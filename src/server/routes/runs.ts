@@ -10,7 +10,7 @@ import { type Refusal, refusal } from '../problem.ts'
 import type { Answer, Call, Route } from '../route.ts'
 import type { ServedApp } from '../served.ts'
 import { api, ok, refusals, requireRun, runParams, runSchema, runView, signature } from './parts.ts'
-import { readConstraint, readStart, startBody, startRun } from './start-run.ts'
+import { readConstraint, readStart, startBody, startRun } from './run-stream.ts'
 
 /** Maximum of `?wait=`, in seconds. */
 const longestWait = 60

@@ -1,11 +1,13 @@
-/** Reads events page by page as JSON, for callers that do not use a stream: `GET runs/:id/events` with `Accept: application/json`. */
-
+/**
+ * Reads events page by page as JSON, for callers that do not use a stream: `GET runs/:id/events` with `Accept:
+ * application/json`; and tracks the plans that the frames of pages and streams refer to.
+ */
 import { type Frame, frameOf } from '../../domain/event/frame.ts'
-import { withProvenance } from '../../domain/event/frame-provenance.ts'
+import { hasProvenance, type ProvenancePlan, withProvenance } from '../../domain/event/frame-provenance.ts'
+import type { JournalEvent } from '../../domain/event.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import { isTerminal } from '../../domain/status.ts'
-import { createPlansInForce } from './current-plans.ts'
 
 interface PageRequest {
   readonly runId: string
@@ -60,4 +62,33 @@ export async function readPage(
 async function isOver(store: Pick<Store, 'head'>, runId: string, at: number): Promise<boolean> {
   const head = await store.head(runId)
   return head !== undefined && at >= head.seq && isTerminal(head.status)
+}
+
+/** The plans of a run while its events pass, for streams and pages that start in the middle of a journal. */
+export interface PlansInForce {
+  /** Reads the run's snapshots if these events need a plan that has not been seen. */
+  prepare(events: readonly JournalEvent[]): Promise<void>
+  planOf(planVersion: number): ProvenancePlan | undefined
+}
+
+/** Keeps only the fields a stream needs, because streams live long. */
+function withoutRest({ nodes }: ProvenancePlan): ProvenancePlan {
+  return { nodes: nodes.map(({ id, facetProvenance }) => ({ id, facetProvenance })) }
+}
+
+export function createPlansInForce(store: Pick<Store, 'snapshots'>, runId: string): PlansInForce {
+  const plans = new Map<number, ProvenancePlan>()
+  return {
+    async prepare(events) {
+      for (const event of events)
+        if (event.type === 'plan_generated' && event.payload.plan)
+          plans.set(event.payload.planVersion, withoutRest(event.payload.plan))
+      const lacks = (event: JournalEvent) => hasProvenance(event) && !plans.has(event.planVersion)
+      if (!events.some(lacks)) return
+      // The snapshot was validated as a plan when it was stored.
+      for (const { planVersion, plan } of await store.snapshots(runId))
+        plans.set(planVersion, withoutRest(plan as unknown as ProvenancePlan))
+    },
+    planOf: (planVersion) => plans.get(planVersion),
+  }
 }

@@ -1,10 +1,25 @@
-/** Tracks open streams: limits their number and ends them all when the server stops. */
+/**
+ * Streams the events of runs over SSE: limits the number of open streams and ends them all when the server stops. A stream
+ * is a cursor on the journal: notifications only trigger a read, so late joiners, reconnects and writers in other processes
+ * all see the same sequence. A slow client buffers at most one page; the rest is read again when the socket drains.
+ */
+
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { ProvisoError } from '../../base/errors/error.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import type { Pace } from '../../base/time/pace.ts'
+import { type Frame, frameOf } from '../../domain/event/frame.ts'
+import { withProvenance } from '../../domain/event/frame-provenance.ts'
+import type { EventType, JournalEvent } from '../../domain/event.ts'
+import type { Store } from '../../domain/ports/store.ts'
+import type { Redactor } from '../../domain/redaction/redact.ts'
+import { isTerminal, isWaiting } from '../../domain/status.ts'
 import { type Refusal, refusal } from '../problem.ts'
 import type { EventStream } from '../route.ts'
 import type { ServedApp } from '../served.ts'
-import { streamEvents } from './sse.ts'
+import { createPlansInForce, type PlansInForce } from './event-page.ts'
+import { type ClientConnection, getWakeups, openConnection } from './sse-connection.ts'
 
 export interface Streams {
   readonly open: number
@@ -81,4 +96,218 @@ export function createStreams(app: ServedApp, most: number, clock: Clock): Strea
 /** Returns whether the caller asks for a stream. It must be named in `Accept`, because every client can read a page of JSON. */
 export function acceptsStream(accept = ''): boolean {
   return accept.includes('text/event-stream')
+}
+
+/** One stream of one run. */
+export interface StreamOptions {
+  readonly store: Pick<Store, 'read' | 'head' | 'snapshots' | 'onChange'>
+  readonly redactor: Redactor
+  readonly runId: string
+  readonly correlationId: string
+  /** Events after this sequence number. */
+  readonly after: number
+  /** `over`: until the run ends. `waits`: also stops when the run waits for a person. */
+  readonly until: 'over' | 'waits'
+  /** Must be unwritten: the head is written here, after the store has answered. */
+  readonly response: ServerResponse
+  readonly headers?: Readonly<Record<string, string>>
+  /** Aborts when the connection closes or the server stops. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** Streams yield to other work in between. */
+  readonly pace: Pace
+  /** Idle time before a comment is sent. Default 15 s. */
+  readonly pingMs?: number
+  /** How often the journal is polled in case a notification is lost. Default 5 s. */
+  readonly pollMs?: number
+  /** Maximum concurrent streams on this store. Default 10,000. */
+  readonly maxStreams?: number
+}
+
+/** `gone`: the client disconnected; `stopped`: the signal aborted while it was connected. */
+export type StreamEnd = 'over' | 'waits' | 'gone' | 'stopped'
+
+export const streamDefaults = { pingMs: 15_000, pollMs: 5_000, maxStreams: 10_000 } as const
+
+/** Number of events per read: it starts small and grows while the client keeps up. */
+const pageSize = { first: 8, least: 2, most: 256 } as const
+/** Number of characters per write, after which the state of the socket is checked. */
+const chunkSize = 8_192
+const retryMs = { usual: 1_000, stopped: 3_000 } as const
+
+/**
+ * Resolves when the stream is over and the response is ended. It never rejects because of the client and never affects the
+ * run. It rejects when the store fails, with `run/missing` if the run does not exist, and with `stream/full` if too many
+ * streams are open. If `response.headersSent` is still false then, nothing was written and the caller can answer with an
+ * error; otherwise the connection is destroyed, so that clients do not take a partial stream for a complete one.
+ *
+ * A client that has already seen the last event gets 204 without a body, which stops an `EventSource` from reconnecting.
+ */
+export async function streamEvents(options: StreamOptions): Promise<StreamEnd> {
+  const { store, runId, response, signal, clock, maxStreams = streamDefaults.maxStreams } = options
+  const plans = createPlansInForce(options.store, options.runId)
+  const cursor = { at: Math.max(options.after, 0), notified: 0, plans }
+  const connection = openConnection(response, signal, clock)
+  let stopListening = () => {}
+  try {
+    // Subscribe before the first read: events appended after that read trigger a notification.
+    const wake = (seq: number) => {
+      cursor.notified = Math.max(cursor.notified, seq)
+      connection.wake()
+    }
+    stopListening = getWakeups(store).listen(runId, wake, maxStreams)
+    const end = await follow(options, connection, cursor)
+    finish(options, end)
+    return end
+  } catch (error) {
+    if (response.headersSent) response.destroy()
+    throw error
+  } finally {
+    stopListening()
+    connection.close()
+  }
+}
+
+interface Cursor {
+  /** The last event that was sent. */
+  at: number
+  readonly plans: PlansInForce
+  /** The highest sequence number notified since the last read. */
+  notified: number
+}
+
+async function follow(
+  options: StreamOptions,
+  connection: ClientConnection,
+  cursor: Cursor,
+): Promise<StreamEnd> {
+  let size: number = pageSize.first
+  let seen: EventType | undefined
+  for (;;) {
+    const { found, sent, last } = await sendPage(options, connection, { cursor, size })
+    if (last === 'complete') return 'over'
+    if (last) seen = last
+    while (connection.full() && !connection.ended()) await connection.pause()
+    const ended = connection.ended()
+    if (ended) return ended
+    if (sent < found || found === size) {
+      size = sent < found ? Math.max(sent, pageSize.least) : Math.min(size * 2, pageSize.most)
+      // Yield, so that a fast client does not starve the others.
+      await options.pace.turn()
+      continue
+    }
+    const end = mayHaveEnded(seen, options.until) ? await findEnd(options, cursor) : undefined
+    if (end) return end
+    const beginning = begin(options)
+    if (beginning !== '') connection.send(beginning)
+    await waitForEvents(options, connection, cursor)
+    // One commit may wake many streams: yield between them.
+    await options.pace.turn()
+  }
+}
+
+/**
+ * Reads a page and sends as much as the socket accepts; the cursor points behind the last event sent. It is a separate
+ * function, so that the page can be collected while the stream waits for the socket.
+ */
+async function sendPage(
+  options: StreamOptions,
+  connection: ClientConnection,
+  { cursor, size }: { cursor: Cursor; size: number },
+) {
+  const { store, runId, correlationId, redactor } = options
+  cursor.notified = 0
+  const page = await store.read(runId, cursor.at, size)
+  await cursor.plans.prepare(page)
+  let sent = 0
+  while (sent < page.length && !connection.full() && !connection.ended()) {
+    let text = begin(options)
+    // Join small frames into one chunk: each write to the socket has the same fixed cost.
+    for (; sent < page.length && text.length < chunkSize; sent++) {
+      const event = page[sent] as JournalEvent
+      if (event.seq !== cursor.at + 1)
+        throw new ProvisoError(
+          'store/corrupt',
+          `Event ${event.seq} of run "${runId}" follows event ${cursor.at} in the store`,
+        )
+      const frame = frameOf(event, correlationId, redactor)
+      text += frameText(withProvenance(frame, cursor.plans.planOf(event.planVersion)))
+      cursor.at = event.seq
+    }
+    connection.send(text)
+  }
+  return { found: page.length, sent, last: page[sent - 1]?.type }
+}
+
+/**
+ * Returns whether the run may have reached the end of this stream. The end of a run is an event, so a stream that has seen
+ * other events is not at the end. Only waiting needs a check of the head, and not after `attempt_start`: its end is notified.
+ */
+function mayHaveEnded(seen: EventType | undefined, until: StreamOptions['until']): boolean {
+  return seen === undefined || (until === 'waits' && seen !== 'attempt_start')
+}
+
+/** Returns how the stream ends, if the run has reached that status and all earlier events were sent. */
+async function findEnd({ store, runId, until }: StreamOptions, cursor: Cursor) {
+  const head = await store.head(runId)
+  if (!head) throw new ProvisoError('run/missing', `Run "${runId}" not found in this store`)
+  if (cursor.at < head.seq) return undefined
+  if (isTerminal(head.status)) return 'over'
+  return until === 'waits' && isWaiting(head.status) ? 'waits' : undefined
+}
+
+/** Waits until an unsent event is notified or the poll interval is over. Sends pings meanwhile. */
+async function waitForEvents(
+  options: StreamOptions,
+  connection: ClientConnection,
+  cursor: Cursor,
+): Promise<void> {
+  const { clock, pingMs = streamDefaults.pingMs, pollMs = streamDefaults.pollMs } = options
+  const pollAt = clock.now() + pollMs
+  while (cursor.notified <= cursor.at && clock.now() < pollAt && !connection.ended()) {
+    const pingAt = connection.lastSent() + pingMs
+    await connection.pause(Math.min(pollAt, pingAt))
+    // No ping to a full socket: it would be buffered.
+    if (clock.now() >= pingAt && !connection.full() && !connection.ended())
+      connection.send(commentText('ping'))
+  }
+}
+
+/** Writes the response head once and returns the first text of the stream. */
+function begin({ response, headers }: StreamOptions): string {
+  if (response.headersSent) return ''
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    // Stops proxies from buffering the stream.
+    'x-accel-buffering': 'no',
+    ...headers,
+  })
+  return retryText(retryMs.usual)
+}
+
+function finish(options: StreamOptions, end: StreamEnd): void {
+  const { response, headers } = options
+  if (end === 'gone') return
+  if (end === 'over' && !response.headersSent) {
+    response.writeHead(204, { 'cache-control': 'no-store', ...headers }).end()
+    return
+  }
+  const beginning = begin(options)
+  response.end(beginning + (end === 'stopped' ? retryText(retryMs.stopped) : '') + commentText(end))
+}
+
+/** Formats frames as lines of an event stream. Untrusted text is inside one line of JSON, where it cannot start another line. */
+function frameText(frame: Frame): string {
+  return `id: ${frame.id}\nevent: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`
+}
+
+/** Clients ignore comments; proxies and sockets see activity. */
+function commentText(words: string): string {
+  return `: ${words}\n\n`
+}
+
+/** Formats the reconnect delay for clients. */
+function retryText(ms: number): string {
+  return `retry: ${ms}\n\n`
 }

@@ -1,8 +1,41 @@
-/** Sets the browser-facing headers of every response: security headers, and CORS for the origins on the allowlist. */
+/**
+ * What is known of a request from its first line: its trace, its caller, and the browser-facing headers of its response
+ * (security headers, and CORS for the origins on the allowlist).
+ */
+import type { FastifyRequest } from 'fastify'
 import { ProvisoError } from '../../base/errors/error.ts'
+import { anonymous } from '../auth/authenticate.ts'
+import { readTraceId } from '../problem.ts'
+import type { Caller } from '../route.ts'
+
+export interface Known {
+  readonly traceId: string
+  /** Headers of every response: security headers and CORS. */
+  readonly headers: Readonly<Record<string, string>>
+  caller: Caller
+  rawBody: Uint8Array
+}
+
+/** Returns a function that finds or creates the context of a request. */
+export function createRequestContexts(cors: readonly string[]): (request: FastifyRequest) => Known {
+  const requests = new WeakMap<FastifyRequest, Known>()
+  return (request) => {
+    const found = requests.get(request)
+    if (found) return found
+    const traceparent = request.headers['traceparent']
+    const fresh: Known = {
+      traceId: readTraceId(typeof traceparent === 'string' ? traceparent : undefined),
+      headers: { ...securityHeaders, ...corsHeaders(request.headers.origin, cors) },
+      caller: anonymous,
+      rawBody: new Uint8Array(),
+    }
+    requests.set(request, fresh)
+    return fresh
+  }
+}
 
 /** The API serves no pages: block scripts, frames, MIME sniffing and caching. */
-export const securityHeaders: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
@@ -20,7 +53,7 @@ export function requireOrigins(origins: readonly string[]): void {
 }
 
 /** Returns the CORS headers for an origin on the allowlist, and none for other origins: browsers then block the response. */
-export function corsHeaders(
+function corsHeaders(
   origin: string | undefined,
   allowed: readonly string[],
 ): Readonly<Record<string, string>> {
