@@ -1,5 +1,6 @@
 /** Records of a server beside the runs: tokens, registered agents, idempotency keys. Times come from the store's clock. */
 import type { Json } from '../../base/json.ts'
+import type { Operations } from './operations.ts'
 
 /** Permissions: `caller` starts runs, `agent` executes, `operator` answers asks, `admin` may do everything. */
 export type Role = (typeof roles)[number]
@@ -20,17 +21,39 @@ export interface TokenRow {
   readonly revokedAt?: number
   /** Restricts an agent's token to this capability. */
   readonly capabilityId?: string
+  /** Id of the first token in a series of rotations; absent for that token itself. Registrations belong to the series. */
+  readonly familyId?: string
 }
 
+/** A change of records, as the operations audit names it. */
+export interface ChangedBy {
+  /** Default `library`. */
+  readonly by?: string
+}
+
+/** A token that replaces another one. */
+export interface TokenRotation extends ChangedBy {
+  readonly tokenId: string
+  readonly next: Pick<TokenRow, 'tokenId' | 'hash' | 'expiresAt'>
+  /** How long the old token stays valid. */
+  readonly overlapMs: number
+}
+
+/** Every change is recorded in the operations audit, in the same transaction. */
 export interface Tokens {
   /** Throws `option/invalid` if the id exists. */
-  add(token: Omit<TokenRow, 'createdAt' | 'revokedAt'>): Promise<TokenRow>
+  add(token: Omit<TokenRow, 'createdAt' | 'revokedAt'>, given?: ChangedBy): Promise<TokenRow>
+  /**
+   * Adds a token with the permissions of another one, which expires after the overlap. Undefined if that one does not exist,
+   * has expired or was revoked.
+   */
+  rotate(rotation: TokenRotation): Promise<{ readonly old: TokenRow; readonly next: TokenRow } | undefined>
   /** Finds a token; expired and revoked ones are not found. */
   byHash(hash: string): Promise<TokenRow | undefined>
   /** Lists tokens by creation time, then id; of one tenant, if given. */
   list(query: { readonly tenant?: string }): Promise<TokenRow[]>
   /** False if the token does not exist or was revoked before. */
-  revoke(tokenId: string): Promise<boolean>
+  revoke(tokenId: string, given?: ChangedBy): Promise<boolean>
 }
 
 /** A capability that an agent registered over HTTP. */
@@ -53,14 +76,23 @@ export interface RegistrationRow {
   readonly tokenId: string
 }
 
+/** New, changed and removed registrations are recorded in the operations audit; heartbeats are not. */
 export interface Registrations {
   /** Adds or replaces a registration; undefined if another token holds an active one. */
   put(
     row: Omit<RegistrationRow, 'status' | 'registeredAt' | 'heartbeatAt'>,
+    given?: ChangedBy,
   ): Promise<RegistrationRow | undefined>
   /** Records a heartbeat and reactivates the registration; undefined if there is none. The server checks the permission. */
   beat(key: { readonly tenant: string; readonly capabilityId: string }): Promise<RegistrationRow | undefined>
-  remove(key: { readonly tenant: string; readonly capabilityId: string }): Promise<boolean>
+  remove(key: { readonly tenant: string; readonly capabilityId: string }, given?: ChangedBy): Promise<boolean>
+  /** Replaces the stored endpoint, if it is still `from`: the same secrets under another key. False if it has changed. */
+  reseal(change: {
+    readonly tenant: string
+    readonly capabilityId: string
+    readonly from: Json
+    readonly to: Json
+  }): Promise<boolean>
   /** Lists registrations, inactive ones included, by time, tenant and capability; of one tenant, if given. */
   list(query: { readonly tenant?: string }): Promise<RegistrationRow[]>
 }
@@ -84,4 +116,5 @@ export interface Records {
   readonly tokens: Tokens
   readonly registrations: Registrations
   readonly once: Once
+  readonly operations: Operations
 }

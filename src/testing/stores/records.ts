@@ -1,5 +1,6 @@
 /** Promises about what a server keeps beside the runs: who may call, who offered to work, and what happens only once. */
 import type { Json } from '../../base/json.ts'
+import { verifyOperations } from '../../domain/ports/operations.ts'
 import type { RegistrationRow, TokenRow } from '../../domain/ports/records.ts'
 import type { Suite } from './test-api.ts'
 
@@ -33,6 +34,7 @@ export function recordSuite(suite: Suite): void {
   tokenSuite(suite)
   registrationSuite(suite)
   onceSuite(suite)
+  operationSuite(suite)
 }
 
 function tokenSuite({ test, expect }: Suite): void {
@@ -93,6 +95,35 @@ function tokenSuite({ test, expect }: Suite): void {
     expect(await ids({})).toEqual(['z', 'y', 'x'])
     expect(await ids({ tenant: 'even' })).toEqual(['z', 'x'])
     expect(await ids({ tenant: 'none' })).toEqual([])
+  })
+
+  test('rotates a token: both are valid for the overlap, then the new one alone', async ({
+    store,
+    elapse,
+  }) => {
+    const { tokens } = store.records
+    await tokens.add(token('a', { role: 'agent', capabilityId: 'cap.a' }))
+    const next = { tokenId: 'b', hash: 'hash of b' }
+    const rotated = await tokens.rotate({ tokenId: 'a', next, overlapMs: shortMs, by: 'ann' })
+    expect(rotated?.next.familyId).toBe('a')
+    expect([rotated?.next.role, rotated?.next.capabilityId, rotated?.next.tenant]).toEqual([
+      'agent',
+      'cap.a',
+      't-1',
+    ])
+    expect((await tokens.byHash('hash of a'))?.tokenId).toBe('a')
+    expect((await tokens.byHash('hash of b'))?.tokenId).toBe('b')
+    await elapse(shortMs + 1)
+    expect(await tokens.byHash('hash of a')).toBe(undefined)
+    expect((await tokens.byHash('hash of b'))?.tokenId).toBe('b')
+    const again = { tokenId: 'c', hash: 'hash of c' }
+    expect(await tokens.rotate({ tokenId: 'a', next: again, overlapMs: 1 }), 'it has expired').toBe(undefined)
+    const third = await tokens.rotate({ tokenId: 'b', next: again, overlapMs: 0 })
+    expect(third?.next.familyId, 'the family of the first').toBe('a')
+    expect(await tokens.byHash('hash of b'), 'no overlap').toBe(undefined)
+    await tokens.revoke('c')
+    expect(await tokens.rotate({ tokenId: 'c', next, overlapMs: 1 }), 'it is revoked').toBe(undefined)
+    expect(await tokens.rotate({ tokenId: 'none', next, overlapMs: 1 })).toBe(undefined)
   })
 
   test('keeps hostile text in tokens', async ({ store }) => {
@@ -272,5 +303,87 @@ function onceSuite({ test, expect }: Suite): void {
       ].map((call: Promise<unknown>) => call.catch((error: { code?: unknown }) => error.code)),
     )
     expect(codes).toEqual(codes.map(() => 'store/closed'))
+  })
+}
+
+function operationSuite({ test, expect }: Suite): void {
+  test('records every change of tokens and registrations in one chain', async ({ store }) => {
+    const { tokens, registrations, operations } = store.records
+    await tokens.add(token('a'), { by: 'ann' })
+    await tokens.rotate({ tokenId: 'a', next: { tokenId: 'b', hash: 'h' }, overlapMs: 1_000, by: 'ben' })
+    await tokens.revoke('b', { by: 'ann' })
+    await tokens.revoke('b', { by: 'no change, no row' })
+    await registrations.put(registration('cap'), { by: 'agent' })
+    await registrations.put(registration('cap'), { by: 'agent' })
+    await registrations.put(registration('cap', { tokenId: 'other' }), { by: 'refused, no row' })
+    await registrations.beat({ tenant: 't-1', capabilityId: 'cap' })
+    await registrations.remove({ tenant: 't-1', capabilityId: 'cap' })
+    await registrations.remove({ tenant: 't-1', capabilityId: 'cap' })
+    const rows = await operations.list({})
+    expect(rows.map(({ seq, by, action, subject }) => [seq, by, action, subject]).reverse()).toEqual([
+      [1, 'ann', 'token.created', 'a'],
+      [2, 'ben', 'token.rotated', 'a'],
+      [3, 'ann', 'token.revoked', 'b'],
+      [4, 'agent', 'registration.created', 'cap'],
+      [5, 'agent', 'registration.changed', 'cap'],
+      [6, 'library', 'registration.removed', 'cap'],
+    ])
+    expect(JSON.stringify(rows).includes('hash of a'), 'no secrets').toBe(false)
+    const { broken, ...chain } = await verifyOperations(operations)
+    expect(broken).toEqual([])
+    expect(chain).toEqual({ rows: 6, head: rows[0]?.hash })
+  })
+
+  test('lists operations newest first, by tenant, action and subject, in pages', async ({ store }) => {
+    const { operations } = store.records
+    const add = (tenant: string, subject: string) =>
+      operations.append({
+        tenant,
+        by: 'a',
+        action: 'runs.pruned',
+        subject,
+        details: { n: 1, text: '\u0000' },
+      })
+    for (const [tenant, subject] of [
+      ['x', '1'],
+      ['y', '2'],
+      ['x', '3'],
+    ] as const)
+      await add(tenant, subject)
+    const subjects = async (query: object) => (await operations.list(query)).map(({ subject }) => subject)
+    expect(await subjects({})).toEqual(['3', '2', '1'])
+    expect(await subjects({ tenant: 'x' })).toEqual(['3', '1'])
+    expect(await subjects({ subject: '2' })).toEqual(['2'])
+    expect(await subjects({ action: 'token.created' })).toEqual([])
+    expect(await subjects({ limit: 2 })).toEqual(['3', '2'])
+    expect(await subjects({ before: 2 })).toEqual(['1'])
+    expect((await operations.list({}))[0]?.details).toEqual({ n: 1, text: '\u0000' })
+  })
+
+  test('keeps one chain when several callers append at once', async ({ store }) => {
+    const { operations, tokens } = store.records
+    const work = Array.from({ length: 12 }, (_, index) =>
+      index % 2 === 0
+        ? tokens.add(token(`t${index}`))
+        : operations.append({
+            tenant: 't',
+            by: 'a',
+            action: 'runs.pruned',
+            subject: `${index}`,
+            details: {},
+          }),
+    )
+    await Promise.all(work)
+    const { broken, rows } = await verifyOperations(operations)
+    expect([rows, broken]).toEqual([12, []])
+  })
+
+  test('replaces a sealed endpoint only if it is still the one that was read', async ({ store }) => {
+    const { registrations } = store.records
+    await registrations.put(registration('cap', { endpoint: { sealed: 'one' } }))
+    const change = { tenant: 't-1', capabilityId: 'cap', from: { sealed: 'one' }, to: { sealed: 'two' } }
+    expect(await registrations.reseal(change)).toBe(true)
+    expect((await registrations.list({}))[0]?.endpoint).toEqual({ sealed: 'two' })
+    expect(await registrations.reseal(change)).toBe(false)
   })
 }

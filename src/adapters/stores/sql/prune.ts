@@ -8,6 +8,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Prune, Pruned } from '../../../domain/ports/store.ts'
 import { isTerminal, terminalStatuses } from '../../../domain/status.ts'
 import type { SqlDialect } from './dialects/sql-dialect.ts'
+import type { TransactionEnds } from './operations.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import { createTemplates, type Templates } from './statements/templates.ts'
 import { ask, type Statement, type Steps } from './steps.ts'
@@ -83,12 +84,6 @@ function groupByEvents(over: readonly SeenRun[]): string[][] {
     }
   }
   return found
-}
-
-/** The statements around a transaction. */
-export interface TransactionEnds {
-  readonly begin: Statement
-  readonly commit: Statement
 }
 
 function* deleteRuns(

@@ -1,68 +1,103 @@
 /**
  * Tokens, registrations and exclusive names on a SQL database. Every change is one conditional statement that the database
- * checks by its own clock, so two processes never both win. Statements are idempotent: one whose answer was lost is sent
- * again, and has no second effect.
+ * checks by its own clock, so two processes never both win; changes of tokens and registrations are recorded in the
+ * operations audit in the same transaction. Statements are idempotent: one whose answer was lost is sent again, and has no
+ * second effect.
  */
 import { createHash } from 'node:crypto'
 import type { Json } from '../../../base/json.ts'
+import { type NewOperation, unnamedActor } from '../../../domain/ports/operations.ts'
 import type { Records, RegistrationRow, Role, TokenRow } from '../../../domain/ports/records.ts'
 import { plainText } from '../shared/codec.ts'
 import { toColumn } from '../shared/column-text.ts'
+import { registrationOperation, removalOperation, tokenOperation } from '../shared/record-operations.ts'
 import { tokenTaken } from '../shared/token-taken.ts'
 import type { Timed } from './dialects/sql-dialect.ts'
+import { createSqlOperations, recordOperation, type TransactionEnds } from './operations.ts'
 import type { SqlDriver } from './sql-driver.ts'
 import {
   createRecordStatements,
   type RecordStatements,
   type TimedCapability,
 } from './statements/record-statements.ts'
-import { ask } from './steps.ts'
+import { ask, type Steps } from './steps.ts'
 import type { NameTable, TokenTable } from './tables.ts'
 
 /** Maximum number of expired names that each take deletes: more than one, so that they never pile up, and bounded. */
 const sweepSize = 100
 
-export function createSqlRecords(driver: SqlDriver, nextName: () => string): Records {
+export function createSqlRecords(driver: SqlDriver, nextName: () => string, ends: TransactionEnds): Records {
   const statements = createRecordStatements(driver.builder, driver.dialect)
-  const context: RecordContext = { driver, nextName, time: () => ({ now: driver.now() }) }
+  const context: RecordContext = {
+    driver,
+    nextName,
+    time: () => ({ now: driver.now() }),
+    record: (operation) => recordOperation(statements.operations, operation, { now: driver.now() }),
+    ...ends,
+  }
   return {
     tokens: createTokens(statements.tokens, context),
     registrations: createRegistrations(statements.registrations, context),
     once: createNames(statements.names, context),
+    operations: createSqlOperations(driver, statements.operations, ends),
   }
 }
 
-interface RecordContext {
+interface RecordContext extends TransactionEnds {
   readonly driver: SqlDriver
   /** Makes a name that no other process makes. */
   readonly nextName: () => string
   readonly time: () => Timed
+  /** Writes a row of the operations audit, last in a transaction. */
+  readonly record: (operation: NewOperation) => Steps<unknown>
 }
 
+type TokenStatements = RecordStatements['tokens']
+
 function createTokens(
-  statements: RecordStatements['tokens'],
-  { driver, time }: RecordContext,
+  statements: TokenStatements,
+  { driver, time, record, begin, commit }: RecordContext,
 ): Records['tokens'] {
   return {
-    async add(token) {
-      const row = {
-        token_id: token.tokenId,
-        tenant: token.tenant,
-        role: token.role,
-        name: token.name,
-        hash: token.hash,
-        expires_at: token.expiresAt ?? null,
-        capability_id: token.capabilityId ?? null,
-      }
-      const [added] = await driver.run(function* (again) {
-        const rows = yield* ask<TokenTable>(statements.addToken({ ...row, ...time() }))
-        if (rows.length > 0 || !again) return rows
-        const there = yield* ask<TokenTable>(statements.token(row))
-        return there.filter(({ hash }) => hash === row.hash)
+    async add(token, { by = unnamedActor } = {}) {
+      const [added] = await driver.transaction(function* (again) {
+        const there = again ? yield* findAdded(statements, token) : []
+        if (there.length > 0) return there
+        const [, rows = []] = yield [begin, statements.addToken({ ...toTokenTable(token), ...time() })]
+        if (rows.length > 0) yield* record(tokenOperation('token.created', token, { by }))
+        yield [commit]
+        return rows as unknown as TokenTable[]
       })
       if (added === undefined) throw tokenTaken(token.tokenId)
       return toToken(added)
     },
+    rotate: ({ tokenId, next, overlapMs, by = unnamedActor }) =>
+      driver.transaction(function* (again) {
+        const [there] = again ? yield* findAdded(statements, next) : []
+        const [before] = there ? yield* ask<TokenTable>(statements.token({ token_id: tokenId })) : []
+        if (there && before) return { old: toToken(before), next: toToken(there) }
+        const expire = statements.expireToken({ token_id: tokenId, overlapMs, ...time() })
+        const [, [expired] = []] = yield [begin, expire]
+        if (expired === undefined) {
+          yield [commit]
+          return undefined
+        }
+        const old = toToken(expired as unknown as TokenTable)
+        const { tenant, role, name, capabilityId, familyId = tokenId } = old
+        const token = {
+          ...next,
+          tenant,
+          role,
+          name,
+          familyId,
+          ...(capabilityId !== undefined && { capabilityId }),
+        }
+        const [row] = yield* ask<TokenTable>(statements.addToken({ ...toTokenTable(token), ...time() }))
+        if (row === undefined) throw tokenTaken(next.tokenId)
+        yield* record(tokenOperation('token.rotated', old, { by, more: { next: next.tokenId } }))
+        yield [commit]
+        return { old, next: toToken(row) }
+      }),
     async byHash(hash) {
       const [row] = await driver.run(() => ask<TokenTable>(statements.tokenByHash({ hash, ...time() })))
       return row && toToken(row)
@@ -70,10 +105,13 @@ function createTokens(
     async list(query) {
       return (await driver.run(() => ask<TokenTable>(statements.tokens(query)))).map(toToken)
     },
-    revoke: (tokenId) =>
-      driver.run(function* (again) {
-        const revoked = yield* ask(statements.revokeToken({ token_id: tokenId, ...time() }))
-        if (revoked.length > 0 || !again) return revoked.length > 0
+    revoke: (tokenId, { by = unnamedActor } = {}) =>
+      driver.transaction(function* (again) {
+        const [, [revoked] = []] = yield [begin, statements.revokeToken({ token_id: tokenId, ...time() })]
+        if (revoked !== undefined)
+          yield* record(tokenOperation('token.revoked', toToken(revoked as unknown as TokenTable), { by }))
+        yield [commit]
+        if (revoked !== undefined || !again) return revoked !== undefined
         // The first try of this call may have revoked it.
         const [row] = yield* ask<TokenTable>(statements.token({ token_id: tokenId }))
         return row !== undefined
@@ -81,12 +119,36 @@ function createTokens(
   }
 }
 
+/** Finds the token that an earlier try of the same call has added. */
+function* findAdded(
+  statements: TokenStatements,
+  { tokenId, hash }: Pick<TokenRow, 'tokenId' | 'hash'>,
+): Steps<TokenTable[]> {
+  const there = yield* ask<TokenTable>(statements.token({ token_id: tokenId }))
+  return there.filter((row) => row.hash === hash)
+}
+
+function toTokenTable(
+  token: Omit<TokenRow, 'createdAt' | 'revokedAt'>,
+): Omit<TokenTable, 'created_at' | 'revoked_at'> {
+  return {
+    token_id: token.tokenId,
+    tenant: token.tenant,
+    role: token.role,
+    name: token.name,
+    hash: token.hash,
+    expires_at: token.expiresAt ?? null,
+    capability_id: token.capabilityId ?? null,
+    family_id: token.familyId ?? null,
+  }
+}
+
 function createRegistrations(
   statements: RecordStatements['registrations'],
-  { driver, time }: RecordContext,
+  { driver, time, record, begin, commit }: RecordContext,
 ): Records['registrations'] {
   return {
-    async put({ tenant, capabilityId, payload, endpoint, ttlMs, tokenId }) {
+    async put({ tenant, capabilityId, payload, endpoint, ttlMs, tokenId }, { by = unnamedActor } = {}) {
       const row = {
         tenant,
         capability_id: capabilityId,
@@ -95,9 +157,19 @@ function createRegistrations(
         ttl_ms: ttlMs,
         token_id: tokenId,
       }
-      const [put] = await driver.run(() =>
-        ask<TimedCapability>(statements.putCapability({ ...row, ...time() })),
-      )
+      const put = await driver.transaction(function* () {
+        const [, [before] = [], [after] = []] = yield [
+          begin,
+          statements.capability({ tenant, capability_id: capabilityId, ...time() }),
+          statements.putCapability({ ...row, ...time() }),
+        ]
+        if (after !== undefined)
+          yield* record(
+            registrationOperation({ tenant, capabilityId, tokenId }, { by, isNew: before === undefined }),
+          )
+        yield [commit]
+        return after as unknown as TimedCapability | undefined
+      })
       return put && toRegistration(put)
     },
     async beat({ tenant, capabilityId }) {
@@ -107,12 +179,21 @@ function createRegistrations(
       )
       return row && toRegistration(row)
     },
-    remove: ({ tenant, capabilityId }) =>
-      driver.run(function* (again) {
+    remove: ({ tenant, capabilityId }, { by = unnamedActor } = {}) =>
+      driver.transaction(function* (again) {
         const key = { tenant, capability_id: capabilityId }
-        const removed = yield* ask(statements.removeCapability(key))
+        const [, removed = []] = yield [begin, statements.removeCapability(key)]
+        if (removed.length > 0) yield* record(removalOperation({ tenant, capabilityId }, by))
+        yield [commit]
         // If the answer to the first try was lost, that try removed it.
         return removed.length > 0 || again
+      }),
+    reseal: ({ tenant, capabilityId, from, to }) =>
+      driver.run(function* (again) {
+        const key = { tenant, capability_id: capabilityId }
+        const sealed = { from: plainText(from), to: plainText(to) }
+        const changed = yield* ask(statements.resealCapability({ ...key, ...sealed }))
+        return changed.length > 0 || again
       }),
     async list({ tenant }) {
       const rows = await driver.run(() =>
@@ -179,6 +260,7 @@ function toToken(row: TokenTable): TokenRow {
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
     ...(row.revoked_at !== null && { revokedAt: row.revoked_at }),
     ...(row.capability_id !== null && { capabilityId: row.capability_id }),
+    ...(row.family_id !== null && { familyId: row.family_id }),
   }
 }
 

@@ -7,7 +7,8 @@ import { defaultLimits } from '../shared/list-order.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createTails, type Tails } from './hot-runs.ts'
 import { createSqlLedger } from './ledger.ts'
-import { createPrune, type TransactionEnds } from './prune.ts'
+import type { TransactionEnds } from './operations.ts'
+import { createPrune } from './prune.ts'
 import { toChunks } from './rows/chunk.ts'
 import { loadValues } from './rows/load-values.ts'
 import {
@@ -58,7 +59,7 @@ export function createSqlStore(driver: SqlDriver): Store {
 
   return {
     name: dialect.name,
-    records: createSqlRecords(driver, nextName),
+    records: createSqlRecords(driver, nextName, ends),
     ...createRunWriter(group, nextName),
     ...createLeases(driver, nextName),
     ...createRunReader(driver, reads),

@@ -17,6 +17,7 @@ export interface Tables {
   flex_capabilities: CapabilityTable
   api_tokens: TokenTable
   once_names: NameTable
+  operations_audit: OperationTable
   agent_messages: MessageTable
   /** Not written yet; what is named here is what deleting a run needs. */
   traces: { run_id: string }
@@ -220,6 +221,7 @@ export interface TokenTable {
   expires_at: number | null
   revoked_at: number | null
   capability_id: string | null
+  family_id: string | null
 }
 
 export interface NameTable {
@@ -232,4 +234,17 @@ export interface NameTable {
   expires_at: number
   /** Names one call of `take`, so that it is known again when the answer got lost. */
   take_id: string
+}
+
+export interface OperationTable {
+  seq: number
+  at: number
+  tenant: string
+  actor: string
+  action: string
+  subject: string
+  /** JSON */
+  details: string
+  prev: string
+  hash: string
 }

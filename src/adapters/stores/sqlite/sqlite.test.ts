@@ -365,7 +365,14 @@ describe('a SQLite file', () => {
 
 /** The tables as they were before a migration, and before those after it. */
 /** The table as the first migration made it, with one row per node. */
+function undoOperationsAudit(path: string): void {
+  query(path, 'drop table operations_audit')
+  query(path, 'alter table api_tokens drop column family_id')
+  query(path, `delete from proviso_migrations where name = '0008_operations_audit'`)
+}
+
 function undoNodeVersions(path: string): void {
+  undoOperationsAudit(path)
   for (const name of ['context_hash', 'validation_status'])
     query(path, `alter table flex_plan_nodes drop column ${name}`)
   query(path, 'alter table flex_run_outputs drop column facets')

@@ -104,6 +104,7 @@ export function listMigrations(dialect: SqlDialect): Record<string, Migration> {
     '0005_messages': migration(addMessageColumns),
     '0006_pipeline_names': migration(addPipelineNames),
     '0007_node_versions': migration(addNodeVersions),
+    '0008_operations_audit': migration(addOperationsAudit),
   }
 }
 
@@ -240,4 +241,18 @@ async function addNodeVersions(db: Kysely<unknown>, dialect: SqlDialect): Promis
       await clusterByKey(nodes, dialect, table, ...columns).execute()
     },
   })
+}
+
+/** Adds the operations audit, and what tokens have in common after a rotation. */
+async function addOperationsAudit(db: Kysely<unknown>, dialect: SqlDialect): Promise<void> {
+  await db.schema.alterTable('api_tokens').addColumn('family_id', 'text').execute()
+  let table = addKeys(db.schema.createTable('operations_audit'), dialect, 'tenant')
+  table = addTexts(table, 'actor', 'action', 'subject', 'details', 'prev', 'hash')
+  table = addNumbers(table, 'seq', 'at')
+  await addPrimaryKey(table, 'operations_audit', 'seq').execute()
+  await db.schema
+    .createIndex('operations_audit_tenant')
+    .on('operations_audit')
+    .columns(['tenant', 'seq'])
+    .execute()
 }

@@ -1,8 +1,9 @@
-/** The statements about tokens, registrations and names: each is one statement, and so its own transaction. */
+/** The statements about tokens, registrations, names and the operations audit. */
 import { type Kysely, sql } from 'kysely'
+import { defaultOperationLimit, type OperationQuery } from '../../../../domain/ports/operations.ts'
 import type { SqlDialect, Timed } from '../dialects/sql-dialect.ts'
 import type { Statement } from '../steps.ts'
-import type { CapabilityTable, NameTable, Tables, TokenTable } from '../tables.ts'
+import type { CapabilityTable, NameTable, OperationTable, Tables, TokenTable } from '../tables.ts'
 import { createTemplates, type Templates } from './templates.ts'
 
 /** A registration with the time at which it was read. */
@@ -12,7 +13,7 @@ type Key = Pick<CapabilityTable, 'tenant' | 'capability_id'>
 type Put = Omit<CapabilityTable, 'status' | 'registered_at' | 'last_seen_at'> & Timed
 type Take = Pick<NameTable, 'name_hash' | 'name' | 'body' | 'take_id'> & Timed & { readonly keepMs: number }
 
-/** `templates`: one set for all three, so that the names of their statements differ. */
+/** `templates`: one set for all, so that the names of their statements differ. */
 export function createRecordStatements(
   db: Kysely<Tables>,
   dialect: SqlDialect,
@@ -22,6 +23,7 @@ export function createRecordStatements(
     tokens: createTokenStatements(db, dialect, templates),
     registrations: createRegistrationStatements(db, dialect, templates),
     names: createNameStatements(db, dialect, templates),
+    operations: createOperationStatements(db, dialect, templates),
   }
 }
 
@@ -42,6 +44,7 @@ function createTokenStatements(db: Kysely<Tables>, dialect: SqlDialect, template
           expires_at: param('expires_at'),
           revoked_at: null,
           capability_id: param('capability_id'),
+          family_id: param('family_id'),
         })
         .onConflict((conflict) => conflict.column('token_id').doNothing())
         .returningAll(),
@@ -75,8 +78,28 @@ function createTokenStatements(db: Kysely<Tables>, dialect: SqlDialect, template
         .set({ revoked_at: dialect.now(param) })
         .where('token_id', '=', param('token_id'))
         .where('revoked_at', 'is', null)
-        .returning('token_id'),
+        .returningAll(),
     ),
+
+    /** Ends a valid token after the overlap, or earlier if it ends earlier. */
+    expireToken: templates.query<{ token_id: string; overlapMs: number } & Timed>((param) => {
+      const now = dialect.now(param)
+      const until = sql<number>`${now} + ${param('overlapMs')}`
+      return db
+        .updateTable('api_tokens')
+        .set((eb) => ({
+          expires_at: eb
+            .case()
+            .when(sql<boolean>`expires_at is null or expires_at > ${until}`)
+            .then(until)
+            .else(eb.ref('expires_at'))
+            .end(),
+        }))
+        .where('token_id', '=', param('token_id'))
+        .where('revoked_at', 'is', null)
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+        .returningAll()
+    }),
   }
 }
 
@@ -128,6 +151,25 @@ function createRegistrationStatements(db: Kysely<Tables>, dialect: SqlDialect, t
         .where('capability_id', '=', param('capability_id'))
         .returningAll()
         .returning(dialect.now(param).as('now')),
+    ),
+
+    capability: templates.one<Key & Timed>((param) =>
+      db
+        .selectFrom('flex_capabilities')
+        .selectAll()
+        .select(dialect.now(param).as('now'))
+        .where('tenant', '=', param('tenant'))
+        .where('capability_id', '=', param('capability_id')),
+    ),
+
+    resealCapability: templates.query<Key & { from: string; to: string }>((param) =>
+      db
+        .updateTable('flex_capabilities')
+        .set({ endpoint: param('to') })
+        .where('tenant', '=', param('tenant'))
+        .where('capability_id', '=', param('capability_id'))
+        .where('endpoint', '=', param('from'))
+        .returning('capability_id'),
     ),
 
     removeCapability: templates.query<Key>((param) =>
@@ -226,5 +268,45 @@ function createNameStatements(db: Kysely<Tables>, dialect: SqlDialect, templates
         .deleteFrom('once_names')
         .where('name_hash', 'in', dialect.locks.forUpdateSkipLocked(expired, 'once_names'))
     }),
+  }
+}
+
+function createOperationStatements(db: Kysely<Tables>, dialect: SqlDialect, templates: Templates) {
+  return {
+    time: templates.one<Timed>((param) => ({
+      compile: () => sql`select ${dialect.now(param)} as now`.compile(db),
+    })),
+
+    newest: templates.one<object>(() =>
+      db.selectFrom('operations_audit').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1),
+    ),
+
+    /** Returns no row if another process has written this number meanwhile. */
+    insert: templates.query<OperationTable>((param) =>
+      db
+        .insertInto('operations_audit')
+        .values({
+          seq: param('seq'),
+          at: param('at'),
+          tenant: param('tenant'),
+          actor: param('actor'),
+          action: param('action'),
+          subject: param('subject'),
+          details: param('details'),
+          prev: param('prev'),
+          hash: param('hash'),
+        })
+        .onConflict((conflict) => conflict.column('seq').doNothing())
+        .returning('seq'),
+    ),
+
+    list({ tenant, action, subject, before, limit = defaultOperationLimit }: OperationQuery): Statement {
+      let query = db.selectFrom('operations_audit').selectAll()
+      if (tenant !== undefined) query = query.where('tenant', '=', tenant)
+      if (action !== undefined) query = query.where('action', '=', action)
+      if (subject !== undefined) query = query.where('subject', '=', subject)
+      if (before !== undefined) query = query.where('seq', '<', before)
+      return query.orderBy('seq', 'desc').limit(limit).compile()
+    },
   }
 }
