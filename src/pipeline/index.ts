@@ -20,13 +20,12 @@ export {
   type SettingFlag,
 } from './config/resolve-config.ts'
 export { type ServerKey, type ServerSettings, serverKeys, serverTable } from './config/server-settings.ts'
-export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/baseline.ts'
 export { type AppliedFix, type Fixed, type FixOptions, findFixableRules, fixText } from './lint/fix.ts'
-export { type LintIssueCode, type LintOptions, type LintResult, lint, type Profile } from './lint/lint.ts'
-export { seeImports } from './lint/lint-imports.ts'
+export { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint/lint.ts'
 export { defaultLintSettings, type LintSettings, lintSettings } from './lint/lint-settings.ts'
-export { namedProfile, type Profiles, readProfileFile } from './lint/profile.ts'
+export { namedProfile, type Profile, type Profiles, readProfileFile } from './lint/profile.ts'
 export type { LintIssue, Rule, Severity } from './lint/rule.ts'
+export { rulePage } from './lint/rule.ts'
 export { type RuleId, ruleNamed, ruleTable } from './lint/rule-table.ts'
 export {
   findUnneededRule,
@@ -34,32 +33,35 @@ export {
   type UnneededRule,
   unneededRules,
 } from './lint/rules-not-needed.ts'
-export { type ValidateOptions, validatePipeline } from './lint/validate.ts'
+export { type Baseline, baselineOf, compareWithBaseline, parseBaseline } from './lint/suppress.ts'
+export { seeImports, type ValidateOptions, validatePipeline } from './lint/validate.ts'
 export type { SeenImport, SeenImports } from './lint/view/lint-view.ts'
 export { type LoadedPipeline, type LoadOptions, loadPipeline } from './parse/load-pipeline.ts'
 export { type ParsedPipeline, parsePipeline } from './parse/parse-pipeline.ts'
 export type { Agent, Pipeline, Step } from './parse/pipeline.ts'
 export { pipelineSchema } from './parse/pipeline-schema.ts'
-export { type JsonReport, reportJson } from './report/report-json.ts'
-export { reportSarif } from './report/report-sarif.ts'
-export { countIssues, type ReportColors, reportText } from './report/report-text.ts'
-export { rulePage } from './report/rule-page.ts'
+export {
+  countIssues,
+  type JsonReport,
+  type ReportColors,
+  reportJson,
+  reportSarif,
+  reportText,
+} from './report/report-issues.ts'
 export { unifiedDiff } from './text/edits.ts'
 export type { PipelineIssueCode } from './text/issue-table.ts'
 export { describeSourceIssue, type Source, type SourceIssue } from './text/source.ts'
 export {
   type CompiledTemplate,
   compileTemplate,
-  type ParsedTemplate,
-  parseTemplate,
-  type TemplateCapability,
-  type TemplateFile,
   type TemplateOptions,
   templateCapabilities,
   templateRefusal,
   templateResult,
-  xmlLimits,
-  xmlTooLarge,
-} from './xml/index.ts'
+} from './xml/compile/compile-template.ts'
+export type { TemplateCapability } from './xml/compile/value-capability.ts'
+export { type ParsedTemplate, parseTemplate } from './xml/parse/parse-template.ts'
+export { xmlLimits, xmlTooLarge } from './xml/parse/read-xml.ts'
+export type { TemplateFile } from './xml/parse/template.ts'
 export { type ReadYaml, readYaml, tooLarge, type YamlDocument } from './yaml/read-yaml.ts'
 export { yamlLimits } from './yaml/scan-yaml.ts'

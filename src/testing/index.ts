@@ -1,18 +1,20 @@
 /** `proviso/testing`: models that need no key, what measures a reader of model text, and what every store must do. */
-export { type Cassette, type CassetteOptions, cassette } from './cassette/cassette.ts'
-export { type CassetteHooks, useCassette } from './cassette/use-cassette.ts'
-export { type HostileText, hostileTexts } from './hostile-texts.ts'
-export { motifs } from './motifs.ts'
-export { makeSample, type NoiseOptions, type NoiseSample, noiseCorpus } from './noise/corpus.ts'
-export { DAMAGES } from './noise/damages.ts'
-export { type FamilyOptions, familyCorpus, NOISE_FAMILIES } from './noise/families/corpus.ts'
-export type { NoiseFamily, Passage } from './noise/families/types.ts'
-export { createRandom, mixSeed, type Random } from './noise/random.ts'
-export { NOISE_SCHEMAS } from './noise/schemas.ts'
+export {
+  type Cassette,
+  type CassetteHooks,
+  type CassetteOptions,
+  cassette,
+  useCassette,
+} from './cassette/cassette.ts'
+export { type HostileText, hostileTexts, motifs } from './hostile-texts.ts'
 export {
   describeMisses,
   judge,
   type Miss,
+  makeSample,
+  type NoiseOptions,
+  type NoiseSample,
+  noiseCorpus,
   type ReadFunction,
   type Score,
   sameJson,
@@ -20,8 +22,22 @@ export {
   share,
   type Tally,
   type Verdict,
-} from './noise/score.ts'
-export type { Damage, Family, NoiseSchema, Outcome, ReadOptions, Sample, Slot } from './noise/types.ts'
+} from './noise/corpus.ts'
+export { DAMAGES } from './noise/damages.ts'
+export { type FamilyOptions, familyCorpus, NOISE_FAMILIES } from './noise/families/corpus.ts'
+export { createRandom, mixSeed, type Random } from './noise/random.ts'
+export { NOISE_SCHEMAS } from './noise/schemas.ts'
+export type {
+  Damage,
+  Family,
+  NoiseFamily,
+  NoiseSchema,
+  Outcome,
+  Passage,
+  ReadOptions,
+  Sample,
+  Slot,
+} from './noise/types.ts'
 export { type MakeOptions, makeValue } from './rehearsal/make-value.ts'
 export { type Fault, type Rehearsal, type RehearsalOptions, rehearsal } from './rehearsal/rehearsal.ts'
 export { type StoreSuiteOptions, storeSuite } from './store-suite.ts'

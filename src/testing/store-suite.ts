@@ -3,9 +3,8 @@
  * functions of a test runner.
  */
 import type { Store } from '../domain/ports/store.ts'
-import { journalSuite } from './stores/journal.ts'
+import { journalSuite, messageSuite } from './stores/journal.ts'
 import { leaseSuite } from './stores/leases.ts'
-import { messageSuite } from './stores/messages.ts'
 import { projectionSuite } from './stores/projections.ts'
 import { pruneSuite } from './stores/prune.ts'
 import { recordSuite } from './stores/records.ts'

@@ -29,10 +29,8 @@ const linter = [
   'lint/fix.ts',
   'lint/rule-table.ts',
   'lint/wrapper-step.ts',
-  'report/report-text.ts',
-  'report/report-json.ts',
-  'report/report-sarif.ts',
-  'lint/baseline.ts',
+  'report/report-issues.ts',
+  'lint/suppress.ts',
 ]
   .map((name) => `src/pipeline/${name}`)
   .concat(inFolder('lint/rules'))

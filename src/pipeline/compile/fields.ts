@@ -1,16 +1,17 @@
 /**
  * Combines the output requirements of a step with the schema of its worker: `output_schema`,
- * `processing.schema` and `validate_fields`.
+ * `processing.schema` and `validate_fields`; and its limits, constraints and contract with the inherited ones.
  */
 import { closest } from '../../base/closest.ts'
 import { child } from '../../base/pointer.ts'
+import type { NodeConstraints } from '../../domain/plan.ts'
 import { both } from '../../schema/build/combine.ts'
 import { membersOf } from '../../schema/build/members.ts'
 import { fitOf } from '../../schema/fit/fit.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 import { isVacant } from '../../schema/values/has-no-values.ts'
 import type { CallStep } from '../parse/pipeline.ts'
-import { addFunction, asBinding, complain, nodeValue, type Scope } from './build.ts'
+import { addFunction, asBinding, complain, type Inherited, nodeValue, type Scope } from './build.ts'
 import type { Value } from './value.ts'
 
 /** The output schema that the step itself declares. */
@@ -87,5 +88,33 @@ function checkFields(
       message: `the schema of the answer has no member ${field}`,
       hint: `Did you mean ${meant}?`,
     })
+  }
+}
+
+/** Merges the limits, constraints and contract of a step with those inherited from the importing steps. */
+export function settingsOf({ inherited }: Scope, { node }: CallStep): CallStep['node'] {
+  return inherited === undefined ? node : { ...node, ...inherit(inherited, node) }
+}
+
+/** For `onFail` the inner setting wins; constraints accumulate, and the strictest applies. */
+export function inherit(outer: Inherited, own: Inherited): Inherited {
+  const onFail = own.onFail ?? outer.onFail
+  const constraints = stricter(outer.constraints, own.constraints)
+  return { ...(onFail && { onFail }), ...(constraints && { constraints }) }
+}
+
+function stricter(
+  a: NodeConstraints | undefined,
+  b: NodeConstraints | undefined,
+): NodeConstraints | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  const least = Math.min(a.max_duration_ms ?? Infinity, b.max_duration_ms ?? Infinity)
+  const flag = (key: Exclude<keyof NodeConstraints, 'max_duration_ms'>) =>
+    (a[key] || b[key]) && { [key]: true }
+  return {
+    ...(Number.isFinite(least) && { max_duration_ms: least }),
+    ...flag('no_credential_access'),
+    ...flag('no_execution_authority'),
+    ...flag('no_network_access'),
   }
 }

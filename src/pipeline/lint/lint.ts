@@ -8,6 +8,7 @@ import { issueAt } from '../text/source.ts'
 import type { YamlDocument } from '../yaml/read-yaml.ts'
 import { matches } from './glob.ts'
 import type { LintSettings } from './lint-settings.ts'
+import type { Profile } from './profile.ts'
 import type { LintIssue, Rule, RuleFinding, Severity } from './rule.ts'
 import { type RuleId, ruleTable } from './rule-table.ts'
 import { findUnneededRule } from './rules-not-needed.ts'
@@ -21,8 +22,6 @@ export interface LintOptions {
   /** The imported pipelines. Without them, rules about imports report nothing. */
   readonly imports?: SeenImports
 }
-
-export type Profile = readonly (readonly [glob: string, severity: Severity])[]
 
 /** Code of an issue of `lint` and `validatePipeline`: a rule, or what the parser and the compiler report. */
 export type LintIssueCode = RuleId | PipelineIssueCode | typeof unknownRuleCode

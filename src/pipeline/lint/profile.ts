@@ -6,9 +6,11 @@ import { parse as parseToml, TomlError } from 'smol-toml'
 import { isObject } from '../../base/json.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { matches } from './glob.ts'
-import type { Profile } from './lint.ts'
 import { type Severity, severities } from './rule.ts'
 import { ruleTable } from './rule-table.ts'
+
+/** Globs of rules and their severities; the last match wins. */
+export type Profile = readonly (readonly [glob: string, severity: Severity])[]
 
 type ReadProfile = { readonly profile: Profile } | { readonly problem: string; readonly hint: string }
 

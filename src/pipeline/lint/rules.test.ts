@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadPipeline } from '../parse/load-pipeline.ts'
-import { reportText } from '../report/report-text.ts'
+import { reportText } from '../report/report-issues.ts'
 import { readYaml } from '../yaml/read-yaml.ts'
 import { type LintOptions, lint } from './lint.ts'
-import { seeImports } from './lint-imports.ts'
 import { ruleTable } from './rule-table.ts'
+import { seeImports } from './validate.ts'
 
 const folder = join(import.meta.dirname, '../../../test/cases/lint/rules')
 const work = mkdtempSync(join(tmpdir(), 'proviso-rules-'))

@@ -1,13 +1,14 @@
 /**
- * Reads the suppressions of a pipeline: `# proviso: ignore RULE` at a step, an agent or an import,
+ * Decides which issues are not reported. A baseline lists known issues. The file itself suppresses rules: `# proviso: ignore RULE` at a step, an agent or an import,
  * `meta.suppress_rules` in a step, or `meta.suppress_rules` of the file for all of it.
  */
 import type { TextRange } from '../../base/errors/issue.ts'
+import { isObject } from '../../base/json.ts'
 import { lineText, positionOf, type Source } from '../text/source.ts'
 import type { YamlComment } from '../yaml/scan-yaml.ts'
-import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts'
+import type { YamlEntry, YamlNode } from '../yaml/yaml-tree.ts'
 import { matchesAny } from './glob.ts'
-import type { RuleFinding } from './rule.ts'
+import type { LintIssue, RuleFinding } from './rule.ts'
 import { entryOf, type LintStep, type LintView } from './view/lint-view.ts'
 
 /** The subject of a comment: a step, or an entry of `agents` or `imports`. */
@@ -120,4 +121,49 @@ function firstBelow(source: Source): readonly (number | undefined)[] {
     found[line] = /^\s*(#|$)/.test(text) ? found[line + 1] : (source.lineStarts[line - 1] ?? 0) + lead
   }
   return found
+}
+
+// A baseline lists known issues by rule and step, so that a check fails only on new ones.
+
+export interface Baseline {
+  readonly version: 1
+  readonly known: readonly { readonly rule: string; readonly step: string }[]
+}
+
+export function baselineOf(issues: readonly LintIssue[]): Baseline {
+  const known = issues.map(({ code, step = '' }) => ({ rule: code, step }))
+  known.sort((a, b) => (key(a) < key(b) ? -1 : 1))
+  return { version: 1, known }
+}
+
+/** Returns `undefined` if the value is not a baseline. */
+export function parseBaseline(value: unknown): Baseline | undefined {
+  if (!isObject(value) || value['version'] !== 1 || !Array.isArray(value['known'])) return undefined
+  const known: readonly unknown[] = value['known']
+  const isEntry = (entry: unknown): entry is Baseline['known'][number] =>
+    isObject(entry) && typeof entry['rule'] === 'string' && typeof entry['step'] === 'string'
+  return known.every(isEntry) ? { version: 1, known } : undefined
+}
+
+/**
+ * Returns the new issues, and how many baseline entries were found again or are gone. Entries are a multiset:
+ * two issues of one rule at one step count as two.
+ */
+export function compareWithBaseline(
+  issues: readonly LintIssue[],
+  { known }: Baseline,
+): { readonly added: readonly LintIssue[]; readonly known: number; readonly gone: number } {
+  const left = new Map<string, number>()
+  for (const entry of known) left.set(key(entry), (left.get(key(entry)) ?? 0) + 1)
+  const added = issues.filter(({ code, step = '' }) => {
+    const count = left.get(key({ rule: code, step })) ?? 0
+    if (count > 0) left.set(key({ rule: code, step }), count - 1)
+    return count === 0
+  })
+  const gone = [...left.values()].reduce((sum, count) => sum + count, 0)
+  return { added, known: issues.length - added.length, gone }
+}
+
+function key({ rule, step }: { rule: string; step: string }): string {
+  return `${rule}\n${step}`
 }

@@ -2,6 +2,9 @@
  * Validates a pipeline without an input: lint findings plus compile errors. A pipeline without an error here
  * compiles with `compilePipeline`, and vice versa.
  */
+
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import type { TextRange } from '../../base/errors/issue.ts'
 import type { Capability } from '../../domain/capability.ts'
 import { checkPipeline } from '../compile/compile-pipeline.ts'
@@ -9,10 +12,10 @@ import type { ArosConfig } from '../config/aros-config.ts'
 import { parsePipeline } from '../parse/parse-pipeline.ts'
 import type { Pipeline } from '../parse/pipeline.ts'
 import type { SourceIssue } from '../text/source.ts'
-import type { YamlDocument } from '../yaml/read-yaml.ts'
+import { readYaml, type YamlDocument } from '../yaml/read-yaml.ts'
 import { type LintIssueCode, type LintOptions, type LintResult, lint } from './lint.ts'
 import type { LintIssue } from './rule.ts'
-import type { SeenImports } from './view/lint-view.ts'
+import type { SeenImport, SeenImports } from './view/lint-view.ts'
 
 export interface ValidateOptions extends LintOptions {
   /** Settings of `[aros]`. Default: all defaults. */
@@ -91,4 +94,39 @@ function isWarning({ code }: SourceIssue): boolean {
 
 function asFinding(issue: SourceIssue, severity: 'error' | 'warning'): LintIssue<LintIssueCode> {
   return { ...issue, severity, fixable: false }
+}
+
+/** Collects the imports of a pipeline for the linter: the imported pipelines and their issues. `pipeline` was loaded from `file` with all its imports: paths are checked and import cycles ruled out. */
+export async function seeImports(
+  pipeline: Pipeline,
+  file: string,
+  options: LintOptions = {},
+): Promise<SeenImports> {
+  return see(pipeline, file, { options, known: new Map() })
+}
+
+interface Seeing {
+  readonly options: LintOptions
+  /** Memoises by path: a file that is imported several times is linted once. */
+  readonly known: Map<string, Promise<SeenImport>>
+}
+
+async function see({ imports }: Pipeline, file: string, seeing: Seeing): Promise<SeenImports> {
+  const seen = new Map<string, SeenImport>()
+  for (const [name, { path, pipeline }] of imports) {
+    if (pipeline === undefined) continue
+    const where = resolve(dirname(file), path)
+    const looked = seeing.known.get(where) ?? look(pipeline, where, seeing)
+    seeing.known.set(where, looked)
+    seen.set(name, await looked)
+  }
+  return seen
+}
+
+async function look(pipeline: Pipeline, file: string, seeing: Seeing): Promise<SeenImport> {
+  const read = readYaml(await readFile(file), file)
+  // The file was readable when it was loaded; if it has changed since, the next load reports it.
+  if (!read.ok) return { pipeline, issues: [] }
+  const imports = await see(pipeline, file, seeing)
+  return { pipeline, issues: lint(read.document, { ...seeing.options, imports }).issues }
 }

@@ -7,8 +7,7 @@ import { outputOfStep } from '../templates/filters.ts'
 import { addEntries, addItem } from '../yaml/yaml-edits.ts'
 import type { Fix } from './rule.ts'
 import { freeMember } from './view/context-index.ts'
-import { entryOf, type LintStep, type LintView } from './view/lint-view.ts'
-import { perView } from './view/per-view.ts'
+import { entryOf, type LintStep, type LintView, perView } from './view/lint-view.ts'
 import { isPrevious } from './view/step-uses.ts'
 
 /** Inserts a wrapper step or, where no step can be inserted, makes the whole output one member of the context. */

@@ -1,6 +1,6 @@
 /** Locates the `{{ … }}` expressions of a text in the source file, with their references and filters. */
 import type { TextRange } from '../../base/errors/issue.ts'
-import type { YamlScalar } from '../yaml/yaml-node.ts'
+import type { YamlScalar } from '../yaml/yaml-tree.ts'
 
 export interface TemplateMark {
   /** From the first brace to the last. */

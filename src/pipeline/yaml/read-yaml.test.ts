@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { describeSourceIssue } from '../text/source.ts'
 import { readYaml } from './read-yaml.ts'
-import { nodeAt } from './yaml-node.ts'
+import { nodeAt } from './yaml-tree.ts'
 
 const value = (text: string) => {
   const read = readYaml(text)

@@ -14,8 +14,7 @@ import {
   type SourceIssue,
 } from '../text/source.ts'
 import { scanYaml, type YamlComment, yamlLimits } from './scan-yaml.ts'
-import { plainValue, type YamlNode } from './yaml-node.ts'
-import { makeTree } from './yaml-tree.ts'
+import { makeTree, plainValue, type YamlNode } from './yaml-tree.ts'
 
 export interface YamlDocument {
   readonly source: Source

@@ -6,7 +6,7 @@ import type { Edit } from '../../base/errors/issue.ts'
 import { isObject, type Json } from '../../base/json.ts'
 import { positionOf, type Source } from '../text/source.ts'
 import { snake } from './snake-keys.ts'
-import { plainValue, type YamlEntry, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
+import { plainValue, type YamlEntry, type YamlList, type YamlMap, type YamlNode } from './yaml-tree.ts'
 
 /** An entry to write; a string value is YAML that fits on one line. */
 export interface NewEntry {

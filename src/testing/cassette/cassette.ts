@@ -2,7 +2,6 @@
  * Real calls, recorded once and replayed for ever: a provider in front of another. What is on the tape is redacted; what
  * is not on the tape when it is played is a miss, and a miss is a failing test (`useCassette`).
  */
-
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { canonicalJson } from '../../base/canonical.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
@@ -145,4 +144,30 @@ function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answe
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   }
   return { key: sha256Hex(canonicalJson(recorded)), request: recorded }
+}
+
+// A cassette for a test file: played by default, recorded when asked for, and a miss fails the test that made it.
+
+/** What it needs of a test runner; vitest's own functions fit. */
+export interface CassetteHooks {
+  readonly afterEach: (check: () => void) => void
+  readonly afterAll: (save: () => void) => void
+}
+
+/**
+ * @example
+ * import { afterAll, afterEach } from 'vitest'
+ * const tape = useCassette({ afterAll, afterEach }, { file: 'test/tea.cassette.json', provider: openai({ apiKey }) })
+ * const app = await createApp({ providers: [tape] })
+ */
+export function useCassette({ afterEach, afterAll }: CassetteHooks, options: CassetteOptions): Cassette {
+  const tape = cassette(options)
+  let reported = 0
+  afterEach(() => {
+    const news = tape.misses.slice(reported)
+    reported = tape.misses.length
+    if (news.length > 0) throw new Error(`${news.join('\n')}\nRecord it anew: mode "record", with a provider`)
+  })
+  afterAll(() => tape.save())
+  return tape
 }

@@ -4,11 +4,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
-import { makeSample, noiseCorpus } from './corpus.ts'
+import { judge, makeSample, noiseCorpus, sameJson, score } from './corpus.ts'
 import { DAMAGES } from './damages.ts'
 import { createRandom } from './random.ts'
 import { NOISE_SCHEMAS } from './schemas.ts'
-import { judge, sameJson, score } from './score.ts'
 import { sites } from './shape.ts'
 
 const SEED = 20250101

@@ -12,8 +12,7 @@ import { DAMAGES } from '../noise/damages.ts'
 import { createRandom, mixSeed, type Random } from '../noise/random.ts'
 import { type Layout, textOf, write } from '../noise/tokens.ts'
 import type { Sample } from '../noise/types.ts'
-import { makeValue } from './make-value.ts'
-import { wordsIn } from './prompt-words.ts'
+import { makeValue, wordsIn } from './make-value.ts'
 
 /** What the n-th call gets instead of an answer; `undefined` lets it through. */
 export type Fault = (call: {

@@ -2,8 +2,7 @@
 import { declares } from '../../../schema/values/schema-values.ts'
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
-import { openAt } from '../view/known-members.ts'
-import { referred } from '../view/step-schema.ts'
+import { openAt, referred } from '../view/step-schema.ts'
 
 export const vA2Strict: Rule<'V-A2-STRICT'> = {
   id: 'V-A2-STRICT',

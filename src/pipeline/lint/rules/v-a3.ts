@@ -2,8 +2,7 @@
 
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
-import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
-import { perView } from '../view/per-view.ts'
+import { entryOf, type LintStep, type LintView, perView } from '../view/lint-view.ts'
 import { around, stepNamed, stepsByLabel } from '../view/step-scope.ts'
 
 export const vA3: Rule<'V-A3'> = {

@@ -1,6 +1,6 @@
 /** V-A7: timeouts and retry counts that are not valid numbers. */
 
-import { plainValue, type YamlMap } from '../../yaml/yaml-node.ts'
+import { plainValue, type YamlMap } from '../../yaml/yaml-tree.ts'
 import type { Rule, RuleFinding } from '../rule.ts'
 import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
 

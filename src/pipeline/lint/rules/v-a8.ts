@@ -1,10 +1,8 @@
 /** V-A8: a schema with an object or a list, without structured output to enforce it. */
-
 import { addEntries, flowEntries, type NewEntry, written } from '../../yaml/yaml-edits.ts'
-import { plainValue, type YamlNode } from '../../yaml/yaml-node.ts'
+import { plainValue, type YamlNode } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
-import { aliasAt } from '../view/alias-at.ts'
-import { entryOf, type LintView, plainAt } from '../view/lint-view.ts'
+import { entryOf, type LintView, perView, plainAt } from '../view/lint-view.ts'
 import { callsNoModel, kindOf, outputKind, processingOf, schemaOf } from '../view/output-kind.ts'
 
 export const vA8: Rule<'V-A8'> = {
@@ -130,3 +128,30 @@ function over(view: LintView, under: YamlNode, { entries, offset }: Adding): str
     alias !== undefined ? `<<: ${alias}` : JSON.stringify(plainValue(under)).replace(/^\{|\}$/g, '')
   return `{${[shared, flowEntries(entries)].filter(Boolean).join(', ')}}`
 }
+
+/**
+ * Returns `*name` where an alias can name the value: only after its anchor, and only until the anchor name is redefined.
+ * Returns `undefined` where the value must be written out.
+ */
+function aliasAt(view: LintView, { anchor, range }: YamlNode, offset: number): string | undefined {
+  if (anchor === undefined) return undefined
+  const last = anchorsOf(view)
+    .get(anchor)
+    ?.findLast((start) => start < offset)
+  return last === range[0] ? `*${anchor}` : undefined
+}
+
+/** For each anchor name, the offsets of its values, in order of the text. */
+const anchorsOf = perView(({ document: { root } }) => {
+  const found = new Map<string, number[]>()
+  const look = (node: YamlNode): void => {
+    // Values that come from an alias or a merge are visited at their anchor.
+    if (node.alias) return
+    if (node.anchor !== undefined) found.set(node.anchor, [...(found.get(node.anchor) ?? []), node.range[0]])
+    if (node.kind === 'list') node.items.forEach(look)
+    if (node.kind === 'map') for (const { value, merged } of node.entries) if (!merged) look(value)
+  }
+  look(root)
+  for (const starts of found.values()) starts.sort((a, b) => a - b)
+  return found
+})

@@ -6,9 +6,8 @@ import { setEntry } from '../../yaml/yaml-edits.ts'
 import type { Rule } from '../rule.ts'
 import { contextIndex, prefixes } from '../view/context-index.ts'
 import { sinkOf } from '../view/context-writes.ts'
-import { entryOf, type LintStep, type LintView } from '../view/lint-view.ts'
+import { entryOf, type LintStep, type LintView, perView } from '../view/lint-view.ts'
 import { outputKind } from '../view/output-kind.ts'
-import { perView } from '../view/per-view.ts'
 import { contextOf } from '../view/step-schema.ts'
 
 export const vC2: Rule<'V-C2'> = {

@@ -1,6 +1,6 @@
 /** V-C3: long texts in the pipeline that belong in files. */
 
-import type { YamlNode, YamlScalar } from '../../yaml/yaml-node.ts'
+import type { YamlNode, YamlScalar } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
 import { entryOf, type LintView } from '../view/lint-view.ts'
 

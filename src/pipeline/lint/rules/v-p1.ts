@@ -1,8 +1,7 @@
 /** V-P1: parallel branches that merge the same member into the context. */
 
 import type { Rule } from '../rule.ts'
-import { conflictsIn } from '../view/branch-conflicts.ts'
-import { findWriteRange } from '../view/context-writes.ts'
+import { conflictsIn, findWriteRange } from '../view/context-writes.ts'
 
 export const vP1: Rule<'V-P1'> = {
   id: 'V-P1',

@@ -1,8 +1,7 @@
 /** V-P2: parallel branches that write their outputs to the same key. */
 
 import type { Rule } from '../rule.ts'
-import { conflictsIn } from '../view/branch-conflicts.ts'
-import { findWriteRange } from '../view/context-writes.ts'
+import { conflictsIn, findWriteRange } from '../view/context-writes.ts'
 
 export const vP2: Rule<'V-P2'> = {
   id: 'V-P2',

@@ -1,6 +1,6 @@
 /** V-S1: object and list schemas that do not declare their contents. */
 import { isObject, type Json } from '../../../base/json.ts'
-import { plainValue } from '../../yaml/yaml-node.ts'
+import { plainValue } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
 
 export const vS1: Rule<'V-S1'> = {

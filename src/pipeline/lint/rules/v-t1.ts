@@ -1,7 +1,7 @@
 /** V-T1: previous_step is the output itself and has no `.output`. */
 import { isObject } from '../../../base/json.ts'
 import { partsOf } from '../../templates/template-marks.ts'
-import { plainValue } from '../../yaml/yaml-node.ts'
+import { plainValue } from '../../yaml/yaml-tree.ts'
 import type { Rule } from '../rule.ts'
 import type { LintStep } from '../view/lint-view.ts'
 import { schemaOf } from '../view/output-kind.ts'

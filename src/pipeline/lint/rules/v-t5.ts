@@ -4,8 +4,7 @@ import { membersOf } from '../../../schema/build/members.ts'
 import { declares } from '../../../schema/values/schema-values.ts'
 import { partsOf } from '../../templates/template-marks.ts'
 import type { Rule } from '../rule.ts'
-import { leadsNowhere, openAt } from '../view/known-members.ts'
-import { referred } from '../view/step-schema.ts'
+import { leadsNowhere, openAt, referred } from '../view/step-schema.ts'
 
 export const vT5: Rule<'V-T5'> = {
   id: 'V-T5',

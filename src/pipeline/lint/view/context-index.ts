@@ -1,7 +1,7 @@
 /** Index of the writers and readers of context members, built once per view. */
 import { keysWritten, sinkOf } from './context-writes.ts'
 import type { LintStep, LintView } from './lint-view.ts'
-import { perView } from './per-view.ts'
+import { perView } from './lint-view.ts'
 import { contextOf } from './step-schema.ts'
 
 interface ContextIndex {

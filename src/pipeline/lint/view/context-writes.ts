@@ -1,4 +1,4 @@
-/** Computes what steps write into the context, as far as the file declares it. */
+/** Computes what steps write into the context, as far as the file declares it, and where two branches of a parallel step write the same member. */
 import type { TextRange } from '../../../base/errors/issue.ts'
 import { isObject } from '../../../base/json.ts'
 import { membersOf } from '../../../schema/build/members.ts'
@@ -43,4 +43,38 @@ export function* inBranches(
 export function findWriteRange({ node }: LintStep, key: 'sink_to' | 'updates_context'): TextRange {
   const entry = entryOf(node, key)
   return entry && !entry.merged && !node.alias ? entry.keyRange : (node.alias ?? node.range)
+}
+
+interface Conflict {
+  readonly key: string
+  readonly step: LintStep
+  /** The first step that writes it, in another branch. */
+  readonly other: LintStep
+  /** Both use `sink_to`. */
+  readonly explicit: boolean
+}
+
+interface Write {
+  readonly step: LintStep
+  readonly branch: LintStep['sequence']
+  readonly explicit: boolean
+}
+
+/** Finds members of the context that two branches of a parallel step write. */
+export function* conflictsIn(view: LintView): Iterable<Conflict> {
+  for (const parallel of view.steps) {
+    if (parallel.kind !== 'parallel') continue
+    const first = new Map<string, Write>()
+    for (const { inner, branch } of inBranches(parallel)) {
+      const sink = sinkOf(inner)
+      const keys = new Set([...(sink === undefined ? [] : [sink]), ...(mergedBy(view, inner) ?? [])])
+      for (const key of keys) {
+        const write = { step: inner, branch, explicit: key === sink }
+        const other = first.get(key)
+        if (other === undefined) first.set(key, write)
+        else if (other.branch !== branch)
+          yield { key, step: inner, other: other.step, explicit: write.explicit && other.explicit }
+      }
+    }
+  }
 }

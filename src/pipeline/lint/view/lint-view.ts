@@ -15,7 +15,7 @@ import {
   type YamlMap,
   type YamlNode,
   type YamlScalar,
-} from '../../yaml/yaml-node.ts'
+} from '../../yaml/yaml-tree.ts'
 import { defaultLintSettings, type LintSettings } from '../lint-settings.ts'
 
 interface LintAgent {
@@ -252,4 +252,14 @@ export function textAt(node: YamlNode | undefined, key: string): string | undefi
 export function plainAt(node: YamlNode | undefined, key: string): Json | undefined {
   const value = entryOf(node, key)?.value
   return value === undefined ? undefined : plainValue(value)
+}
+
+/** Memoises a computation per view, for facts that several rules need. */
+export function perView<T>(make: (view: LintView) => T): (view: LintView) => T {
+  const made = new WeakMap<LintView, { readonly value: T }>()
+  return (view) => {
+    const known = made.get(view) ?? { value: make(view) }
+    made.set(view, known)
+    return known.value
+  }
 }

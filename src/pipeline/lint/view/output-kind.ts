@@ -1,6 +1,6 @@
 /** Infers the kind of value that a step yields, as far as the file declares it. */
 import { isObject, type Json } from '../../../base/json.ts'
-import { plainValue, type YamlEntry, type YamlNode } from '../../yaml/yaml-node.ts'
+import { plainValue, type YamlEntry, type YamlNode } from '../../yaml/yaml-tree.ts'
 import { entryOf, type LintStep, plainAt, textAt } from './lint-view.ts'
 
 export type OutputKind = 'object' | 'array' | 'text' | 'scalar' | 'unknown'

@@ -1,14 +1,17 @@
 /** Infers the schemas of outputs, inputs and references of steps, as far as the file and its imports declare them. */
 import { isObject, type Json } from '../../../base/json.ts'
+import { child } from '../../../base/pointer.ts'
 import { checkSchema } from '../../../domain/parse/check-schema.ts'
 import { mapOf } from '../../../schema/build/composite-schemas.ts'
+import { membersOf } from '../../../schema/build/members.ts'
+import { project } from '../../../schema/build/project.ts'
 import type { JsonSchema } from '../../../schema/json-schema.ts'
-import { declares } from '../../../schema/values/schema-values.ts'
+import { declares, valuesOf } from '../../../schema/values/schema-values.ts'
+import { isAbsent } from '../../../schema/values/value-set.ts'
 import { partsOf, templateMarks } from '../../templates/template-marks.ts'
-import { plainValue, type YamlNode } from '../../yaml/yaml-node.ts'
-import { entryOf, type LintStep, type LintView, plainAt, textAt } from './lint-view.ts'
+import { plainValue, type YamlNode } from '../../yaml/yaml-tree.ts'
+import { entryOf, type LintStep, type LintView, perView, plainAt, textAt } from './lint-view.ts'
 import { builtinName, isUnheld, schemaOf } from './output-kind.ts'
-import { perView } from './per-view.ts'
 import { stepNamed } from './step-scope.ts'
 
 /** The target of a reference: the schema of the whole value, and the path into it. */
@@ -192,3 +195,41 @@ export const contextOf = perView(({ document }): { readonly [key: string]: Json 
   const context = plainAt(document.root, 'context')
   return isObject(context) ? (context as { [key: string]: Json }) : {}
 })
+
+// Finds where a path leaves the members that a schema declares.
+
+interface UndeclaredMember {
+  /** The first part of the path that the schema does not declare. */
+  readonly member: string
+  /** The members that the schema declares there. */
+  readonly names: readonly string[]
+  /** The schema explicitly allows other members, so naming one is not wrong. */
+  readonly allowsMore: boolean
+}
+
+/** Returns `undefined` where the schema rules out any value at the path: `leadsNowhere` reports that. */
+export function openAt(schema: JsonSchema, path: readonly string[]): UndeclaredMember | undefined {
+  if (leadsNowhere(schema, path)) return undefined
+  const count = path.findIndex((_, index) => !declares(schema, path.slice(0, index + 1)))
+  const member = path[count]
+  if (member === undefined) return undefined
+  const pointer = path.slice(0, count).reduce<string>(child, '')
+  const parent = project(schema, pointer).schema
+  return {
+    member,
+    names: membersOf(parent).map(({ name }) => name),
+    allowsMore: allowsMore(parent),
+  }
+}
+
+export function leadsNowhere(schema: JsonSchema, path: readonly string[]): boolean {
+  return path.length > 0 && isAbsent(valuesOf(schema)(path))
+}
+
+const saysMore = ['additionalProperties', 'patternProperties', 'unevaluatedProperties', 'propertyNames']
+/** Keywords that are not analysed. */
+const says = ['$ref', '$dynamicRef', 'if', 'not', 'dependentSchemas']
+
+function allowsMore(schema: JsonSchema): boolean {
+  return isObject(schema) && [...saysMore, ...says].some((keyword) => Object.hasOwn(schema, keyword))
+}

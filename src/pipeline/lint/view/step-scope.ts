@@ -1,6 +1,6 @@
 /** Resolves which steps a template can name: those before it, and those before the steps that contain it. */
 import type { LintStep, LintView } from './lint-view.ts'
-import { perView } from './per-view.ts'
+import { perView } from './lint-view.ts'
 
 /** The result of resolving a name. */
 export type Named =

@@ -1,8 +1,7 @@
 /** Finds the uses of a step's output. */
 
 import { partsOf } from '../../templates/template-marks.ts'
-import { entryOf, type LintStep, type LintView } from './lint-view.ts'
-import { perView } from './per-view.ts'
+import { entryOf, type LintStep, type LintView, perView } from './lint-view.ts'
 
 /** Does the next step take the output as its input, by naming it or by having no input of its own? */
 export function consumes(next: LintStep, step: LintStep): boolean {

@@ -1,9 +1,8 @@
 /** Compiles `<call>`: expands the body of a template in place of the call. Only the parameters are visible in it. */
 import { closest } from '../../../base/closest.ts'
 import type { ArgNode, CallNode, TemplateNode } from '../parse/template.ts'
-import { type Compiling, deepestCalls, nothing, say } from './compile-context.ts'
+import { type Compiling, deepestCalls, formatName, joined, nothing, say } from './compile-context.ts'
 import type { NodeContext } from './draft-builder.ts'
-import { formatName, joined } from './formats.ts'
 import { fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
 
 export function compileCall(

@@ -9,10 +9,18 @@ import type { Source } from '../../../domain/plan.ts'
 import { detectJson, type OutputFormat } from '../../../output/index.ts'
 import { answerId } from '../../../plan/index.ts'
 import type { AtomicTask, BodyNode, ReduceTask, SequentialTask, TaskNode } from '../parse/template.ts'
-import { addNode, type Compiling, handedOn, nothing, say } from './compile-context.ts'
+import {
+  addNode,
+  type Compiling,
+  formatName,
+  handedOn,
+  joined,
+  nothing,
+  say,
+  schemaOf,
+} from './compile-context.ts'
 import { compileExpression } from './compile-expression.ts'
 import type { NodeContext } from './draft-builder.ts'
-import { formatName, joined, schemaOf } from './formats.ts'
 import { extended, fixed, type Made, type Scope, scopeOf, type Value } from './value.ts'
 
 interface Around {

@@ -41,7 +41,7 @@ interface XmlDocument {
   readonly root: Element
 }
 
-export type ReadXml =
+type ReadXml =
   | { readonly ok: true; readonly document: XmlDocument }
   | { readonly ok: false; readonly issues: readonly SourceIssue[] }
 

@@ -3,10 +3,10 @@ import type { Json } from '../../../base/json.ts'
 import type { JsonSchema } from '../../../schema/compile/compile.ts'
 import type { Random } from '../random.ts'
 import { flag, listOf, number, object, oneOfWords, text, whole } from '../schemas/build.ts'
+import type { Layer, NoiseFamily, Passage } from '../types.ts'
 import { email, list, money, name, plain, prose, word } from '../words.ts'
 import { type Call, NAMED_NOTATIONS, type Notation, PLAIN_NOTATIONS } from './call-notations.ts'
 import { applyAll, draft, encode, fence, mark, talk, windows, wrap } from './layers.ts'
-import type { Layer, NoiseFamily, Passage } from './types.ts'
 
 interface Tool {
   readonly name: string

@@ -6,7 +6,7 @@ import { isDocument } from '../damage/outcome.ts'
 import { DAMAGES } from '../damages.ts'
 import type { Random } from '../random.ts'
 import { NOISE_SCHEMAS } from '../schemas.ts'
-import type { NoiseSchema } from '../types.ts'
+import type { Layer, NoiseFamily, NoiseSchema, Passage } from '../types.ts'
 import { KEYED, NESTED, OPTIONAL } from './documents.ts'
 import {
   applyAll,
@@ -21,7 +21,6 @@ import {
   withoutAnswer,
   wrap,
 } from './layers.ts'
-import type { Layer, NoiseFamily, Passage } from './types.ts'
 
 /** Unambiguous errors of syntax and type, with any text around the document. */
 const SLIPS = [

@@ -3,7 +3,7 @@ import { isObject } from '../../../base/json.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { Random } from '../random.ts'
 import { rootKeys } from '../shape.ts'
-import type { Layer, Passage } from './types.ts'
+import type { Layer, Passage } from '../types.ts'
 
 const layer = (name: string, apply: Layer['apply']): Layer => ({ name, apply })
 

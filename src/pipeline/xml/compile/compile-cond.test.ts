@@ -1,7 +1,7 @@
 /** Tests of cases become conditions, or report where they cannot be parsed. */
 import { describe, expect, it } from 'vitest'
 import { evaluate, parseCondition } from '../../../schema/condition/condition.ts'
-import { readTest } from './case-test.ts'
+import { readTest } from './compile-cond.ts'
 
 const values = { size: 12, name: 'a', info: { size: 3, tags: ['x', 'y'] }, ok: true }
 
