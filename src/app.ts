@@ -18,6 +18,7 @@ export { type TracingOptions, tracedProvider } from './adapters/telemetry/tracin
 export { fallbackModel } from './app/app-parts.ts'
 export type { App, GenerateRequest } from './app/app-type.ts'
 export type { RunIssueCode, RunResult } from './app/run-result.ts'
+export type { PreparedRun } from './app/start-run.ts'
 export type { AppOptions, HttpOptions, PlannerChoice, RunOptions } from './app-options.ts'
 export type {
   CapabilityDefinition,

@@ -9,6 +9,7 @@ export type {
   HttpOptions,
   LocalContext,
   LocalFunction,
+  PreparedRun,
   RunIssueCode,
   RunOptions,
   RunResult,
@@ -60,7 +61,7 @@ export type {
   Trigger,
 } from './domain/policy.ts'
 export type { Bundle, Dispatch, Dispatcher } from './domain/ports/dispatcher.ts'
-export type { DraftRequest, Planner } from './domain/ports/planner.ts'
+export type { Considered, DraftRequest, Planner } from './domain/ports/planner.ts'
 export type { ModelAnswer, ModelRequest, Provider } from './domain/ports/provider.ts'
 export type {
   AskRow,

@@ -15,10 +15,11 @@ import type { App, GenerateRequest } from './app-type.ts'
 import { readDraft, readEnvelope } from './parse-given.ts'
 import { readChanges, refuseUnknown } from './read-changes.ts'
 import { runResult } from './run-result.ts'
-import { startRun } from './start-run.ts'
+import { prepareRun } from './start-run.ts'
 
 type RunMethods = Pick<
   App,
+  | 'prepare'
   | 'start'
   | 'result'
   | 'run'
@@ -39,12 +40,14 @@ export function createRunMethods(
   engine: Engine,
   { store, tracing, newId }: Pick<AppParts, 'store' | 'tracing' | 'newId'>,
 ): RunMethods {
-  const start: App['start'] = (given, options) => startRun({ engine, tracing, newId }, given, options)
+  const prepare: App['prepare'] = (given, options) => prepareRun({ engine, tracing, newId }, given, options)
+  const start: App['start'] = async (given, options) => prepare(given, options).start()
   const result: App['result'] = async (runId, signal) => {
     checkResultSignal(signal)
     return runResult(engine, runId, signal)
   }
   return {
+    prepare,
     start,
     result,
     async run(envelope, given = {}) {

@@ -17,6 +17,7 @@ import type { WatchOptions } from '../engine/journal/journal.ts'
 import type { ReplayChanges, Replayed } from '../engine/replay/replay.ts'
 import type { AgentServices } from '../server/agents/agents.ts'
 import type { RunResult } from './run-result.ts'
+import type { PreparedRun } from './start-run.ts'
 
 /** Providers and secrets come from the app, and so does the model unless one is named. */
 export interface GenerateRequest
@@ -28,6 +29,11 @@ export interface GenerateRequest
 export interface App {
   /** Runs to the end, or until a person is needed. */
   run(envelope: unknown, options?: RunOptions): Promise<RunResult>
+  /**
+   * Parses an envelope and the draft of the options without starting the run: for callers that need the warnings at once.
+   * Throws `envelope/invalid` or `draft/invalid` with every issue.
+   */
+  prepare(envelope: unknown, options?: RunOptions): PreparedRun
   /** Starts a run and returns its id. The run continues whether or not the caller waits for it. */
   start(envelope: unknown, options?: RunOptions): Promise<string>
   /** Resolves to the result of a run when it is over or waits for a person. */

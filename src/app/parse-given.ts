@@ -6,10 +6,11 @@ import { parseDraft } from '../domain/draft/parse-draft.ts'
 import { parseEnvelope } from '../domain/envelope/parse-envelope.ts'
 import type { Envelope } from '../domain/envelope.ts'
 import type { Facet } from '../domain/facet.ts'
+import type { ParseIssue } from '../domain/parse/issue-table.ts'
 import { below } from '../domain/parse/parsed.ts'
 import { conditionIssues } from '../engine/decide/checks/conditions.ts'
 
-export function readEnvelope(given: unknown): { value: Envelope; warnings: readonly Issue[] } {
+export function readEnvelope(given: unknown): { value: Envelope; warnings: readonly ParseIssue[] } {
   const parsed = parseEnvelope(given, { checkCondition: conditionIssues })
   if (parsed.ok) return parsed
   throw new ProvisoError('envelope/invalid', `Cannot use the envelope: ${firstOf(parsed.issues)}`, {

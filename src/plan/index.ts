@@ -5,6 +5,7 @@ export type { ParseIssue, ParseIssueCode } from '../domain/parse/issue-table.ts'
 export type { Parsed } from '../domain/parse/parsed.ts'
 export type { FacetIssue } from '../domain/plan/facet-issue.ts'
 export { nodeContractOf, type RaoNodeContract, type RaoRow, raoRows } from '../domain/plan/rao-rows.ts'
+export type { Considered } from '../domain/ports/planner.ts'
 export {
   capabilitySchema,
   contractSchema,

@@ -16,7 +16,8 @@ import type { AgentServices } from './agents/agents.ts'
 
 /** The part of an app that routes call. */
 export interface ServedApp {
-  start(
+  /** Parses an envelope and a draft; throws one error with every issue if they are invalid. */
+  prepare(
     envelope: unknown,
     options?: {
       readonly runId?: string
@@ -26,7 +27,7 @@ export interface ServedApp {
       readonly draft?: unknown
       readonly traceparent?: string
     },
-  ): Promise<string>
+  ): { readonly warnings: readonly Issue[]; start(): Promise<string> }
   /** Resolves to the result of a run when it is over or waits for a person. */
   result(
     runId: string,

@@ -10,10 +10,21 @@ import type { Usage } from '../output.ts'
 import type { Draft } from '../plan.ts'
 import type { Trace } from './trace.ts'
 
+/** What a search considered: the capabilities on a path from the inputs to the contract, the cheapest first. */
+export interface Considered {
+  readonly capabilities: readonly {
+    readonly capability: Capability
+    /** Lowest cost of a plan part that uses it, in the unit of the optimisation goal. */
+    readonly cost: number
+  }[]
+}
+
 export interface DraftRequest {
   readonly envelope: Envelope
   readonly facets: readonly Facet[]
   readonly capabilities: readonly Capability[]
+  /** What was considered for this request before; `search` uses its prices instead of pricing again. */
+  readonly considered?: Considered
   readonly attempt: number
   readonly phase: 'initial' | 'replan'
   /** Why the previous draft was rejected. */

@@ -3,11 +3,16 @@ import type { ConsideredCapability, EventPayloads } from '../../domain/event.ts'
 import type { Draft } from '../../domain/plan.ts'
 import { isRaoPolicy } from '../../domain/policy.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
-import type { DraftRequest } from '../../domain/ports/planner.ts'
+import type { Considered, DraftRequest } from '../../domain/ports/planner.ts'
 import type { RunState } from '../../domain/run.ts'
 import { promptLimits, shortlist } from '../../plan/index.ts'
 
-export type Considered = Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
+export interface PlanningInput {
+  /** As `plan_requested` records it. */
+  readonly recorded: Pick<EventPayloads['plan_requested'], 'capabilities' | 'crcs'>
+  /** For the planner, so that it does not price the same candidates again; absent if a draft names them. */
+  readonly considered?: Considered
+}
 
 /** Maximum number of capabilities in one request: as many as the prompt of a model planner holds. */
 const rowCap = promptLimits.capabilities
@@ -16,7 +21,7 @@ const rowCap = promptLimits.capabilities
  * Selects the capabilities that the draft names, or else the ones on a path from the given to the wanted facets, plus the
  * ones that the caller requires. The catalog can change, so the journal records the result.
  */
-export function considerCapabilities(state: RunState, catalog: Catalog): Considered {
+export function considerCapabilities(state: RunState, catalog: Catalog): PlanningInput {
   const active = catalog.capabilities()
   const alive = new Set(active.map(({ capabilityId }) => capabilityId))
   const row = (id: string): ConsideredCapability => {
@@ -24,22 +29,27 @@ export function considerCapabilities(state: RunState, catalog: Catalog): Conside
     const status = alive.has(id) ? 'active' : known ? 'inactive' : 'unknown'
     return { id, name: known?.displayName ?? id, status }
   }
-  const { ids, considered, missing } = state.plan || !state.draft ? onTheWay(state, catalog) : named(state)
+  const { ids, count, missing, considered } =
+    state.plan || !state.draft ? findOnPath(state, catalog) : listNamed(state)
   return {
-    capabilities: [...new Set([...ids, ...missing])].slice(0, rowCap).map(row),
-    crcs: { total: active.length, considered, rowCap, missing },
+    recorded: {
+      capabilities: [...new Set([...ids, ...missing])].slice(0, rowCap).map(row),
+      crcs: { total: active.length, considered: count, rowCap, missing },
+    },
+    ...(considered && { considered }),
   }
 }
 
 interface Found {
   readonly ids: readonly string[]
-  readonly considered: number
+  readonly count: number
   readonly missing: readonly string[]
+  readonly considered?: Considered
 }
 
-function named({ draft }: RunState): Found {
+function listNamed({ draft }: RunState): Found {
   const ids = [...new Set(draft ? usedIn(draft) : [])].filter((id) => id !== undefined)
-  return { ids, considered: ids.length, missing: [] }
+  return { ids, count: ids.length, missing: [] }
 }
 
 /** Returns the capabilities that a draft names, including those of its bodies. */
@@ -51,7 +61,7 @@ function usedIn({ nodes }: Draft): readonly (string | undefined)[] {
   ])
 }
 
-function onTheWay(state: RunState, catalog: Catalog): Found {
+function findOnPath(state: RunState, catalog: Catalog): Found {
   const { envelope } = state
   const request = {
     envelope,
@@ -60,12 +70,12 @@ function onTheWay(state: RunState, catalog: Catalog): Found {
     completed: completedNodes(state),
   }
   try {
-    const { capabilities, cut, lost } = shortlist(request, rowCap)
+    const { capabilities, cut, lost, considered } = shortlist(request, rowCap)
     const ids = capabilities.map(({ capabilityId }) => capabilityId)
-    return { ids, considered: ids.length + cut, missing: lost }
+    return { ids, count: ids.length + cut, missing: lost, considered }
   } catch {
     // The contract cannot be searched: the planner fails on it next, and its rejection says why.
-    return { ids: [], considered: 0, missing: [] }
+    return { ids: [], count: 0, missing: [] }
   }
 }
 

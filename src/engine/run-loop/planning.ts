@@ -11,7 +11,7 @@ import { plainCopy } from '../../domain/parse/plain-copy.ts'
 import { summariseNodes } from '../../domain/plan/node-summary.ts'
 import type { Draft, Plan } from '../../domain/plan.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
-import type { DraftRequest, Planner } from '../../domain/ports/planner.ts'
+import type { Considered, DraftRequest, Planner } from '../../domain/ports/planner.ts'
 import type { Redactor } from '../../domain/redaction/redact.ts'
 import type { Planning, RunState } from '../../domain/run.ts'
 import type { NodeStatus } from '../../domain/status.ts'
@@ -33,6 +33,8 @@ export interface PlanningCall {
   readonly state: RunState
   readonly catalog: Catalog
   readonly planner: Planner | undefined
+  /** What was considered when the plan was requested. */
+  readonly considered?: Considered | undefined
   readonly redactor: Redactor
   readonly signal: AbortSignal
 }
@@ -49,7 +51,9 @@ export async function makePlan(call: PlanningCall): Promise<PlanningResult> {
   const onUsage = (spent: Usage) => {
     usage = spent
   }
-  const drafted = call.redactor.known(await draftBy(planner, { ...request, onUsage }, call.redactor))
+  const { considered } = call
+  const first = { ...request, onUsage, ...(considered && { considered }) }
+  const drafted = call.redactor.known(await draftBy(planner, first, call.redactor))
   const paid = () => ({ ...(usage && { usage }) })
   if ('failure' in drafted) {
     const { failure, final } = drafted

@@ -1,8 +1,11 @@
 /** The options of an engine with their defaults, and the functions that follow from them alone. */
 import { systemClock } from '../../base/time/clock.ts'
+import type { Envelope } from '../../domain/envelope.ts'
 import type { Catalog } from '../../domain/ports/catalog.ts'
 import type { Dispatcher } from '../../domain/ports/dispatcher.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import { createRedactor } from '../../domain/redaction/redact.ts'
+import type { RunState } from '../../domain/run.ts'
 import { rememberProofs } from '../../plan/index.ts'
 import { knowCapabilities } from '../capabilities/missing-capabilities.ts'
 import { considerCapabilities } from '../capabilities/planning-input.ts'
@@ -25,8 +28,15 @@ export function resolveSettings(options: EngineOptions) {
   const dispatchers: ReadonlyMap<string, Dispatcher> = new Map(
     options.dispatchers.map((dispatcher) => [dispatcher.kind, dispatcher]),
   )
+  /** What was considered when a plan was requested, until its planner is called: candidates are priced once per plan. */
+  const consideredFor = new WeakMap<Envelope, Considered>()
   return {
     ...options,
+    takeConsidered({ envelope }: RunState): Considered | undefined {
+      const considered = consideredFor.get(envelope)
+      consideredFor.delete(envelope)
+      return considered
+    },
     clock,
     leaseMs: options.leaseMs ?? defaults.leaseMs,
     pollMs: options.pollMs ?? defaults.pollMs,
@@ -39,7 +49,11 @@ export function resolveSettings(options: EngineOptions) {
     dispatchers,
     decisionContext: (tenant: string): DecisionContext => ({
       now: clock.now(),
-      considered: (state) => considerCapabilities(state, catalogFor(tenant)),
+      considered(state) {
+        const { recorded, considered } = considerCapabilities(state, catalogFor(tenant))
+        if (considered) consideredFor.set(state.envelope, considered)
+        return recorded
+      },
       askMs,
       capability: know(catalogFor(tenant)),
     }),
@@ -48,7 +62,8 @@ export function resolveSettings(options: EngineOptions) {
 
 /** The work that actors leave to others: calls of capabilities, and plans. */
 export function createWork(settings: EngineSettings): Pick<ActorContext, 'perform' | 'planAtHand' | 'plan'> {
-  const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner } = settings
+  const { catalogFor, dispatchers, clock, random, redactor, storeRaw, estimate, planner, takeConsidered } =
+    settings
   const prove = rememberProofs()
   return {
     perform: (state, start, work) =>
@@ -67,7 +82,10 @@ export function createWork(settings: EngineSettings): Pick<ActorContext, 'perfor
       const draft = draftAtHand(state)
       return draft && proveDraft({ state, catalog: catalogFor(state.tenant), prove, estimate }, draft)
     },
-    plan: (state, signal) =>
-      makePlan({ state, catalog: catalogFor(state.tenant), planner, redactor, signal, prove, estimate }),
+    plan(state, signal) {
+      const considered = takeConsidered(state)
+      const catalog = catalogFor(state.tenant)
+      return makePlan({ state, catalog, planner, redactor, signal, prove, estimate, considered })
+    },
   }
 }

@@ -37,7 +37,11 @@ export const draftRules: readonly string[] = [
 const checklist =
   'Before you answer, check: does every node exist that a binding names; is every required input bound; does every required property and every constraint have a producer; is everything that the last diagnostics asked for fixed?'
 
-export function systemText({ capabilities, facets, cut }: Shortlist): string {
+export function systemText({
+  capabilities,
+  facets,
+  cut,
+}: Pick<Shortlist, 'capabilities' | 'facets' | 'cut'>): string {
   return [
     'You draft plans: directed acyclic graphs of nodes that together satisfy an output contract. Answer with one JSON object, a draft, and nothing else.',
     `A draft satisfies this JSON Schema:\n${JSON.stringify(draftSchema)}`,
@@ -51,7 +55,7 @@ export function systemText({ capabilities, facets, cut }: Shortlist): string {
 /** Returns the system prompt with all capabilities (up to the limit), for people who want to read it. */
 export function plannerPrompt(facets: Shortlist['facets'], capabilities: Shortlist['capabilities']): string {
   const shown = capabilities.slice(0, promptLimits.capabilities)
-  return systemText({ capabilities: shown, facets, cut: capabilities.length - shown.length, lost: [] })
+  return systemText({ capabilities: shown, facets, cut: capabilities.length - shown.length })
 }
 
 const toJsonLines = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n')

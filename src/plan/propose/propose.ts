@@ -80,7 +80,7 @@ export async function propose(request: DraftRequest, options: ProposeOptions): P
   const spent = () => ({ calls: account.spent.calls, usage: account.spent })
   const instead = (reason: string, error: () => Error = () => new Error(reason)): Proposal => {
     if (!fallback) throw error()
-    const { draft } = search(request)
+    const { draft } = search({ ...request, considered: list.considered })
     const metadata = { ...draft.metadata, plannerFallback: reason, plannerModel: nameOf(options) }
     return { draft: { ...draft, metadata }, runtime: 'search', reason, ...spent() }
   }

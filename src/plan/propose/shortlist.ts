@@ -4,9 +4,10 @@
  */
 import type { Capability } from '../../domain/capability.ts'
 import type { Facet } from '../../domain/facet.ts'
+import type { Considered } from '../../domain/ports/planner.ts'
 import { isBuiltin } from '../builtin-capabilities.ts'
 import { isFacetList } from '../catalog/ports.ts'
-import { priceRequest } from '../search/candidates/prices.ts'
+import { considerCandidates } from '../search/candidates/prices.ts'
 import type { SearchRequest } from '../search/search-request.ts'
 
 export interface Shortlist {
@@ -17,28 +18,20 @@ export interface Shortlist {
   readonly cut: number
   /** Required by the caller, but not available. */
   readonly lost: readonly string[]
+  /** All of them with their prices; pass it on to `search` with the same request. */
+  readonly considered: Considered
 }
 
 export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
   const { selection } = request.envelope.policies.planner
   const forbidden = new Set(selection?.forbid ?? [])
-  const { candidates, producers } = priceRequest(request, 'keep')
-  const costs = new Map<Capability, number>()
-  for (const candidate of candidates) {
-    const cost = producers.getCost(candidate)
-    if (cost === undefined || candidate.echo || candidate.method === 'done') continue
-    costs.set(
-      candidate.capability,
-      Math.min(cost, costs.get(candidate.capability) ?? Number.POSITIVE_INFINITY),
-    )
-  }
+  const considered = considerCandidates(request)
   const builtin = request.capabilities.filter(
     ({ capabilityId }) => isBuiltin(capabilityId) && !forbidden.has(capabilityId),
   )
-  const others = [...costs]
-    .filter(([{ capabilityId }]) => !isBuiltin(capabilityId))
-    .sort(([a, x], [b, y]) => x - y || (a.capabilityId < b.capabilityId ? -1 : 1))
-    .map(([capability]) => capability)
+  const others = considered.capabilities
+    .map(({ capability }) => capability)
+    .filter(({ capabilityId }) => !isBuiltin(capabilityId))
   const required = (selection?.require ?? []).filter((id) => !isBuiltin(id))
   const first = others.filter(({ capabilityId }) => required.includes(capabilityId))
   const capacity = Math.max(mostRows - builtin.length, 0)
@@ -48,6 +41,7 @@ export function shortlist(request: SearchRequest, mostRows: number): Shortlist {
     capabilities,
     facets: findUsedFacets(capabilities, request.facets),
     cut: others.length - shown.length,
+    considered,
     lost: required.filter((id) => !others.some(({ capabilityId }) => capabilityId === id)),
   }
 }

@@ -1,12 +1,12 @@
 /** Request and result of the search planner. */
 import type { DiagnosticBundle } from '../../domain/diagnostic.ts'
 import type { Draft } from '../../domain/plan.ts'
-import type { DraftRequest } from '../../domain/ports/planner.ts'
+import type { Considered, DraftRequest } from '../../domain/ports/planner.ts'
 import type { ProveResult } from '../prove/prove.ts'
 
 export interface SearchRequest
   extends Pick<DraftRequest, 'envelope' | 'facets' | 'capabilities'>,
-    Partial<Pick<DraftRequest, 'phase' | 'trigger' | 'completed'>> {
+    Partial<Pick<DraftRequest, 'phase' | 'trigger' | 'completed' | 'considered'>> {
   /** Why the previous draft was rejected: capabilities named there are used only as a last resort. */
   readonly diagnostics?: DiagnosticBundle
   /** Score below which a capability is omitted. Default 0.35. */
@@ -29,4 +29,6 @@ export interface SearchResult {
   /** What `prove` says about the draft. */
   readonly proof: ProveResult
   readonly choices: readonly Choice[]
+  /** The capabilities that could be used for the draft, with their prices. */
+  readonly considered: Considered
 }

@@ -10,7 +10,7 @@ import { type ProveResult, prove } from '../prove/prove.ts'
 import { findUnparsedInput } from '../prove/unparsed-input.ts'
 import type { Aversion } from './candidates/costs.ts'
 import { findNodesToRedo } from './candidates/nodes-to-redo.ts'
-import { priceCandidates, priceRequest } from './candidates/prices.ts'
+import { listConsidered, priceCandidates, priceRequest } from './candidates/prices.ts'
 import { buildDraftIteration, type DraftIteration, type LearnedConstraints } from './draft/draft-iteration.ts'
 import { type Enforcement, enforce } from './draft/enforce.ts'
 import type { Choice, SearchRequest, SearchResult } from './search-request.ts'
@@ -41,8 +41,9 @@ export function search(request: SearchRequest): SearchResult {
     enforcement: noEnforcement,
     shallow: false,
   }
-  let priced = learned.averse.size === 0 ? priceRequest(request, 'take') : priceCandidates(request, learned)
+  let priced = learned.averse.size === 0 ? priceRequest(request) : priceCandidates(request, learned)
   let best: (SearchResult & { readonly faults: number }) | undefined
+  let considered = listConsidered(priced)
   const learnedChoices: Choice[] = []
   for (let round = 0; round < maxIterations; round++) {
     const made = buildDraftIteration(priced, learned)
@@ -50,17 +51,20 @@ export function search(request: SearchRequest): SearchResult {
     const failures = proof.ok ? 0 : proof.diagnostics.failures.length
     const faults = 2 * failures + (exceedsTokenLimit(made, request) ? 1 : 0)
     if (best === undefined || faults < best.faults)
-      best = { draft: made.draft, proof, choices: [...made.choices, ...learnedChoices], faults }
+      best = { draft: made.draft, proof, choices: [...made.choices, ...learnedChoices], considered, faults }
     const next = learnFromProof(made, proof, { learned, request })
     if (next === undefined) break
     learnedChoices.push(next.choice)
     // A change of enforcers does not affect the choice of suppliers, but other suppliers need other enforcers.
     const shouldPrice = pricesDiffer(learned, next.learned)
-    if (shouldPrice) priced = priceCandidates(request, next.learned)
+    if (shouldPrice) {
+      priced = priceCandidates(request, next.learned)
+      considered = listConsidered(priced)
+    }
     learned = shouldPrice ? { ...next.learned, enforcement: noEnforcement } : next.learned
   }
-  const { draft, proof, choices } = best as SearchResult
-  return { draft, proof, choices }
+  const { draft, proof, choices, considered: seen } = best as SearchResult
+  return { draft, proof, choices, considered: seen }
 }
 
 function pricesDiffer(a: LearnedConstraints, b: LearnedConstraints): boolean {

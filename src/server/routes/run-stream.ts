@@ -2,6 +2,7 @@
 
 import { closest } from '../../base/closest.ts'
 import { ProvisoError } from '../../base/errors/error.ts'
+import type { Issue } from '../../base/errors/issue.ts'
 import { isObject, type Json, own } from '../../base/json.ts'
 import { child } from '../../base/pointer.ts'
 import { parseTraceparent } from '../../domain/ports/trace.ts'
@@ -36,7 +37,7 @@ export const runStream: Route = {
     const start = readStart(call.body)
     const resumed = readConstraint(start, 'resumeRunId')
     if (resumed !== undefined) return resumeByEnvelope(app, call, { runId: resumed, start })
-    const runId = await startRun(app, call, start)
+    const { runId } = await startRun(app, call, start)
     return {
       stream: 'events',
       runId,
@@ -123,21 +124,28 @@ export function readConstraint({ envelope }: Start, name: string): string | unde
   return typeof value === 'string' ? value : undefined
 }
 
-/** Starts the run and returns its id. With an `Idempotency-Key` the id is derived from the key, so a retry finds the run. */
-export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }: Start): Promise<string> {
+interface Started {
+  readonly runId: string
+  /** Deprecations in the envelope. */
+  readonly warnings: readonly Issue[]
+}
+
+/** Starts the run. With an `Idempotency-Key` the id is derived from the key, so a retry finds the run. */
+export async function startRun(app: ServedApp, call: Call, { envelope, ...rest }: Start): Promise<Started> {
   const { tenant } = call.caller
   const traceparent = call.headers['traceparent']
   const runId = call.onceId === undefined ? undefined : `flex_${call.onceId.slice(0, 32)}`
+  const { warnings, start } = app.prepare(envelope, {
+    ...rest,
+    tenant,
+    ...(runId !== undefined && { runId }),
+    ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
+  })
   try {
-    return await app.start(envelope, {
-      ...rest,
-      tenant,
-      ...(runId !== undefined && { runId }),
-      ...(parseTraceparent(traceparent) && { traceparent: traceparent as string }),
-    })
+    return { runId: await start(), warnings }
   } catch (cause) {
     const begun = runId !== undefined && cause instanceof ProvisoError && cause.code === 'run/exists'
-    if (begun && (await app.store.head(runId))?.tenant === tenant) return runId
+    if (begun && (await app.store.head(runId))?.tenant === tenant) return { runId, warnings }
     throw cause
   }
 }

@@ -1,7 +1,6 @@
 /** Routes for runs: start, list, cancel, and trigger a policy manually. */
 
 import { isObject, type Json, own } from '../../base/json.ts'
-import { parseEnvelope } from '../../domain/envelope/parse-envelope.ts'
 import { errorSchema } from '../../domain/errors/error-envelope.ts'
 import { anyText, closed, text } from '../../domain/schemas/parts.ts'
 import type { RunStatus } from '../../domain/status.ts'
@@ -49,9 +48,8 @@ export const createRun: Route = {
   async handle(call, { app }) {
     const start = readStart(call.body)
     if (readConstraint(start, 'resumeRunId') !== undefined) return refuseResume(call.body)
-    const runId = await startRun(app, call, start)
+    const { runId, warnings } = await startRun(app, call, start)
     const location = `${api}/runs/${runId}`
-    const { warnings } = parseEnvelope(start.envelope)
     const begun = { runId, location }
     const headers = { location }
     const settled = await waitForResult(app, runId, call)

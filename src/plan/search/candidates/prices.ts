@@ -2,7 +2,8 @@
  * Builds all candidates for a request with the minimum cost of each requirement. Recomputed only when learned
  * constraints change which capabilities may be used.
  */
-import type { Envelope } from '../../../domain/envelope.ts'
+import type { Capability } from '../../../domain/capability.ts'
+import type { Considered } from '../../../domain/ports/planner.ts'
 import type { Goal } from '../../prove/goals/goals.ts'
 import type { SearchRequest } from '../search-request.ts'
 import { type Candidate, createSearchSpace, findDeclaredCandidates, type SearchSpace } from './candidates.ts'
@@ -61,29 +62,71 @@ export function priceCandidates(
   }
 }
 
-/** Prices by envelope, kept for the next step of the same plan. */
-const kept = new WeakMap<Envelope, { readonly request: SearchRequest; readonly priced: Priced }>()
+/** Key of the prices behind what a search considered: they are for the search only. */
+const pricesKey = Symbol('prices')
+
+interface HeldPrices {
+  readonly request: SearchRequest
+  /** Absent after a search has used them: it adds requirements to the space, which the next one must not see. */
+  priced: Priced | undefined
+}
+
+interface ConsideredWithPrices extends Considered {
+  readonly [pricesKey]: HeldPrices
+}
 
 /**
- * Prices a request without learned constraints, once per plan: the engine records the candidates before it calls the
- * planner, which prices the same request.
+ * Prices a request without learned constraints and lists what was considered. Passed on as `considered` of the same
+ * request, it spares the search pricing the candidates again.
  */
-export function priceRequest(request: SearchRequest, use: 'keep' | 'take'): Priced {
-  const earlier = kept.get(request.envelope)
-  const priced =
-    earlier && isSameRequest(earlier.request, request)
-      ? { ...earlier.priced, space: { ...earlier.priced.space, request } }
-      : priceCandidates(request, { banned: new Set(), averse: new Map(), shallow: false })
-  // The search adds requirements to the space: the next plan must not see them.
-  if (use === 'take') kept.delete(request.envelope)
-  else kept.set(request.envelope, { request, priced })
-  return priced
+export function considerCandidates(request: SearchRequest): Considered {
+  if (findPrices(request)?.priced !== undefined) return request.considered as Considered
+  const priced = priceAfresh(request)
+  const considered: ConsideredWithPrices = { ...listConsidered(priced), [pricesKey]: { request, priced } }
+  return considered
+}
+
+/** Prices a request without learned constraints, or takes the prices that came with it. */
+export function priceRequest(request: SearchRequest): Priced {
+  const prices = findPrices(request)
+  if (prices?.priced === undefined) return priceAfresh(request)
+  const { priced } = prices
+  prices.priced = undefined
+  return { ...priced, space: { ...priced.space, request } }
+}
+
+function findPrices(request: SearchRequest): HeldPrices | undefined {
+  const prices = (request.considered as Partial<ConsideredWithPrices> | undefined)?.[pricesKey]
+  return prices && isSameRequest(prices.request, request) ? prices : undefined
+}
+
+function priceAfresh(request: SearchRequest): Priced {
+  return priceCandidates(request, { banned: new Set(), averse: new Map(), shallow: false })
+}
+
+/** The capabilities on a path from the inputs to the contract, each with its lowest cost, the cheapest first. */
+export function listConsidered({
+  candidates,
+  producers,
+}: Pick<Priced, 'candidates' | 'producers'>): Considered {
+  const costs = new Map<Capability, number>()
+  for (const candidate of candidates) {
+    const cost = producers.getCost(candidate)
+    if (cost === undefined || candidate.echo || candidate.method === 'done') continue
+    const lowest = costs.get(candidate.capability) ?? Number.POSITIVE_INFINITY
+    costs.set(candidate.capability, Math.min(cost, lowest))
+  }
+  const capabilities = [...costs]
+    .sort(([a, x], [b, y]) => x - y || (a.capabilityId < b.capabilityId ? -1 : 1))
+    .map(([capability, cost]) => ({ capability, cost }))
+  return { capabilities }
 }
 
 /** Compares by identity; results of earlier nodes are not compared, so a plan with some is priced again. */
 function isSameRequest(a: SearchRequest, b: SearchRequest): boolean {
   const hasResults = (request: SearchRequest) => (request.completed ?? []).length > 0
   return (
+    a.envelope === b.envelope &&
     a.facets === b.facets &&
     a.capabilities === b.capabilities &&
     a.cutoff === b.cutoff &&
