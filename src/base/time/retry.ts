@@ -1,6 +1,6 @@
 /**
  * Retries calls that were throttled or never arrived (429, 503, connection refused or reset, DNS): exponential backoff
- * with full jitter, within the deadline of the caller. No other code waits before it repeats a call.
+ * with full jitter, within the deadline of the caller. Every pause before a repetition is the backoff of a `RetryPolicy`.
  */
 import { type Clock, systemClock } from './clock.ts'
 

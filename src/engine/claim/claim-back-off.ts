@@ -4,6 +4,7 @@
  * the capability becoming available here, ends the pause.
  */
 import type { Clock } from '../../base/time/clock.ts'
+import { backoffMs, type RetryPolicy } from '../../base/time/retry.ts'
 
 export interface ClaimBackOff {
   /**
@@ -25,10 +26,10 @@ export interface Lack {
 
 interface Left extends Lack {
   readonly until: number
-  readonly pauseMs: number
+  /** How often the run was released in a row. */
+  readonly releases: number
 }
 
-const longestMs = 60_000
 /** Each claim lists all of them; beyond this limit the oldest entry is dropped, and its run may be claimed once more. */
 const most = 1_000
 
@@ -42,13 +43,21 @@ export function createClaimBackOff({
   readonly firstMs: number
   readonly knows: (capabilityId: string, tenant: string) => boolean
 }): ClaimBackOff {
+  // A run may be released any number of times; one process claims at a time, so without jitter.
+  const policy: RetryPolicy = {
+    max: Number.POSITIVE_INFINITY,
+    baseMs: firstMs,
+    factor: 2,
+    capMs: 60_000,
+    jitter: 'none',
+  }
   const left = new Map<string, Left>()
   return {
     add(runId, { tenant, missing }, timerAt = Number.POSITIVE_INFINITY) {
-      const before = left.get(runId)
-      const pauseMs = Math.min(before === undefined ? firstMs : before.pauseMs * 2, longestMs)
+      const releases = (left.get(runId)?.releases ?? 0) + 1
+      const until = Math.min(clock.now() + backoffMs(policy, releases), timerAt)
       left.delete(runId)
-      left.set(runId, { tenant, missing, pauseMs, until: Math.min(clock.now() + pauseMs, timerAt) })
+      left.set(runId, { tenant, missing, releases, until })
       const [oldest] = left.keys()
       if (left.size > most && oldest !== undefined) left.delete(oldest)
     },

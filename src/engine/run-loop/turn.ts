@@ -4,6 +4,7 @@
  * in, decides until only calls are left, appends all events at the expected sequence number (write-ahead log), and only
  * then starts the calls.
  */
+import { backoffMs, type RetryPolicy } from '../../base/time/retry.ts'
 import type { RunState } from '../../domain/run.ts'
 import type { Start } from '../decide/start-nodes.ts'
 import { firstTimer, headOf } from '../journal/run-head.ts'
@@ -20,8 +21,14 @@ import {
 } from './actor-state.ts'
 import { isRunning, openRequest } from './pending-events.ts'
 
-/** Pauses after failures of the store: the first one, which doubles, and the longest, in milliseconds. */
-const pauses = { first: 50, longest: 5_000 }
+/** Failed reads and writes of the store are repeated until the lease is lost; only this process waits, so without jitter. */
+const storeRetryPolicy: RetryPolicy = {
+  max: Number.POSITIVE_INFINITY,
+  baseMs: 50,
+  factor: 2,
+  capMs: 5_000,
+  jitter: 'none',
+}
 
 export function turn(state: ActorState, input: Input): Turn {
   // One copy per input, changed only here: the given state stays as it is, and copies cost more than most inputs.
@@ -337,7 +344,7 @@ function fail(
   else restorePending(next)
   if (next.isStopped) return
   if (isPause) {
-    const pause = Math.min(pauses.first * 2 ** next.storeFailures, pauses.longest)
+    const pause = backoffMs(storeRetryPolicy, next.storeFailures + 1)
     next.isDue = false
     next.storeFailures++
     effects.push({ kind: 'set-timer', at: now + pause })
