@@ -1,4 +1,4 @@
-/** Types of the HTTP API, made of the table of routes by `npm run client`; never edited by hand. */
+/** Types of the HTTP API, generated from the table of routes by `npm run client`; do not edit. */
 export interface paths {
     "/api/v1/flex/run.stream": {
         parameters: {
@@ -95,7 +95,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that is over is unchanged */
+        /** Cancel a run; a finished run does not change */
         post: operations["cancelRun"];
         delete?: never;
         options?: never;
@@ -112,7 +112,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Trigger a policy whose trigger is manual */
+        /** Trigger a policy that has a manual trigger */
         post: operations["triggerPolicy"];
         delete?: never;
         options?: never;
@@ -146,7 +146,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resolve an ask. The decision is bound to the value it was made about, and only the first one counts */
+        /** Resolve an ask. The decision is bound to the value that was shown, and only the first decision counts */
         post: operations["resolveAsk"];
         delete?: never;
         options?: never;
@@ -218,7 +218,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deregister the agent: it is no longer planned with */
+        /** Deregister the agent; new plans no longer use it */
         delete: operations["deregisterCapability"];
         options?: never;
         head?: never;
@@ -233,7 +233,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the capabilities that the tenant can plan with: built in, of this process, and registered */
+        /** List the capabilities that plans of the tenant can use: built-in ones, those of this process, and registered agents */
         get: operations["listCapabilities"];
         put?: never;
         post?: never;
@@ -336,7 +336,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counters and histograms of this process in the Prometheus text format */
+        /** Get the counters and histograms of this process in the Prometheus text format */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -353,7 +353,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /** Get this OpenAPI document */
         get: operations["getOpenApi"];
         put?: never;
         post?: never;
@@ -495,7 +495,7 @@ export interface components {
     parameters: {
         /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
         traceparent: string;
-        /** @description The same key and body return the first response; the same key with another body is refused */
+        /** @description The same key and body return the first response; the same key with another body is rejected */
         idempotencyKey: string;
         /** @description Id of the last frame received: the stream continues after it */
         lastEventId: string;
@@ -510,7 +510,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Id of the last frame received: the stream continues after it */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
@@ -627,7 +627,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -643,7 +643,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Id of the last frame received: the stream continues after it */
                 "Last-Event-ID"?: components["parameters"]["lastEventId"];
@@ -774,7 +774,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -886,7 +886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -904,7 +904,7 @@ export interface operations {
                 wait?: number;
             };
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
@@ -1050,7 +1050,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1220,7 +1220,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1300,7 +1300,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description As a stream: the run is over, and the client has seen its last event */
+            /** @description For a stream: the run is over, and the client has received its last event */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1361,7 +1361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1377,7 +1377,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
@@ -1506,7 +1506,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1522,7 +1522,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
@@ -1644,7 +1644,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1802,7 +1802,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1818,7 +1818,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
@@ -1948,7 +1948,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1964,7 +1964,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body return the first response; the same key with another body is refused */
+                /** @description The same key and body return the first response; the same key with another body is rejected */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
                 /** @description Trace context of the caller (W3C Trace Context); the run and its calls continue this trace */
                 traceparent?: components["parameters"]["traceparent"];
@@ -2094,7 +2094,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2230,7 +2230,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2459,7 +2459,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2485,7 +2485,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gone */
+            /** @description Deregistered */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2546,7 +2546,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2663,7 +2663,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2759,7 +2759,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2796,7 +2796,7 @@ export interface operations {
                         message: string;
                         /** @enum {unknown} */
                         outcome?: "refused" | "timed_out" | "throttled" | "unavailable" | "provider_error";
-                        /** @description Nothing was changed: retrying is safe */
+                        /** @description The call changed nothing, so a retry is safe */
                         notApplied?: boolean;
                     };
                 };
@@ -2905,7 +2905,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2999,7 +2999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3128,7 +3128,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3215,7 +3215,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3356,7 +3356,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3480,7 +3480,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3613,7 +3613,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3766,7 +3766,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After */
+            /** @description The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After */
             503: {
                 headers: {
                     [name: string]: unknown;

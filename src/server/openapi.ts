@@ -174,7 +174,7 @@ const traceparent = {
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key and body return the first response; the same key with another body is refused',
+  description: 'The same key and body return the first response; the same key with another body is rejected',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 } as const
 

@@ -8,7 +8,7 @@ import { createClient } from './client-support.ts'
 import { flexToken, open, serve, start, tea } from './support.ts'
 
 const header =
-  '/** Types of the HTTP API, made of the table of routes by `npm run client`; never edited by hand. */\n'
+  '/** Types of the HTTP API, generated from the table of routes by `npm run client`; do not edit. */\n'
 
 it('src/client/api.ts is up to date (`npm run client` makes it anew)', async () => {
   const app = await open(tea)

@@ -19,7 +19,7 @@ const error = closed(
   {
     message: anyText,
     outcome: { enum: ['refused', 'timed_out', 'throttled', 'unavailable', 'provider_error'] },
-    notApplied: { ...flag, description: 'Nothing was changed: retrying is safe' },
+    notApplied: { ...flag, description: 'The call changed nothing, so a retry is safe' },
   },
   ['message'],
 )

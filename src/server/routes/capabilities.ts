@@ -107,11 +107,11 @@ export const deregisterCapability: Route = {
   method: 'DELETE',
   path: `${path}/:capabilityId`,
   operation: 'deregisterCapability',
-  summary: 'Deregister the agent: it is no longer planned with',
+  summary: 'Deregister the agent; new plans no longer use it',
   roles: ['agent'],
   params,
   replies: {
-    204: { description: 'Gone' },
+    204: { description: 'Deregistered' },
     ...refusals(404),
   },
   async handle({ caller, params }, served) {
@@ -124,14 +124,15 @@ export const listCapabilities: Route = {
   method: 'GET',
   path,
   operation: 'listCapabilities',
-  summary: 'List the capabilities that the tenant can plan with: built in, of this process, and registered',
+  summary:
+    'List the capabilities that plans of the tenant can use: built-in ones, those of this process, and registered agents',
   roles: ['caller', 'agent', 'operator'],
   query: closed({
     q: {
       type: 'string',
       minLength: 1,
       maxLength: 200,
-      description: 'Words in names, summaries, facets, traits',
+      description: 'Search words in names, summaries, facets and traits',
     },
     facet: text,
     status: { enum: ['active', 'inactive'] },

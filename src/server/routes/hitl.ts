@@ -164,7 +164,7 @@ export const resolveAsk: Route = {
   path: `${api}/hitl/resolve`,
   operation: 'resolveAsk',
   summary:
-    'Resolve an ask. The decision is bound to the value it was made about, and only the first one counts',
+    'Resolve an ask. The decision is bound to the value that was shown, and only the first decision counts',
 }
 
 export const resolveAskOldPath: Route = {

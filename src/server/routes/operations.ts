@@ -59,7 +59,7 @@ export function metricsRoute(metrics: Metrics): Route {
     method: 'GET',
     path: '/metrics',
     operation: 'getMetrics',
-    summary: 'Counters and histograms of this process in the Prometheus text format',
+    summary: 'Get the counters and histograms of this process in the Prometheus text format',
     roles: ['operator'],
     replies: {
       200: { description: 'The metrics', schema: { type: 'string' }, type: 'text/plain' },
@@ -86,7 +86,7 @@ export function openApiRoute(routes: () => readonly Route[], version: string): R
     method: 'GET',
     path: '/openapi.json',
     operation: 'getOpenApi',
-    summary: 'This document',
+    summary: 'Get this OpenAPI document',
     roles: 'anyone',
     replies: {
       200: {

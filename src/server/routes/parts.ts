@@ -44,7 +44,7 @@ const descriptions: { readonly [status: number]: string } = {
   422: 'The body does not match the schema, or an Idempotency-Key was used with another request',
   429: 'Too many requests or active runs; retry after the seconds in Retry-After',
   500: 'Internal error; the server log has the cause under the traceId',
-  503: 'The server is stopping, is at capacity, or its store does not answer; retry after the seconds in Retry-After',
+  503: 'The server is stopping, is at capacity, or its store does not respond; retry after the seconds in Retry-After',
 }
 
 /** Declares the error replies of a route, in addition to the errors that every route can return. */

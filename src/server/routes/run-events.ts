@@ -30,7 +30,7 @@ export const runEvents: Route = {
         },
       },
     },
-    204: { description: 'As a stream: the run is over, and the client has seen its last event' },
+    204: { description: 'For a stream: the run is over, and the client has received its last event' },
     ...refusals(404),
   },
   async handle({ caller, params, query, headers }, { app }) {
