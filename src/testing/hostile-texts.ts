@@ -1,4 +1,4 @@
-/** Texts that make careless readers slow or overflow their stack, at any size (T10). Used by the test and the bench. */
+/** Hostile texts of any size (T10): they make a careless reader slow or overflow its stack. Used by tests and benchmarks. */
 
 export interface HostileText {
   readonly name: string
@@ -6,7 +6,7 @@ export interface HostileText {
   make(size: number): string
 }
 
-/** One unit repeated, between a beginning and an end. */
+/** Repeats one unit between a prefix and a suffix. */
 function repeated(name: string, unit: string, before = '', after = ''): HostileText {
   return {
     name,
@@ -88,7 +88,7 @@ export const hostileTexts: readonly HostileText[] = [
   repeated('many-keys', '"k": 1, ', '{'),
 ]
 
-/** Pieces of model text that the search for slow texts combines and repeats, and whose repetitions the bench times. */
+/** Fragments of model text. The search for slow texts combines and repeats them, and the benchmark times their repetitions. */
 export const motifs: readonly string[] = [
   '{',
   '}',

@@ -1,4 +1,4 @@
-/** `proviso/testing`: models that need no key, what measures a reader of model text, and what every store must do. */
+/** `proviso/testing`: models that need no key, corpora that measure a reader of model text, and the conformance tests of stores. */
 export {
   type Cassette,
   type CassetteHooks,

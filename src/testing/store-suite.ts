@@ -13,12 +13,12 @@ import type { Suite, SuiteStore, TestApi } from './stores/test-api.ts'
 import { valueSuite } from './stores/values.ts'
 
 export interface StoreSuiteOptions extends TestApi {
-  /** Run the long forms (100,000 events in one run instead of 5,000). Default false. */
+  /** Run the long tests (100,000 events in one run instead of 5,000). Default false. */
   readonly long?: boolean
 }
 
 /**
- * Declares the tests. `makeStore` gives an empty store each time; the suite closes it.
+ * Declares the tests. `makeStore` returns a new empty store for each test; the suite closes it.
  *
  * ```ts
  * import { describe, expect, it } from 'vitest'
@@ -67,7 +67,7 @@ export function storeSuite(
   })
 }
 
-/** Every run is held from its creation, as an engine's are. */
+/** Claims every run at its creation, as an engine does. */
 function holding(store: Store): Store {
   const claim = { owner: 'holder', leaseMs: 3_600_000 }
   return {

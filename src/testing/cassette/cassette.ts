@@ -1,6 +1,6 @@
 /**
- * Real calls, recorded once and replayed for ever: a provider in front of another. What is on the tape is redacted; what
- * is not on the tape when it is played is a miss, and a miss is a failing test (`useCassette`).
+ * Records the calls of a provider once and replays them in tests (a record and replay proxy). Recordings are redacted. A
+ * request without a recording is a miss, and a miss fails the test (`useCassette`).
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { canonicalJson } from '../../base/canonical.ts'
@@ -11,9 +11,9 @@ import type { ModelAnswer, ModelRequest, Provider } from '../../domain/ports/pro
 import { createRedactor, type Redactor } from '../../domain/redaction/redact.ts'
 import { schemaHash } from '../../schema/hash.ts'
 
-/** What a cassette looks like on disk: JSON that people read in a review, long texts as lists of lines. */
+/** One recorded call in the file: JSON that is readable in a review, with long texts as lists of lines. */
 interface Entry {
-  /** Names the request: SHA-256 of what it asks. */
+  /** SHA-256 of the recorded request. */
   readonly key: string
   readonly request: {
     readonly model: string
@@ -28,7 +28,7 @@ interface Entry {
 
 const version = 1
 
-/** The entries of a cassette; none when the file is not there yet. */
+/** Reads the entries of a cassette; none if the file does not exist yet. */
 function readTape(file: string): readonly Entry[] {
   let text: string
   try {
@@ -39,13 +39,13 @@ function readTape(file: string): readonly Entry[] {
   }
   const tape: unknown = JSON.parse(text)
   if (!isObject(tape) || tape['version'] !== version || !Array.isArray(tape['entries']))
-    throw new ProvisoError('option/invalid', `${file} is no cassette of version ${version}`, {
-      hint: 'Record it anew',
+    throw new ProvisoError('option/invalid', `${file} is not a cassette of version ${version}`, {
+      hint: 'Record it again with mode "record"',
     })
   return tape['entries'].map((entry) => ({ ...entry, answer: unfold(entry.answer) }))
 }
 
-/** Whole or not at all: a test that dies while it records leaves the old cassette. */
+/** Writes the file atomically: a test that crashes while it records leaves the old cassette. */
 function writeTape(file: string, entries: readonly Entry[]): void {
   const tape = { version, entries: entries.map((entry) => ({ ...entry, answer: fold(entry.answer) })) }
   writeFileSync(`${file}.part`, `${JSON.stringify(tape, null, 2)}\n`)
@@ -65,24 +65,24 @@ function unfold(answer: { readonly text?: string | readonly string[] }): ModelAn
 }
 
 export interface CassetteOptions {
-  /** Where the tape is. */
+  /** Path of the cassette. */
   readonly file: string
-  /** Who is recorded; a tape that is only played needs no provider. */
+  /** Provider to record. Not needed for replay. */
   readonly provider?: Provider
-  /** `replay` (default) makes no calls; `record` calls the provider and starts a new tape. */
+  /** `replay` (default) makes no calls; `record` calls the provider and starts a new cassette. */
   readonly mode?: 'replay' | 'record'
-  /** Which models it answers for. Default: the provider's name, else `*`. */
+  /** Models it serves. Default: the name of the provider, else `*`. */
   readonly name?: string
-  /** What must not be on the tape, beside the provider's own keys. */
+  /** Texts to redact from the recording, in addition to the keys of the provider. */
   readonly secrets?: readonly string[]
 }
 
 export interface Cassette extends Provider {
-  /** Requests that were not on the tape, each said in a sentence. */
+  /** One message for each request without a recording. */
   readonly misses: readonly string[]
   /** Recorded answers that have not been requested. */
   readonly unused: number
-  /** Writes the tape, if it was recording. */
+  /** Writes the cassette in mode `record`. */
   save(): void
 }
 
@@ -101,7 +101,7 @@ export function cassette(options: CassetteOptions): Cassette {
       if (request.onText && 'text' in found.answer && found.answer.text) request.onText(found.answer.text)
       return found.answer
     }
-    const message = `Not on the cassette ${file}: a call of "${request.model}" (${key.slice(0, 12)})`
+    const message = `Cannot replay a call of "${request.model}": ${file} has no recording of it (${key.slice(0, 12)})`
     misses.push(message)
     return { kind: 'error', message, fatal: true }
   }
@@ -116,12 +116,12 @@ export function cassette(options: CassetteOptions): Cassette {
     structured: (request) =>
       provider?.structured?.(request) ?? {
         kind: 'skipped',
-        reason: 'a cassette is played as it was recorded',
+        reason: 'a cassette replays its recording',
       },
     secrets: () => provider?.secrets?.() ?? [],
     async generate(request) {
       if (mode === 'replay') return play(request)
-      if (provider === undefined) throw new Error('A cassette needs a provider to record')
+      if (provider === undefined) throw new Error('Cannot record a cassette: no provider is given')
       const answer = await provider.generate(request)
       entries.push({ ...entryFor(request, redactor), answer: redactor.value(answer) as ModelAnswer })
       return answer
@@ -132,7 +132,7 @@ export function cassette(options: CassetteOptions): Cassette {
   }
 }
 
-/** What is recorded of a request; it is redacted first, so that the same call with another key has the same name. */
+/** Builds the entry of a request. Redacts it first, so that the same call with another API key has the same hash. */
 function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answer'> {
   const { model, system, prompt, schema, structured, maxOutputTokens } = request
   const recorded = {
@@ -146,15 +146,15 @@ function entryFor(request: ModelRequest, redactor: Redactor): Omit<Entry, 'answe
   return { key: sha256Hex(canonicalJson(recorded)), request: recorded }
 }
 
-// A cassette for a test file: played by default, recorded when asked for, and a miss fails the test that made it.
-
-/** What it needs of a test runner; vitest's own functions fit. */
+/** Functions of the test runner, such as those of vitest. */
 export interface CassetteHooks {
   readonly afterEach: (check: () => void) => void
   readonly afterAll: (save: () => void) => void
 }
 
 /**
+ * Creates a cassette for a test file: a miss fails the test that caused it, and the recording is saved after all tests.
+ *
  * @example
  * import { afterAll, afterEach } from 'vitest'
  * const tape = useCassette({ afterAll, afterEach }, { file: 'test/tea.cassette.json', provider: openai({ apiKey }) })
@@ -166,7 +166,8 @@ export function useCassette({ afterEach, afterAll }: CassetteHooks, options: Cas
   afterEach(() => {
     const news = tape.misses.slice(reported)
     reported = tape.misses.length
-    if (news.length > 0) throw new Error(`${news.join('\n')}\nRecord it anew: mode "record", with a provider`)
+    if (news.length > 0)
+      throw new Error(`${news.join('\n')}\nRecord it again with mode "record" and a provider`)
   })
   afterAll(() => tape.save())
   return tape

@@ -1,12 +1,12 @@
-/** Stacks two or three kinds of damage in an order that makes sense: the value, its syntax, then what is around it. */
+/** Combines two or three kinds of damage in a fixed order: the value, its syntax, then the text around it. */
 import type { Random } from './random.ts'
 import type { Damage, Outcome, Sample, Slot } from './types.ts'
 
 const ORDER: readonly Slot[] = ['value', 'quotes', 'structure', 'character', 'embed']
 
-/** Pairs that a careful person could read in two ways. */
+/** Pairs whose text is ambiguous. */
 const UNCLEAR: readonly (readonly [string, string])[] = [
-  // Without quotes, only commas and colons say where a value ends.
+  // Without quotes, only commas and colons mark the end of a value.
   ['values-bare', 'comma-missing'],
   ['values-bare', 'comma-missing-line'],
   ['values-bare', 'colon-missing'],
@@ -35,7 +35,7 @@ const UNCLEAR: readonly (readonly [string, string])[] = [
   ['number-plus', 'comma-missing-line'],
   ['concatenated', 'comma-missing'],
   ['python-tuple', 'wrapper-call'],
-  // Three layers of strings are more than the reader unfolds by default.
+  // The reader decodes at most two layers of strings by default.
   ['field-encoded-object', 'encoded-thrice'],
   ['field-encoded-list', 'encoded-thrice'],
   ['field-python-list', 'encoded-thrice'],
@@ -71,7 +71,7 @@ function agrees(damage: Damage, applied: readonly Damage[]): boolean {
   const syntax = (one: Damage): boolean => one.slot !== 'embed' && one.slot !== 'character'
   if (damage.alone && applied.some((one) => syntax(one) || one.alone)) return false
   if (applied.some((one) => one.alone) && (syntax(damage) || damage.family === 'several')) return false
-  // Items are written anew one by one, so what was done to the list before would be undone.
+  // Items are rewritten one by one, which would undo earlier damage to the list.
   if (damage.family === 'several' && applied.length > 0) return false
   if (
     applied.some((one) => one.family === 'lost') &&
@@ -84,7 +84,7 @@ function agrees(damage: Damage, applied: readonly Damage[]): boolean {
   )
 }
 
-/** What an earlier damage lost stays lost. */
+/** Keeps the information loss of an earlier damage. */
 function merge(before: Outcome | undefined, next: Outcome): Outcome {
   if (before !== undefined && 'lost' in before && 'expected' in next) {
     const { expected: _, ...rest } = next

@@ -1,4 +1,4 @@
-/** The noise corpus: seeded samples of damaged model text, each with the one right outcome. */
+/** The noise corpus: seeded samples of damaged model text, each with its only right outcome; and the score of a reader on it. */
 import { isObject, type Json } from '../../base/json.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
 import { stack } from './combine.ts'
@@ -16,7 +16,7 @@ export interface NoiseOptions {
 }
 
 export interface NoiseSample {
-  /** `seed/index`, enough to make the sample again. */
+  /** `seed/index`, which is enough to generate the sample again. */
   readonly id: string
   readonly schemaName: string
   readonly schema: JsonSchema
@@ -25,22 +25,22 @@ export interface NoiseSample {
   readonly kinds: readonly string[]
   /** The family that the text was drawn from, where it is one of `NOISE_FAMILIES`. */
   readonly family?: string
-  /** What the reader must be asked with. */
+  /** Options to pass to the reader. */
   readonly options?: ReadOptions
   readonly outcome:
     | { readonly expected: Json }
-    /** Information is gone: refuse, or answer with one of these. */
+    /** Information was lost: refuse, or answer with one of these values. */
     | { readonly lost: true; readonly allowed: readonly Json[] }
 }
 
-/** An endless supply is possible: each sample depends on the seed and its index only. */
+/** Each sample depends only on the seed and its index, so the corpus can have any size. */
 export function* noiseCorpus(options: NoiseOptions): Generator<NoiseSample> {
   for (let index = 0; index < options.count; index++) {
     yield options.combine ? combinedSample(options.seed, index) : singleSample(options.seed, index)
   }
 }
 
-/** An undamaged instance of a schema, written out. */
+/** Writes an undamaged instance of a schema. */
 export function makeSample(random: Random, source: NoiseSchema): Sample {
   const value = source.make(random)
   let decoy = source.make(random)
@@ -60,7 +60,7 @@ function singleSample(seed: number, index: number): NoiseSample {
       return finish(`${seed}/${index}`, source, outcome, [damage.name])
     }
   }
-  throw new Error(`No schema fits the kind "${damage.name}" (seed ${seed}, sample ${index})`)
+  throw new Error(`Cannot apply the damage "${damage.name}": no schema fits (seed ${seed}, sample ${index})`)
 }
 
 function combinedSample(seed: number, index: number): NoiseSample {
@@ -70,7 +70,7 @@ function combinedSample(seed: number, index: number): NoiseSample {
     const stacked = stack(random, makeSample(random, source), DAMAGES)
     if (stacked !== undefined) return finish(`${seed}+${index}`, source, stacked.outcome, stacked.kinds)
   }
-  throw new Error(`No stack of kinds was found (seed ${seed}, sample ${index})`)
+  throw new Error(`Cannot combine kinds of damage (seed ${seed}, sample ${index})`)
 }
 
 function finish(id: string, source: NoiseSchema, outcome: Outcome, kinds: readonly string[]): NoiseSample {
@@ -84,9 +84,9 @@ function finish(id: string, source: NoiseSchema, outcome: Outcome, kinds: readon
   }
 }
 
-// Runs a reader over a corpus and says how often it was right, silently wrong, or refused, kind by kind.
+// Runs a reader on a corpus and counts for each kind how often it was right, silently wrong, or refused.
 
-/** A reader under test: a value, or a refusal. */
+/** A reader under test: returns a value or a refusal. */
 export type ReadFunction = (
   text: string,
   schema: JsonSchema,
@@ -105,9 +105,9 @@ export interface Miss {
 export type Tally = Record<Verdict, number>
 
 export interface Score {
-  /** Samples whose information was all there. */
+  /** Samples with complete information. */
   readonly recoverable: Tally
-  /** Samples that had lost information. */
+  /** Samples with lost information. */
   readonly lost: Tally
   readonly byKind: ReadonlyMap<string, Tally>
   readonly misses: readonly Miss[]
@@ -167,13 +167,13 @@ export function sameJson(a: unknown, b: unknown): boolean {
   )
 }
 
-/** Share of the right ones; 1 when there were none. */
+/** Returns the share of right outcomes; 1 if there are no samples. */
 export function share(tally: Tally): number {
   const total = Object.values(tally).reduce((sum, count) => sum + count, 0)
   return total === 0 ? 1 : tally.right / total
 }
 
-/** The kinds that were missed, worst first, one line each, then up to `examples` misses in full. */
+/** Lists the kinds with misses, the worst first, one line each, then up to `examples` misses in full. */
 export function describeMisses(result: Score, examples = 10): string {
   const rows = [...result.byKind]
     .filter(([, tally]) => share(tally) < 1)

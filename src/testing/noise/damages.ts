@@ -1,4 +1,4 @@
-/** Every kind of damage, one row each; the corpus draws from this list, and scores are reported by its names. */
+/** The table of all kinds of damage; the corpus draws from it, and scores are reported by its names. */
 import { BARE } from './damage/bare.ts'
 import { CHARACTERS } from './damage/characters.ts'
 import { CLOSERS } from './damage/closers.ts'

@@ -1,4 +1,4 @@
-/** Seeded chance for everything that generates test material: the same seed always gives the same texts. */
+/** Seeded random numbers for generators of test data: the same seed always gives the same texts. */
 
 export interface Random {
   /** A number in [0, 1). */
@@ -8,7 +8,7 @@ export interface Random {
   /** True with the given probability. Default 0.5. */
   chance(probability?: number): boolean
   pick<T>(list: readonly T[]): T
-  /** `count` different members of the list, in the order of the list; all of them when there are fewer. */
+  /** `count` different items of the list, in the order of the list; all of them if there are fewer. */
   some<T>(list: readonly T[], count: number): T[]
   shuffle<T>(list: readonly T[]): T[]
 }
@@ -37,7 +37,7 @@ export function createRandom(seed: number): Random {
     int,
     chance: (probability = 0.5) => next() < probability,
     pick: (list) => {
-      if (list.length === 0) throw new RangeError('pick() needs a list that is not empty')
+      if (list.length === 0) throw new RangeError('Cannot pick from an empty list')
       return list[int(0, list.length - 1)] as (typeof list)[number]
     },
     some: (list, count) => {

@@ -1,4 +1,4 @@
-/** All schemas of the noise corpus, each with a maker of instances. */
+/** All schemas of the noise corpus, each with a generator of instances. */
 import { BUSINESS } from './schemas/business.ts'
 import { CONTENT } from './schemas/content.ts'
 import { FORMS } from './schemas/forms.ts'

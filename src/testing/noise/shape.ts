@@ -1,4 +1,4 @@
-/** What a schema says about each place of a value: enough for a damage to know whether its outcome is certain. */
+/** The constraints of a schema on each location of a value: enough to decide whether the outcome of a damage is unambiguous. */
 import { isObject, type Json, type JsonType, jsonType } from '../../base/json.ts'
 import { child, type Pointer, tokens as pointerTokens } from '../../base/pointer.ts'
 import type { JsonSchema } from '../../schema/compile/compile.ts'
@@ -8,19 +8,19 @@ type Schema = { readonly [keyword: string]: unknown }
 export interface Site {
   readonly at: Pointer
   readonly value: Json
-  /** The schema that governs this place, references followed and the union branch chosen. */
+  /** The schema that applies to this location, with references resolved and the union branch chosen. */
   readonly schema: Schema
-  /** Every type that is accepted here, by any branch; `number` stands for `integer` too. */
+  /** Every type that any branch accepts here; `number` includes `integer`. */
   readonly types: ReadonlySet<JsonType>
-  /** The place is a declared member that must be present. */
+  /** The location is a declared and required member. */
   readonly required: boolean
-  /** The place is a member declared in `properties`. */
+  /** The location is a member declared in `properties`. */
   readonly declared: boolean
-  /** Inside a branch of a union that other branches could compete with. */
+  /** Inside a branch of a union, so that other branches could also match. */
   readonly contested: boolean
 }
 
-/** Every place of the value, the root first. Places that no schema governs are left out. */
+/** Returns every location of the value, the root first. Locations without a schema are omitted. */
 export function sites(schema: JsonSchema, value: Json): Site[] {
   const out: Site[] = []
   const root = asSchema(schema)
@@ -67,13 +67,13 @@ export function sites(schema: JsonSchema, value: Json): Site[] {
   return out
 }
 
-/** The site accepts exactly this type, or this type and null. */
+/** Returns whether the location accepts exactly this type, or this type and null. */
 export function expectsType(site: Site, ...types: JsonType[]): boolean {
   const rest = [...site.types].filter((type) => type !== 'null')
   return rest.length === 1 && types.includes(rest[0] as JsonType)
 }
 
-/** A string that may be anything: no enum, const, format, pattern or length. */
+/** Returns whether any string is accepted: no enum, const, format, pattern or length. */
 export function isFreeText(site: Site): boolean {
   return (
     expectsType(site, 'string') &&
@@ -83,7 +83,7 @@ export function isFreeText(site: Site): boolean {
 
 type RootForm = 'object' | 'list-of-objects' | 'list' | 'scalar' | 'text'
 
-/** What kind of document the schema asks for; `text` when any text is an answer. */
+/** Returns the kind of document that the schema describes; `text` if any text is an answer. */
 export function rootForm(schema: JsonSchema, value: Json): RootForm {
   const root = sites(schema, value)[0]
   if (Array.isArray(value)) return value.length > 0 && value.every(isObject) ? 'list-of-objects' : 'list'
@@ -91,7 +91,7 @@ export function rootForm(schema: JsonSchema, value: Json): RootForm {
   return root !== undefined && isFreeText(root) ? 'text' : 'scalar'
 }
 
-/** The keys that the root object may have, over all union branches. */
+/** Returns the keys that the root object may have in any union branch. */
 export function rootKeys(schema: JsonSchema): string[] {
   const root = asSchema(schema)
   return expand(root, root).flatMap((branch) =>
@@ -99,7 +99,7 @@ export function rootKeys(schema: JsonSchema): string[] {
   )
 }
 
-/** An object that could be anything else is told apart from this one: some key is required. */
+/** Returns whether a key is required, so that other objects are distinguishable from the answer. */
 export function isDistinctive(schema: JsonSchema): boolean {
   const root = asSchema(schema)
   return expand(root, root).every(
@@ -107,7 +107,7 @@ export function isDistinctive(schema: JsonSchema): boolean {
   )
 }
 
-/** A copy of the value with the place replaced; `undefined` removes a member or an item. */
+/** Returns a copy of the value with one location replaced; `undefined` removes a member or an item. */
 export function replaceAt(value: Json, at: Pointer, next: Json | undefined): Json {
   const [head, ...rest] = pointerTokens(at)
   if (head === undefined) return next as Json

@@ -1,4 +1,4 @@
-/** JSON as a list of tokens that know their place, so that damages can edit syntax and still be stacked. */
+/** JSON as a list of tokens with their pointers, so that several kinds of damage can edit the syntax one after another. */
 import { isObject, type Json } from '../../base/json.ts'
 import { child, type Pointer } from '../../base/pointer.ts'
 
@@ -9,9 +9,9 @@ export interface Token {
   readonly text: string
   /** The value the token belongs to; for commas and brackets the container, for keys the member. */
   readonly at: Pointer
-  /** What the token says: the key, or the scalar. */
+  /** Value of the token: the key, or the scalar. */
   readonly value?: string | number | boolean | null
-  /** Some damage already changed this token. */
+  /** A damage has already changed this token. */
   readonly touched?: true
 }
 
@@ -60,25 +60,25 @@ export function textOf(tokens: readonly Token[]): string {
   return tokens.map((token) => token.text).join('')
 }
 
-/** The layout in which tokens were written. */
+/** Returns the layout in which the tokens were written. */
 export function layoutOf(tokens: readonly Token[]): Layout {
   if (tokens.some((token) => token.kind === 'space' && token.text.includes('\n'))) return 'pretty'
   return tokens.some((token) => token.kind === 'space') ? 'spaced' : 'compact'
 }
 
-/** The tokens with one of them written differently. */
+/** Returns the tokens with the text of one of them replaced. */
 export function retext(tokens: readonly Token[], index: number, text: string): Token[] {
   return tokens.map((token, i) => (i === index ? { ...token, text, touched: true } : token))
 }
 
-/** The position of the next token that is not white space, from `index` on in steps of `step`. */
+/** Returns the position of the next token that is not white space, from `index` in steps of `step`. */
 export function nextSolid(tokens: readonly Token[], index: number, step: 1 | -1 = 1): number {
   let i = index + step
   while (tokens[i]?.kind === 'space') i += step
   return i
 }
 
-/** The range of tokens that write the value at a pointer, from its first to one past its last. */
+/** Returns the range of tokens of the value at a pointer, from its first to one past its last. */
 export function rangeOf(tokens: readonly Token[], at: Pointer): [number, number] | undefined {
   const start = tokens.findIndex((token) => token.at === at && isValueStart(token))
   if (start < 0) return undefined

@@ -4,41 +4,41 @@ import type { JsonSchema } from '../../schema/compile/compile.ts'
 import type { Random } from './random.ts'
 import type { Token } from './tokens.ts'
 
-/** A schema with a maker of varied instances that satisfy it. */
+/** A schema with a generator of varied instances that satisfy it. */
 export interface NoiseSchema {
   readonly name: string
   readonly schema: JsonSchema
   make(random: Random): Json
 }
 
-/** A text that stands for a value, before or between damages. */
+/** A text with the value that it represents, before or between two kinds of damage. */
 export interface Sample {
   readonly schema: JsonSchema
-  /** What the text means. */
+  /** The value of the text. */
   readonly value: Json
   /** Another instance of the schema with a different value: drafts, examples, first attempts. */
   readonly decoy: Json
   readonly text: string
-  /** The text as tokens, for damage of syntax; absent once the text is no longer a bare document. */
+  /** The text as tokens, for damage of syntax; absent if the text is no longer a bare document. */
   readonly tokens?: readonly Token[]
-  /** The document does not end with its closer, so nothing may be written after it. */
+  /** The document does not end with its closing bracket, so no text may follow it. */
   readonly open?: true
 }
 
-/** What came of a damage. */
+/** The result of a damage. */
 export type Outcome =
   | {
       readonly text: string
       readonly tokens?: readonly Token[]
       readonly open?: true
-      /** The one right answer. */
+      /** The only right answer. */
       readonly expected: Json
     }
   | {
       readonly text: string
       readonly tokens?: readonly Token[]
       readonly open?: true
-      /** Information is gone: the right answer is a refusal, or one of the values that policy allows. */
+      /** Information was lost: the right answer is a refusal, or one of the values that the policy allows. */
       readonly lost: true
       readonly allowed: readonly Json[]
     }
@@ -69,48 +69,48 @@ export type Family =
   | 'character'
   | 'lost'
 
-/** Where in a stack of damages a kind belongs; at most one kind per slot is stacked. */
+/** Position of a kind in a combination of damages; at most one kind per slot. */
 export type Slot = 'value' | 'quotes' | 'structure' | 'embed' | 'character'
 
 export interface Damage {
   readonly name: string
   readonly family: Family
   readonly slot: Slot
-  /** Not stacked with other damage of the syntax, because together they could be read in two ways. */
+  /** Not combined with other damage of the syntax, because the text would be ambiguous. */
   readonly alone?: true
-  /** The text holds another plausible value, so it is not stacked with damage that loses information. */
+  /** The text contains another plausible value, so it is not combined with damage that loses information. */
   readonly decoy?: true
-  /** `undefined` when the kind does not apply to this sample. */
+  /** Returns `undefined` if the kind does not apply to this sample. */
   apply(random: Random, sample: Sample): Outcome | undefined
 }
 
-// What a family of noise is: texts with one right answer that need several abilities of a reader at once.
+// Families of noise: texts with one right answer that need several abilities of a reader at once.
 
-/** A text on its way: layers are put around it one after another. */
+/** A text under construction: layers are added around it one after another. */
 export interface Passage {
   readonly schemaName: string
   readonly schema: JsonSchema
-  /** What the text means; `undefined` where it holds no answer. */
+  /** The value of the text; `undefined` if it contains no answer. */
   readonly value: Json | undefined
   /** Another instance of the schema, for drafts that are not the answer. */
   readonly decoy: Json
   readonly text: string
   /** The text is one JSON value, well-formed or nearly so; otherwise there is text around it. */
   readonly single: boolean
-  /** Names of what was done, in order. */
+  /** Names of the applied changes, in order. */
   readonly kinds: readonly string[]
-  /** How often a string was encoded: more than two layers are beyond the default `unescapeDepth`. */
+  /** How often a string was encoded; more than two layers exceed the default `unescapeDepth`. */
   readonly encoded: number
   readonly options?: ReadOptions
 }
 
 export interface NoiseFamily {
   readonly name: string
-  /** `undefined` when what was drawn could be read in two ways. */
+  /** Returns `undefined` if the generated text is ambiguous. */
   make(random: Random): Passage | undefined
 }
 
-/** Puts something around a piece or writes it otherwise; `undefined` when that is not possible. */
+/** Wraps or rewrites a text; returns `undefined` if that is not possible. */
 export interface Layer {
   readonly name: string
   apply(random: Random, passage: Passage): Passage | undefined

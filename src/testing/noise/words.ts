@@ -1,4 +1,4 @@
-/** The contents of strings: plain ones, and those that trip readers of model text. */
+/** Contents of strings: plain texts, and texts that are hard for a reader of model text. */
 import type { Random } from './random.ts'
 
 const NAMES = [
@@ -29,7 +29,7 @@ const PLAIN = [
   'ready for review',
 ] as const
 
-/** Each of these has broken some reader of model text. */
+/** Each of these has caused an error in a reader of model text. */
 const TRICKY = [
   'https://example.com/docs/v2/index.html',
   'She said "no", then left',
@@ -69,14 +69,14 @@ const TRICKY = [
   "SELECT * FROM t WHERE a = 'b' -- c",
 ] as const
 
-/** A string of free text: plain about half of the time. */
+/** Returns a free text, plain in about half of the cases. */
 export function prose(random: Random): string {
   if (random.chance(0.45)) return random.pick(PLAIN)
   if (random.chance(0.2)) return `${random.pick(TRICKY)} ${random.pick(PLAIN)}`
   return random.pick(TRICKY)
 }
 
-/** Words only: letters and spaces of one language. */
+/** Returns only words: letters and spaces of one language. */
 export function plain(random: Random): string {
   return random.pick(PLAIN)
 }
@@ -113,7 +113,7 @@ export function identifier(random: Random): string {
   return `${random.pick(['ord', 'usr', 'inv', 'tkt'])}-${random.int(1000, 9999)}`
 }
 
-/** A price with two decimals that survives printing. */
+/** Returns a price with two decimals that is printed without loss. */
 export function money(random: Random, max = 5000): number {
   return random.int(100, max * 100) / 100
 }

@@ -1,4 +1,4 @@
-/** A text that matches a regular expression, for the constructs that schemas really use; `undefined` for the others. */
+/** Generates a text that matches a regular expression, by recursive descent through the expression. Covers the constructs that schemas commonly use. */
 import type { Random } from '../noise/random.ts'
 
 const longest = 4
@@ -13,7 +13,7 @@ const classes: Readonly<Record<string, string>> = {
   S: letters,
 }
 
-/** One way through the expression, read from left to right. */
+/** Generates one random match while it reads the expression from left to right. */
 class Walk {
   readonly #source: string
   readonly #random: Random
@@ -43,7 +43,7 @@ class Walk {
     return text
   }
 
-  /** The atom is read anew for every repetition, so that each may differ. */
+  /** Reads the atom again for every repetition, so that each may differ. */
   #repeated(): string {
     const start = this.#at
     let text = this.#atom()
@@ -132,6 +132,7 @@ class Walk {
   }
 }
 
+/** Returns `undefined` for an expression with other constructs. */
 export function textFor(pattern: string, random: Random): string | undefined {
   try {
     const walk = new Walk(pattern, random)

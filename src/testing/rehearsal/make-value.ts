@@ -1,4 +1,4 @@
-/** A value that satisfies a schema, made of given words: what the rehearsal model answers. Seeded, never random. */
+/** Generates a value that satisfies a schema from given words, for the rehearsal model. The same seed gives the same value. */
 import { isObject, type Json, setOwn } from '../../base/json.ts'
 import { mergeAll } from '../../schema/build/merge.ts'
 import { compileSchema } from '../../schema/compile/compile.ts'
@@ -20,10 +20,10 @@ interface Making {
   readonly depth: number
 }
 
-/** What no rule here aims at (`not`, `if`, dependencies) is found by trying; most schemas need one try. */
+/** Maximum number of attempts. Keywords without a rule here (`not`, `if`, dependencies) are satisfied by chance; most schemas need one attempt. */
 const tries = 60
 
-/** Always gives something; for a schema that nothing satisfies, the last try. */
+/** Always returns a value; for a schema that cannot be satisfied, the last attempt. */
 export function makeValue(schema: JsonSchema, { seed, words }: MakeOptions): Json {
   const { accepts } = compileSchema(schema)
   let value: Json = null
@@ -43,7 +43,7 @@ function make(given: unknown, making: Making): Json {
   return makers[type]?.(schema, making) ?? null
 }
 
-/** A branch of every union, and one side of `if`, taken in. */
+/** Replaces every union by one of its branches, and `if` by one of its sides. */
 function withBranches(schema: Keywords, random: Random): Record<string, unknown> {
   const { anyOf, oneOf, if: condition, then: holds, else: fails, ...rest } = schema
   const chosen = [anyOf, oneOf].flatMap((union) =>
@@ -147,7 +147,7 @@ function makeList(schema: Keywords, making: Making): Json {
   return items.slice(0, Math.max(most, min))
 }
 
-/** Below this, only what must be there is. */
+/** Below this depth, only required members and items are generated. */
 const deepest = 4
 
 function makeObject(schema: Keywords, making: Making): Json {
@@ -174,9 +174,7 @@ function makeObject(schema: Keywords, making: Making): Json {
   return made as Json
 }
 
-// The words that the rehearsal model answers with: those of its prompt, in whatever language they are.
-
-/** Words of the frame around a task, which say nothing about it. */
+/** Words of the prompt template and of JSON, which are not about the task. */
 const frame: ReadonlySet<string> = new Set([
   'objective',
   'inputs',
@@ -188,13 +186,14 @@ const frame: ReadonlySet<string> = new Set([
   'and',
 ])
 
+/** Returns the words of a prompt, in any language: the vocabulary of the answers. */
 export function wordsIn(prompt: string): readonly string[] {
   const found = prompt.match(/[\p{L}\p{M}][\p{L}\p{M}\p{N}'’-]*/gu) ?? []
   const words = [...new Set(found.filter((word) => word.length > 1 && !frame.has(word.toLowerCase())))]
   return words.length > 0 ? words.slice(0, 200) : ['tea', 'time']
 }
 
-/** Some of the words in a row, as long as is allowed. */
+/** Returns consecutive words, within the given length. */
 function phrase(
   random: Random,
   words: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The rehearsal model: answers any schema from the words of its prompt, offline, the same for the same seed and request.
- * With noise it writes as careless models do, with faults it fails on cue; for tests, examples and trying things out.
+ * The rehearsal model: an offline provider for tests and examples. It answers any schema with words of the prompt, and the
+ * same seed and request give the same answer. `noise` damages the text as careless models do; `faults` injects failures.
  */
 import { canonicalJson } from '../../base/canonical.ts'
 import { sha256Hex } from '../../base/hash.ts'
@@ -14,7 +14,7 @@ import { type Layout, textOf, write } from '../noise/tokens.ts'
 import type { Sample } from '../noise/types.ts'
 import { makeValue, wordsIn } from './make-value.ts'
 
-/** What the n-th call gets instead of an answer; `undefined` lets it through. */
+/** Returns the result of the n-th call instead of its answer; `undefined` keeps the answer. */
 export type Fault = (call: {
   readonly index: number
   readonly request: ModelRequest
@@ -24,11 +24,11 @@ export type Fault = (call: {
 export interface RehearsalOptions {
   /** Default 1. */
   readonly seed?: number
-  /** How many of its answers are written carelessly, 0 to 1. Default 0. */
+  /** Share of answers with damaged text, 0 to 1. Default 0. */
   readonly noise?: number
-  /** Which kinds of damage (`DAMAGES` of `proviso/testing`). Default: all. */
+  /** Names of the kinds of damage (`DAMAGES` of `proviso/testing`). Default: all. */
   readonly kinds?: readonly string[]
-  /** Failures on cue, by the number of the call, which counts from 1, or by a function. */
+  /** Injected failures: by the number of the call, counted from 1, or by a function. */
   readonly faults?: Fault | Readonly<Record<number, ModelAnswer>>
   /** Models it serves. Default `*`: all models without another provider. */
   readonly name?: string
@@ -39,7 +39,7 @@ export interface Rehearsal extends Provider {
   readonly calls: number
 }
 
-/** Requests that are told apart from their repetitions. */
+/** Maximum number of requests whose repetitions are counted. */
 const remembered = 10_000
 
 /**
@@ -98,7 +98,7 @@ export function rehearsal(options: RehearsalOptions = {}): Rehearsal {
   }
 }
 
-/** Everything that the answer depends on. */
+/** Hashes everything that the answer depends on. */
 function keyOf({ model, system, prompt, schema = true }: ModelRequest): string {
   return sha256Hex(`${model}\n${system}\n${prompt}\n${canonicalJson(schema)}`)
 }
@@ -108,7 +108,7 @@ function valueFor(request: ModelRequest, seed: number): Json {
   const words = wordsIn(prompt)
   const value = makeValue(schema, { seed, words })
   if (primary === undefined || !isObject(value)) return value
-  // An envelope that a careful model would send: sure, and holding what was really asked for.
+  // The envelope of a careful model: high confidence, with the requested value inside.
   const inner = makeValue(primary, { seed, words })
   return {
     ...(value as { [key: string]: Json }),
@@ -133,7 +133,7 @@ interface NoisyOptions {
   readonly words: readonly string[]
 }
 
-/** An answer as a careless model writes it: the damage of the noise generator, one to three kinds on top of each other. */
+/** Writes an answer as a careless model does: applies one to three kinds of damage of the noise corpus. */
 function damagedText(value: Json, schema: JsonSchema, { random, kinds, words }: NoisyOptions): string {
   const damages = kinds === undefined ? DAMAGES : DAMAGES.filter(({ name }) => kinds.includes(name))
   const tokens = write(value, random.pick<Layout>(['compact', 'spaced', 'pretty']))

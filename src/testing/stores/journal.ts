@@ -1,5 +1,4 @@
-/** Promises about the journal: what was acknowledged is there, once, in order. */
-
+/** Tests of the journal and of the messages between people and runs: acknowledged writes are stored once and in order. */
 import type { NewEvent } from '../../domain/event.ts'
 import type { AppendResult, Store } from '../../domain/ports/store.ts'
 import { logEvent, newRun, runningHead, sampleAsk, sampleEvent, startEvent } from './sample.ts'
@@ -22,7 +21,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(head?.tenant).toBe('t-1')
   })
 
-  test('knows nothing of runs that do not exist', async ({ store }) => {
+  test('returns nothing for a run that does not exist', async ({ store }) => {
     expect(await store.head('none')).toBe(undefined)
     expect(await store.read('none', 0)).toEqual([])
     expect(await store.append({ runId: 'none', expectedSeq: 0, events: [], head: runningHead })).toEqual({
@@ -30,7 +29,9 @@ export function journalSuite({ test, expect }: Suite): void {
     })
   })
 
-  test('appends at the expected sequence and says so, with the head', async ({ store }) => {
+  test('appends at the expected sequence number, returns the new one and updates the head', async ({
+    store,
+  }) => {
     await store.create(newRun('r'))
     const head = { status: 'awaiting_hitl', planVersion: 3, wakeAt: 77, satisfactionScore: 0.5 } as const
     expect(
@@ -40,7 +41,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect({ seq, status, planVersion, wakeAt, satisfactionScore }).toEqual({ seq: 3, ...head })
   })
 
-  test('keeps a score that an append does not name, and forgets a time to wake', async ({ store }) => {
+  test('keeps a score that an append omits, and clears the wake time', async ({ store }) => {
     await store.create(newRun('r', { head: { ...runningHead, satisfactionScore: 0.5 } }))
     await store.append({
       runId: 'r',
@@ -54,7 +55,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(head?.wakeAt).toBe(undefined)
   })
 
-  test('refuses an append that comes second, and writes nothing of it', async ({ store }) => {
+  test('rejects an append with an outdated sequence number, and writes none of it', async ({ store }) => {
     await store.create(newRun('r'))
     await store.append({ runId: 'r', expectedSeq: 1, events: [logEvent('first')], head: runningHead })
     const late = { runId: 'r', expectedSeq: 1, events: [logEvent('second')], head: runningHead }
@@ -85,9 +86,7 @@ export function journalSuite({ test, expect }: Suite): void {
     )
   })
 
-  test('gives an id to one of eight that create it together, and keeps what that one wrote', async ({
-    store,
-  }) => {
+  test('lets one of eight concurrent calls create a run, and keeps its events', async ({ store }) => {
     const created = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         store.create(newRun('r', { tenant: `t-${index}`, events: [logEvent(index)] })),
@@ -99,7 +98,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect((await store.read('r', 0)).map(({ payload }) => payload)).toEqual([logEvent(winner).payload])
   })
 
-  test('gives every sequence number to one of eight appenders', async ({ store }) => {
+  test('assigns every sequence number to one of eight concurrent writers', async ({ store }) => {
     await store.create(newRun('r'))
     const wins = new Map<number, string>()
     const appender = async (name: string) => {
@@ -128,7 +127,7 @@ export function journalSuite({ test, expect }: Suite): void {
     }
   })
 
-  test('does not let one conflict disturb the appends beside it', async ({ store }) => {
+  test('isolates a conflict from concurrent appends', async ({ store }) => {
     const ids = Array.from({ length: 20 }, (_, index) => `r-${index}`)
     await Promise.all(ids.map((id) => store.create(newRun(id))))
     const results = await Promise.all(
@@ -170,7 +169,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(await ids({ before: 'none' })).toEqual([])
   })
 
-  test('wakes listeners after a change, until they are taken back', async ({ store }) => {
+  test('notifies listeners after a change, until they unsubscribe', async ({ store }) => {
     const woken = new Set<string>()
     let wake = () => {}
     const stop = store.onChange((runId) => {
@@ -189,7 +188,7 @@ export function journalSuite({ test, expect }: Suite): void {
     expect(woken.has('t')).toBe(false)
   })
 
-  test('refuses work after it was closed, and closes twice', async ({ store }) => {
+  test('rejects calls after close, and can be closed twice', async ({ store }) => {
     await store.create(newRun('r'))
     await store.close()
     await store.close()
@@ -201,7 +200,7 @@ export function journalSuite({ test, expect }: Suite): void {
   })
 }
 
-// Contract of messages between people and runs: stored with the journal, once, in order, for the tenant of the run.
+// Messages between people and runs: stored with the journal, once, in order, for the tenant of the run.
 
 const audit = { prev: '', subjectHash: 'v', hash: 'h' }
 
@@ -218,7 +217,7 @@ const said = async (store: Store, runId: string, limit?: number) =>
   (await store.messages(runId, limit)).map(({ seq, role, body }) => [seq, role, body['value'] ?? null])
 
 export function messageSuite({ test, expect }: Suite): void {
-  test('keeps every word between people and a run in order, and only that', async ({ store }) => {
+  test('stores the messages between people and a run in order, and nothing else', async ({ store }) => {
     const events = [
       startEvent(),
       asks('q-1', 'one'),
@@ -241,7 +240,7 @@ export function messageSuite({ test, expect }: Suite): void {
     expect(bodies[3]).toEqual({ decision: 'expired', by: 'system' })
   })
 
-  test('gives the newest messages when there are more than asked for, still in order', async ({ store }) => {
+  test('returns the newest messages up to the limit, in order', async ({ store }) => {
     const many = Array.from({ length: 12 }, (_, index) => asks(`q-${index}`, String(index)))
     await store.create(newRun('r', { events: [startEvent(), ...many] }))
     expect((await said(store, 'r', 3)).map(([, , value]) => value)).toEqual(['9', '10', '11'])
@@ -249,7 +248,7 @@ export function messageSuite({ test, expect }: Suite): void {
     expect(await store.messages('r', 0)).toEqual([])
   })
 
-  test('says nothing of an append that was refused, and nothing twice', async ({ store }) => {
+  test('stores no message of a rejected append, and none twice', async ({ store }) => {
     await store.create(newRun('r', { events: [startEvent(), asks('q-1', 'one')] }))
     const append = { runId: 'r', expectedSeq: 2, events: [answers('q-1', 'first')], head: runningHead }
     const late = { ...append, events: [answers('q-1', 'second')] }
@@ -259,7 +258,7 @@ export function messageSuite({ test, expect }: Suite): void {
     expect((await store.messages('r')).map(({ body }) => body['note'] ?? null)).toEqual([null, 'first'])
   })
 
-  test('keeps the messages of each run and tenant apart, whatever their ids look like', async ({ store }) => {
+  test('separates the messages of runs and tenants, also for ids that look alike', async ({ store }) => {
     const ids = ['r', 'r:message:1', 'r:message:1:message:2']
     for (const [index, runId] of ids.entries()) {
       const events = [startEvent(), asks(`q-${index}`, runId)]
@@ -274,7 +273,7 @@ export function messageSuite({ test, expect }: Suite): void {
     expect(await store.messages('none')).toEqual([])
   })
 
-  test('gives back what was shown, however large', async ({ store }) => {
+  test('returns a large value unchanged', async ({ store }) => {
     const large = 'tea '.repeat(10_000)
     await store.create(newRun('r', { events: [startEvent(), asks('q-1', large)] }))
     expect((await store.messages('r'))[0]?.body['value']).toBe(large)

@@ -1,4 +1,4 @@
-/** Promises about who may work on a run: one holder at a time, and an old one cannot write. */
+/** Tests of leases: one process at a time executes a run, and a process that lost its lease cannot write (fencing). */
 import type { Lease, Store } from '../../domain/ports/store.ts'
 import { logEvent, newRun, runningHead } from './sample.ts'
 import type { Suite } from './test-api.ts'
@@ -13,7 +13,7 @@ export function leaseSuite({ test, expect }: Suite): void {
   const append = async (store: Store, expectedSeq: number, lease: Lease, release = false) =>
     store.append({ runId: 'r', expectedSeq, events: [logEvent(1)], head: runningHead, lease, release })
 
-  test('gives runs whose time has come to one owner', async ({ store, elapse }) => {
+  test('assigns due runs to one owner', async ({ store, elapse }) => {
     const created = await store.create(newRun('r'))
     expect(created).toBe(true)
     const createdAt = (await store.head('r'))?.createdAt ?? 0
@@ -31,9 +31,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect((await claim(store, 'b', 'soon')).map(({ runId }) => runId)).toEqual(['soon'])
   })
 
-  test('claims the run it was asked for, the earliest first, and no more than the limit', async ({
-    store,
-  }) => {
+  test('claims the given run, the earliest run first, and at most the limit', async ({ store }) => {
     for (const [index, runId] of ['x', 'y', 'z'].entries()) {
       await store.create(newRun(runId, { head: { ...runningHead, wakeAt: 30 - index } }))
     }
@@ -44,7 +42,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(others).toEqual([])
   })
 
-  test('leaves runs to others that are named as exceptions', async ({ store }) => {
+  test('skips excluded runs', async ({ store }) => {
     for (const [index, runId] of ['x', 'y', 'z'].entries()) {
       await store.create(newRun(runId, { head: { ...runningHead, wakeAt: 10 + index } }))
     }
@@ -58,7 +56,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await taken([])).toEqual(['x'])
   })
 
-  test('never gives one run to two of eight that claim together', async ({ store }) => {
+  test('never assigns one run to two of eight concurrent claims', async ({ store }) => {
     const ids = Array.from({ length: 12 }, (_, index) => `r-${index}`)
     await Promise.all(ids.map((id) => store.create(newRun(id))))
     const claims = await Promise.all(
@@ -72,14 +70,14 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect([...given, ...rest.map(({ runId }) => runId)].sort()).toEqual([...ids].sort())
   })
 
-  test('creates a run that is held at once', async ({ store }) => {
+  test('creates a run with a lease', async ({ store }) => {
     const lease = await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))
     expect(lease).toEqual({ owner: 'a', epoch: 1 })
     expect(await claim(store, 'b')).toEqual([])
     expect((await append(store, 1, lease as Lease)).kind).toBe('appended')
   })
 
-  test('lets another take over when a lease runs out, and refuses the old holder', async ({
+  test('lets another owner claim a run when its lease expires, and rejects the old owner', async ({
     store,
     elapse,
   }) => {
@@ -97,7 +95,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     )
   })
 
-  test('takes over a held run even if its own time has not come', async ({ store, elapse }) => {
+  test('claims a run with an expired lease even if the run is not due', async ({ store, elapse }) => {
     const head = { ...runningHead, wakeAt: Number.MAX_SAFE_INTEGER }
     await store.create(newRun('r', { head, claim: { owner: 'a', leaseMs } }))
     expect(await claim(store, 'b')).toEqual([])
@@ -105,7 +103,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect((await claim(store, 'b')).length).toBe(1)
   })
 
-  test('refuses an epoch that the same owner had before', async ({ store, elapse }) => {
+  test('rejects an older epoch of the same owner', async ({ store, elapse }) => {
     const first = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     await elapse(leaseMs + 1)
     const [again] = await claim(store, 'a')
@@ -113,7 +111,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await append(store, 1, first)).toEqual({ kind: 'fenced' })
   })
 
-  test('gives a lease back alone or with an append', async ({ store }) => {
+  test('releases a lease alone or with an append', async ({ store }) => {
     const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     expect((await append(store, 1, lease, true)).kind).toBe('appended')
     expect(await append(store, 2, lease)).toEqual({ kind: 'fenced' })
@@ -123,17 +121,14 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect((await claim(store, 'c')).length).toBe(1)
   })
 
-  test('lets anybody append without a lease', async ({ store }) => {
+  test('accepts an append without a lease', async ({ store }) => {
     const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     const reply = { runId: 'r', expectedSeq: 1, events: [logEvent('reply')], head: runningHead }
     expect((await store.append(reply)).kind).toBe('appended')
-    expect((await append(store, 2, lease)).kind, 'the holder holds on').toBe('appended')
+    expect((await append(store, 2, lease)).kind, 'the owner keeps its lease').toBe('appended')
   })
 
-  test('prolongs the leases of an owner that are named, and says which are held', async ({
-    store,
-    elapse,
-  }) => {
+  test('renews the given leases of an owner, and returns the renewed ones', async ({ store, elapse }) => {
     for (const runId of ['forgotten', 'x', 'y'])
       await store.create(newRun(runId, { claim: { owner: 'a', leaseMs } }))
     await store.create(newRun('z', { claim: { owner: 'b', leaseMs } }))
@@ -144,7 +139,7 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await store.renew({ owner: 'b', leaseMs, runIds: ['z'] })).toEqual([])
   })
 
-  test('prolongs as many leases as there are', async ({ store, elapse }) => {
+  test('renews any number of leases', async ({ store, elapse }) => {
     await store.create(newRun('last', { claim: { owner: 'a', leaseMs } }))
     const runIds = [...Array.from({ length: 70_000 }, (_, index) => `unknown-${index}`), 'last']
     expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds })).toEqual(['last'])
@@ -152,16 +147,16 @@ export function leaseSuite({ test, expect }: Suite): void {
     expect(await claim(store, 'b')).toEqual([])
   })
 
-  test('keeps a prolonged lease through the appends that follow', async ({ store, elapse }) => {
+  test('keeps a renewed lease after further appends', async ({ store, elapse }) => {
     const lease = (await store.create(newRun('r', { claim: { owner: 'a', leaseMs } }))) as Lease
     expect(await store.renew({ owner: 'a', leaseMs: 60_000, runIds: ['r'] })).toEqual(['r'])
     expect((await append(store, 1, lease)).kind).toBe('appended')
     await elapse(leaseMs + 1)
-    expect(await claim(store, 'b'), 'prolonged, and so not to be had').toEqual([])
+    expect(await claim(store, 'b'), 'renewed, so not available').toEqual([])
     expect((await append(store, 2, lease)).kind).toBe('appended')
   })
 
-  test('says when the next claim could succeed', async ({ store }) => {
+  test('returns the time when the next claim can succeed', async ({ store }) => {
     expect(await store.nextWake()).toBe(undefined)
     await store.create(newRun('never', { head: waiting }))
     expect(await store.nextWake()).toBe(undefined)

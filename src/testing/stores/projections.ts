@@ -1,4 +1,4 @@
-/** Promises about what can be asked without reading the journal. */
+/** Tests of projections: queries that need not read the journal. */
 import { sha256Hex } from '../../base/hash.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent, samplePlan } from './sample.ts'
 import type { Suite } from './test-api.ts'
@@ -7,7 +7,7 @@ const write = { nodeId: 'write' } as const
 const usage = { calls: 1, inputTokens: 10, outputTokens: 5, costUsd: 0.001 }
 const failure = { code: 'attempt/refused', message: 'No' } as const
 
-/** A run that plans, writes, asks, is answered and completes. */
+/** Events of a run that plans, writes, asks, is answered and completes. */
 const life = [
   planEvent(),
   sampleEvent('node_start', { capabilityId: 'cap.write', label: 'WRITE' }, { ...write, at: 1_010 }),
@@ -57,7 +57,7 @@ export function projectionSuite({ test, expect }: Suite): void {
     ['three at a time', 3],
     ['all at once', life.length],
   ] as const) {
-    test(`shows a whole life whose events are appended ${how}`, async ({ store }) => {
+    test(`projects a whole run whose events are appended ${how}`, async ({ store }) => {
       await store.create(newRun('r'))
       for (let from = 0; from < life.length; from += size) {
         const events = life.slice(from, from + size)
@@ -237,9 +237,7 @@ export function projectionSuite({ test, expect }: Suite): void {
     })
   }
 
-  test('keeps the rows of each version of the plan, and carries what nodes have done into the next', async ({
-    store,
-  }) => {
+  test('keeps the rows of each plan version, and carries finished nodes into the next', async ({ store }) => {
     await store.create(newRun('r', { events: life.slice(0, 5) }))
     const events = [
       planEvent(samplePlan(2, ['write', 'other'])),
@@ -287,10 +285,10 @@ export function projectionSuite({ test, expect }: Suite): void {
     expect(await store.ask('none')).toBe(undefined)
   })
 
-  test('lists asks page by page, also from one on that was answered meanwhile', async ({ store }) => {
+  test('lists asks page by page, also after an ask that was answered meanwhile', async ({ store }) => {
     for (let index = 0; index < 6; index++) {
       const ask = { ...sampleAsk(`q-${index}`), audit: { prev: '', subjectHash: 'v', hash: `${index}` } }
-      // Two of each time: the id decides between them.
+      // Two asks at each time: the id orders them.
       const asked = sampleEvent('hitl_request', ask, { at: 5_000 - Math.floor(index / 2) })
       const tenant = index === 3 ? 't-2' : 't-1'
       await store.create(newRun(`r-${index}`, { tenant, events: [planEvent(), asked] }))
@@ -318,7 +316,7 @@ export function projectionSuite({ test, expect }: Suite): void {
     expect(await ids({ after: 'none' })).toEqual([])
   })
 
-  test('has nothing to show of a run that only logs', async ({ store }) => {
+  test('projects nothing from log events', async ({ store }) => {
     await store.create(newRun('r', { events: [logEvent(1)] }))
     expect(await store.nodes('r')).toEqual([])
     expect(await store.snapshots('r')).toEqual([])

@@ -1,10 +1,10 @@
-/** Promises about clearing away: what is over and old goes whole, everything else stays as it was. */
+/** Tests of pruning: old finished runs are deleted with all their rows, and everything else is unchanged. */
 import type { NewEvent } from '../../domain/event.ts'
 import type { RunStatus } from '../../domain/status.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent, startEvent } from './sample.ts'
 import type { Suite, SuiteStore } from './test-api.ts'
 
-/** More than any clock: everything was changed before it. */
+/** After every timestamp. */
 const later = Number.MAX_SAFE_INTEGER
 
 export function pruneSuite({ test, expect }: Suite): void {
@@ -23,13 +23,13 @@ export function pruneSuite({ test, expect }: Suite): void {
   const ids = async ({ store }: SuiteStore) =>
     (await store.runs({ limit: 10_000 })).map(({ runId }) => runId).sort()
 
-  test('deletes runs that are over, with all their rows, and no other', async (made) => {
+  test('deletes finished runs with all their rows, and no others', async (made) => {
     const { store } = made
     const statuses = ['pending', 'running', 'awaiting_hitl', 'awaiting_human'] as const
     for (const status of statuses) await make(made, status, status)
     for (const status of ['completed', 'failed', 'cancelled'] as const) await make(made, status, status)
     expect(await store.prune({ before: later, dryRun: true })).toEqual({ runs: 3, events: 15, values: 0 })
-    expect((await ids(made)).length, 'looking deletes nothing').toBe(7)
+    expect((await ids(made)).length, 'a dry run deletes nothing').toBe(7)
     expect(await store.prune({ before: later })).toEqual({ runs: 3, events: 15, values: 0 })
     expect(await ids(made)).toEqual([...statuses].sort())
     for (const runId of ['completed', 'failed', 'cancelled']) {
@@ -56,7 +56,7 @@ export function pruneSuite({ test, expect }: Suite): void {
     expect((await store.head('failed'))?.seq).toBe(5)
   })
 
-  test('goes by the time of the last change, and by tenant', async (made) => {
+  test('selects runs by the time of their last change and by tenant', async (made) => {
     const { store, elapse } = made
     await make(made, 'old', 'completed')
     await make(made, 'other', 'completed', 't-2')
@@ -74,7 +74,7 @@ export function pruneSuite({ test, expect }: Suite): void {
     expect(await ids(made)).toEqual(['late'])
   })
 
-  test('keeps a large value as long as one run refers to it', async (made) => {
+  test('keeps a large value while a run refers to it', async (made) => {
     const { store, countValues } = made
     const shared = { inner: 'x'.repeat(20_000), text: 'y'.repeat(20_000) }
     const alone = 'z'.repeat(20_000)
@@ -97,14 +97,14 @@ export function pruneSuite({ test, expect }: Suite): void {
       expect(await countValues()).toBe(before - went.values)
     }
     await store.append({ runId: 'b', expectedSeq: 1, events: [logEvent({ alone })], head })
-    expect(JSON.stringify((await store.read('b', 1))[0]?.payload), 'written anew').toBe(
+    expect(JSON.stringify((await store.read('b', 1))[0]?.payload), 'written again').toBe(
       JSON.stringify(logEvent({ alone }).payload),
     )
     await store.prune({ before: later })
     if (countValues !== undefined) expect(await countValues()).toBe(0)
   })
 
-  test('loses no value to an append that comes at the same time', async ({ store }) => {
+  test('loses no value of a concurrent append', async ({ store }) => {
     const large = (index: number) => ({ text: `${index}`.repeat(10_000) })
     const head = { status: 'completed', planVersion: 1 } as const
     await store.create(newRun('b'))
@@ -124,7 +124,7 @@ export function pruneSuite({ test, expect }: Suite): void {
     )
   })
 
-  test('deletes many runs, piece by piece, and says how many', async (made) => {
+  test('deletes many runs in batches, and returns their number', async (made) => {
     const { store } = made
     const many = Array.from({ length: 620 }, (_, index) => `r-${index}`)
     const head = (index: number) =>
@@ -134,7 +134,7 @@ export function pruneSuite({ test, expect }: Suite): void {
     expect((await ids(made)).length).toBe(20)
   })
 
-  test('lets two prune at the same time', async (made) => {
+  test('supports concurrent pruning', async (made) => {
     const many = Array.from({ length: 40 }, (_, index) => `r-${index}`)
     for (const runId of many) await make(made, runId, 'completed')
     const [one, other] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Promises about what a server keeps beside the runs: who may call, who offered to work, and what happens only once. */
+/** Tests of the records that a server stores beside the runs: tokens, registrations of agents, and idempotency keys. */
 import type { Json } from '../../base/json.ts'
 import { verifyOperations } from '../../domain/ports/operations.ts'
 import type { RegistrationRow, TokenRow } from '../../domain/ports/records.ts'
@@ -48,10 +48,7 @@ function tokenSuite({ test, expect }: Suite): void {
     expect(await tokens.byHash('a')).toBe(undefined)
   })
 
-  test('does not find tokens that are revoked or whose time is over, but lists them', async ({
-    store,
-    elapse,
-  }) => {
+  test('does not find revoked or expired tokens, but lists them', async ({ store, elapse }) => {
     const { tokens } = store.records
     const { createdAt } = await tokens.add(token('a'))
     await tokens.add(token('b', { expiresAt: createdAt + shortMs }))
@@ -68,7 +65,7 @@ function tokenSuite({ test, expect }: Suite): void {
     expect(b?.revokedAt).toBe(undefined)
   })
 
-  test('refuses a second token of the same id and keeps the first', async ({ store }) => {
+  test('rejects a second token with the same id, and keeps the first', async ({ store }) => {
     const { tokens } = store.records
     await tokens.add(token('a'))
     const code = await tokens.add(token('a', { hash: 'other', role: 'admin' })).then(
@@ -80,7 +77,7 @@ function tokenSuite({ test, expect }: Suite): void {
     expect(await tokens.byHash('other')).toBe(undefined)
   })
 
-  test('lists tokens oldest first, and those of one tenant alone', async ({ store, elapse }) => {
+  test('lists tokens oldest first, also for one tenant', async ({ store, elapse }) => {
     const { tokens } = store.records
     const order = [
       ['z', 'even'],
@@ -126,7 +123,7 @@ function tokenSuite({ test, expect }: Suite): void {
     expect(await tokens.rotate({ tokenId: 'none', next, overlapMs: 1 })).toBe(undefined)
   })
 
-  test('keeps hostile text in tokens', async ({ store }) => {
+  test('stores hostile text in tokens unchanged', async ({ store }) => {
     const { tokens } = store.records
     for (const text of hostileNames) {
       const given = token(text, { name: text, tenant: text, hash: `h ${text}`, capabilityId: text })
@@ -139,7 +136,7 @@ function tokenSuite({ test, expect }: Suite): void {
 }
 
 function registrationSuite({ test, expect }: Suite): void {
-  test('keeps a registration as it was given, and knows it as alive', async ({ store }) => {
+  test('stores a registration unchanged, as active', async ({ store }) => {
     const { registrations } = store.records
     const payload = JSON.parse('{"__proto__": 1, "$value": "x", "text": "\\u0000\\ud800"}') as Json
     const put = await registrations.put(registration('cap', { payload, endpoint: payload }))
@@ -152,7 +149,7 @@ function registrationSuite({ test, expect }: Suite): void {
     expect(row?.tokenId).toBe('mine')
   })
 
-  test('calls a registration inactive after its time without a heartbeat, and active with the next', async ({
+  test('marks a registration inactive when its heartbeat is overdue, and active after the next one', async ({
     store,
     elapse,
   }) => {
@@ -168,7 +165,7 @@ function registrationSuite({ test, expect }: Suite): void {
     expect(await registrations.beat({ tenant: 't-1', capabilityId: 'none' })).toBe(undefined)
   })
 
-  test("writes over its owner's registration, and over another's only when that is silent", async ({
+  test("replaces the owner's registration, and another's only if that one is inactive", async ({
     store,
     elapse,
   }) => {
@@ -182,7 +179,7 @@ function registrationSuite({ test, expect }: Suite): void {
     const taken = await registrations.put(registration('cap', { tokenId: 'theirs', payload: 4 }))
     expect(taken?.tokenId).toBe('theirs')
     expect(taken?.status).toBe('active')
-    expect(await registrations.put(registration('cap', { payload: 5 })), 'the old owner comes late').toBe(
+    expect(await registrations.put(registration('cap', { payload: 5 })), 'the old owner is too late').toBe(
       undefined,
     )
     expect((await registrations.list({}))[0]?.payload).toBe(4)
@@ -209,7 +206,7 @@ function registrationSuite({ test, expect }: Suite): void {
     expect(await registrations.list({})).toEqual([])
   })
 
-  test('keeps tenants apart and lists registrations oldest first', async ({ store, elapse }) => {
+  test('separates tenants, and lists registrations oldest first', async ({ store, elapse }) => {
     const { registrations } = store.records
     for (const [capabilityId, tenant] of [
       ['b', 'even'],
@@ -232,7 +229,7 @@ function registrationSuite({ test, expect }: Suite): void {
 function onceSuite({ test, expect }: Suite): void {
   const given = (body: Json, keepMs = 60_000) => ({ body, keepMs })
 
-  test('gives a name to the first, and shows the others what that one wrote', async ({ store }) => {
+  test('gives a name to the first caller, and returns its value to the others', async ({ store }) => {
     const { once } = store.records
     expect(await once.take('n', given({ state: 'working' }))).toEqual({ kind: 'taken' })
     expect(await once.take('n', given(2))).toEqual({ kind: 'held', body: { state: 'working' } })
@@ -242,7 +239,7 @@ function onceSuite({ test, expect }: Suite): void {
     expect(held.kind).toBe('held')
     expect(JSON.stringify('body' in held && held.body)).toBe(JSON.stringify(done))
     await once.release('n')
-    expect(await once.take('n', given(4)), 'it was given back').toEqual({ kind: 'taken' })
+    expect(await once.take('n', given(4)), 'it was released').toEqual({ kind: 'taken' })
     await once.settle('none', 5)
     expect(await once.take('none', given(6)), 'settling takes nothing').toEqual({ kind: 'taken' })
   })
@@ -250,20 +247,20 @@ function onceSuite({ test, expect }: Suite): void {
   test('returns the value of a name to readers that do not take it', async ({ store, elapse }) => {
     const { once } = store.records
     expect(await once.look('n')).toBe(undefined)
-    expect(await once.take('n', given({ answer: 1 }, shortMs)), 'looking takes nothing').toEqual({
+    expect(await once.take('n', given({ answer: 1 }, shortMs)), 'reading takes nothing').toEqual({
       kind: 'taken',
     })
     expect(await once.look('n')).toEqual({ body: { answer: 1 } })
     await once.settle('n', 2)
     expect(await once.look('n')).toEqual({ body: 2 })
     await elapse(shortMs + 1)
-    expect(await once.look('n'), 'its time is over').toBe(undefined)
+    expect(await once.look('n'), 'it has expired').toBe(undefined)
     await once.take('n', given(3))
     await once.release('n')
     expect(await once.look('n')).toBe(undefined)
   })
 
-  test('gives a name to one of many that take it together', async ({ store }) => {
+  test('gives a name to one of many concurrent callers', async ({ store }) => {
     const { once } = store.records
     for (const name of ['n-1', 'n-2', 'n-3']) {
       const takes = await Promise.all(Array.from({ length: 12 }, (_, index) => once.take(name, given(index))))
@@ -273,7 +270,7 @@ function onceSuite({ test, expect }: Suite): void {
     }
   })
 
-  test('lets a name go when its time is over, to one of many', async ({ store, elapse }) => {
+  test('gives an expired name to one of many concurrent callers', async ({ store, elapse }) => {
     const { once } = store.records
     await once.take('n', given('old', shortMs))
     await once.take('m', given('old', shortMs))
@@ -284,7 +281,7 @@ function onceSuite({ test, expect }: Suite): void {
     expect(await once.take('m', given('new'))).toEqual({ kind: 'taken' })
   })
 
-  test('keeps names apart that databases confuse, and long ones', async ({ store }) => {
+  test('distinguishes names that databases confuse, and long names', async ({ store }) => {
     const { once } = store.records
     const long = 'x'.repeat(20_000)
     const names = [...hostileNames, long, `${long}y`]
@@ -292,7 +289,7 @@ function onceSuite({ test, expect }: Suite): void {
     for (const name of names) expect(await once.take(name, given(null))).toEqual({ kind: 'held', body: name })
   })
 
-  test('refuses records after it was closed', async ({ store }) => {
+  test('rejects calls for records after close', async ({ store }) => {
     await store.close()
     const codes = await Promise.all(
       [

@@ -1,4 +1,4 @@
-/** Runs, plans and events that are small and right, for suites and tests of stores. */
+/** Small valid runs, plans and events, for the tests of stores. */
 import type { Json } from '../../base/json.ts'
 import type { Ask } from '../../domain/ask.ts'
 import type { EventPayloads, EventType, NewEvent } from '../../domain/event.ts'
@@ -18,11 +18,11 @@ export function sampleEvent<T extends EventType>(
   payload: EventPayloads[T],
   members: EventMembers = {},
 ): NewEvent {
-  // One type with its own payload is one member of the union, which a generic cannot say.
+  // A type with its payload is one member of the union, which a generic function cannot express.
   return { type, version: 1, at: 1_000, planVersion: 1, ...members, payload } as NewEvent
 }
 
-/** An event that means nothing to any projection. */
+/** An event that no projection uses. */
 export function logEvent(value: Json): NewEvent {
   return sampleEvent('log', { event: 'sample', payload: { value } })
 }
@@ -68,7 +68,7 @@ export function samplePlan(version = 1, ids: readonly string[] = ['write', 'chec
     facetProvenance: { input: [], output: id === 'write' ? [{ facet: 'copy', pointer: '/text' }] : [] },
   }))
   const diagnostics = { status: 'accepted', satisfactionScore: 1, failures: [], warnings: [], infos: [] }
-  // Only the prover can make a real Plan; a store does not look inside.
+  // Only the prover can create a real Plan; a store does not read it.
   return { version, nodes, edges: [], output: [], limits: {}, diagnostics, metadata: {} } as unknown as Plan
 }
 
@@ -82,7 +82,7 @@ export function planEvent(plan = samplePlan(), at = 1_000): NewEvent {
       diagnostics: plan.diagnostics,
       metadata: {},
     },
-    // As the engine writes it today: a store reads nothing else into it.
+    // The version that the engine writes.
     { at, planVersion: plan.version, version: 2 },
   )
 }

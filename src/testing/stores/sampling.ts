@@ -1,4 +1,4 @@
-/** Promises about health figures: what an attempt's trace said is on its span, and is added up as it was said. */
+/** Tests of health figures: the trace of an attempt is stored on its span, and the spans are summed up. */
 import type { Json } from '../../base/json.ts'
 import type { NewEvent } from '../../domain/event.ts'
 import type { Output } from '../../domain/output.ts'
@@ -130,7 +130,7 @@ export function sampleSuite({ test, expect }: Suite): void {
     ])
   })
 
-  test('leaves a span as it would be without a trace that is no good', async (made) => {
+  test('ignores an invalid trace', async (made) => {
     const bad: TraceEntry[] = [
       ['output.coercion.success'],
       ['output.coercion.success', { stage: 'semantic', transforms: [] }],
@@ -148,7 +148,7 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect((await made.store.sample({})).groups).toEqual([])
   })
 
-  test('adds attempts up that are alike, by step, model and part of the time', async (made) => {
+  test('sums up attempts by step, model and time slot', async (made) => {
     await make(made, 'r-1', [
       { model: 'a/m', trace: repaired, output, endedAt: 1_000 },
       { nodeId: 'check', endedAt: 1_500 },
@@ -196,7 +196,7 @@ export function sampleSuite({ test, expect }: Suite): void {
     expect((await made.store.head('r-1'))?.pipeline).toBe('pipeline of t-1')
   })
 
-  test('counts a run once, however often it tried', async (made) => {
+  test('counts a run once, regardless of its number of attempts', async (made) => {
     const again = [1, 2, 3].map((attempt) => ({ attempt, model: 'a/m' }))
     await make(made, 'r', again)
     const { groups, runs } = await made.store.sample({})

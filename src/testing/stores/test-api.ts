@@ -1,4 +1,4 @@
-/** What a conformance suite needs of a test runner: vitest, jest and their like fit as they are. */
+/** The functions of a test runner that the conformance tests need: those of vitest and jest fit. */
 import type { Store } from '../../domain/ports/store.ts'
 
 export interface TestApi {
@@ -14,19 +14,19 @@ export interface Expectation {
   toBeGreaterThan(value: number): void
 }
 
-/** A store made for one test, with what the suite must do from outside. */
+/** A store for one test, with the operations that the suite needs from outside. */
 export interface SuiteStore {
   readonly store: Store
-  /** Lets time pass by the clock that the store goes by. */
+  /** Advances the clock of the store. */
   elapse(ms: number): Promise<void>
-  /** How many large values the store keeps apart from the events; absent if it keeps none apart. */
+  /** Returns the number of large values stored apart from the events; absent if the store does not do so. */
   countValues?(): Promise<number>
 }
 
-/** What a file of the suite gets: a test runner, and `test`, whose store is new each time and closed after it. */
+/** Passed to each part of the suite: the test runner, and `test`, which creates a new store for each test and closes it. */
 export interface Suite {
   readonly expect: TestApi['expect']
-  /** Whether the long forms run. */
+  /** Whether to run the long tests. */
   readonly long: boolean
   test(promise: string, body: (made: SuiteStore) => Promise<void>): void
 }

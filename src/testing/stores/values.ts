@@ -1,4 +1,4 @@
-/** Promises about what is inside events: hostile and large values come back as they were, and length costs nothing. */
+/** Tests of values in events: hostile and large values are returned unchanged, and appending to a long run stays fast. */
 import type { Json } from '../../base/json.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { logEvent, newRun, planEvent, runningHead, sampleAsk, sampleEvent } from './sample.ts'
@@ -22,7 +22,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
       ['small', ''],
       ['large', 'y'.repeat(20_000)],
     ] as const) {
-      test(`gives back ${name} as they were (${size})`, async ({ store }) => {
+      test(`returns ${name} unchanged (${size})`, async ({ store }) => {
         const whole = { value, padding, more: padding === '' ? 0 : [value, padding] }
         await store.create(newRun('r', { events: [logEvent(whole)] }))
         const [event] = await store.read('r', 0)
@@ -32,7 +32,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
     }
   }
 
-  test('keeps hostile text in every place that is not a payload', async ({ store }) => {
+  test('stores hostile text unchanged in every field outside payloads', async ({ store }) => {
     const text = 'a\u0000\ud800\uffff'
     const note = { note: text, by: text, requestId: text, decision: 'answer', valueHash: text } as const
     const audit = { prev: text, subjectHash: 'v', hash: text }
@@ -56,7 +56,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
     expect((await store.nodes(text)).map(({ nodeId }) => nodeId).includes(text)).toBe(true)
   })
 
-  test('stores a large value once, however many events hold it', async ({ store, countValues }) => {
+  test('stores a large value once for all events that contain it', async ({ store, countValues }) => {
     const large = { text: 'Tea '.repeat(1_300_000), list: [1, 2, 3] }
     await store.create(newRun('r', { events: [planEvent()] }))
     const output = { value: large }
@@ -76,7 +76,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
     if (countValues !== undefined) expect(await countValues()).toBe(1)
   })
 
-  test('takes as many events in one append as there are, and values', async ({ store }) => {
+  test('accepts any number of events and values in one append', async ({ store }) => {
     const count = long ? 150_000 : 2_000
     const large = (index: number) => `${index} ${'y'.repeat(9_000)}`
     const events = Array.from({ length: count }, (_, index) => logEvent(index < 1_500 ? large(index) : index))
@@ -109,7 +109,7 @@ export function valueSuite({ test, expect, long }: Suite): void {
   })
 }
 
-/** Milliseconds to append that many events, ten at a time. */
+/** Measures the milliseconds to append `count` events, ten at a time. */
 async function timeOf(
   store: Store,
   { runId, from, count }: { runId: string; from: number; count: number },

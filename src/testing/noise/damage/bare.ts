@@ -1,4 +1,4 @@
-/** Damage by missing quotes: bare keys, bare values, Python and JavaScript ways of writing. */
+/** Damage by missing quotes: bare keys, bare values, Python and JavaScript notations. */
 import { isFreeText } from '../shape.ts'
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
@@ -7,7 +7,7 @@ import { pythonString } from './quotes.ts'
 
 const LITERAL = /^(true|false|null|none|nan|infinity|undefined|yes|no|on|off)$/i
 
-/** Words that no reader takes for anything but text. */
+/** Words that every reader takes for text. */
 const isBareable = (value: string): boolean =>
   /^\p{L}[\p{L}\p{N} ]*[\p{L}\p{N}]$/u.test(value) && !LITERAL.test(value)
 

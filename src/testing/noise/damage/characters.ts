@@ -1,4 +1,4 @@
-/** Damage by invisible characters: byte order marks, NUL, carriage returns, spaces that are not spaces. */
+/** Damage by invisible characters: byte order marks, NUL, carriage returns, Unicode spaces. */
 import { retext, type Token } from '../tokens.ts'
 import type { Damage, Sample } from '../types.ts'
 import { edited, embedded, findIndexes, isText, pickSome } from './outcome.ts'
@@ -12,7 +12,7 @@ function invisible(name: string, apply: Damage['apply']): Damage {
   }
 }
 
-/** Puts characters between the tokens of a document, never into them. */
+/** Inserts characters between the tokens of a document, never inside them. */
 function between(name: string, characters: readonly string[]): Damage {
   return invisible(name, (random, sample: Sample) => {
     const { tokens } = sample

@@ -13,7 +13,7 @@ function closer(name: string, apply: Damage['apply'], alone?: true): Damage {
   }
 }
 
-/** What follows makes plain that the container has ended. */
+/** Returns whether the next token shows that the container has ended. */
 function endsPlainly(tokens: readonly Token[], index: number): boolean {
   const token = tokens[index]
   const comma = nextSolid(tokens, index)
@@ -25,7 +25,7 @@ function endsPlainly(tokens: readonly Token[], index: number): boolean {
   return next.kind === 'open' && next.text === '{'
 }
 
-/** Not a number, which could have been cut short. */
+/** Returns false for a number, because it could have been cut off. */
 const endsSafely = (tokens: readonly Token[], end: number): boolean => {
   const last = tokens[nextSolid(tokens, end, -1)]
   return (

@@ -1,11 +1,11 @@
-/** Damage to commas and colons: one too many, one too few, another sign in their place. */
+/** Damage to commas and colons: extra, missing, or replaced by another character. */
 import { nextSolid, retext, type Token } from '../tokens.ts'
 import type { Damage } from '../types.ts'
 import { edited, findIndexes, isText, pickSome } from './outcome.ts'
 
 type Edit = (tokens: readonly Token[], index: number) => Token[]
 
-/** Changes one to three tokens that fit, last first so that positions stay true. */
+/** Changes one to three matching tokens, the last first so that positions stay valid. */
 function some(name: string, fits: (tokens: readonly Token[], index: number) => boolean, edit: Edit): Damage {
   return {
     name,
@@ -34,17 +34,17 @@ const insert = (tokens: readonly Token[], index: number, text: string): Token[] 
   return [...tokens.slice(0, index), { kind: 'comma', text, at, touched: true }, ...tokens.slice(index)]
 }
 
-/** A closer of something that is not empty. */
+/** Returns whether the token closes a container that is not empty. */
 const closesFull = (tokens: readonly Token[], index: number): boolean =>
   tokens[index]?.kind === 'close' && tokens[nextSolid(tokens, index, -1)]?.kind !== 'open'
 
-/** A comma between tokens that stay apart without it. */
+/** Returns whether the token is a comma between tokens that are still separate without it. */
 const separates = (tokens: readonly Token[], index: number): boolean => {
   if (tokens[index]?.kind !== 'comma') return false
   const before = tokens[index - 1]
   const after = tokens[nextSolid(tokens, index)]
   if (before === undefined || after === undefined || before.touched || after.touched) return false
-  // Neighbouring strings of a list could as well be one string with quotes inside.
+  // Adjacent strings of a list could also be one string with quotes inside.
   if (before.kind === 'string' && after.kind === 'string') return false
   return true
 }

@@ -47,14 +47,14 @@ function additions(
   }
 }
 
-/** The token ends its line. */
+/** Returns whether the token ends its line. */
 const endsLine = (tokens: readonly Token[], index: number): boolean =>
   ['comma', 'open'].includes(tokens[index]?.kind ?? '') && tokens[index + 1]?.text.startsWith('\n') === true
 
 const between = (tokens: readonly Token[], index: number): boolean =>
   ['comma', 'open'].includes(tokens[index]?.kind ?? '') && !tokens[index + 1]?.touched
 
-/** The last item of a list that is not empty. */
+/** Returns whether the token ends the last item of a list. */
 const endsList = (tokens: readonly Token[], index: number): boolean => {
   const next = tokens[nextSolid(tokens, index)]
   return (

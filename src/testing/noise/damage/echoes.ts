@@ -12,7 +12,7 @@ function echo(name: string, apply: Damage['apply'], decoy = true): Damage {
   }
 }
 
-/** A format specification as prompts write it: the keys with the names of their types. */
+/** Writes a format specification as prompts do: the keys with the names of their types. */
 function formatSpec(sample: Sample): string {
   const first = Array.isArray(sample.value) ? sample.value[0] : sample.value
   const lines = Object.keys(first as object).map((key) => `  "${key}": <${key.toLowerCase()}>`)

@@ -18,7 +18,7 @@ function whole(name: string, encode: (sample: Sample) => string | undefined): Da
   }
 }
 
-/** One list or object of the document, written as a string that holds it. */
+/** Writes one list or object of the document as a JSON string. */
 function field(
   name: string,
   wanted: 'array' | 'object',

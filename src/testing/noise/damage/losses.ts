@@ -1,4 +1,4 @@
-/** Damage that destroys information: the right answer is a refusal, or what policy says is left; never a guess. */
+/** Damage that destroys information: the right answer is a refusal, or a value that the policy allows; never a guess. */
 import { isObject, type Json } from '../../../base/json.ts'
 import { expectsType, replaceAt, rootForm, type Site } from '../shape.ts'
 import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
@@ -82,7 +82,7 @@ export const LOSSES: readonly Damage[] = [
       random,
       sitesOf(sample).filter((one) => one.required && one.declared && !one.contested),
     )
-    // A list or single member could be what remains after an unknown wrapper: the root must still look like itself.
+    // A list or a single member could be the content of an unknown wrapper: the root must stay recognizable.
     if (site === undefined) return undefined
     const rest = replaceAt(sample.value, site.at, undefined)
     if (isObject(rest) && Object.keys(rest).length === 0) return undefined
@@ -161,7 +161,7 @@ export const LOSSES: readonly Damage[] = [
   ),
 ]
 
-/** Integers beyond what a double can hold: their digits are kept as a string where the schema allows one. */
+/** Integers outside the range of a double: their digits are kept as a string where the schema allows one. */
 export const BIG_INTEGERS: readonly Damage[] = [
   {
     name: 'big-integer-kept',

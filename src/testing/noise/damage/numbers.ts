@@ -5,7 +5,7 @@ import type { Damage } from '../types.ts'
 import { edited, findIndexes, isText, pickOrNot, sitesOf } from './outcome.ts'
 
 interface Options {
-  /** Only when the schema wants an integer. */
+  /** Only if the schema expects an integer. */
   readonly integer?: true
   readonly fits?: (value: number, site: Site) => boolean
   /** Only as the value of a member, where a comma inside the number cannot be a separator of the list. */

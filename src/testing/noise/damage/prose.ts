@@ -1,4 +1,4 @@
-/** Damage by talk: models that explain, greet, cite and apologise around the document. */
+/** Damage by prose around the document: explanations, greetings, citations and apologies. */
 import type { Random } from '../random.ts'
 import { rootForm } from '../shape.ts'
 import type { Damage, Sample } from '../types.ts'

@@ -27,7 +27,7 @@ function quotes(
   }
 }
 
-/** Every quoted token written anew; `undefined` when one of them cannot be. */
+/** Rewrites every quoted token; `undefined` if one of them cannot be rewritten. */
 function requote(
   tokens: readonly Token[],
   again: (value: string, token: Token) => string | undefined,
@@ -46,7 +46,7 @@ function requote(
 
 const body = (value: string): string => JSON.stringify(value).slice(1, -1)
 
-/** As Python prints a string: single quotes, unless that would need escapes and double quotes would not. */
+/** Quotes a string as Python prints it: single quotes, unless they need escapes and double quotes do not. */
 export function pythonString(value: string): string {
   if (value.includes("'") && !value.includes('"')) return JSON.stringify(value)
   return `'${body(value).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

@@ -1,4 +1,4 @@
-/** Damage against the schema: types, enums, keys and shapes that are nearly right. */
+/** Damage against the schema: types, enums, keys and shapes that are almost right. */
 import { isObject, type Json } from '../../../base/json.ts'
 import { child } from '../../../base/pointer.ts'
 import type { Random } from '../random.ts'
@@ -44,7 +44,7 @@ function respell(
   })
 }
 
-/** What remains of a word when case, spaces, punctuation and accents are ignored. */
+/** Normalizes a word: ignores case, spaces, punctuation and accents. */
 const loose = (word: string): string =>
   word
     .normalize('NFD')
@@ -53,7 +53,7 @@ const loose = (word: string): string =>
 
 const isEnum = (site: Site): boolean => Array.isArray(site.schema['enum']) && typeof site.value === 'string'
 
-/** The spelling leads back to exactly this member, and is not a member itself. */
+/** Returns the spelling as JSON if it matches exactly this enum value and is not one itself. */
 function variant(site: Site, text: string): string | undefined {
   const members = (site.schema['enum'] as readonly unknown[]).map(String)
   const near = members.filter((member) => loose(member) === loose(text))
@@ -90,7 +90,7 @@ function rekey(name: string, spell: (parts: string[], key: string) => string): D
   })
 }
 
-/** The tokens of one value with others before and after. */
+/** Returns the tokens of one value with other tokens before and after. */
 function enclose(
   tokens: readonly Token[],
   at: string,

@@ -1,4 +1,4 @@
-/** Damage inside strings: quotes and newlines not escaped, escapes that JSON does not have, strings in pieces. */
+/** Damage inside strings: unescaped quotes and newlines, escapes that are not JSON, strings in several parts. */
 import type { Random } from '../random.ts'
 import { isFreeText, replaceAt, type Site } from '../shape.ts'
 import { nextSolid, retext, type Token, textOf } from '../tokens.ts'
@@ -58,7 +58,7 @@ function strings(
 
 const raw = (text: string): string => text.replaceAll('\\"', '"')
 
-/** The string is the value of a member, so a careful reader can look for the next key. */
+/** Returns whether the string is the value of a member, so that a careful reader can search for the next key. */
 const isMember = (tokens: readonly Token[], index: number): boolean =>
   tokens[nextSolid(tokens, index, -1)]?.kind === 'colon'
 
@@ -70,7 +70,7 @@ export const STRINGS: readonly Damage[] = [
     alone: true,
   }),
   strings('quotes-unescaped-comma', {
-    // A pair of quotes, the second followed by a comma or a colon and then by words that are no key.
+    // A pair of quotes, the second followed by a comma or a colon and then by words that are not a key.
     fits: (value, _token, tokens, index) =>
       isMember(tokens, index) &&
       /"[,:]? \p{L}/u.test(value) &&
@@ -117,7 +117,7 @@ export const STRINGS: readonly Damage[] = [
   }),
 ]
 
-/** A number or an object that a model put where a string is expected. */
+/** A number or an object where a string is expected. */
 export const UNQUOTED_TEXT: readonly Damage[] = [
   {
     name: 'number-for-string',

@@ -20,7 +20,7 @@ function embed(family: 'tag' | 'reasoning', name: string, apply: Damage['apply']
     ...(family === 'reasoning' ? { decoy: true as const } : {}),
     apply(random, sample) {
       if (isText(sample)) return undefined
-      // A tag inside a string would decide where the block ends: no reader could know.
+      // A tag inside a string would make the end of the block ambiguous.
       if (family === 'reasoning' && (/think>/.test(sample.text) || !isDocument(sample))) return undefined
       return apply(random, sample)
     },

@@ -1,9 +1,9 @@
-/** What policy leaves of a text that was cut off: what was complete, closed in the right order. */
+/** The allowed results for a text that was cut off: its complete parts, with the brackets closed in the right order. */
 import type { Json } from '../../../base/json.ts'
 import { isScalar, type Token } from '../tokens.ts'
 
 /**
- * The values that may be read from tokens whose end is missing: with the containers that had just been opened,
+ * Returns the values that may be read from tokens whose end is missing: with the containers that had just been opened,
  * and without them. A key without its value is dropped in both.
  */
 export function closedValues(tokens: readonly Token[]): Json[] {

@@ -1,4 +1,4 @@
-/** Damage by wrapping: the answer inside an envelope the schema does not know, or without one it does know. */
+/** Damage by wrapping: the answer inside a wrapper that the schema does not have, or without one that it has. */
 import { isObject } from '../../../base/json.ts'
 import { isDistinctive, rootForm, rootKeys } from '../shape.ts'
 import type { Damage, Sample } from '../types.ts'
@@ -8,7 +8,7 @@ const ENVELOPE_KEYS = ['result', 'data', 'response', 'output', 'answer']
 const TOOL_KEYS = ['name', 'arguments', 'tool_calls', 'function', 'parameters', 'type', 'id']
 const FUNCTIONS = ['submit', 'save_result', 'extractData', 'final_answer']
 
-/** Wrapped whole, so the wrapper must not be readable as the answer itself. */
+/** Wraps the whole answer; the wrapper itself must not be readable as the answer. */
 function wrapper(name: string, keys: readonly string[], apply: Damage['apply']): Damage {
   return {
     name,

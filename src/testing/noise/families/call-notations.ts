@@ -1,4 +1,4 @@
-/** How models write several calls of tools into one text. */
+/** Notations that models use for several tool calls in one text. */
 import { isObject, type Json } from '../../../base/json.ts'
 import type { Random } from '../random.ts'
 
@@ -9,7 +9,7 @@ export interface Call {
 
 export interface Notation {
   readonly name: string
-  /** The calls are the items of one list; where one call is wanted, no reader could know which. */
+  /** The calls are the items of one list; ambiguous where the schema expects one call. */
   readonly list?: true
   /** The text is one JSON value. */
   readonly single?: true
@@ -29,7 +29,7 @@ function each(name: string, write: (call: Call, random: Random) => string): Nota
   }
 }
 
-/** A value as Python writes it. */
+/** Writes a value as Python does. */
 function python(value: Json): string {
   if (value === true) return 'True'
   if (value === false) return 'False'
@@ -53,7 +53,7 @@ const asFunction = (call: Call, index: number) => ({
   function: { name: call.name, arguments: json(call.arguments) },
 })
 
-/** Calls as objects of name and arguments. */
+/** Writes calls as objects with name and arguments. */
 export const PLAIN_NOTATIONS: readonly Notation[] = [
   each('call-tags', (call) => `<tool_call>\n${json(call)}\n</tool_call>`),
   each(
@@ -97,7 +97,7 @@ export const PLAIN_NOTATIONS: readonly Notation[] = [
   },
 ]
 
-/** One notation for each call, another for the next. */
+/** Writes consecutive calls in different notations. */
 function mixed(name: string, writers: readonly ((call: Call) => string)[]): Notation {
   return {
     name,
@@ -108,7 +108,7 @@ function mixed(name: string, writers: readonly ((call: Call) => string)[]): Nota
   }
 }
 
-/** Calls whose name is outside of the arguments, or under another key than the schema's. */
+/** Notations with the name outside the arguments, or under another key than in the schema. */
 export const NAMED_NOTATIONS: readonly Notation[] = [
   each('call-parameters', ({ name, arguments: args }) => json({ name, parameters: args })),
   {

@@ -1,4 +1,4 @@
-/** Several calls in one text: where a list of calls or of arguments is wanted, and where one is. */
+/** Several calls in one text, where the schema expects a list of calls, a list of arguments, or one call. */
 import type { Json } from '../../../base/json.ts'
 import type { JsonSchema } from '../../../schema/compile/compile.ts'
 import type { Random } from '../random.ts'
@@ -14,7 +14,7 @@ interface Tool {
   make(random: Random): Call['arguments']
 }
 
-/** Tools whose arguments cannot be taken for those of another. */
+/** Tools whose arguments cannot be confused with those of another. */
 const TOOLS: readonly Tool[] = [
   {
     name: 'get_weather',
@@ -78,7 +78,7 @@ interface Wanted {
   readonly decoy: Json
 }
 
-/** The text of calls in a notation, with layers around that notation allows. */
+/** Writes calls in a notation, with the layers that the notation allows. */
 function passage(
   random: Random,
   wanted: Wanted,
@@ -98,7 +98,7 @@ function passage(
   return made !== undefined && JSON.stringify(wanted.value) !== made.text.trim() ? made : undefined
 }
 
-/** Fences, quotes and tags inside of strings are other families' matter: here they would hide where a call ends. */
+/** Returns whether no string contains fences, tags or backslashes: other families test them, and here they would hide the end of a call. */
 const isClear = (calls: readonly Call[]): boolean =>
   !/```|<\/?think|\\/.test(JSON.stringify(calls).replaceAll('\\"', ''))
 
@@ -122,7 +122,7 @@ function callsFamily(family: string, notations: readonly Notation[]): NoiseFamil
   }
 }
 
-/** Tools are spoken of, and none is called. */
+/** A text that mentions tools without a call. */
 function noCall(random: Random, wanted: Wanted, tools: readonly Tool[]): Passage {
   const tool = random.pick(tools)
   const keys = Object.keys(tool.make(random))
@@ -148,7 +148,7 @@ const ARGUMENTS: NoiseFamily = {
   },
 }
 
-/** The first match is meant, as with every value that occurs several times in a text. */
+/** The first match is the answer, as for every value that occurs several times in a text. */
 const SINGLE: NoiseFamily = {
   name: 'several calls, one wanted',
   make(random) {

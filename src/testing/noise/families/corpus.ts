@@ -11,7 +11,7 @@ import type { NoiseFamily, NoiseSchema, Passage } from '../types.ts'
 import { CALL_FAMILIES } from './calls.ts'
 import { DOCUMENT_FAMILIES } from './document-families.ts'
 
-// Open lists, objects and strings in a fence that is closed, with prose behind it: the fence ends what was left open.
+// Open lists, objects and strings in a closed fence with prose after it: the fence ends the open values.
 
 const BEHIND = [
   'Hope this helps!',
@@ -22,7 +22,7 @@ const BEHIND = [
   '希望对你有帮助！',
 ]
 
-/** Without its last closers, which the closed fence makes up for. */
+/** Removes the last closing brackets; the closed fence replaces them. */
 function withoutClosers(random: Random, tokens: readonly Token[]): readonly Token[] | undefined {
   let closers = 0
   for (let i = tokens.length - 1; tokens[i]?.kind === 'close' || tokens[i]?.kind === 'space'; i--)
@@ -35,7 +35,7 @@ function withoutClosers(random: Random, tokens: readonly Token[]): readonly Toke
   return kept.length < 2 || kept.at(-1)?.kind === 'open' ? undefined : kept
 }
 
-/** The last string loses its quote and half of its characters: what is left of it is kept with `acceptTruncated`. */
+/** Removes the quote and half of the characters of the last string; `acceptTruncated` keeps the rest. */
 function withCutString(tokens: readonly Token[], value: Json): { text: string; value: Json } | undefined {
   const last = tokens.findLastIndex((token) => token.kind === 'string')
   const token = tokens[last]
@@ -49,7 +49,7 @@ function withCutString(tokens: readonly Token[], value: Json): { text: string; v
   }
 }
 
-/** Half of a listed word is not one of the listed words: then the answer is lost. */
+/** Returns `undefined` if the cut value is invalid, such as half of an enum value: then the answer is lost. */
 function validOrLost(schema: JsonSchema, value: Json): Json | undefined {
   return compileSchema(schema).accepts(value) ? value : undefined
 }
@@ -66,7 +66,7 @@ function replaced(value: Json, [head, ...rest]: readonly string[], cut: string):
   )
 }
 
-/** The answer ends before it has begun; what nothing is required of could be meant to be empty. */
+/** Writes a fence with at most an opening bracket; not for a schema that accepts an empty value. */
 function emptyFence(random: Random, source: NoiseSchema, decoy: Json): Passage | undefined {
   const { name: schemaName, schema } = source
   const empty = rootForm(schema, decoy) === 'list' ? '[' : '{'
@@ -82,7 +82,7 @@ const FENCED: NoiseFamily = {
     const sample = makeSample(random, source)
     const tokens = sample.tokens ?? []
     const form = rootForm(source.schema, sample.value)
-    // A fence inside of a string could be the one that closes: no reader could know.
+    // A fence inside a string could be the closing one: the text would be ambiguous.
     if (form === 'text' || form === 'scalar' || sample.text.includes('```')) return undefined
     if (random.chance(0.12)) return emptyFence(random, source, sample.decoy)
     const accepted = random.chance()
@@ -109,11 +109,11 @@ export const NOISE_FAMILIES: readonly NoiseFamily[] = [...DOCUMENT_FAMILIES, ...
 
 export interface FamilyOptions {
   readonly seed: number
-  /** How many texts of each family. */
+  /** Number of texts of each family. */
   readonly count: number
 }
 
-/** Every sample depends on the seed, its family and its index only. */
+/** Each sample depends only on the seed, its family and its index. */
 export function* familyCorpus({ seed, count }: FamilyOptions): Generator<NoiseSample> {
   for (const [familyIndex, family] of NOISE_FAMILIES.entries())
     for (let index = 0; index < count; index++) yield sampleOf(family, mixSeed(seed, familyIndex), index)

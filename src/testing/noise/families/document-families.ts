@@ -1,4 +1,4 @@
-/** Families made of documents and layers: encoded and wrapped, cited, with odd keys, inside their like. */
+/** Families of documents with layers: encoded and wrapped, with citations, with similar keys, nested in objects of the same schema. */
 import { isObject, type Json } from '../../../base/json.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import { makeSample } from '../corpus.ts'
@@ -54,20 +54,20 @@ function toPassage(
   }
 }
 
-/** Removes a required member: then there is no answer, with any text around it. */
+/** Removes a required member, so that the text contains no answer. */
 function withoutRequired(random: Random, passage: Passage): Passage | undefined {
   const { schema, value } = passage
   const required = typeof schema === 'object' && Array.isArray(schema['required']) ? schema['required'] : []
   if (!isObject(value) || required.length < 2) return undefined
   const gone = random.pick(required as string[])
   const rest = Object.fromEntries(Object.entries(value).filter(([key]) => key !== gone)) as Json
-  // A part of what is left could be an answer of its own.
+  // A part of the rest could be an answer itself.
   if (Object.values(rest as object).some((part) => typeof part === 'object' && part !== null))
     return undefined
   return { ...passage, value: undefined, text: JSON.stringify(rest), kinds: ['required-missing'] }
 }
 
-/** So many layers in any order; talk, fences, tags and drafts end what can be wrapped until it is encoded again. */
+/** Picks a number of layers in any order; after prose, fences, tags and drafts the text must be encoded before it can be wrapped. */
 function layersOf(random: Random, layers: readonly Layer[], count: number): Layer[] {
   return Array.from({ length: count }, () => random.pick(layers))
 }
@@ -82,7 +82,7 @@ const ENCODED: NoiseFamily = {
     const passage = random.chance(0.12) ? withoutRequired(random, whole) : whole
     const layers = layersOf(random, [encode, wrap, encode, wrap, fence, talk, draft, tag], random.int(2, 5))
     if (!layers.includes(encode) || !layers.includes(wrap)) return undefined
-    // The draft in a text without an answer contains one.
+    // In a text without an answer, a draft would be one.
     if (passage === undefined || (passage.value === undefined && layers.includes(draft))) return undefined
     return applyAll(random, passage, layers)
   },
@@ -94,7 +94,7 @@ function noneOf(random: Random, source: NoiseSchema): Passage {
   return withoutAnswer(random, { schemaName, schema, value: undefined, decoy: source.make(random) })
 }
 
-/** How many texts of a family hold no answer. */
+/** Share of texts without an answer. */
 const LOST = 0.12
 
 const CITED: NoiseFamily = {
@@ -115,7 +115,7 @@ const CITED: NoiseFamily = {
   },
 }
 
-/** A key that lost the space that the schema has, where only one key can be meant. */
+/** Removes the space of a key where only one key of the schema matches. */
 function trimmedKeys(passage: Passage): Passage {
   if (passage.schemaName !== 'key-with-space') return passage
   return {
@@ -139,7 +139,7 @@ const KEYS: NoiseFamily = {
   },
 }
 
-/** Strict JSON of the value itself does not test a reader. */
+/** Returns whether the text is strict JSON of the value itself, which does not test a reader. */
 function isIntact({ text, value }: Passage): boolean {
   try {
     return JSON.stringify(JSON.parse(text)) === JSON.stringify(value)
@@ -148,7 +148,7 @@ function isIntact({ text, value }: Passage): boolean {
   }
 }
 
-/** Members that no schema knows, one of them an object that could be the answer itself, with less in it than the whole. */
+/** Adds members that the schema does not have, one of them an object that could be the answer itself, with less content than the whole. */
 function withForeignParts(random: Random, passage: Passage): Passage | undefined {
   const { value, schema } = passage
   if (!isObject(value)) return undefined
@@ -176,7 +176,7 @@ const INSIDE: NoiseFamily = {
   },
 }
 
-/** What the families above cannot make alone: every kind of document under layers of every other family. */
+/** Combines two families: every kind of document with the layers of every other family. */
 const COMPOSED: NoiseFamily = {
   name: 'two families composed',
   make(random) {

@@ -1,11 +1,11 @@
-/** Documents for the families: objects that require nothing, keys that differ by a space, objects inside their like. */
+/** Documents for the families: objects without required members, keys that differ by a space, nested objects of the same schema. */
 import type { Json } from '../../../base/json.ts'
 import type { Random } from '../random.ts'
 import { flag, listOf, number, object, text, whole } from '../schemas/build.ts'
 import type { NoiseSchema } from '../types.ts'
 import { email, identifier, list, money, name, plain, prose, word } from '../words.ts'
 
-/** Some of the members, at least `least` of them: nothing is required. */
+/** Picks some of the optional members, at least `least`. */
 function someOf(random: Random, members: Readonly<Record<string, Json>>, least = 1): Json {
   const keys = Object.keys(members)
   const kept = random.some(keys, random.int(least, keys.length))
@@ -14,7 +14,7 @@ function someOf(random: Random, members: Readonly<Record<string, Json>>, least =
 
 const all = (...names: string[]) => ({ optional: names })
 
-/** Every property is optional: `{}` and, where the object is open, any object at all validate. */
+/** Every property is optional: `{}` validates, and any object if the schema is open. */
 export const OPTIONAL: readonly NoiseSchema[] = [
   ...[true, false].map(
     (open): NoiseSchema => ({
@@ -61,7 +61,7 @@ export const OPTIONAL: readonly NoiseSchema[] = [
   },
 ]
 
-/** Keys that are told apart only by a space, their case or their punctuation, where the schema has them so. */
+/** Keys of a schema that differ only by a space, their case or their punctuation. */
 export const KEYED: readonly NoiseSchema[] = [
   {
     name: 'key-with-space',
@@ -136,7 +136,7 @@ function chain(random: Random, depth: number): Json {
   return { ...(someOf(random, { value: plain(random), weight: random.int(1, 9) }, 2) as object), ...rest }
 }
 
-/** Objects that hold objects of their own kind: both the whole and a part of it validate. */
+/** Recursive objects: both the whole and a part of it validate. */
 export const NESTED: readonly NoiseSchema[] = [
   {
     name: 'thread',

@@ -1,4 +1,4 @@
-/** Layers that are put around a document in any order: encoding, wrappers, fences, talk, drafts, citations. */
+/** Layers to add around a document in any order: encoding, wrappers, fences, prose, drafts, citations. */
 import { isObject } from '../../../base/json.ts'
 import { compileSchema } from '../../../schema/compile/compile.ts'
 import type { Random } from '../random.ts'
@@ -28,7 +28,7 @@ const AFTER = [
   '\n希望对你有帮助！',
   '',
 ]
-/** Brackets of prose that hold nothing of the answer. */
+/** Brackets in prose that contain no part of the answer. */
 const CITATIONS = [
   'As shown in [3], this holds:\n\n',
   'According to [1] and [2, 3], the result is:\n',
@@ -39,7 +39,7 @@ const CITATIONS = [
 ]
 const CITATIONS_AFTER = ['', '\n\nSee [3].', '\n\nSources: [1], [2]', '\n(It was {} before.)']
 
-/** The text as one JSON string. */
+/** Encodes the text as one JSON string. */
 export const encode = layer('encode', (_, passage) =>
   passage.encoded >= 2
     ? undefined
@@ -50,7 +50,7 @@ export const encode = layer('encode', (_, passage) =>
       }),
 )
 
-/** An object or list around the value that the schema does not know. */
+/** Wraps the value in an object or list that the schema does not have. */
 export const wrap = layer('wrap', (random, passage) => {
   if (!passage.single) return undefined
   const key = random.pick(WRAPPER_KEYS.filter((name) => !rootKeys(passage.schema).includes(name)))
@@ -59,7 +59,7 @@ export const wrap = layer('wrap', (random, passage) => {
     `{"${key}": ${text}}`,
     `{"status": "ok", "${key}": ${text}}`,
     `{"${key}": {"content": ${text}}}`,
-    // A list around a list could be a list of lists, and a list of one is a list where one is wanted.
+    // A list in a list could be a list of lists, and a list of one item is valid where a list is expected.
     ...(Array.isArray(passage.value) ? [] : [`[${text}]`]),
   ])
   return changed(passage, 'wrap', { text: wrapped })
@@ -83,7 +83,7 @@ export const talk = layer('talk', (random, passage) =>
   changed(passage, 'talk', { text: random.pick(BEFORE) + passage.text + random.pick(AFTER), single: false }),
 )
 
-/** A draft in a reasoning block; inside a string that mentions the tag no reader could find where it ends. */
+/** Adds a draft in a reasoning block, unless a string contains the tag, which makes the end of the block ambiguous. */
 export const draft = layer('draft', (random, passage) => {
   const decoy = JSON.stringify(passage.decoy)
   if (/think/.test(passage.text + decoy)) return undefined
@@ -99,7 +99,7 @@ export const draft = layer('draft', (random, passage) => {
   })
 })
 
-/** Citations and empty brackets around an answer that is an object with content: a list could be meant by them. */
+/** Adds citations and empty brackets around an answer that is an object with content; for a list they would be ambiguous. */
 export const cite = layer('cite', (random, passage) =>
   passage.value !== undefined && !isObject(passage.value)
     ? undefined
@@ -109,17 +109,17 @@ export const cite = layer('cite', (random, passage) =>
       }),
 )
 
-/** Line breaks of Windows; those inside of strings are escaped and stay. */
+/** Converts line breaks to CRLF; those inside strings are escaped and stay. */
 export const windows = layer('windows', (_, passage) =>
   changed(passage, 'windows', { text: passage.text.replace(/\r?\n/g, '\r\n') }),
 )
 
-/** A byte order mark, as files have it. */
+/** Adds a byte order mark, as files have it. */
 export const mark = layer('byte-order-mark', (_, passage) =>
   changed(passage, 'byte-order-mark', { text: `\uFEFF${passage.text}` }),
 )
 
-/** A text of the model that names what it would need and gives no answer. */
+/** Writes a model text without an answer. */
 export function withoutAnswer(
   random: Random,
   passage: Omit<Passage, 'text' | 'single' | 'kinds' | 'encoded'>,
@@ -139,7 +139,7 @@ export function withoutAnswer(
   return { ...passage, value: undefined, text, single: false, kinds: ['no-answer'], encoded: 0 }
 }
 
-/** Applies so many of the layers, each on what the one before has made; `undefined` when one does not apply. */
+/** Applies a number of layers one after another; returns `undefined` if one does not apply. */
 export function applyAll(random: Random, passage: Passage, layers: readonly Layer[]): Passage | undefined {
   let now: Passage | undefined = passage
   for (const one of layers) {
@@ -149,7 +149,7 @@ export function applyAll(random: Random, passage: Passage, layers: readonly Laye
   return isStrictAnswer(now) ? undefined : now
 }
 
-/** Strict JSON that validates is the answer itself, with any other reading: such texts do not belong to these families. */
+/** Returns whether the text is strict JSON that validates but is not the expected value: such texts do not belong to these families. */
 function isStrictAnswer({ text, schema, value }: Passage): boolean {
   try {
     const strict: unknown = JSON.parse(text)

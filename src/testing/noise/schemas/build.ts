@@ -1,4 +1,4 @@
-/** Short spellings for the schemas of the noise corpus. */
+/** Short helper functions that build the schemas of the noise corpus. */
 import type { JsonSchema } from '../../../schema/compile/compile.ts'
 
 type Schema = Exclude<JsonSchema, boolean>
@@ -16,7 +16,7 @@ export function listOf(items: Schema, more: Schema = {}): Schema {
   return { type: 'array', items, ...more }
 }
 
-/** An object whose properties are all required, but for those named in `optional`; closed unless said otherwise. */
+/** Builds an object schema whose properties are all required except those in `optional`; closed by default. */
 export function object(
   properties: Record<string, Schema>,
   options: { optional?: readonly string[]; open?: boolean; more?: Schema } = {},

@@ -1,4 +1,4 @@
-/** Schemas of what models are asked to write about: notes, reviews, recipes, translations, quizzes. */
+/** Schemas of texts that models often write: notes, reviews, recipes, translations, quizzes. */
 import type { NoiseSchema } from '../types.ts'
 import { date, list, money, name, plain, prose, word } from '../words.ts'
 import { flag, listOf, number, object, oneOfWords, text, whole } from './build.ts'
